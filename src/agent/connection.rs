@@ -1,0 +1,134 @@
+//! One live link to one agent session.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::AgentEvent;
+use crate::model::{Attachment, Decision, OpenRequest, SessionId};
+
+/// What a runtime needs to know to open a connection.
+#[derive(Clone, Debug)]
+pub struct StartSpec {
+    /// Our session, for logs.
+    pub session: SessionId,
+    /// The model's id; empty for the agent's default.
+    pub model: String,
+    /// Reasoning effort.
+    pub effort: Option<String>,
+    /// Where the agent works.
+    pub working_directory: Option<PathBuf>,
+    /// Text put before the agent's own instructions.
+    pub system_prompt: Option<String>,
+    /// The runtime's own options.
+    pub options: Map<String, Value>,
+    /// The environment for child processes, already without anything of ours.
+    pub environment: BTreeMap<String, String>,
+    /// The agent's own session to go on with.
+    pub agent_session_id: Option<String>,
+    /// A turn that waited for a person when the last connection ended. Only for runtimes with `durable_requests`.
+    pub suspended: Option<SuspendedTurn>,
+}
+
+/// A turn that goes on as soon as a person answers.
+#[derive(Clone, Debug)]
+pub struct SuspendedTurn {
+    /// The turn's id, as the agent or we gave it.
+    pub turn_id: String,
+    /// The prompt of the turn.
+    pub prompt: String,
+    /// What it waits for.
+    pub requests: Vec<OpenRequest>,
+}
+
+/// A person's answer, on its way to the agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RequestAnswer {
+    /// To a permission request.
+    Permission {
+        /// Yes or no.
+        decision: Decision,
+        /// What the person said beside it.
+        feedback: Option<String>,
+    },
+    /// To a question; `None` when nobody answered.
+    Question(Option<String>),
+}
+
+/// What a session tells an agent.
+#[derive(Clone, Debug)]
+pub enum AgentCommand {
+    /// Begin a turn. Only sent while no turn runs.
+    Prompt {
+        /// Our id of the turn, for agents that have none.
+        turn_id: String,
+        /// What to do.
+        text: String,
+        /// What came along.
+        attachments: Vec<Attachment>,
+    },
+    /// Add to the running turn. Only for runtimes with `steering`.
+    Steer {
+        /// What to add.
+        text: String,
+        /// What came along.
+        attachments: Vec<Attachment>,
+    },
+    /// End the running turn; the agent answers with [`AgentEvent::Idle`].
+    Interrupt,
+    /// The answer to a request.
+    Answer {
+        /// The agent's id for the request.
+        agent_request_id: String,
+        /// What was said.
+        answer: RequestAnswer,
+    },
+    /// Use another model or effort from the next turn on. Only for runtimes with `modelSwitch`.
+    Configure {
+        /// The model's id.
+        model: String,
+        /// Reasoning effort.
+        effort: Option<String>,
+    },
+}
+
+/// A live link: commands in, events out, both bounded. Dropping it ends the agent's side.
+#[derive(Debug)]
+pub struct Connection {
+    /// To the agent.
+    pub commands: mpsc::Sender<AgentCommand>,
+    /// From the agent. After [`AgentEvent::Gone`], or when the channel ends, the connection is of no more use.
+    pub events: mpsc::Receiver<AgentEvent>,
+    /// The agent's own id for its session, to come back to it later.
+    pub agent_session_id: Option<String>,
+    task: JoinHandle<()>,
+    _ends_when_dropped: DropGuard,
+}
+
+impl Connection {
+    /// A connection served by `task`, which must end soon after `cancelled` is.
+    pub fn new(
+        commands: mpsc::Sender<AgentCommand>,
+        events: mpsc::Receiver<AgentEvent>,
+        agent_session_id: Option<String>,
+        task: JoinHandle<()>,
+        cancelled: CancellationToken,
+    ) -> Self {
+        Self { commands, events, agent_session_id, task, _ends_when_dropped: cancelled.drop_guard() }
+    }
+
+    /// Ends the connection and waits until its task is gone.
+    pub async fn close(self) {
+        let Self { commands, events, task, _ends_when_dropped, .. } = self;
+        drop((commands, events, _ends_when_dropped));
+        if let Err(error) = task.await {
+            if error.is_panic() {
+                tracing::error!(error = %error, "agent connection ended in a panic");
+            }
+        }
+    }
+}

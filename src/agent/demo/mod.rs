@@ -1,0 +1,109 @@
+//! The demo runtime: no account, no model, no process. The prompt's first word chooses what it plays.
+//!
+//! What must always hold here: the same prompt gives the same events, nothing outside the process is touched, and
+//! every text says that this is a demo. Its turns can go on after a restart (`durable_requests`), because a play is
+//! a function of the prompt and of the answers.
+
+mod player;
+mod scenes;
+mod script;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    BoxFuture, Capabilities, Connection, Model, ModelList, Readiness, Runtime, StartError, StartSpec,
+    SystemPromptSupport,
+};
+use player::Player;
+
+/// Events that may wait between the player and the session.
+const EVENTS_IN_FLIGHT: usize = 512;
+const COMMANDS_IN_FLIGHT: usize = 16;
+
+/// The runtime `demo`.
+pub struct Demo {
+    capabilities: Capabilities,
+}
+
+impl Demo {
+    /// The runtime's name.
+    pub const NAME: &'static str = "demo";
+
+    /// The demo, ready at once.
+    pub fn new() -> Self {
+        Self {
+            capabilities: Capabilities {
+                streaming: true,
+                session_resume: true,
+                permissions: true,
+                questions: true,
+                interrupt: true,
+                model_discovery: true,
+                model_switch: true,
+                system_prompt: SystemPromptSupport::Message,
+                image_input: true,
+                many_sessions_per_process: true,
+                durable_requests: true,
+                demo: true,
+                ..Capabilities::default()
+            },
+        }
+    }
+}
+
+impl Default for Demo {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Runtime for Demo {
+    fn name(&self) -> &'static str {
+        Self::NAME
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn readiness(&self) -> BoxFuture<'_, Readiness> {
+        Box::pin(async {
+            Readiness {
+                ready: true,
+                hint: "A scripted demo in the program itself: no AI, no account. Send the prompt `help`.".to_owned(),
+            }
+        })
+    }
+
+    fn models(&self) -> BoxFuture<'_, ModelList> {
+        let model = |name: &str, id: &str| Model {
+            name: name.to_owned(),
+            id: id.to_owned(),
+            multiplier: 0.0,
+            hidden: false,
+        };
+        Box::pin(async move {
+            ModelList::Known(vec![
+                model("Demo agent (no AI)", "demo"),
+                model("Demo agent, at reading speed (no AI)", player::SLOW_MODEL),
+            ])
+        })
+    }
+
+    fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
+        Box::pin(async move {
+            let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
+            let (event_sender, events) = mpsc::channel(EVENTS_IN_FLIGHT);
+            let cancelled = CancellationToken::new();
+            let agent_session_id = spec.agent_session_id.clone().unwrap_or_else(|| format!("demo-{}", spec.session));
+            let player = Player::new(event_sender, &spec.model);
+            let until = cancelled.clone();
+            let task = tokio::spawn(async move {
+                // Whether it came to its end or was cancelled makes no difference to anybody.
+                let _: Option<()> = until.run_until_cancelled(player.serve(commands, spec.suspended)).await;
+            });
+            Ok(Connection::new(command_sender, events, Some(agent_session_id), task, cancelled))
+        })
+    }
+}

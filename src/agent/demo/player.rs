@@ -1,0 +1,214 @@
+//! Plays scripts: one turn at a time, ended early by an interrupt.
+
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use super::scenes;
+use super::script::Script;
+use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer, SuspendedTurn};
+use crate::model::{BlockKey, BlockKind, RequestBody};
+
+/// The model that streams at a speed a person can follow.
+pub(super) const SLOW_MODEL: &str = "demo-slow";
+
+const PACE: Duration = Duration::from_millis(5);
+const SLOW_PACE: Duration = Duration::from_millis(120);
+
+/// The session is no longer listening; the play ends.
+#[derive(Debug)]
+pub(super) struct NobodyListens;
+
+pub(super) type Played = Result<(), NobodyListens>;
+
+/// What a scene plays on: it speaks to the session and hears its answers.
+pub(super) struct Stage {
+    events: mpsc::Sender<AgentEvent>,
+    answers: mpsc::Receiver<RequestAnswer>,
+    pace: Duration,
+    pub turn_id: String,
+}
+
+/// Plays one script after the other on one connection.
+pub(super) struct Player {
+    events: mpsc::Sender<AgentEvent>,
+    pace: Duration,
+}
+
+enum Ending {
+    /// The script came to its end.
+    Played(Played),
+    Interrupted,
+    /// The session dropped the connection.
+    Dropped,
+}
+
+impl Player {
+    pub fn new(events: mpsc::Sender<AgentEvent>, model: &str) -> Self {
+        Self { events, pace: pace_of(model) }
+    }
+
+    pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, suspended: Option<SuspendedTurn>) {
+        if let Some(turn) = suspended {
+            if self.resume(&mut commands, turn).await.is_err() {
+                return;
+            }
+        }
+        while let Some(command) = commands.recv().await {
+            match command {
+                AgentCommand::Prompt { turn_id, text, .. } => {
+                    let script = Script::of(&text);
+                    let crashes = script == Script::Crash;
+                    let (stage, answers) = self.stage(turn_id);
+                    let turn_id = stage.turn_id.clone();
+                    let ending = run(&mut commands, answers, scenes::play(stage, script)).await;
+                    if self.finish(ending, turn_id).await.is_err() || crashes {
+                        return;
+                    }
+                }
+                AgentCommand::Configure { model, .. } => self.pace = pace_of(&model),
+                // Outside a turn there is nothing to interrupt, steer or answer.
+                AgentCommand::Interrupt | AgentCommand::Steer { .. } | AgentCommand::Answer { .. } => {}
+            }
+        }
+    }
+
+    /// Goes on with a turn whose connection ended while it waited for a person.
+    async fn resume(&mut self, commands: &mut mpsc::Receiver<AgentCommand>, turn: SuspendedTurn) -> Played {
+        let Some(request) = turn.requests.into_iter().next() else {
+            return Ok(());
+        };
+        let (mut stage, answers) = self.stage(turn.turn_id.clone());
+        let play = async move {
+            let answer = stage.answer().await?;
+            scenes::after_answer(&mut stage, &request.body, answer).await?;
+            stage.close().await
+        };
+        let ending = run(commands, answers, play).await;
+        self.finish(ending, turn.turn_id).await
+    }
+
+    fn stage(&self, turn_id: String) -> (Stage, mpsc::Sender<RequestAnswer>) {
+        let (sender, answers) = mpsc::channel(1);
+        (Stage { events: self.events.clone(), answers, pace: self.pace, turn_id }, sender)
+    }
+
+    async fn finish(&self, ending: Ending, turn_id: String) -> Played {
+        match ending {
+            Ending::Played(played) => played,
+            Ending::Dropped => Err(NobodyListens),
+            Ending::Interrupted => {
+                for event in [AgentEvent::TurnEnded { turn_id }, AgentEvent::Idle] {
+                    self.events.send(event).await.map_err(|_| NobodyListens)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Runs a play until it ends or is interrupted; answers reach it on the way.
+async fn run(
+    commands: &mut mpsc::Receiver<AgentCommand>,
+    answers: mpsc::Sender<RequestAnswer>,
+    play: impl Future<Output = Played>,
+) -> Ending {
+    let mut play = std::pin::pin!(play);
+    loop {
+        tokio::select! {
+            command = commands.recv() => match command {
+                None => return Ending::Dropped,
+                Some(AgentCommand::Interrupt) => return Ending::Interrupted,
+                Some(AgentCommand::Answer { answer, .. }) => {
+                    // A full channel means a second answer to one question, which a session never sends.
+                    if answers.try_send(answer).is_err() {
+                        tracing::debug!("demo got an answer that it did not ask for");
+                    }
+                }
+                Some(_) => {}
+            },
+            played = &mut play => return Ending::Played(played),
+        }
+    }
+}
+
+fn pace_of(model: &str) -> Duration {
+    if model == SLOW_MODEL { SLOW_PACE } else { PACE }
+}
+
+impl Stage {
+    pub async fn tell(&self, event: AgentEvent) -> Played {
+        self.events.send(event).await.map_err(|_| NobodyListens)
+    }
+
+    pub async fn open(&self) -> Played {
+        self.tell(AgentEvent::TurnStarted { turn_id: self.turn_id.clone() }).await
+    }
+
+    pub async fn close(&self) -> Played {
+        self.tell(AgentEvent::TurnEnded { turn_id: self.turn_id.clone() }).await?;
+        self.tell(AgentEvent::Idle).await
+    }
+
+    pub async fn pause(&self) {
+        tokio::time::sleep(self.pace).await;
+    }
+
+    pub async fn until(&self, moment: Instant) {
+        tokio::time::sleep_until(moment).await;
+    }
+
+    /// An id that is unique in the session because the turn's is.
+    pub fn id(&self, noun: &str) -> String {
+        format!("{}-{noun}", self.turn_id)
+    }
+
+    pub async fn message(&self, text: &str) -> Played {
+        let id = self.id("message");
+        self.tell(AgentEvent::BlockStarted(BlockStart::Message(id.clone()))).await?;
+        self.stream(BlockKey::new(BlockKind::Message, &id), text).await?;
+        self.tell(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text.to_owned() })).await
+    }
+
+    /// Streams a text in pieces of a few words, at the stage's pace.
+    pub async fn stream(&self, key: BlockKey, text: &str) -> Played {
+        for piece in pieces(text) {
+            self.tell(AgentEvent::BlockDelta { key: key.clone(), delta: piece.to_owned() }).await?;
+            self.pause().await;
+        }
+        Ok(())
+    }
+
+    pub async fn ask(&mut self, body: RequestBody) -> Result<RequestAnswer, NobodyListens> {
+        self.tell(AgentEvent::RequestMade { agent_request_id: self.id("request"), body }).await?;
+        self.answer().await
+    }
+
+    pub async fn answer(&mut self) -> Result<RequestAnswer, NobodyListens> {
+        self.answers.recv().await.ok_or(NobodyListens)
+    }
+}
+
+/// A text cut after every third space, so that the pieces put together are the text again.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut spaces = 0;
+    text.split_inclusive(move |letter: char| {
+        if letter.is_whitespace() {
+            spaces += 1;
+        }
+        letter.is_whitespace() && spaces % 3 == 0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_put_together_are_the_text() {
+        let text = "one two three four\nfive  six ü";
+        assert_eq!(pieces(text).collect::<String>(), text);
+        assert!(pieces(text).count() > 1);
+    }
+}

@@ -1,0 +1,121 @@
+//! What a prompt asks the demo to play.
+
+/// The most text one `many` may make: its end carries all of it in one event.
+const MOST_TEXT: usize = 64 * 1024 * 1024;
+const DEFAULT_SIZE: usize = 16;
+/// The most output one `tool` may make.
+const MOST_OUTPUT: usize = 16 * 1024 * 1024;
+
+/// A play, chosen by the prompt's first word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Script {
+    Hello,
+    Help,
+    Reason,
+    Markdown,
+    /// A tool call whose output is that many bytes; 0 for a few lines.
+    Tool(usize),
+    Edit,
+    Permission,
+    Question,
+    /// Fails with the rest of the prompt in its message.
+    Error(String),
+    Crash,
+    Many(Many),
+    /// The prompt had the right word and wrong arguments: an answer that says what is expected.
+    Misused(String),
+    /// Anything else.
+    Echo(String),
+}
+
+/// `many N [rate] [size]`: N deltas of `size` bytes in one message, `rate` per second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Many {
+    pub count: usize,
+    /// Deltas per second; 0 is full speed.
+    pub rate: u32,
+    pub size: usize,
+}
+
+impl Many {
+    /// The text of delta number `index`: its number, filled up to exactly `size` bytes.
+    pub fn delta(self, index: usize) -> String {
+        let number = format!("{index:0width$}", width = self.size.saturating_sub(1));
+        let mut text = number[number.len() - self.size.saturating_sub(1).min(number.len())..].to_owned();
+        text.push(if (index + 1).is_multiple_of(8) { '\n' } else { ' ' });
+        text
+    }
+}
+
+impl Script {
+    pub fn of(prompt: &str) -> Self {
+        let mut words = prompt.split_whitespace();
+        let first = words.next().unwrap_or_default().to_lowercase();
+        let rest: Vec<&str> = words.collect();
+        match first.as_str() {
+            "hello" => Self::Hello,
+            "help" => Self::Help,
+            "reason" => Self::Reason,
+            "markdown" => Self::Markdown,
+            "tool" => match rest.first().map(|word| word.parse::<usize>()) {
+                None => Self::Tool(0),
+                Some(Ok(size)) if size <= MOST_OUTPUT => Self::Tool(size),
+                Some(_) => Self::Misused(format!("`tool [BYTES]`, with BYTES up to {MOST_OUTPUT}")),
+            },
+            "edit" => Self::Edit,
+            "permission" => Self::Permission,
+            "question" => Self::Question,
+            "error" => Self::Error(rest.join(" ")),
+            "crash" => Self::Crash,
+            "many" => many(&rest).map_or_else(
+                || {
+                    Self::Misused(format!(
+                        "`many N [RATE] [SIZE]`: whole numbers, N and SIZE from 1, N times SIZE up to {MOST_TEXT}"
+                    ))
+                },
+                Self::Many,
+            ),
+            _ => Self::Echo(prompt.to_owned()),
+        }
+    }
+}
+
+fn many(arguments: &[&str]) -> Option<Many> {
+    let count: usize = arguments.first()?.parse().ok()?;
+    let rate = arguments.get(1).map_or(Some(0), |word| word.parse().ok())?;
+    let size: usize = arguments.get(2).map_or(Some(DEFAULT_SIZE), |word| word.parse().ok())?;
+    let fits = count >= 1 && size >= 1 && arguments.len() <= 3 && count.checked_mul(size)? <= MOST_TEXT;
+    fits.then_some(Many { count, rate, size })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_word_chooses_whatever_its_case_and_place() {
+        assert_eq!(Script::of("  HELLO there"), Script::Hello);
+        assert_eq!(Script::of("error no disk"), Script::Error("no disk".to_owned()));
+        assert_eq!(Script::of("say hello"), Script::Echo("say hello".to_owned()));
+        assert_eq!(Script::of(""), Script::Echo(String::new()));
+    }
+
+    #[test]
+    fn many_takes_count_rate_and_size() {
+        assert_eq!(Script::of("many 5"), Script::Many(Many { count: 5, rate: 0, size: DEFAULT_SIZE }));
+        assert_eq!(Script::of("many 5 10 3"), Script::Many(Many { count: 5, rate: 10, size: 3 }));
+        for wrong in ["many", "many x", "many 0", "many 1 -1", "many 1 1 0", "many 1 1 1 1", "many 999999999 0 999999999"] {
+            assert!(matches!(Script::of(wrong), Script::Misused(_)), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn every_delta_has_exactly_its_size() {
+        for size in [1, 2, 7, 300] {
+            let many = Many { count: 2000, rate: 0, size };
+            for index in [0, 7, 1999] {
+                assert_eq!(many.delta(index).len(), size, "{size} {index}");
+            }
+        }
+    }
+}

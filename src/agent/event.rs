@@ -1,0 +1,122 @@
+//! What an agent tells a session.
+
+use serde_json::value::RawValue;
+
+use crate::model::{BlockKey, RequestBody, ToolError, ToolResult, Usage};
+
+/// The beginning of a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockStart {
+    /// Reasoning with this id.
+    Reasoning(String),
+    /// A message with this id.
+    Message(String),
+    /// A tool call.
+    Tool {
+        /// The call's id.
+        id: String,
+        /// The call it was made within, for sub-agents.
+        parent: Option<String>,
+        /// The tool's name.
+        name: String,
+        /// Pretty JSON, or "".
+        arguments: String,
+    },
+}
+
+/// The end of a block: it carries the whole content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BlockEnd {
+    /// All of the reasoning.
+    Reasoning {
+        /// The block's id.
+        id: String,
+        /// Everything.
+        content: String,
+    },
+    /// All of the message.
+    Message {
+        /// The block's id.
+        id: String,
+        /// Everything.
+        content: String,
+    },
+    /// The tool call's outcome.
+    Tool {
+        /// The call's id.
+        id: String,
+        /// What it gave.
+        result: Option<ToolResult>,
+        /// Why it gave nothing.
+        error: Option<ToolError>,
+    },
+}
+
+/// Everything an agent can tell a session. The session makes numbered events of these; it also makes up starts and
+/// ends that an agent leaves out, so a runtime reports only what the agent really said.
+#[derive(Debug)]
+pub enum AgentEvent {
+    /// The agent began to work; may come several times between a prompt and idle.
+    TurnStarted {
+        /// The agent's own id for it.
+        turn_id: String,
+    },
+    /// The agent stopped working, for now.
+    TurnEnded {
+        /// The agent's own id for it.
+        turn_id: String,
+    },
+    /// The turn is over: the agent waits for a prompt.
+    Idle,
+    /// A block begins.
+    BlockStarted(BlockStart),
+    /// A block goes on.
+    BlockDelta {
+        /// Which block.
+        key: BlockKey,
+        /// What comes next.
+        delta: String,
+    },
+    /// A block ends.
+    BlockEnded(BlockEnd),
+    /// A person is needed.
+    RequestMade {
+        /// The agent's id for the request.
+        agent_request_id: String,
+        /// What is asked.
+        body: RequestBody,
+    },
+    /// The agent no longer wants an answer.
+    RequestWithdrawn {
+        /// The agent's id for the request.
+        agent_request_id: String,
+    },
+    /// What something cost.
+    UsageReported(Usage),
+    /// Something a person should know.
+    Notice {
+        /// For programs.
+        kind: String,
+        /// For people.
+        message: String,
+    },
+    /// The agent gave the session a title.
+    TitleChanged(String),
+    /// The turn failed; the agent is still there.
+    TurnFailed {
+        /// For people.
+        message: String,
+    },
+    /// A kind we do not know, kept as it came.
+    Unknown {
+        /// What the agent called it.
+        kind: String,
+        /// All of it.
+        raw: Box<RawValue>,
+    },
+    /// The connection is gone. Nothing follows.
+    Gone {
+        /// For people.
+        reason: String,
+    },
+}

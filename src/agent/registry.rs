@@ -1,0 +1,228 @@
+//! The runtimes of this server, and which one a model's name means.
+
+use std::sync::Arc;
+
+use super::{Model, ModelList, Readiness, Runtime};
+
+/// All runtimes, in order of preference; the demo stands last.
+#[derive(Clone)]
+pub struct Runtimes {
+    all: Arc<[Arc<dyn Runtime>]>,
+}
+
+/// No runtime has that name.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no runtime {name:?}; there are: {known}")]
+pub struct RuntimeNotFound {
+    /// What was asked for.
+    pub name: String,
+    /// What there is.
+    pub known: String,
+}
+
+/// The runtime's list is known and the model is not in it.
+#[derive(Debug, thiserror::Error)]
+#[error("the runtime {runtime} has no model {model:?}; it has: {known}")]
+pub struct ModelNotFound {
+    /// Whose list it is.
+    pub runtime: String,
+    /// What was asked for.
+    pub model: String,
+    /// What there is.
+    pub known: String,
+}
+
+/// A runtime and one of its models.
+pub struct ModelChoice {
+    /// Where the session will run.
+    pub runtime: Arc<dyn Runtime>,
+    /// The model's id, as that runtime knows it.
+    pub model: String,
+}
+
+impl Runtimes {
+    /// The given runtimes, in order of preference.
+    pub fn new(all: Vec<Arc<dyn Runtime>>) -> Self {
+        Self { all: all.into() }
+    }
+
+    /// Every runtime.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Runtime>> {
+        self.all.iter()
+    }
+
+    /// The runtime with that name.
+    pub fn named(&self, name: &str) -> Result<Arc<dyn Runtime>, RuntimeNotFound> {
+        self.all.iter().find(|runtime| runtime.name() == name).cloned().ok_or_else(|| RuntimeNotFound {
+            name: name.to_owned(),
+            known: self.all.iter().map(|runtime| runtime.name()).collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// The runtimes that are ready, the default one first and demos last.
+    async fn ready(&self, default: &str) -> Vec<Arc<dyn Runtime>> {
+        let mut ready = Vec::new();
+        for runtime in self.all.iter() {
+            if runtime.readiness().await.ready {
+                ready.push(Arc::clone(runtime));
+            }
+        }
+        ready.sort_by_key(|runtime| (runtime.capabilities().demo, runtime.name() != default));
+        ready
+    }
+
+    /// The runtime a session gets when nobody chose one: the configured one, else the first that is ready.
+    pub async fn default_runtime(&self, configured: &str) -> Result<Arc<dyn Runtime>, RuntimeNotFound> {
+        if !configured.is_empty() {
+            return self.named(configured);
+        }
+        let ready = self.ready(configured).await;
+        ready.into_iter().next().or_else(|| self.all.first().cloned()).ok_or_else(|| RuntimeNotFound {
+            name: String::new(),
+            known: "none".to_owned(),
+        })
+    }
+
+    /// The models of all ready runtimes, as the portal lists them: the default runtime's with plain ids, the others'
+    /// as `runtime/model`.
+    pub async fn listed_models(&self, configured: &str) -> Vec<Model> {
+        let mut listed = Vec::new();
+        for (position, runtime) in self.ready(configured).await.iter().enumerate() {
+            if let ModelList::Known(models) = runtime.models().await {
+                for mut model in models.into_iter().filter(|model| !model.hidden) {
+                    if position > 0 {
+                        model.id = format!("{}/{}", runtime.name(), model.id);
+                    }
+                    listed.push(model);
+                }
+            }
+        }
+        listed
+    }
+
+    /// Which runtime and model an id of [`Self::listed_models`] means. A model's own id may contain slashes.
+    pub async fn choose(&self, configured: &str, id: &str) -> Result<ModelChoice, ModelNotFound> {
+        let by_prefix = id.split_once('/').and_then(|(name, model)| Some((self.named(name).ok()?, model)));
+        let (runtime, model) = match by_prefix {
+            Some((runtime, model)) => (runtime, model),
+            None => match self.default_runtime(configured).await {
+                Ok(runtime) => (runtime, id),
+                Err(error) => {
+                    return Err(ModelNotFound { runtime: error.name, model: id.to_owned(), known: error.known });
+                }
+            },
+        };
+        check_model(runtime.as_ref(), model).await?;
+        Ok(ModelChoice { model: model.to_owned(), runtime })
+    }
+
+    /// Name, readiness and capabilities of every runtime.
+    pub async fn described(&self) -> Vec<(Arc<dyn Runtime>, Readiness)> {
+        let mut described = Vec::new();
+        for runtime in self.all.iter() {
+            described.push((Arc::clone(runtime), runtime.readiness().await));
+        }
+        described
+    }
+}
+
+/// Refuses a model only when the runtime's list is known and does not hold it.
+async fn check_model(runtime: &dyn Runtime, model: &str) -> Result<(), ModelNotFound> {
+    match runtime.models().await {
+        ModelList::Known(models) if !models.iter().any(|known| known.id == model) => Err(ModelNotFound {
+            runtime: runtime.name().to_owned(),
+            model: model.to_owned(),
+            known: models.iter().map(|known| known.id.as_str()).collect::<Vec<_>>().join(", "),
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::{BoxFuture, Capabilities, Connection, StartError, StartSpec};
+
+    struct Listed {
+        name: &'static str,
+        capabilities: Capabilities,
+        ready: bool,
+        models: ModelList,
+    }
+
+    impl Runtime for Listed {
+        fn name(&self) -> &str {
+            self.name
+        }
+        fn capabilities(&self) -> &Capabilities {
+            &self.capabilities
+        }
+        fn readiness(&self) -> BoxFuture<'_, Readiness> {
+            Box::pin(async { Readiness { ready: self.ready, hint: String::new() } })
+        }
+        fn models(&self) -> BoxFuture<'_, ModelList> {
+            Box::pin(async { self.models.clone() })
+        }
+        fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
+            Box::pin(async { Err(StartError::Permanent("not in this test".to_owned())) })
+        }
+    }
+
+    fn listed(name: &'static str, ready: bool, models: &[&str]) -> Arc<dyn Runtime> {
+        let models = models
+            .iter()
+            .map(|id| Model {
+                name: (*id).to_owned(),
+                id: id.trim_start_matches('-').to_owned(),
+                multiplier: 1.0,
+                hidden: id.starts_with('-'),
+            })
+            .collect();
+        Arc::new(Listed {
+            name,
+            capabilities: Capabilities { demo: name == "demo", ..Capabilities::default() },
+            ready,
+            models: ModelList::Known(models),
+        })
+    }
+
+    async fn ids(runtimes: &Runtimes, configured: &str) -> Vec<String> {
+        runtimes.listed_models(configured).await.into_iter().map(|model| model.id).collect()
+    }
+
+    #[tokio::test]
+    async fn the_default_runtimes_models_are_plain_and_first_and_the_demos_come_last() {
+        let runtimes =
+            Runtimes::new(vec![listed("demo", true, &["d"]), listed("a", true, &["m/1"]), listed("b", true, &["n"])]);
+        assert_eq!(ids(&runtimes, "b").await, ["n", "a/m/1", "demo/d"]);
+        assert_eq!(ids(&runtimes, "").await, ["m/1", "b/n", "demo/d"]);
+    }
+
+    #[tokio::test]
+    async fn with_nothing_else_ready_the_demos_models_are_plain() {
+        let runtimes = Runtimes::new(vec![listed("a", false, &["m"]), listed("demo", true, &["d"])]);
+        assert_eq!(ids(&runtimes, "").await, ["d"]);
+    }
+
+    #[tokio::test]
+    async fn hidden_models_count_as_known_and_slashes_belong_to_the_model() {
+        let runtimes = Runtimes::new(vec![listed("a", true, &["org/m", "-secret"]), listed("demo", true, &["d"])]);
+        for (id, runtime, model) in [("org/m", "a", "org/m"), ("secret", "a", "secret"), ("demo/d", "demo", "d")] {
+            let choice = runtimes.choose("", id).await.expect(id);
+            assert_eq!((choice.runtime.name(), choice.model.as_str()), (runtime, model));
+        }
+        assert!(runtimes.choose("", "nope").await.is_err());
+        assert!(runtimes.choose("", "demo/nope").await.is_err());
+    }
+
+    #[tokio::test]
+    async fn with_an_unknown_list_a_name_is_passed_on() {
+        let runtimes = Runtimes::new(vec![Arc::new(Listed {
+            name: "a",
+            capabilities: Capabilities::default(),
+            ready: true,
+            models: ModelList::Unknown { reason: "not logged in".to_owned() },
+        }) as Arc<dyn Runtime>]);
+        assert_eq!(runtimes.choose("", "whatever").await.expect("passed on").model, "whatever");
+    }
+}

@@ -1,0 +1,79 @@
+//! The contract of a runtime.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde::Serialize;
+
+use super::{Capabilities, Connection, StartSpec};
+
+/// A future that a trait object can return.
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A model an agent offers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Model {
+    /// For people.
+    pub name: String,
+    /// For requests.
+    pub id: String,
+    /// How much a request counts against a quota.
+    pub multiplier: f64,
+    /// Known and usable, but not shown in lists.
+    #[serde(skip)]
+    pub hidden: bool,
+}
+
+/// The models of a runtime, or why there is no list.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelList {
+    /// All there are.
+    Known(Vec<Model>),
+    /// Nobody can say; a name is passed on as it is.
+    Unknown {
+        /// For people.
+        reason: String,
+    },
+}
+
+/// Whether sessions can be started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Readiness {
+    /// Whether a session may be started now.
+    pub ready: bool,
+    /// What is there, or what is missing and how to get it.
+    pub hint: String,
+}
+
+/// A connection could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The agent wants a login; the text says how.
+    #[error("{0}")]
+    NeedsLogin(String),
+    /// It may work when tried again.
+    #[error("{0}")]
+    Temporary(String),
+    /// Trying again is of no use; the text says what to do.
+    #[error("{0}")]
+    Permanent(String),
+}
+
+/// One way to reach an agent.
+pub trait Runtime: Send + Sync {
+    /// How sessions and the configuration name it.
+    fn name(&self) -> &str;
+
+    /// What it can do.
+    fn capabilities(&self) -> &Capabilities;
+
+    /// Whether it can be used now, and what to do if not.
+    fn readiness(&self) -> BoxFuture<'_, Readiness>;
+
+    /// Its models.
+    fn models(&self) -> BoxFuture<'_, ModelList>;
+
+    /// Opens a connection.
+    fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>>;
+}

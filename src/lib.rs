@@ -1,0 +1,16 @@
+//! Flightdeck hosts coding-agent sessions on a person's own machine.
+//!
+//! The modules are rooms; `ARCHITECTURE.md` says which may use which, and `tests/it/architecture.rs` holds them to
+//! it. In reading order, from plain values outwards:
+//!
+//! - [`model`]: the vocabulary
+//! - [`config`]: files, environment, flags and their precedence
+//! - [`agent`]: what an agent runtime is, and the runtimes
+//! - [`store`]: the only SQL
+//! - [`session`]: one actor per session, its log and its readers
+//! - [`http`]: the only HTTP
+//! - [`cli`]: a file per command
+
+pub mod agent;
+pub mod model;
+pub mod store;

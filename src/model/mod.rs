@@ -1,0 +1,28 @@
+//! Plain values that every room speaks: ids, responses, states, permissions, usage.
+//!
+//! What must always hold here: no I/O, no clock, no task. A value of this room means the same in the store,
+//! in a session and on the wire, so whoever changes a type here changes the product's vocabulary.
+
+mod block;
+mod id;
+mod permission;
+mod prompt;
+mod redaction;
+mod request;
+mod response;
+mod session;
+mod state;
+mod timestamp;
+mod usage;
+
+pub use block::{BlockKey, BlockKind};
+pub use id::{InvalidSessionId, Seq, SessionId};
+pub use permission::{Decision, PermissionMode, PermissionPolicy, PermissionRule, RuleDecision, Verdict};
+pub use prompt::{Attachment, PromptOutcome, PromptVerdict};
+pub use redaction::redact;
+pub use request::{OpenRequest, RequestBody};
+pub use response::{Callback, Response, ToolError, ToolResult};
+pub use session::{SessionProfile, SessionSummary};
+pub use state::SessionState;
+pub use timestamp::Timestamp;
+pub use usage::Usage;

@@ -1,0 +1,230 @@
+//! What an agent may do: modes, rules per tool, decisions.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// What happens to a permission request that no rule covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PermissionMode {
+    /// A person is asked.
+    #[default]
+    Ask,
+    /// Allowed.
+    AllowAll,
+    /// Denied.
+    Deny,
+}
+
+impl PermissionMode {
+    /// The word used in the API, the store and the configuration.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ask => "ask",
+            Self::AllowAll => "allow-all",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl fmt::Display for PermissionMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}
+
+impl FromStr for PermissionMode {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        [Self::Ask, Self::AllowAll, Self::Deny]
+            .into_iter()
+            .find(|mode| mode.as_str() == text)
+            .ok_or_else(|| format!("unknown permission mode {text:?}; there are ask, allow-all and deny"))
+    }
+}
+
+/// What a rule says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RuleDecision {
+    /// Without asking.
+    Allow,
+    /// Without asking.
+    Deny,
+    /// Whatever the mode says.
+    Ask,
+}
+
+/// A rule for the tools whose name fits its pattern.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PermissionRule {
+    /// A tool's name; `*` stands for any run of characters.
+    pub tool: String,
+    /// What is to happen.
+    pub decision: RuleDecision,
+}
+
+impl PermissionRule {
+    fn covers(&self, tool: &str) -> bool {
+        fits(self.tool.as_bytes(), tool.as_bytes())
+    }
+}
+
+/// Matches `*` against any run of bytes, in linear space and without recursion on the text.
+fn fits(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut at_pattern, mut at_text) = (0, 0);
+    let mut last_star: Option<(usize, usize)> = None;
+    while at_text < text.len() {
+        match pattern.get(at_pattern) {
+            Some(b'*') => {
+                last_star = Some((at_pattern, at_text));
+                at_pattern += 1;
+            }
+            Some(byte) if *byte == text[at_text] => {
+                at_pattern += 1;
+                at_text += 1;
+            }
+            _ => match last_star {
+                Some((star, from)) => {
+                    last_star = Some((star, from + 1));
+                    at_pattern = star + 1;
+                    at_text = from + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at_pattern..].iter().all(|byte| *byte == b'*')
+}
+
+/// A session's mode and rules. The first rule that covers a tool decides; else the mode does.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PermissionPolicy {
+    /// For tools that no rule covers.
+    pub mode: PermissionMode,
+    /// In order of precedence.
+    pub rules: Vec<PermissionRule>,
+}
+
+/// What a policy says about one request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Go on; nobody is asked.
+    Allow,
+    /// Refuse; nobody is asked. The word says why: a mode or a rule.
+    Deny(&'static str),
+    /// A person decides.
+    Ask,
+}
+
+impl PermissionPolicy {
+    /// What happens when the agent wants to use `tool`.
+    pub fn verdict(&self, tool: &str) -> Verdict {
+        match self.rules.iter().find(|rule| rule.covers(tool)) {
+            Some(rule) => match rule.decision {
+                RuleDecision::Allow => Verdict::Allow,
+                RuleDecision::Deny => Verdict::Deny("rule"),
+                RuleDecision::Ask => Verdict::Ask,
+            },
+            None => match self.mode {
+                PermissionMode::AllowAll => Verdict::Allow,
+                PermissionMode::Deny => Verdict::Deny("mode"),
+                PermissionMode::Ask => Verdict::Ask,
+            },
+        }
+    }
+
+    /// Allows `tool` from now on, ahead of every other rule.
+    pub fn always_allow(&mut self, tool: &str) {
+        let rule = PermissionRule { tool: tool.replace('*', "?"), decision: RuleDecision::Allow };
+        self.rules.retain(|existing| existing.tool != rule.tool);
+        self.rules.insert(0, rule);
+    }
+}
+
+/// A person's answer to a permission request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// This time only.
+    AllowOnce,
+    /// This time and for this tool for the rest of the session.
+    AllowAlways,
+    /// Not this time.
+    Deny,
+}
+
+impl Decision {
+    /// The word used in the API and the log.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AllowOnce => "allow-once",
+            Self::AllowAlways => "allow-always",
+            Self::Deny => "deny",
+        }
+    }
+
+    /// Whether the agent may go on.
+    pub fn allows(self) -> bool {
+        self != Self::Deny
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(tool: &str, decision: RuleDecision) -> PermissionRule {
+        PermissionRule { tool: tool.to_owned(), decision }
+    }
+
+    #[test]
+    fn the_first_rule_that_covers_the_tool_decides() {
+        let policy = PermissionPolicy {
+            mode: PermissionMode::AllowAll,
+            rules: vec![rule("git-*", RuleDecision::Allow), rule("*", RuleDecision::Deny)],
+        };
+        assert_eq!(policy.verdict("git-status"), Verdict::Allow);
+        assert_eq!(policy.verdict("shell"), Verdict::Deny("rule"));
+    }
+
+    #[test]
+    fn without_a_rule_the_mode_decides() {
+        for (mode, expected) in [
+            (PermissionMode::Ask, Verdict::Ask),
+            (PermissionMode::AllowAll, Verdict::Allow),
+            (PermissionMode::Deny, Verdict::Deny("mode")),
+        ] {
+            let policy = PermissionPolicy { mode, rules: vec![rule("other", RuleDecision::Deny)] };
+            assert_eq!(policy.verdict("shell"), expected);
+        }
+    }
+
+    #[test]
+    fn always_allowing_a_tool_goes_before_older_rules_and_covers_that_tool_only() {
+        let mut policy = PermissionPolicy { mode: PermissionMode::Ask, rules: vec![rule("shell", RuleDecision::Deny)] };
+        policy.always_allow("shell");
+        assert_eq!(policy.verdict("shell"), Verdict::Allow);
+        assert_eq!(policy.verdict("write"), Verdict::Ask);
+        policy.always_allow("*");
+        assert_eq!(policy.verdict("write"), Verdict::Ask, "an agent cannot name a tool so that a rule covers all");
+    }
+
+    #[test]
+    fn stars_stand_for_any_run_of_characters() {
+        for (pattern, text, expected) in [
+            ("*", "", true),
+            ("a*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*c", "acb", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("abc", "ab", false),
+        ] {
+            assert_eq!(fits(pattern.as_bytes(), text.as_bytes()), expected, "{pattern} {text}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Responses: events as the portal API writes them. One event is one response is one number.
+
+use serde::{Deserialize, Serialize};
+
+use super::{BlockKey, BlockKind, Usage};
+
+/// One entry of a session's list.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Response {
+    /// Something went wrong in the agent; written `{"sessionError":"…"}`.
+    SessionError(String),
+    /// Everything else; written `{"callback":NAME, …}`.
+    Callback(Callback),
+}
+
+/// What a tool gave back.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    /// The output, as the model got it; only its beginning when `content_blob` is there.
+    pub content: String,
+    /// More for people, such as a diff; only its beginning when `detailed_content_blob` is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detailed_content: Option<String>,
+    /// Hash of the blob that holds all of `content`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub content_blob: Option<String>,
+    /// Hash of the blob that holds all of `detailed_content`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detailed_content_blob: Option<String>,
+}
+
+/// Why a tool gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolError {
+    /// For people.
+    pub message: String,
+    /// For programs: `denied`, `interrupted` …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+}
+
+/// The callbacks of the portal, the seeds' first, then ours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "callback", rename_all_fields = "camelCase")]
+#[expect(missing_docs, reason = "the fields are the API's and are described in docs/api.md")]
+pub enum Callback {
+    #[serde(rename = "onStartReasoning")]
+    StartReasoning { reasoning_id: String },
+    #[serde(rename = "onReasoning")]
+    Reasoning { reasoning_id: String, delta: String },
+    #[serde(rename = "onEndReasoning")]
+    EndReasoning { reasoning_id: String, complete_content: String },
+    #[serde(rename = "onStartMessage")]
+    StartMessage { message_id: String },
+    #[serde(rename = "onMessage")]
+    Message { message_id: String, delta: String },
+    #[serde(rename = "onEndMessage")]
+    EndMessage { message_id: String, complete_content: String },
+    #[serde(rename = "onStartToolExecution")]
+    StartToolExecution {
+        tool_call_id: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent_tool_call_id: Option<String>,
+        tool_name: String,
+        tool_arguments: String,
+    },
+    #[serde(rename = "onToolExecution")]
+    ToolExecution { tool_call_id: String, delta: String },
+    #[serde(rename = "onEndToolExecution")]
+    EndToolExecution {
+        tool_call_id: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        result: Option<ToolResult>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<ToolError>,
+    },
+    #[serde(rename = "onAgentStart")]
+    AgentStart { turn_id: String },
+    #[serde(rename = "onAgentEnd")]
+    AgentEnd { turn_id: String },
+    #[serde(rename = "onIdle")]
+    Idle {},
+    #[serde(rename = "onGeneratedUserPrompt")]
+    GeneratedUserPrompt { prompt: String },
+    #[serde(rename = "onUserPrompt")]
+    UserPrompt { prompt_id: String, text: String, queued: bool },
+    #[serde(rename = "onPermissionRequested")]
+    PermissionRequested {
+        request_id: String,
+        kind: String,
+        title: String,
+        detail: String,
+        options: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_call_id: Option<String>,
+    },
+    #[serde(rename = "onPermissionAnswered")]
+    PermissionAnswered { request_id: String, decision: String, by: String },
+    #[serde(rename = "onQuestionAsked")]
+    QuestionAsked {
+        request_id: String,
+        question: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        choices: Option<Vec<String>>,
+    },
+    #[serde(rename = "onQuestionAnswered")]
+    QuestionAnswered {
+        request_id: String,
+        /// `null` when nobody answered.
+        answer: Option<String>,
+        by: String,
+    },
+    #[serde(rename = "onUsage")]
+    Usage(Usage),
+    #[serde(rename = "onNotice")]
+    Notice { kind: String, message: String },
+    #[serde(rename = "onTitleChanged")]
+    TitleChanged { title: String },
+    #[serde(rename = "onStateChanged")]
+    StateChanged {
+        state: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionErrorBody {
+    session_error: String,
+}
+
+impl From<Callback> for Response {
+    fn from(callback: Callback) -> Self {
+        Self::Callback(callback)
+    }
+}
+
+impl Response {
+    /// A notice of the given kind.
+    pub fn notice(kind: &str, message: impl Into<String>) -> Self {
+        Callback::Notice { kind: kind.to_owned(), message: message.into() }.into()
+    }
+
+    /// The response as one line of JSON. Made once per event; readers share the bytes.
+    pub fn to_json(&self) -> String {
+        let written = match self {
+            Self::SessionError(message) => {
+                serde_json::to_string(&SessionErrorBody { session_error: message.clone() })
+            }
+            Self::Callback(callback) => serde_json::to_string(callback),
+        };
+        written.expect("a response holds only strings, numbers and lists of them")
+    }
+
+    /// Reads a response back from the store. `None` for a callback of a later version: it is shown as it stands.
+    pub fn from_json(json: &str) -> Option<Self> {
+        if let Ok(callback) = serde_json::from_str(json) {
+            return Some(Self::Callback(callback));
+        }
+        let body: SessionErrorBody = serde_json::from_str(json).ok()?;
+        Some(Self::SessionError(body.session_error))
+    }
+
+    /// The block whose data this is, if it is a delta: such an event is dropped when its block ends.
+    pub fn delta_of(&self) -> Option<BlockKey> {
+        match self {
+            Self::Callback(Callback::Reasoning { reasoning_id, .. }) => {
+                Some(BlockKey::new(BlockKind::Reasoning, reasoning_id))
+            }
+            Self::Callback(Callback::Message { message_id, .. }) => {
+                Some(BlockKey::new(BlockKind::Message, message_id))
+            }
+            Self::Callback(Callback::ToolExecution { tool_call_id, .. }) => {
+                Some(BlockKey::new(BlockKind::Tool, tool_call_id))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(response: &Response, json: &str) {
+        assert_eq!(response.to_json(), json);
+        assert_eq!(Response::from_json(json).as_ref(), Some(response));
+    }
+
+    #[test]
+    fn responses_are_written_as_the_portal_writes_them() {
+        check(&Response::SessionError("no \"model\"".to_owned()), r#"{"sessionError":"no \"model\""}"#);
+        check(
+            &Callback::Reasoning { reasoning_id: "r1".to_owned(), delta: "hm".to_owned() }.into(),
+            r#"{"callback":"onReasoning","reasoningId":"r1","delta":"hm"}"#,
+        );
+        check(&Callback::Idle {}.into(), r#"{"callback":"onIdle"}"#);
+        check(
+            &Callback::EndToolExecution {
+                tool_call_id: "t".to_owned(),
+                result: None,
+                error: Some(ToolError { message: "denied".to_owned(), code: None }),
+            }
+            .into(),
+            r#"{"callback":"onEndToolExecution","toolCallId":"t","error":{"message":"denied"}}"#,
+        );
+        check(
+            &Callback::Usage(Usage { input_tokens: Some(2), ..Usage::default() }).into(),
+            r#"{"callback":"onUsage","costUsd":null,"inputTokens":2,"outputTokens":null,"cacheRead":null,"cacheCreation":null,"durationMs":null,"numTurns":null,"premiumRequests":null}"#,
+        );
+    }
+
+    #[test]
+    fn a_callback_of_a_later_version_is_no_error() {
+        assert_eq!(Response::from_json(r#"{"callback":"onSomethingNew"}"#), None);
+    }
+}

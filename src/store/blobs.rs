@@ -1,0 +1,127 @@
+//! Large outputs, as files named after their content's hash, outside the database so that a large one never keeps the
+//! writer busy. Which session uses which blob is in the database; a file that no session uses is removed.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{OptionalExtension, params};
+use sha2::{Digest, Sha256};
+
+use super::{Store, StoreError};
+use crate::model::SessionId;
+
+/// A file younger than this may belong to an event that is not committed yet.
+const TOO_YOUNG_TO_REMOVE: Duration = Duration::from_mins(10);
+
+/// A blob as a reader gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// Its media type.
+    pub mime: String,
+    /// All of it.
+    pub data: Vec<u8>,
+}
+
+impl Store {
+    /// Writes a blob, to be referred to by a later append. Gives its hash.
+    pub async fn put_blob(&self, data: Vec<u8>) -> Result<String, StoreError> {
+        let folder = self.blob_folder().to_owned();
+        run_blocking(move || {
+            let hash = hex(&Sha256::digest(&data));
+            let path = blob_path(&folder, &hash);
+            write_once(&path, &data).map_err(|source| StoreError::Blob { path, source })?;
+            Ok(hash)
+        })
+        .await
+    }
+
+    /// A blob that the session uses.
+    pub async fn blob(&self, session: SessionId, hash: String) -> Result<Option<Blob>, StoreError> {
+        let path = blob_path(self.blob_folder(), &hash);
+        let mime: Option<String> = self
+            .read(move |connection| {
+                connection
+                    .prepare_cached("SELECT mime FROM blob_use WHERE session = ?1 AND hash = ?2")?
+                    .query_row(params![session.number(), hash], |row| row.get(0))
+                    .optional()
+            })
+            .await?;
+        let Some(mime) = mime else {
+            return Ok(None);
+        };
+        run_blocking(move || match fs::read(&path) {
+            Ok(data) => Ok(Some(Blob { mime, data })),
+            Err(source) => Err(StoreError::Blob { path, source }),
+        })
+        .await
+    }
+
+    /// Removes files that no session uses.
+    pub async fn remove_unused_blobs(&self) -> Result<(), StoreError> {
+        let folder = self.blob_folder().to_owned();
+        let files = run_blocking(move || Ok(old_files(&folder))).await?;
+        for (hash, path) in files {
+            let used = self
+                .read(move |connection| connection.prepare_cached("SELECT 1 FROM blob_use WHERE hash = ?1")?.exists([hash]))
+                .await?;
+            if !used {
+                if let Err(error) = fs::remove_file(&path) {
+                    tracing::warn!(%error, path = %path.display(), "could not remove an unused blob");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
+) -> Result<T, StoreError> {
+    tokio::task::spawn_blocking(work).await.unwrap_or(Err(StoreError::Closed))
+}
+
+fn blob_path(folder: &Path, hash: &str) -> PathBuf {
+    // A hash from a client is looked up in the database before its path is used; this keeps the path inside anyway.
+    let safe: String = hash.chars().filter(char::is_ascii_hexdigit).collect();
+    folder.join(safe.get(..2).unwrap_or("00")).join(safe)
+}
+
+fn write_once(path: &Path, data: &[u8]) -> io::Result<()> {
+    if path.exists() {
+        // Touched, so that a clean-up that runs now sees a young file.
+        return fs::File::options().append(true).open(path)?.set_modified(SystemTime::now());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let fresh = path.with_extension(format!("{}.new", uuid::Uuid::new_v4()));
+    let mut file = fs::File::create_new(&fresh)?;
+    let written = file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&fresh, path));
+    if written.is_err() {
+        // Half a blob is of no use to anybody; if it cannot be removed, the clean-up of old files does it.
+        let _ = fs::remove_file(&fresh);
+    }
+    written
+}
+
+fn old_files(folder: &Path) -> Vec<(String, PathBuf)> {
+    let is_old = |path: &Path| {
+        let age = fs::metadata(path).and_then(|data| data.modified()).ok().and_then(|moment| moment.elapsed().ok());
+        age.is_some_and(|age| age > TOO_YOUNG_TO_REMOVE)
+    };
+    let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
+    entries(folder)
+        .flat_map(|shelf| entries(&shelf.path()))
+        .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
+        .filter(|(_, path)| is_old(path))
+        .collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,96 @@
+//! Reading a session's log, forwards and backwards, a page at a time.
+
+use bytes::Bytes;
+use rusqlite::{Connection, Row, params};
+
+use super::{Store, StoreError};
+use crate::model::{Seq, SessionId, Timestamp};
+
+/// Bits of an event's key that hold its number; the session's are above.
+const SEQ_BITS: u32 = 40;
+/// Sessions beyond this would not fit beside the number.
+pub(super) const LAST_SESSION: u32 = 1 << (63 - SEQ_BITS - 1);
+
+pub(super) fn event_id(session: SessionId, seq: Seq) -> i64 {
+    (i64::from(session.number()) << SEQ_BITS) | i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+pub(super) fn seq_of(event_id: i64) -> Seq {
+    (event_id & ((1 << SEQ_BITS) - 1)).unsigned_abs()
+}
+
+/// The keys of all events that a session can have.
+pub(super) fn whole_log(session: SessionId) -> (i64, i64) {
+    (event_id(session, 0), event_id(session, (1 << SEQ_BITS) - 1))
+}
+
+/// An event as it stands in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Its number.
+    pub seq: Seq,
+    /// When it was made.
+    pub time: Timestamp,
+    /// The response, as JSON.
+    pub body: Bytes,
+}
+
+/// Which events to read. Both bounds are exclusive.
+#[derive(Clone, Copy, Debug)]
+pub struct EventPage {
+    /// Only events with higher numbers.
+    pub after: Seq,
+    /// Only events with lower numbers; the page then is the last one before it.
+    pub before: Option<Seq>,
+    /// At most that many.
+    pub limit: usize,
+    /// Stop after that many bytes, but never before the first event.
+    pub max_bytes: usize,
+}
+
+/// Deltas whose block has ended are gone for readers as soon as the end is committed, even while their rows are still
+/// being dropped in slices.
+const NOT_DROPPED: &str = "NOT EXISTS (SELECT 1 FROM dropped_range
+    WHERE event.id BETWEEN dropped_range.first AND dropped_range.last AND event.block = dropped_range.block)";
+
+impl Store {
+    /// A page of a session's log, in order.
+    pub async fn events(&self, session: SessionId, page: EventPage) -> Result<Vec<StoredEvent>, StoreError> {
+        self.read(move |connection| read_page(connection, session, page)).await
+    }
+}
+
+fn read_page(connection: &Connection, session: SessionId, page: EventPage) -> rusqlite::Result<Vec<StoredEvent>> {
+    let first = event_id(session, page.after) + 1;
+    let last = match page.before {
+        Some(before) => event_id(session, before) - 1,
+        None => whole_log(session).1,
+    };
+    let backwards = page.before.is_some();
+    let order = if backwards { "DESC" } else { "ASC" };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT id, time, body FROM event WHERE id BETWEEN ?1 AND ?2 AND {NOT_DROPPED} ORDER BY id {order} LIMIT ?3"
+    ))?;
+    let mut rows = statement.query(params![first, last, page.limit])?;
+    let (mut events, mut bytes) = (Vec::new(), 0);
+    while let Some(row) = rows.next()? {
+        let event = stored(row)?;
+        bytes += event.body.len();
+        if bytes > page.max_bytes && !events.is_empty() {
+            break;
+        }
+        events.push(event);
+    }
+    if backwards {
+        events.reverse();
+    }
+    Ok(events)
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    Ok(StoredEvent {
+        seq: seq_of(row.get(0)?),
+        time: Timestamp::from_millis(row.get(1)?),
+        body: Bytes::from(row.get::<_, Vec<u8>>(2)?),
+    })
+}

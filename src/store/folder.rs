@@ -1,0 +1,173 @@
+//! The data folder: who may use it, and where things are in it. Files that are not ours are left alone.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// A data folder, locked for this process until dropped.
+#[derive(Debug)]
+pub struct DataFolder {
+    path: PathBuf,
+    _lock: File,
+}
+
+/// What a running server writes down so that other programs find it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerNote {
+    /// The server's process.
+    pub pid: u32,
+    /// Where it answers.
+    pub url: String,
+}
+
+/// The data folder cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    /// Another server uses it.
+    #[error("{}", in_use_text(path, server.as_ref()))]
+    InUse {
+        /// The folder.
+        path: PathBuf,
+        /// Who uses it, if it said so.
+        server: Option<ServerNote>,
+    },
+    /// The operating system refused.
+    #[error("the data folder {} cannot be {action}; check that it is a folder you may write to, or choose another with --data-dir", path.display())]
+    Refused {
+        /// The folder.
+        path: PathBuf,
+        /// What was tried.
+        action: &'static str,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+}
+
+fn in_use_text(path: &Path, server: Option<&ServerNote>) -> String {
+    let path = path.display();
+    match server {
+        Some(ServerNote { pid, url }) => format!(
+            "a Flightdeck server is already running at {url} (process {pid}) with the data folder {path}; \
+             `flightdeck open` opens it, `flightdeck stop` ends it, --data-dir chooses another folder"
+        ),
+        None => format!("another Flightdeck server uses the data folder {path}; --data-dir chooses another folder"),
+    }
+}
+
+impl DataFolder {
+    /// Makes the folder if need be, and locks it. The lock is the operating system's, so it ends with the process,
+    /// however that ends.
+    pub fn lock(path: &Path) -> Result<Self, FolderError> {
+        let refused = |action| move |source| FolderError::Refused { path: path.to_owned(), action, source };
+        create_private_folder(path).map_err(refused("created"))?;
+        let path = fs::canonicalize(path).map_err(refused("resolved"))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path.join("flightdeck.lock"))
+            .map_err(refused("written"))?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Self { path, _lock: lock }),
+            Err(TryLockError::WouldBlock) => {
+                Err(FolderError::InUse { server: ServerNote::read(&path), path })
+            }
+            Err(TryLockError::Error(source)) => Err(FolderError::Refused { path, action: "locked", source }),
+        }
+    }
+
+    /// Where the folder is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn database(&self) -> PathBuf {
+        self.path.join("flightdeck.db")
+    }
+
+    pub(super) fn blobs(&self) -> PathBuf {
+        self.path.join("blobs")
+    }
+
+    /// Writes a file that only its owner may read, whole or not at all.
+    pub fn write_private(&self, name: &str, content: &str) -> Result<(), FolderError> {
+        let write = || {
+            let fresh = self.path.join(format!("{name}.new"));
+            let mut file = private_file(&fresh)?;
+            file.write_all(content.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&fresh, self.path.join(name))
+        };
+        write().map_err(|source| FolderError::Refused { path: self.path.join(name), action: "written", source })
+    }
+
+    /// Reads a small file of the folder; `None` when there is none.
+    pub fn read(&self, name: &str) -> Result<Option<String>, FolderError> {
+        match fs::read_to_string(self.path.join(name)) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(FolderError::Refused { path: self.path.join(name), action: "read", source }),
+        }
+    }
+
+    /// Says where the server is.
+    pub fn write_server_note(&self, note: &ServerNote) -> Result<(), FolderError> {
+        let text = serde_json::to_string(note).expect("a number and a string");
+        self.write_private(ServerNote::FILE, &text)
+    }
+
+    /// Takes the note back; the server is gone.
+    pub fn remove_server_note(&self) {
+        if let Err(error) = fs::remove_file(self.path.join(ServerNote::FILE)) {
+            tracing::warn!(%error, "could not remove server.json");
+        }
+    }
+}
+
+impl ServerNote {
+    const FILE: &'static str = "server.json";
+
+    /// The note in a data folder, if there is a readable one.
+    pub fn read(folder: &Path) -> Option<Self> {
+        serde_json::from_str(&fs::read_to_string(folder.join(Self::FILE)).ok()?).ok()
+    }
+
+    /// The note of a server that really runs: it holds the folder's lock.
+    pub fn of_running_server(folder: &Path) -> Option<Self> {
+        let lock = OpenOptions::new().write(true).open(folder.join("flightdeck.lock")).ok()?;
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => Self::read(folder),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(unix)]
+fn create_private_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+#[cfg(not(unix))]
+fn create_private_folder(path: &Path) -> io::Result<()> {
+    // A folder below the user's profile is private on Windows by inheritance.
+    fs::create_dir_all(path)
+}
+
+#[cfg(unix)]
+fn private_file(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)
+}
+
+#[cfg(not(unix))]
+fn private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(true).write(true).open(path)
+}

@@ -1,0 +1,29 @@
+//! What the store counts about itself, for the metrics page.
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
+
+/// Counters that the writer keeps; cheap clones share the figures.
+#[derive(Clone, Debug)]
+pub struct StoreStatistics {
+    /// Events committed.
+    pub events: Counter,
+    /// Seconds per commit.
+    pub commit_seconds: Histogram,
+    /// What waits for the writer.
+    pub queue: Gauge,
+    /// Transactions that failed.
+    pub failures: Counter,
+}
+
+impl Default for StoreStatistics {
+    fn default() -> Self {
+        Self {
+            events: Counter::default(),
+            commit_seconds: Histogram::new(exponential_buckets(0.000_02, 2.0, 16)),
+            queue: Gauge::default(),
+            failures: Counter::default(),
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The store's handle: opens the database, passes work to the writer, reads.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rusqlite::{Connection, OptionalExtension};
+use rusqlite_migration::{Error as MigrationError, MigrationDefinitionError};
+use tokio::sync::{oneshot, watch};
+
+use super::append::Append;
+use super::boot::boot_id;
+use super::checkpoint::Checkpointer;
+use super::read_pool::ReadPool;
+use super::writer::{BUSY_TIMEOUT, Job, WriteJob, Writer};
+use super::{DataFolder, StoreError, StoreStatistics, drop_range, schema};
+use crate::model::SessionId;
+
+/// Whether the database takes writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreHealth {
+    /// It does.
+    Good,
+    /// It does not, for now; what was accepted is kept in memory and tried again.
+    Refusing {
+        /// For people.
+        reason: String,
+    },
+}
+
+/// How the database is to be opened.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StoreSettings {
+    /// The database never grows beyond this.
+    pub max_bytes: Option<u64>,
+}
+
+/// A handle on the database; clones share it.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    jobs: Sender<Job>,
+    pool: Arc<ReadPool>,
+    blobs: PathBuf,
+    statistics: StoreStatistics,
+    health: watch::Receiver<StoreHealth>,
+    writer: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// Opens the database of a locked folder, making or migrating it as needed. Blocks.
+    pub fn open(folder: &DataFolder, settings: StoreSettings) -> Result<Self, StoreError> {
+        let path = folder.database();
+        let worded = |error| StoreError::from_sqlite(error, &path);
+        let connection = open_for_writing(&path, settings)?;
+        note_open(&connection).map_err(worded)?;
+        let drops_wait = drop_range::any_deferred(&connection).map_err(worded)?;
+        let checkpointer = Checkpointer::start(&path).map_err(worded)?;
+        let (jobs, receiver) = mpsc::channel();
+        let (health_sender, health) = watch::channel(StoreHealth::Good);
+        let statistics = StoreStatistics::default();
+        let writer = Writer {
+            connection,
+            path: path.clone(),
+            jobs: receiver,
+            statistics: statistics.clone(),
+            health: health_sender,
+            checkpointer,
+            reserved: HashMap::new(),
+            kept: Vec::new(),
+            drops_wait,
+            settling: Vec::new(),
+        };
+        let thread = std::thread::Builder::new()
+            .name("store".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|source| StoreError::Blob { path: path.clone(), source })?;
+        Ok(Self {
+            shared: Arc::new(Shared {
+                jobs,
+                pool: Arc::new(ReadPool::new(&path)),
+                blobs: folder.blobs(),
+                statistics,
+                health,
+                writer: Mutex::new(Some(thread)),
+            }),
+        })
+    }
+
+    /// Appends events. Returns at once; the observer hears of the commit. The caller bounds how much it has under way.
+    pub fn append(&self, append: Append) {
+        self.send(Job::Append(append));
+    }
+
+    /// Appends events and waits for the commit; on an error nothing was written and nothing is kept.
+    pub async fn append_checked(&self, append: Append) -> Result<(), StoreError> {
+        let (reply, outcome) = oneshot::channel();
+        self.send(Job::Checked(append, reply));
+        outcome.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// What the store counts about itself.
+    pub fn statistics(&self) -> &StoreStatistics {
+        &self.shared.statistics
+    }
+
+    /// Whether the database takes writes, and when that changes.
+    pub fn health(&self) -> watch::Receiver<StoreHealth> {
+        self.shared.health.clone()
+    }
+
+    /// Waits until everything that was given to the writer before is committed or kept.
+    pub async fn flush(&self) -> Result<(), StoreError> {
+        self.write(|_| Ok(())).await
+    }
+
+    /// Waits until dropped rows are gone.
+    pub async fn settle(&self) -> Result<(), StoreError> {
+        let (settled, answer) = oneshot::channel();
+        self.send(Job::Settle(settled));
+        answer.await.map_err(|_| StoreError::Closed)
+    }
+
+    /// Writes what is left, notes the clean end, and closes the files.
+    pub async fn close(&self) {
+        let noted = self
+            .write_durably(|connection| connection.execute("DELETE FROM meta WHERE key = 'open_since_boot'", []).map(drop))
+            .await;
+        if let Err(error) = noted {
+            tracing::warn!(%error, "could not note the clean end");
+        }
+        let (closed, answer) = oneshot::channel();
+        self.shared.pool.close();
+        self.send(Job::Close(closed));
+        // An error means that the writer is gone already.
+        let _ = answer.await;
+        let thread = self.shared.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if thread.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the store's thread ended in a panic");
+        }
+    }
+
+    pub(super) fn blob_folder(&self) -> &Path {
+        &self.shared.blobs
+    }
+
+    pub(super) fn forget_pending_appends(&self, session: SessionId) {
+        self.send(Job::Forget(session));
+    }
+
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let pool = Arc::clone(&self.shared.pool);
+        tokio::task::spawn_blocking(move || pool.with(work).map_err(|error| StoreError::from_sqlite(error, pool.path())))
+            .await
+            .unwrap_or(Err(StoreError::Closed))
+    }
+
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.write_as(false, work).await
+    }
+
+    /// As `write`, and what was written survives a power cut.
+    pub(super) async fn write_durably<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.write_as(true, work).await
+    }
+
+    async fn write_as<T: Send + 'static>(
+        &self,
+        durable: bool,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, outcome) = oneshot::channel();
+        self.send(Job::Write { durable, job: Box::new(Closure { work: Some(work), value: None, reply }) });
+        outcome.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    fn send(&self, job: Job) {
+        self.shared.statistics.queue.inc();
+        // The writer outlives every handle but for the last moments of the process, and then nobody reads an answer.
+        let _ = self.shared.jobs.send(job);
+    }
+}
+
+struct Closure<W, T> {
+    work: Option<W>,
+    value: Option<T>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<W, T> WriteJob for Closure<W, T>
+where
+    W: FnOnce(&Connection) -> rusqlite::Result<T> + Send,
+    T: Send,
+{
+    fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
+        if let Some(work) = self.work.take() {
+            self.value = Some(work(connection)?);
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, outcome: Result<(), StoreError>) {
+        let answer = match (outcome, self.value) {
+            (Ok(()), Some(value)) => Ok(value),
+            (Ok(()), None) => Err(StoreError::Closed),
+            (Err(error), _) => Err(error),
+        };
+        let _ = self.reply.send(answer);
+    }
+}
+
+fn open_for_writing(path: &Path, settings: StoreSettings) -> Result<Connection, StoreError> {
+    let worded = |error| StoreError::from_sqlite(error, path);
+    let mut connection = Connection::open(path).map_err(worded)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(worded)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(worded)?;
+    connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024).map_err(worded)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(worded)?;
+    connection.pragma_update(None, "cache_size", -4_096).map_err(worded)?;
+    schema::MIGRATIONS.to_latest(&mut connection).map_err(|error| match error {
+        MigrationError::RusqliteError { err, .. } => worded(err),
+        MigrationError::MigrationDefinition(MigrationDefinitionError::DatabaseTooFarAhead) => {
+            StoreError::TooNew { path: path.to_owned() }
+        }
+        other => worded(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR),
+            Some(other.to_string()),
+        )),
+    })?;
+    let page_size: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(worded)?;
+    // 0 would not lift an earlier limit; the largest number does.
+    let pages = settings.max_bytes.map_or(0xffff_fffe, |bytes| (bytes / page_size).max(1));
+    connection.pragma_update(None, "max_page_count", pages).map_err(worded)?;
+    Ok(connection)
+}
+
+/// Notes that the database is open in this boot. When it was left open in another boot, the machine went down with it
+/// and the last commits may be missing, so every session's numbers jump over those that may have been seen.
+fn note_open(connection: &Connection) -> rusqlite::Result<()> {
+    let boot = boot_id();
+    let left_open: Option<String> = connection
+        .query_row("SELECT value FROM meta WHERE key = 'open_since_boot'", [], |row| row.get(0))
+        .optional()?;
+    if left_open.is_some_and(|earlier| earlier.is_empty() || earlier != boot) {
+        tracing::warn!("the machine went down while the server ran; numbers of events jump ahead");
+        connection.execute("UPDATE session SET seq_floor = seq_reserved", [])?;
+    }
+    connection
+        .execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)", [boot])
+        .map(drop)
+}
