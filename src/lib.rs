@@ -12,5 +12,9 @@
 //! - [`cli`]: a file per command
 
 pub mod agent;
+pub mod cli;
+pub mod config;
+pub mod http;
 pub mod model;
+pub mod session;
 pub mod store;

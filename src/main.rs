@@ -1,1 +1,7 @@
-fn main(){}
+//! The binary: parse, run, exit code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    flightdeck::cli::run()
+}

@@ -4,8 +4,10 @@
 //! in a session and on the wire, so whoever changes a type here changes the product's vocabulary.
 
 mod block;
+mod hex;
 mod id;
 mod permission;
+mod project;
 mod prompt;
 mod redaction;
 mod request;
@@ -16,8 +18,10 @@ mod timestamp;
 mod usage;
 
 pub use block::{BlockKey, BlockKind};
+pub use hex::hex;
 pub use id::{InvalidSessionId, Seq, SessionId};
 pub use permission::{Decision, PermissionMode, PermissionPolicy, PermissionRule, RuleDecision, Verdict};
+pub use project::ProjectDefaults;
 pub use prompt::{Attachment, PromptOutcome, PromptVerdict};
 pub use redaction::redact;
 pub use request::{OpenRequest, RequestBody};

@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::{Store, StoreError};
-use crate::model::SessionId;
+use crate::model::{SessionId, hex};
 
 /// A file younger than this may belong to an event that is not committed yet.
 const TOO_YOUNG_TO_REMOVE: Duration = Duration::from_mins(10);
@@ -116,12 +116,4 @@ fn old_files(folder: &Path) -> Vec<(String, PathBuf)> {
         .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
         .filter(|(_, path)| is_old(path))
         .collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

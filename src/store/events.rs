@@ -54,13 +54,13 @@ const NOT_DROPPED: &str = "NOT EXISTS (SELECT 1 FROM dropped_range
     WHERE event.id BETWEEN dropped_range.first AND dropped_range.last AND event.block = dropped_range.block)";
 
 impl Store {
-    /// A page of a session's log, in order.
-    pub async fn events(&self, session: SessionId, page: EventPage) -> Result<Vec<StoredEvent>, StoreError> {
+    /// A page of a session's log, in order, and whether more follow in the direction of reading.
+    pub async fn events(&self, session: SessionId, page: EventPage) -> Result<(Vec<StoredEvent>, bool), StoreError> {
         self.read(move |connection| read_page(connection, session, page)).await
     }
 }
 
-fn read_page(connection: &Connection, session: SessionId, page: EventPage) -> rusqlite::Result<Vec<StoredEvent>> {
+fn read_page(connection: &Connection, session: SessionId, page: EventPage) -> rusqlite::Result<(Vec<StoredEvent>, bool)> {
     let first = event_id(session, page.after) + 1;
     let last = match page.before {
         Some(before) => event_id(session, before) - 1,
@@ -71,12 +71,13 @@ fn read_page(connection: &Connection, session: SessionId, page: EventPage) -> ru
     let mut statement = connection.prepare_cached(&format!(
         "SELECT id, time, body FROM event WHERE id BETWEEN ?1 AND ?2 AND {NOT_DROPPED} ORDER BY id {order} LIMIT ?3"
     ))?;
-    let mut rows = statement.query(params![first, last, page.limit])?;
-    let (mut events, mut bytes) = (Vec::new(), 0);
+    let mut rows = statement.query(params![first, last, page.limit + 1])?;
+    let (mut events, mut bytes, mut more) = (Vec::new(), 0, false);
     while let Some(row) = rows.next()? {
         let event = stored(row)?;
         bytes += event.body.len();
-        if bytes > page.max_bytes && !events.is_empty() {
+        if events.len() == page.limit || (bytes > page.max_bytes && !events.is_empty()) {
+            more = true;
             break;
         }
         events.push(event);
@@ -84,7 +85,7 @@ fn read_page(connection: &Connection, session: SessionId, page: EventPage) -> ru
     if backwards {
         events.reverse();
     }
-    Ok(events)
+    Ok((events, more))
 }
 
 fn stored(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {

@@ -139,6 +139,30 @@ impl Store {
         .await
     }
 
+    /// Open sessions with prompts that wait.
+    pub async fn sessions_with_queued_prompts(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.read(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT DISTINCT session FROM prompt JOIN session ON session.id = prompt.session
+                     WHERE prompt.state = 'queued' AND session.state <> 'closed'",
+                )?
+                .query_map([], |row| Ok(SessionId::from_number(row.get(0)?)))?
+                .collect()
+        })
+        .await
+    }
+
+    /// How many prompts wait, over all sessions.
+    pub async fn queued_prompt_count(&self) -> Result<u64, StoreError> {
+        self.read(|connection| {
+            connection
+                .prepare_cached("SELECT count(*) FROM prompt WHERE state = 'queued'")?
+                .query_row([], |row| row.get(0))
+        })
+        .await
+    }
+
     /// How many sessions are in each state.
     pub async fn session_counts(&self) -> Result<Vec<(SessionState, u64)>, StoreError> {
         self.read(|connection| {

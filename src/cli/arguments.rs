@@ -1,0 +1,136 @@
+//! Flags as they are typed, and the layer of configuration that they make.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use toml::Value;
+
+use crate::config::{ConfigPaths, Loaded, Sources, load};
+
+/// Hosts coding-agent sessions on your own machine.
+#[derive(Debug, Parser)]
+#[command(name = "flightdeck", version, args_conflicts_with_subcommands = true)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub serve: ServeFlags,
+    #[command(flatten)]
+    pub common: CommonFlags,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Start the server (what happens without a command)
+    Serve(ServeFlags),
+    /// Open the running server in the browser, logged in
+    Open(OpenFlags),
+    /// Stop the running server
+    Stop,
+    /// Show every setting and where its value came from
+    Config,
+}
+
+/// Flags of every command.
+#[derive(Debug, Args)]
+pub(super) struct CommonFlags {
+    /// Where everything is kept
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub data_dir: Option<PathBuf>,
+    /// Answer in JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ServeFlags {
+    /// The port; the same as --port
+    #[arg(value_name = "PORT", conflicts_with = "port")]
+    pub bare_port: Option<u16>,
+    /// The port; 0 takes any free one [default: 8888]
+    #[arg(long)]
+    pub port: Option<u16>,
+    /// `loopback`, or an address (which needs --behind-proxy)
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Option<String>,
+    /// Who is let in
+    #[arg(long, value_enum)]
+    pub auth: Option<Auth>,
+    /// A proxy in front ends TLS
+    #[arg(long)]
+    pub behind_proxy: bool,
+    /// Shorter times and the routes that tests need
+    #[arg(long)]
+    pub test: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Auth {
+    /// Whoever has the token
+    Token,
+    /// Whoever reaches the port
+    None,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct OpenFlags {
+    /// Print the login link instead of opening a browser
+    #[arg(long)]
+    pub print: bool,
+}
+
+type FlagValue = (&'static str, Value, &'static str);
+
+impl ServeFlags {
+    pub fn values(&self) -> Vec<FlagValue> {
+        let mut values: Vec<FlagValue> = Vec::new();
+        if let Some(port) = self.port.or(self.bare_port) {
+            values.push(("server.port", Value::Integer(port.into()), "--port"));
+        }
+        if let Some(bind) = &self.bind {
+            values.push(("server.bind", Value::String(bind.clone()), "--bind"));
+        }
+        if let Some(auth) = self.auth {
+            let word = match auth {
+                Auth::Token => "token",
+                Auth::None => "none",
+            };
+            values.push(("server.auth", Value::String(word.to_owned()), "--auth"));
+        }
+        if self.behind_proxy {
+            values.push(("server.behind_proxy", Value::Boolean(true), "--behind-proxy"));
+        }
+        values
+    }
+}
+
+/// The configuration in force, and the files it came from.
+pub(super) struct Resolved {
+    pub loaded: Loaded,
+    pub paths: ConfigPaths,
+    pub start_folder: PathBuf,
+    pub data_folder: PathBuf,
+}
+
+/// Raw flags become resolved settings.
+pub(super) fn resolve(common: &CommonFlags, mut flags: Vec<FlagValue>) -> anyhow::Result<Resolved> {
+    let start_folder = std::env::current_dir().context("the current folder cannot be used")?;
+    if let Some(folder) = &common.data_dir {
+        let folder = start_folder.join(folder).to_string_lossy().into_owned();
+        flags.push(("data_dir", Value::String(folder), "--data-dir"));
+    }
+    let paths = ConfigPaths::of_this_user();
+    let sources = Sources {
+        paths: paths.clone(),
+        start_folder: start_folder.clone(),
+        variables: std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect(),
+        flags,
+    };
+    let loaded = load(&sources)?;
+    let configured = &loaded.config.data_dir;
+    let data_folder = if configured.as_os_str().is_empty() { paths.data_folder.clone() } else { configured.clone() };
+    Ok(Resolved { loaded, paths, start_folder, data_folder })
+}

@@ -1,0 +1,45 @@
+//! The log: to standard error, with secrets taken out of every line.
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Context as _;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::model::redact;
+
+pub(super) fn start(filter: &str) -> anyhow::Result<()> {
+    let filter: Targets = filter.parse().with_context(|| {
+        format!("log.filter is {filter:?}, which is neither a level nor a list of module=level")
+    })?;
+    let lines = tracing_subscriber::fmt::layer()
+        .with_writer(RedactingStderr)
+        .with_ansi(io::stderr().is_terminal())
+        .with_target(false);
+    tracing_subscriber::registry().with(lines.with_filter(filter)).try_init().context("the log is started twice")
+}
+
+/// Every line passes through redaction; a formatted line arrives in one piece.
+struct RedactingStderr;
+
+impl<'a> MakeWriter<'a> for RedactingStderr {
+    type Writer = RedactingStderr;
+
+    fn make_writer(&'a self) -> Self::Writer {
+        RedactingStderr
+    }
+}
+
+impl Write for RedactingStderr {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        io::stderr().write_all(redact(&String::from_utf8_lossy(line)).as_bytes())?;
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}

@@ -1,0 +1,35 @@
+//! The command line: a file per command, raw flags here, resolved settings there.
+
+mod arguments;
+mod config;
+mod logging;
+mod open;
+mod runtime_list;
+mod serve;
+mod stop;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+
+/// Parses the arguments, does what they say, and gives the exit code.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        None => serve::serve(arguments.serve, arguments.common),
+        Some(Command::Serve(flags)) => serve::serve(flags, arguments.common),
+        Some(Command::Open(flags)) => open::open(&flags, &arguments.common),
+        Some(Command::Stop) => stop::stop(&arguments.common),
+        Some(Command::Config) => config::config(&arguments.common),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(error) => {
+            // The whole chain, once, without a backtrace: it is for a person.
+            eprintln!("flightdeck: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! `flightdeck serve`: from resolved settings to a running server, and down again.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
+use super::{logging, runtime_list};
+use crate::config::{AuthMode, Config, Resume, project_defaults, repository_root};
+use crate::http::auth::{Auth, AuthSettings, ServerToken};
+use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
+use crate::model::PermissionPolicy;
+use crate::session::{RecoverySettings, SessionSettings, Sessions, SessionsParts};
+use crate::store::{DataFolder, Retention, ServerNote, Store, StoreSettings};
+
+/// A closed session may be read from the start for this long by new tokens.
+const CLOSED_GRACE: Duration = Duration::from_mins(1);
+const CLOSED_GRACE_IN_TESTS: Duration = Duration::from_secs(5);
+/// Agents and the log have this long at the end, connections a little of it.
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(9);
+const CONNECTION_GRACE: Duration = Duration::from_secs(2);
+
+pub(super) fn serve(flags: ServeFlags, common: CommonFlags) -> anyhow::Result<ExitCode> {
+    let resolved = resolve(&common, flags.values())?;
+    logging::start(&resolved.loaded.config.log.filter)?;
+    check_exposure(&resolved.loaded.config)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads")?;
+    let code = runtime.block_on(run(&resolved, flags.test, common.json));
+    // Reads that are still under way must not keep a finished server alive.
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    code
+}
+
+/// Anything but loopback needs a login and a proxy that speaks TLS.
+fn check_exposure(config: &Config) -> anyhow::Result<()> {
+    let server = &config.server;
+    let address = server.address().map_err(anyhow::Error::msg)?;
+    let exposed = address.is_some_and(|address| !address.is_loopback());
+    if exposed && server.auth == AuthMode::None {
+        bail!(
+            "--auth none is for loopback only: with server.bind = {} anybody on the network could run commands as you; \
+             remove --auth none or --bind",
+            server.bind
+        );
+    }
+    if exposed && !server.behind_proxy {
+        bail!(
+            "server.bind = {} would send your token in the clear: put a proxy with TLS in front and add --behind-proxy, \
+             or remove --bind to serve on this machine only",
+            server.bind
+        );
+    }
+    if server.behind_proxy && server.auth == AuthMode::None {
+        bail!("--behind-proxy makes the server reachable from elsewhere, so it cannot go with --auth none");
+    }
+    Ok(())
+}
+
+async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<ExitCode> {
+    let config = &resolved.loaded.config;
+    let folder = DataFolder::lock(&resolved.data_folder)?;
+    let listeners = bind(config).await?;
+    let max_bytes = Some(config.limits.database_bytes).filter(|bytes| *bytes > 0);
+    let store = Store::open(&folder, StoreSettings { max_bytes })?;
+    let stop = CancellationToken::new();
+    let stopping = CancellationToken::new();
+    let sessions = Sessions::new(SessionsParts {
+        store: store.clone(),
+        runtimes: runtime_list::runtimes(),
+        settings: session_settings(resolved, test),
+        stopping: stopping.clone(),
+    });
+    sessions.bring_back().await.context("sessions of the last run could not be brought back")?;
+    sessions.start_housekeeping();
+
+    let port = listeners.port;
+    let token = ServerToken::of(&folder)?;
+    let settings = AuthSettings {
+        mode: config.server.auth,
+        port,
+        behind_proxy: config.server.behind_proxy,
+        failures_per_minute: config.limits.login_failures_per_minute,
+    };
+    let auth = Auth::new(&token, settings, store.clone()).await?;
+    let code = auth.new_code(None);
+    let hosts = AllowedHosts::new(listeners.address, &config.server.allowed_hosts);
+    let app = App::new(AppParts {
+        sessions: sessions.clone(),
+        auth,
+        guard: Guard::new(hosts, &config.server.allowed_origins),
+        limits: config.limits.clone(),
+        repository_root: repository_root(&resolved.start_folder),
+        stop: stop.clone(),
+    });
+    let serving = crate::http::serve(listeners, &app, &stopping);
+    let url = format!("http://localhost:{port}");
+    folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() })?;
+    announce(&url, &code, config.server.auth, json);
+
+    wait_for_stop(&stop).await;
+    stopping.cancel();
+    end(serving, &sessions, &store).await;
+    folder.remove_server_note();
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn bind(config: &Config) -> anyhow::Result<Listeners> {
+    let address = config.server.address().map_err(anyhow::Error::msg)?;
+    match Listeners::bind(address, config.server.port).await {
+        Ok(listeners) => Ok(listeners),
+        Err(error @ ListenError::InUse { port }) => {
+            let url = format!("http://localhost:{port}");
+            let health = LocalServer::at(&url, None).get("/api/health").await;
+            if health.is_ok_and(|answer| answer["service"] == "flightdeck") {
+                bail!(
+                    "another Flightdeck server (with another data folder) already runs at {url}; \
+                     use that one, or choose another port with --port (0 takes any free one)"
+                );
+            }
+            Err(error.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
+    let config = &resolved.loaded.config;
+    let (sessions, limits) = (&config.sessions, &config.limits);
+    let user_file = resolved.paths.user_file.clone();
+    SessionSettings {
+        default_runtime: sessions.runtime.clone(),
+        default_model: sessions.model.clone(),
+        default_effort: Some(sessions.effort.clone()).filter(|effort| !effort.is_empty()),
+        project_defaults: Arc::new(move |folder| project_defaults(folder, &user_file)),
+        roots: sessions.roots.clone(),
+        permissions: PermissionPolicy { mode: config.permissions.default, rules: config.permissions.rules.clone() },
+        unattended_timeout: config.permissions.unattended_timeout.0.unwrap_or(NEVER),
+        interrupt_grace: sessions.interrupt_grace.or_zero(),
+        recovery: RecoverySettings {
+            attempts: config.recovery.attempts,
+            first_delay: config.recovery.first_delay.or_zero(),
+            longest_delay: config.recovery.longest_delay.or_zero(),
+        },
+        closed_grace: if test { CLOSED_GRACE_IN_TESTS } else { CLOSED_GRACE },
+        resume_at_start: sessions.resume == Resume::AtStart,
+        prompt_bytes: limits.prompt_bytes,
+        queued_prompts: limits.queued_prompts,
+        open_sessions: limits.sessions,
+        readers_per_session: limits.readers_per_session,
+        inline_output_bytes: limits.inline_output_bytes,
+        blob_bytes: limits.blob_bytes,
+        retention: Retention {
+            max_age: config.retention.max_age.0,
+            max_bytes: Some(config.retention.max_bytes).filter(|bytes| *bytes > 0),
+        },
+        agent_environment: config.agents.environment.clone(),
+    }
+}
+
+/// Far enough away, and still a moment that can be computed with.
+const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
+
+/// The first line is the address, flushed, so that a program that started us can read it.
+fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
+    let login = match auth {
+        AuthMode::Token => format!("{url}/login?code={code}"),
+        AuthMode::None => format!("{url}/"),
+    };
+    let text = if json {
+        format!("{}\n", json!({ "url": url, "loginUrl": login, "pid": std::process::id() }))
+    } else {
+        let login = match auth {
+            AuthMode::Token => format!("Log in (once): {login}"),
+            AuthMode::None => format!("No login needed: {login}"),
+        };
+        format!("{url}\n{login}\nStop with Ctrl+C or `flightdeck stop`.\n")
+    };
+    let mut out = std::io::stdout().lock();
+    // Nobody may be reading, which is no reason not to serve.
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if auth == AuthMode::None {
+        tracing::warn!("AUTHENTICATION IS OFF: every program and every user of this machine can use this server and run commands as you");
+    }
+}
+
+/// Until `api/stop` or a signal. A second signal ends the process at once; what is committed is safe.
+async fn wait_for_stop(stop: &CancellationToken) {
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = signal() => tracing::info!("stopping; a second signal ends the server at once"),
+    }
+    tokio::spawn(async {
+        signal().await;
+        std::process::exit(130);
+    });
+}
+
+#[cfg(unix)]
+async fn signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+        tracing::error!("signals cannot be heard; stop the server with `flightdeck stop`");
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn signal() {
+    if let Err(error) = tokio::signal::ctrl_c().await {
+        tracing::error!(%error, "Ctrl+C cannot be heard; stop the server with `flightdeck stop`");
+        std::future::pending().await
+    }
+}
+
+async fn end(serving: Serving, sessions: &Sessions, store: &Store) {
+    let ending = async {
+        sessions.shut_down().await;
+        serving.finish(CONNECTION_GRACE).await;
+        store.close().await;
+    };
+    if tokio::time::timeout(SHUTDOWN_LIMIT, ending).await.is_err() {
+        tracing::error!("something did not end in time; what is committed is safe");
+    }
+    tracing::info!("stopped");
+}

@@ -1,0 +1,323 @@
+//! Putting the layers together, remembering where each value came from.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use toml::{Table, Value};
+
+use super::project::project_file;
+use super::{Config, ConfigError, ConfigPaths};
+
+/// Keys that a project's own file may set: they choose among what the user allows anyway.
+const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "sessions.effort"];
+/// Variables with our prefix that are not settings.
+const OTHER_VARIABLES: [&str; 1] = ["FLIGHTDECK_CONFIG"];
+const PREFIX: &str = "FLIGHTDECK_";
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Built in.
+    Default,
+    /// A file.
+    File(PathBuf),
+    /// An environment variable.
+    Variable(String),
+    /// A flag of the command line.
+    Flag(&'static str),
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Default => formatter.write_str("default"),
+            Self::File(path) => write!(formatter, "{}", path.display()),
+            Self::Variable(name) => formatter.write_str(name),
+            Self::Flag(name) => formatter.write_str(name),
+        }
+    }
+}
+
+/// Everything that may hold a value.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// Files and folders of the user.
+    pub paths: ConfigPaths,
+    /// Where the server is started; the project's file is looked for from here upwards.
+    pub start_folder: PathBuf,
+    /// The environment.
+    pub variables: Vec<(String, String)>,
+    /// Key, value and name of each flag that was given.
+    pub flags: Vec<(&'static str, Value, &'static str)>,
+}
+
+/// The configuration in force, value by value.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// What is in force.
+    pub config: Config,
+    /// Every key with its value and where that came from.
+    pub values: BTreeMap<String, (Value, Origin)>,
+}
+
+/// Reads all layers.
+pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+    let mut values: BTreeMap<String, (Value, Origin)> =
+        defaults().into_iter().map(|(key, value)| (key, (value, Origin::Default))).collect();
+    let mut layers = Vec::new();
+    let user_file = sources
+        .variables
+        .iter()
+        .find(|(name, _)| name == "FLIGHTDECK_CONFIG")
+        .map_or_else(|| sources.paths.user_file.clone(), |(_, path)| PathBuf::from(path));
+    layers.extend(file_layer(&user_file)?);
+    if let Some(file) = project_file(&sources.start_folder) {
+        layers.extend(project_layer(&file, &user_file)?);
+    }
+    layers.extend(variable_layer(&sources.variables)?);
+    layers.extend(
+        sources.flags.iter().map(|(key, value, flag)| ((*key).to_owned(), value.clone(), Origin::Flag(flag))),
+    );
+    for (key, value, origin) in layers {
+        if !values.contains_key(&key) {
+            let nearest = nearest(&key, values.keys());
+            return Err(ConfigError::UnknownKey { origin: origin.to_string(), key, nearest });
+        }
+        check_alone(&key, &value, &origin)?;
+        values.insert(key, (value, origin));
+    }
+    let merged = values.iter().fold(Table::new(), |mut table, (key, (value, _))| {
+        insert(&mut table, key, value.clone());
+        table
+    });
+    let config = Config::deserialize(merged).map_err(|error| ConfigError::BadValue {
+        origin: "the configuration".to_owned(),
+        key: String::new(),
+        message: error.to_string(),
+    })?;
+    Ok(Loaded { config, values })
+}
+
+use serde::Deserialize as _;
+
+/// The settings of a project's file, for a session that works in it.
+pub(super) fn project_layer(file: &Path, user_file: &Path) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
+    let layer = file_layer(file)?;
+    let known = defaults();
+    for (key, _, origin) in &layer {
+        if !known.contains_key(key) {
+            let nearest = nearest(key, known.keys());
+            return Err(ConfigError::UnknownKey { origin: origin.to_string(), key: key.clone(), nearest });
+        }
+        if !ALLOWED_FOR_PROJECTS.contains(&key.as_str()) {
+            return Err(ConfigError::NotForProjects {
+                origin: origin.to_string(),
+                key: key.clone(),
+                user_file: user_file.to_owned(),
+            });
+        }
+    }
+    Ok(layer)
+}
+
+/// Every key with its default. Tables are taken apart; lists are values.
+fn defaults() -> BTreeMap<String, Value> {
+    let table = Table::try_from(Config::default()).expect("the defaults are plain values");
+    let mut keys = Vec::new();
+    flatten(String::new(), table, &mut keys);
+    keys.into_iter().collect()
+}
+
+fn flatten(prefix: String, table: Table, into: &mut Vec<(String, Value)>) {
+    for (name, value) in table {
+        let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
+        match value {
+            Value::Table(inner) => flatten(key, inner, into),
+            value => into.push((key, value)),
+        }
+    }
+}
+
+fn insert(table: &mut Table, key: &str, value: Value) {
+    match key.split_once('.') {
+        Some((head, rest)) => {
+            let inner = table.entry(head.to_owned()).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(inner) = inner {
+                insert(inner, rest, value);
+            }
+        }
+        None => {
+            table.insert(key.to_owned(), value);
+        }
+    }
+}
+
+/// Checks one value by itself, so that an error names its origin.
+fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigError> {
+    let mut table = Table::new();
+    insert(&mut table, key, value.clone());
+    let bad = |message: String| ConfigError::BadValue { origin: origin.to_string(), key: key.to_owned(), message };
+    let config = Config::deserialize(table).map_err(|error| bad(error.message().to_owned()))?;
+    config.server.address().map(drop).map_err(bad)
+}
+
+fn file_layer(path: &Path) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
+    };
+    let table: Table =
+        text.parse().map_err(|error: toml::de::Error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
+    let mut keys = Vec::new();
+    flatten(String::new(), table, &mut keys);
+    Ok(keys.into_iter().map(|(key, value)| (key, value, Origin::File(path.to_owned()))).collect())
+}
+
+/// `FLIGHTDECK_SERVER_PORT` is `server.port`. Which dots an underscore stands for is known from the keys.
+fn variable_layer(variables: &[(String, String)]) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
+    let known = defaults();
+    let name_of = |key: &str| format!("{PREFIX}{}", key.replace('.', "_").to_uppercase());
+    let mut layer = Vec::new();
+    for (name, text) in variables {
+        if !name.starts_with(PREFIX) || OTHER_VARIABLES.contains(&name.as_str()) {
+            continue;
+        }
+        let Some((key, default)) = known.iter().find(|(key, _)| name_of(key) == *name) else {
+            let names: Vec<String> = known.keys().map(|key| name_of(key)).collect();
+            return Err(ConfigError::UnknownKey {
+                origin: "the environment".to_owned(),
+                key: name.clone(),
+                nearest: nearest(name, names.iter()),
+            });
+        };
+        layer.push((key.clone(), value_like(default, text), Origin::Variable(name.clone())));
+    }
+    Ok(layer)
+}
+
+/// Reads a text as the kind of value that the default is. What does not fit stays text and is refused by its type.
+fn value_like(default: &Value, text: &str) -> Value {
+    let as_text = || Value::String(text.to_owned());
+    match default {
+        Value::Integer(_) => text.parse().map_or_else(|_| as_text(), Value::Integer),
+        Value::Boolean(_) => text.parse().map_or_else(|_| as_text(), Value::Boolean),
+        Value::Array(_) if text.trim_start().starts_with('[') => {
+            format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value")).unwrap_or_else(as_text)
+        }
+        Value::Array(_) => Value::Array(
+            text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(|item| Value::String(item.to_owned())).collect(),
+        ),
+        _ => as_text(),
+    }
+}
+
+fn nearest<'a>(key: &str, known: impl Iterator<Item = &'a String>) -> Option<String> {
+    known
+        .map(|candidate| (strsim::jaro_winkler(candidate, key), candidate))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, candidate)| candidate.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Machine {
+        folder: tempfile::TempDir,
+    }
+
+    impl Machine {
+        fn new(user: &str, project: &str) -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            for (name, text) in [("user.toml", user), (".flightdeck.toml", project)] {
+                if !text.is_empty() {
+                    std::fs::write(folder.path().join(name), text).expect("written");
+                }
+            }
+            Self { folder }
+        }
+
+        fn load(&self, variables: &[(&str, &str)], flags: &[(&'static str, Value, &'static str)]) -> Result<Loaded, String> {
+            let sources = Sources {
+                paths: ConfigPaths {
+                    user_file: self.folder.path().join("user.toml"),
+                    data_folder: self.folder.path().join("data"),
+                },
+                start_folder: self.folder.path().to_owned(),
+                variables: variables.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect(),
+                flags: flags.to_vec(),
+            };
+            load(&sources).map_err(|error| error.to_string())
+        }
+    }
+
+    #[test]
+    fn the_later_layer_wins_and_every_value_knows_its_origin() {
+        let machine = Machine::new("[server]\nport = 1\nauth = \"none\"", "[sessions]\nmodel = \"m\"");
+        let port = |variables: &[_], flags: &[_]| {
+            let loaded = machine.load(variables, flags).expect("valid");
+            (loaded.config.server.port, loaded.values["server.port"].1.to_string())
+        };
+        assert!(port(&[], &[]).1.ends_with("user.toml"));
+        assert_eq!(port(&[("FLIGHTDECK_SERVER_PORT", "2")], &[]), (2, "FLIGHTDECK_SERVER_PORT".to_owned()));
+        let flag = ("server.port", Value::Integer(3), "--port");
+        assert_eq!(port(&[("FLIGHTDECK_SERVER_PORT", "2")], &[flag]), (3, "--port".to_owned()));
+        let loaded = machine.load(&[], &[]).expect("valid");
+        assert_eq!(loaded.config.sessions.model, "m");
+        assert_eq!(loaded.values["limits.sessions"].1, Origin::Default);
+    }
+
+    #[test]
+    fn an_unknown_key_names_the_nearest_known_one() {
+        let error = Machine::new("[server]\nprot = 1", "").load(&[], &[]).expect_err("unknown");
+        assert!(error.contains("`server.prot`") && error.contains("`server.port`"), "{error}");
+        let error = Machine::new("", "").load(&[("FLIGHTDECK_SERVER_PROT", "1")], &[]).expect_err("unknown");
+        assert!(error.contains("FLIGHTDECK_SERVER_PORT"), "{error}");
+    }
+
+    #[test]
+    fn a_wrong_value_names_key_and_origin() {
+        for (text, key) in [
+            ("[server]\nport = \"x\"", "server.port"),
+            ("[server]\nport = 70000", "server.port"),
+            ("[permissions]\ndefault = \"sometimes\"", "permissions.default"),
+            ("[recovery]\nfirst_delay = \"soon\"", "recovery.first_delay"),
+            ("[server]\nbind = \"nowhere\"", "server.bind"),
+        ] {
+            let error = Machine::new(text, "").load(&[], &[]).expect_err(key);
+            assert!(error.contains(key) && error.contains("user.toml"), "{error}");
+        }
+        let error = Machine::new("server = {", "").load(&[], &[]).expect_err("not TOML");
+        assert!(error.contains("not valid TOML"), "{error}");
+    }
+
+    #[test]
+    fn a_project_cannot_open_the_server_or_loosen_permissions() {
+        for text in ["[server]\nauth = \"none\"", "[permissions]\ndefault = \"allow-all\"", "data_dir = \"/x\""] {
+            let error = Machine::new("", text).load(&[], &[]).expect_err(text);
+            assert!(error.contains("a project may not"), "{error}");
+        }
+    }
+
+    #[test]
+    fn variables_are_read_as_the_kind_of_value_they_set() {
+        let machine = Machine::new("", "");
+        let loaded = machine
+            .load(
+                &[
+                    ("FLIGHTDECK_SERVER_ALLOWED_HOSTS", "a.example, b.example"),
+                    ("FLIGHTDECK_SERVER_BEHIND_PROXY", "true"),
+                    ("FLIGHTDECK_RETENTION_MAX_AGE", "30d"),
+                    ("FLIGHTDECK_PERMISSIONS_RULES", "[{ tool = \"shell\", decision = \"deny\" }]"),
+                ],
+                &[],
+            )
+            .expect("valid");
+        assert_eq!(loaded.config.server.allowed_hosts, ["a.example", "b.example"]);
+        assert!(loaded.config.server.behind_proxy);
+        assert_eq!(loaded.config.retention.max_age.or_zero().as_secs(), 30 * 24 * 3600);
+        assert_eq!(loaded.config.permissions.rules[0].tool, "shell");
+    }
+}

@@ -1,0 +1,18 @@
+//! The configuration: built-in defaults, the user's file, the project's file, environment, flags; the later wins.
+//!
+//! What must always hold here: an unknown key is an error that names the nearest known one, every value knows where it
+//! came from, and a project's file (which arrives with somebody else's repository) may set only what cannot harm.
+
+mod error;
+mod layers;
+mod paths;
+mod project;
+mod settings;
+mod span;
+
+pub use error::ConfigError;
+pub use layers::{Loaded, Origin, Sources, load};
+pub use paths::{ConfigPaths, repository_root};
+pub use project::project_defaults;
+pub use settings::{AuthMode, Config, Limits, Permissions, Resume, Server};
+pub use span::Span;

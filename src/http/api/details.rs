@@ -1,0 +1,114 @@
+//! Sessions as JSON.
+
+use serde_json::{Map, Value, json};
+
+use crate::http::app::App;
+use crate::http::error::{ApiError, ApiResult};
+use crate::model::{PermissionMode, PermissionPolicy, PermissionRule, SessionId, SessionSummary};
+
+/// What lists show of a session.
+pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
+    let profile = &summary.profile;
+    let entry = json!({
+        "sessionId": summary.id,
+        "title": profile.title,
+        "runtime": profile.runtime,
+        "model": profile.model,
+        "workingDirectory": profile.working_directory,
+        "state": summary.state,
+        "createdAt": summary.created_at,
+        "updatedAt": summary.updated_at,
+        "lastSeq": summary.last_seq,
+        "pending": summary.pending,
+    });
+    match entry {
+        Value::Object(entry) => entry,
+        _ => Map::new(),
+    }
+}
+
+/// Everything about a session but its log.
+pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
+    let store = app.sessions().store();
+    let session = store.load_session(id).await?.ok_or_else(ApiError::session_not_found)?;
+    let profile = &session.summary.profile;
+    let demo = app.sessions().runtimes().named(&profile.runtime).is_ok_and(|runtime| runtime.capabilities().demo);
+    let mut entry = summary(&session.summary);
+    for (key, value) in [
+        ("stateDetail", json!(session.summary.state_detail)),
+        ("effort", json!(profile.effort)),
+        ("permissionMode", json!(profile.permissions.mode)),
+        ("permissionRules", json!(profile.permissions.rules)),
+        ("systemPrompt", json!(profile.system_prompt)),
+        ("options", without_secrets(&Value::Object(profile.options.clone()))),
+        ("closedAt", json!(session.summary.closed_at)),
+        ("requests", json!(session.requests)),
+        ("queuedPrompts", json!(session.queued.len())),
+        ("demo", json!(demo)),
+    ] {
+        entry.insert(key.to_owned(), value);
+    }
+    Ok(Value::Object(entry))
+}
+
+/// Options may hold a provider's key; it goes to the agent and nowhere else.
+fn without_secrets(value: &Value) -> Value {
+    let is_secret = |key: &str| {
+        let key = key.to_ascii_lowercase();
+        ["key", "token", "secret", "password", "authorization"].iter().any(|word| key.contains(word))
+    };
+    match value {
+        Value::Object(entries) => entries
+            .iter()
+            .map(|(key, value)| {
+                let value = if is_secret(key) && !value.is_null() { json!("[redacted]") } else { without_secrets(value) };
+                (key.clone(), value)
+            })
+            .collect(),
+        Value::Array(items) => items.iter().map(without_secrets).collect(),
+        other => other.clone(),
+    }
+}
+
+/// A permission mode as callers write it: a word, or `{"mode":…,"rules":[{"tool","decision"}]}`.
+pub(super) fn permission_policy(value: &Value) -> ApiResult<PermissionPolicy> {
+    let invalid = |message: String| ApiError::bad_request("InvalidPermissionMode", message);
+    match value {
+        Value::String(mode) => {
+            let mode: PermissionMode = mode.parse().map_err(invalid)?;
+            Ok(PermissionPolicy { mode, rules: Vec::new() })
+        }
+        Value::Object(entries) => {
+            if let Some(unknown) = entries.keys().find(|key| !matches!(key.as_str(), "mode" | "rules")) {
+                return Err(invalid(format!("permissionMode has the unknown field {unknown:?}; it has mode and rules.")));
+            }
+            let field = |name: &str| entries.get(name).cloned();
+            let mode: Option<PermissionMode> = field("mode").map(serde_json::from_value).transpose().map_err(|error| invalid(error.to_string()))?;
+            let rules: Option<Vec<PermissionRule>> =
+                field("rules").map(serde_json::from_value).transpose().map_err(|error| invalid(error.to_string()))?;
+            Ok(PermissionPolicy { mode: mode.unwrap_or_default(), rules: rules.unwrap_or_default() })
+        }
+        _ => Err(invalid("permissionMode is ask, allow-all, deny, or an object with mode and rules.".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_of_providers_are_not_shown() {
+        let shown = without_secrets(&json!({ "provider": { "apiKey": "x", "type": "openai" }, "list": [{ "token": "y" }] }));
+        assert_eq!(shown, json!({ "provider": { "apiKey": "[redacted]", "type": "openai" }, "list": [{ "token": "[redacted]" }] }));
+    }
+
+    #[test]
+    fn a_mode_is_a_word_or_has_rules() {
+        let policy = permission_policy(&json!({ "mode": "deny", "rules": [{ "tool": "shell", "decision": "allow" }] }));
+        assert_eq!(policy.expect("valid").rules.len(), 1);
+        assert_eq!(permission_policy(&json!("allow-all")).expect("valid").mode, PermissionMode::AllowAll);
+        for wrong in [json!("maybe"), json!(1), json!({ "modes": "ask" }), json!({ "rules": [{ "tool": "x" }] })] {
+            assert!(permission_policy(&wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! All sessions in one stream: what they are doing and what waits for a person.
+
+use axum::extract::State;
+use axum::response::Response;
+use bytes::{BufMut, Bytes, BytesMut};
+use tokio::sync::watch;
+
+use crate::http::app::App;
+use crate::http::sse::{self, Chunks};
+
+/// Begins with the latest word on every open session, then goes on with changes. A reader that was away gets the
+/// latest word again, so it needs no number to resume from.
+pub(in crate::http) async fn inbox(State(app): State<App>) -> Response {
+    let version = app.sessions().bulletin().watch();
+    sse::stream(Inbox { app, version, seen: 0 })
+}
+
+struct Inbox {
+    app: App,
+    version: watch::Receiver<u64>,
+    seen: u64,
+}
+
+impl Chunks for Inbox {
+    async fn next(&mut self) -> Option<Bytes> {
+        let stopping = self.app.sessions().stopping().clone();
+        loop {
+            if stopping.is_cancelled() {
+                return None;
+            }
+            self.version.borrow_and_update();
+            let (version, entries) = self.app.sessions().bulletin().since(self.seen);
+            self.seen = version;
+            if !entries.is_empty() {
+                let mut chunk = BytesMut::new();
+                for entry in entries {
+                    chunk.extend_from_slice(b"data: ");
+                    let mut writer = chunk.writer();
+                    serde_json::to_writer(&mut writer, &entry).expect("plain values");
+                    chunk = writer.into_inner();
+                    chunk.extend_from_slice(b"\n\n");
+                }
+                return Some(chunk.freeze());
+            }
+            tokio::select! {
+                changed = self.version.changed() => changed.ok()?,
+                () = stopping.cancelled() => return None,
+                () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::KEEP_ALIVE_COMMENT),
+            }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! History, a page at a time, and blobs.
+
+use axum::extract::State;
+use axum::http::{HeaderName, header};
+use axum::response::{IntoResponse, Response};
+use bytes::BytesMut;
+use serde::Deserialize;
+
+use super::session;
+use crate::http::app::App;
+use crate::http::body::{PathPart, QueryPart};
+use crate::http::error::{ApiError, ApiResult};
+use crate::model::Seq;
+use crate::store::EventPage;
+
+const LARGEST_PAGE: usize = 1_000;
+/// Pages end early beyond this, however few events they hold.
+const PAGE_BYTES: usize = 8 * 1024 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::http) struct LogQuery {
+    after: Option<Seq>,
+    before: Option<Seq>,
+    limit: Option<usize>,
+}
+
+/// Forwards from `after`, or backwards from `before`; `next` goes on in the same direction.
+pub(in crate::http) async fn log(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+    QueryPart(query): QueryPart<LogQuery>,
+) -> ApiResult<Response> {
+    let session = session(&app, &id).await?;
+    let after = query.after.unwrap_or(0);
+    session.check_cursor(after)?;
+    let limit = query.limit.unwrap_or(LARGEST_PAGE).clamp(1, LARGEST_PAGE);
+    let page = EventPage { after, before: query.before, limit, max_bytes: PAGE_BYTES };
+    let (events, more) = app.sessions().store().events(session.id(), page).await?;
+    let mut body = BytesMut::with_capacity(events.iter().map(|event| event.body.len() + 80).sum::<usize>() + 32);
+    body.extend_from_slice(b"{\"events\":[");
+    for (position, event) in events.iter().enumerate() {
+        let comma = if position > 0 { "," } else { "" };
+        body.extend_from_slice(format!("{comma}{{\"seq\":{},\"time\":\"{}\",\"response\":", event.seq, event.time).as_bytes());
+        body.extend_from_slice(&event.body);
+        body.extend_from_slice(b"}");
+    }
+    body.extend_from_slice(b"]");
+    let edge = if query.before.is_some() { events.first() } else { events.last() };
+    if let (true, Some(edge)) = (more, edge) {
+        body.extend_from_slice(format!(",\"next\":{}", edge.seq).as_bytes());
+    }
+    body.extend_from_slice(b"}");
+    Ok(([(header::CONTENT_TYPE, "application/json")], body.freeze()).into_response())
+}
+
+/// A large output. It is the agent's, so a browser must not take it for a page of ours.
+pub(in crate::http) async fn blob(
+    State(app): State<App>,
+    PathPart((id, hash)): PathPart<(String, String)>,
+) -> ApiResult<Response> {
+    let session = session(&app, &id).await?;
+    let blob = app.sessions().store().blob(session.id(), hash).await?.ok_or_else(|| {
+        ApiError::new(axum::http::StatusCode::NOT_FOUND, "BlobNotFound", "This session has no such blob.")
+    })?;
+    let headers = [
+        (header::CONTENT_TYPE, blob.mime),
+        (header::CONTENT_DISPOSITION, "inline".to_owned()),
+        (header::CACHE_CONTROL, "private, max-age=31536000, immutable".to_owned()),
+        (HeaderName::from_static("content-security-policy"), "default-src 'none'; sandbox; frame-ancestors 'none'".to_owned()),
+    ];
+    Ok((headers, blob.data).into_response())
+}

@@ -1,0 +1,34 @@
+//! Our own routes: JSON in, the right status out.
+
+mod details;
+mod inbox;
+mod log;
+mod prompt;
+mod requests;
+mod server;
+mod sessions;
+mod stream;
+
+use std::sync::Arc;
+
+pub(super) use inbox::inbox;
+pub(super) use log::{blob, log};
+pub(super) use prompt::{interrupt, prompt};
+pub(super) use requests::{answer_permission, answer_question};
+pub(super) use server::{health, login_code, runtimes};
+pub(super) use sessions::{create_session, delete_session, list_sessions, reopen, session_details, update_session};
+pub(super) use stream::session_events;
+
+use super::app::App;
+use super::error::{ApiError, ApiResult};
+use crate::model::SessionId;
+use crate::session::Session;
+
+/// The id in a path; one of another form names no session.
+fn session_id(text: &str) -> ApiResult<SessionId> {
+    text.parse().map_err(|_| ApiError::session_not_found())
+}
+
+async fn session(app: &App, id: &str) -> ApiResult<Arc<Session>> {
+    Ok(app.sessions().get(session_id(id)?).await?)
+}

@@ -1,0 +1,59 @@
+//! About the server: is it alive, which runtimes does it have, how does a browser log in.
+
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::{Extension, Json};
+use serde_json::{Value, json};
+
+use crate::http::app::App;
+use crate::http::auth::Caller;
+use crate::store::StoreHealth;
+
+/// How long a code from `flightdeck open` is good.
+const CODE_LIFE: Duration = Duration::from_mins(5);
+
+/// Alive or not, for anybody; more for those who are logged in.
+pub(in crate::http) async fn health(State(app): State<App>, caller: Option<Extension<Caller>>) -> Json<Value> {
+    if caller.is_none() {
+        return Json(json!({ "status": "ok", "service": "flightdeck" }));
+    }
+    let health = app.sessions().store().health().borrow().clone();
+    let (status, reason) = match health {
+        StoreHealth::Good => ("ok", None),
+        StoreHealth::Refusing { reason } => ("degraded", Some(reason)),
+    };
+    Json(json!({
+        "status": status,
+        "service": "flightdeck",
+        "version": env!("CARGO_PKG_VERSION"),
+        "uptimeSeconds": app.started().elapsed().as_secs(),
+        "readers": app.sessions().reader_count(),
+        "storage": { "takesWrites": reason.is_none(), "reason": reason },
+        "authentication": !app.auth().is_open(),
+    }))
+}
+
+pub(in crate::http) async fn runtimes(State(app): State<App>) -> Json<Value> {
+    let sessions = app.sessions();
+    let default = sessions.runtimes().default_runtime(&sessions.settings().default_runtime).await.ok();
+    let described = sessions.runtimes().described().await;
+    let entries: Vec<Value> = described
+        .iter()
+        .map(|(runtime, readiness)| {
+            json!({
+                "name": runtime.name(),
+                "default": default.as_ref().is_some_and(|default| default.name() == runtime.name()),
+                "ready": readiness.ready,
+                "hint": readiness.hint,
+                "capabilities": runtime.capabilities(),
+            })
+        })
+        .collect();
+    Json(json!({ "runtimes": entries }))
+}
+
+/// A one-time code for a login link; whoever asks is logged in already.
+pub(in crate::http) async fn login_code(State(app): State<App>) -> Json<Value> {
+    Json(json!({ "code": app.auth().new_code(Some(CODE_LIFE)) }))
+}

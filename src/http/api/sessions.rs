@@ -1,0 +1,133 @@
+//! Creating, listing, changing, reopening and deleting sessions.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::details::{details, permission_policy, summary};
+use super::{session, session_id};
+use crate::http::app::App;
+use crate::http::body::{JsonBody, PathPart, QueryPart};
+use crate::http::error::{ApiError, ApiResult};
+use crate::model::SessionState;
+use crate::session::{NewSession, SessionUpdate};
+use crate::store::SessionFilter;
+
+const DEFAULT_PAGE: usize = 100;
+const LARGEST_PAGE: usize = 1_000;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::http) struct CreateBody {
+    runtime: Option<String>,
+    model: Option<String>,
+    working_directory: Option<String>,
+    title: Option<String>,
+    effort: Option<String>,
+    permission_mode: Option<Value>,
+    system_prompt: Option<String>,
+    #[serde(default)]
+    options: Map<String, Value>,
+}
+
+pub(in crate::http) async fn create_session(
+    State(app): State<App>,
+    JsonBody(body): JsonBody<CreateBody>,
+) -> ApiResult<Response> {
+    let new = NewSession {
+        runtime: body.runtime,
+        model: body.model,
+        working_directory: body.working_directory.unwrap_or_default(),
+        title: body.title,
+        effort: body.effort,
+        permissions: body.permission_mode.as_ref().map(permission_policy).transpose()?,
+        system_prompt: body.system_prompt,
+        options: body.options,
+    };
+    let session = app.sessions().create(new).await?;
+    let details = details(&app, session.id()).await?;
+    Ok((StatusCode::CREATED, Json(details)).into_response())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::http) struct ListQuery {
+    state: Option<String>,
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+pub(in crate::http) async fn list_sessions(
+    State(app): State<App>,
+    QueryPart(query): QueryPart<ListQuery>,
+) -> ApiResult<Json<Value>> {
+    let state: Option<SessionState> = match query.state.as_deref() {
+        None | Some("") => None,
+        Some(text) => Some(text.parse().map_err(|message: String| ApiError::bad_request("InvalidState", message))?),
+    };
+    let after = match query.after.as_deref() {
+        None | Some("") => None,
+        Some(text) => Some(text.parse().map_err(|_| {
+            ApiError::bad_request("InvalidCursor", "after takes the `next` of an earlier page, a session's id.")
+        })?),
+    };
+    let limit = query.limit.unwrap_or(DEFAULT_PAGE).clamp(1, LARGEST_PAGE);
+    let mut found = app.sessions().store().sessions(SessionFilter { state, after, limit: limit + 1 }).await?;
+    let more = found.len() > limit;
+    found.truncate(limit);
+    let mut reply = json!({ "sessions": found.iter().map(summary).collect::<Vec<_>>() });
+    if let (true, Some(last)) = (more, found.last()) {
+        reply["next"] = json!(last.id);
+    }
+    Ok(Json(reply))
+}
+
+pub(in crate::http) async fn session_details(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Json<Value>> {
+    // Loaded first: a session of an earlier run closes its open turn before it is described.
+    let session = session(&app, &id).await?;
+    Ok(Json(details(&app, session.id()).await?))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::http) struct UpdateBody {
+    title: Option<String>,
+    model: Option<String>,
+    effort: Option<String>,
+    permission_mode: Option<Value>,
+}
+
+pub(in crate::http) async fn update_session(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+    JsonBody(body): JsonBody<UpdateBody>,
+) -> ApiResult<Json<Value>> {
+    let session = session(&app, &id).await?;
+    if let Some(model) = &body.model {
+        let summary = app.sessions().store().session(session.id()).await?.ok_or_else(ApiError::session_not_found)?;
+        let runtime = summary.profile.runtime;
+        app.sessions().runtimes().choose(&runtime, &format!("{runtime}/{model}")).await?;
+    }
+    let update = SessionUpdate {
+        title: body.title,
+        model: body.model,
+        effort: body.effort,
+        permissions: body.permission_mode.as_ref().map(permission_policy).transpose()?,
+    };
+    session.update(update).await?;
+    Ok(Json(details(&app, session.id()).await?))
+}
+
+pub(in crate::http) async fn delete_session(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<StatusCode> {
+    app.sessions().delete(session_id(&id)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(in crate::http) async fn reopen(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Json<Value>> {
+    let session = session(&app, &id).await?;
+    session.reopen().await?;
+    Ok(Json(details(&app, session.id()).await?))
+}

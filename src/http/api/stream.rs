@@ -1,0 +1,93 @@
+//! A session's events as a stream, resumable by number across restarts.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde::Deserialize;
+use tokio::sync::watch;
+
+use super::session;
+use crate::http::app::App;
+use crate::http::body::{PathPart, QueryPart};
+use crate::http::error::ApiResult;
+use crate::http::sse::{self, Chunks};
+use crate::model::Seq;
+use crate::session::{Head, LiveError, Session, ViewerGuard};
+
+/// What is pending goes out in one write, up to this.
+const CHUNK_EVENTS: usize = 2_048;
+const CHUNK_BYTES: usize = 256 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::http) struct StreamQuery {
+    after: Option<Seq>,
+}
+
+pub(in crate::http) async fn session_events(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+    headers: HeaderMap,
+    QueryPart(query): QueryPart<StreamQuery>,
+) -> ApiResult<Response> {
+    let session = session(&app, &id).await?;
+    let resumed = sse::resume_point(&headers, query.after)?;
+    let after = resumed.unwrap_or(0);
+    session.check_cursor(after)?;
+    let head = session.log().head();
+    if resumed.is_some() && head.is_complete() && after >= head.committed {
+        // Everything was read and nothing will come: tells a browser to stop reconnecting.
+        return Ok(StatusCode::NO_CONTENT.into_response());
+    }
+    if session.log().viewers() >= app.limits().readers_per_session {
+        return Err(LiveError::TooManyReaders.into());
+    }
+    let viewer = session.log().attach();
+    let head = session.log().watch();
+    Ok(sse::stream(SessionStream { session, head, after, ended: false, _viewer: viewer }))
+}
+
+struct SessionStream {
+    session: Arc<Session>,
+    head: watch::Receiver<Head>,
+    after: Seq,
+    ended: bool,
+    _viewer: ViewerGuard,
+}
+
+impl Chunks for SessionStream {
+    async fn next(&mut self) -> Option<Bytes> {
+        while !self.ended {
+            let head = *self.head.borrow_and_update();
+            if head.deleted || self.session.stopping().is_cancelled() {
+                return None;
+            }
+            match self.session.log().read_after(self.after, CHUNK_EVENTS, CHUNK_BYTES).await {
+                Ok(events) => {
+                    if let Some(last) = events.last() {
+                        self.after = last.seq;
+                        return Some(sse::frames(&events));
+                    }
+                }
+                Err(error) => {
+                    // The reader comes again with its last number and misses nothing.
+                    tracing::error!(session = %self.session.id(), error = %error, "a stream could not go on");
+                    return None;
+                }
+            }
+            if head.is_complete() {
+                self.ended = true;
+                return Some(sse::closed_frame(self.after));
+            }
+            tokio::select! {
+                changed = self.head.changed() => changed.ok()?,
+                () = self.session.stopping().cancelled() => return None,
+                () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::KEEP_ALIVE_COMMENT),
+            }
+        }
+        None
+    }
+}

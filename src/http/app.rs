@@ -1,0 +1,79 @@
+//! What every handler can reach.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+use super::auth::Auth;
+use super::guard::Guard;
+use super::metrics::Metrics;
+use crate::config::Limits;
+use crate::session::Sessions;
+
+/// The state of the HTTP room; clones share it.
+#[derive(Clone)]
+pub struct App(Arc<Inner>);
+
+/// What an [`App`] is made of.
+pub struct AppParts {
+    /// All sessions.
+    pub sessions: Sessions,
+    /// Who gets in.
+    pub auth: Auth,
+    /// Names and origins that may be used.
+    pub guard: Guard,
+    /// What is too much.
+    pub limits: Limits,
+    /// What `api/config` says.
+    pub repository_root: PathBuf,
+    /// Cancelled by `api/stop`.
+    pub stop: CancellationToken,
+}
+
+struct Inner {
+    parts: AppParts,
+    metrics: Metrics,
+    started: Instant,
+}
+
+impl App {
+    /// An app that can be served.
+    pub fn new(parts: AppParts) -> Self {
+        let metrics = Metrics::new(parts.sessions.store().statistics());
+        Self(Arc::new(Inner { parts, metrics, started: Instant::now() }))
+    }
+
+    pub(super) fn sessions(&self) -> &Sessions {
+        &self.0.parts.sessions
+    }
+
+    pub(super) fn auth(&self) -> &Auth {
+        &self.0.parts.auth
+    }
+
+    pub(super) fn guard(&self) -> &Guard {
+        &self.0.parts.guard
+    }
+
+    pub(super) fn limits(&self) -> &Limits {
+        &self.0.parts.limits
+    }
+
+    pub(super) fn repository_root(&self) -> &PathBuf {
+        &self.0.parts.repository_root
+    }
+
+    pub(super) fn stop(&self) -> &CancellationToken {
+        &self.0.parts.stop
+    }
+
+    pub(super) fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    pub(super) fn started(&self) -> Instant {
+        self.0.started
+    }
+}

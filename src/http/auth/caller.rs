@@ -1,0 +1,20 @@
+//! Who a request comes from.
+
+/// Somebody who was let in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Caller {
+    /// A browser that is logged in.
+    Page,
+    /// A program with the token.
+    Program,
+}
+
+impl Caller {
+    /// The word that stands in the log for whoever answered a request.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Program => "api",
+        }
+    }
+}

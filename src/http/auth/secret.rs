@@ -1,0 +1,21 @@
+//! Random secrets, and digests to compare and keep them by.
+
+use sha2::{Digest, Sha256};
+
+use crate::model::hex;
+
+/// 256 random bits behind a prefix by which a secret is known, and redacted, on sight.
+pub(super) fn random_secret(prefix: &str) -> String {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    format!("{prefix}{}", hex(&bytes))
+}
+
+pub(super) fn is_token(text: &str) -> bool {
+    text.strip_prefix("fd_").is_some_and(|rest| rest.len() == 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Secrets are compared by digest, so that the time it takes tells nothing about them.
+pub(super) fn digest(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
+}

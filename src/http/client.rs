@@ -1,0 +1,108 @@
+//! Talking to a server on this machine, for commands such as `stop` and `open`.
+
+use std::time::Duration;
+
+use axum::http::{Method, Request, StatusCode, header};
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+use super::auth::ServerToken;
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A server that runs on this machine.
+pub struct LocalServer {
+    url: String,
+    token: Option<ServerToken>,
+}
+
+/// The server could not be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Nobody there.
+    #[error("the server at {url} does not answer")]
+    Unreachable {
+        /// Where.
+        url: String,
+        /// Why not.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// It said no.
+    #[error("the server at {url} answered {status}: {message}")]
+    Refused {
+        /// Where.
+        url: String,
+        /// How.
+        status: StatusCode,
+        /// What it said.
+        message: String,
+    },
+}
+
+impl LocalServer {
+    /// The server at an address such as `http://localhost:8888`.
+    pub fn at(url: &str, token: Option<ServerToken>) -> Self {
+        Self { url: url.to_owned(), token }
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Asks without changing anything.
+    pub async fn get(&self, path: &str) -> Result<Value, ClientError> {
+        self.ask(Method::GET, path).await
+    }
+
+    /// Asks for something to be done.
+    pub async fn post(&self, path: &str) -> Result<Value, ClientError> {
+        self.ask(Method::POST, path).await
+    }
+
+    async fn ask(&self, method: Method, path: &str) -> Result<Value, ClientError> {
+        let unreachable = |source| ClientError::Unreachable { url: self.url.clone(), source };
+        match tokio::time::timeout(TIMEOUT, self.exchange(method, path)).await {
+            Ok(Ok((status, body))) if status.is_success() => {
+                serde_json::from_slice(&body).map_err(|error| unreachable(error.into()))
+            }
+            Ok(Ok((status, body))) => Err(ClientError::Refused {
+                url: self.url.clone(),
+                status,
+                message: String::from_utf8_lossy(&body).into_owned(),
+            }),
+            Ok(Err(error)) => Err(unreachable(error)),
+            Err(_) => Err(unreachable(format!("no answer within {} seconds", TIMEOUT.as_secs()).into())),
+        }
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+    ) -> Result<(StatusCode, Bytes), Box<dyn std::error::Error + Send + Sync>> {
+        let authority = self.url.trim_start_matches("http://").trim_end_matches('/');
+        let stream = TcpStream::connect(authority).await?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let mut request = Request::builder().method(method).uri(path).header(header::HOST, authority);
+        if let Some(token) = &self.token {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {}", token.as_str()));
+        }
+        let request = request.header(header::CONTENT_TYPE, "application/json").body(Full::<Bytes>::default())?;
+        let conversation = async move {
+            let response = sender.send_request(request).await?;
+            let status = response.status();
+            Ok::<_, hyper::Error>((status, response.into_body().collect().await?.to_bytes()))
+        };
+        let (driven, answered) = futures_util::future::join(connection, conversation).await;
+        match answered {
+            Ok(answer) => Ok(answer),
+            Err(error) => Err(driven.err().unwrap_or(error).into()),
+        }
+    }
+}

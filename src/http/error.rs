@@ -1,0 +1,183 @@
+//! Errors as clients see them: `{"error":"Name","message":"for a person"}`.
+
+use axum::Json;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use crate::agent::ModelNotFound;
+use crate::model::redact;
+use crate::session::{
+    AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError,
+};
+use crate::store::StoreError;
+
+/// An error with a status, a name for programs and a sentence for people.
+#[derive(Debug)]
+pub(super) struct ApiError {
+    pub status: StatusCode,
+    pub name: &'static str,
+    pub message: String,
+}
+
+pub(super) type ApiResult<T> = Result<T, ApiError>;
+
+impl ApiError {
+    pub fn new(status: StatusCode, name: &'static str, message: impl Into<String>) -> Self {
+        Self { status, name, message: message.into() }
+    }
+
+    pub fn bad_request(name: &'static str, message: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, name, message)
+    }
+
+    pub fn session_not_found() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "SessionNotFound",
+            "There is no such session; GET /api/copilot/session lists those that there are.",
+        )
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        if self.status.is_server_error() {
+            tracing::error!(status = self.status.as_u16(), name = self.name, message = %self.message, "request failed");
+        }
+        let body = json!({ "error": self.name, "message": redact(&self.message) });
+        let mut response = (self.status, Json(body)).into_response();
+        if self.status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+/// A sentence out of an error: capitalised, with its causes, and with a full stop.
+pub(super) fn sentence(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text.push_str(": ");
+            text.push_str(&inner_text);
+        }
+        cause = inner.source();
+    }
+    let mut letters = text.chars();
+    let mut sentence: String = match letters.next() {
+        Some(first) => first.to_uppercase().chain(letters).collect(),
+        None => text,
+    };
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        let (status, name) = match &error {
+            StoreError::Full(_) => (StatusCode::INSUFFICIENT_STORAGE, "StorageFull"),
+            StoreError::ReadOnly(_) => (StatusCode::INSUFFICIENT_STORAGE, "StorageReadOnly"),
+            StoreError::Disk(_) | StoreError::Blob { .. } => (StatusCode::INSUFFICIENT_STORAGE, "StorageFailed"),
+            StoreError::Damaged { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "DatabaseDamaged"),
+            StoreError::Closed => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
+            StoreError::TooNew { .. } | StoreError::NoMoreIds | StoreError::Statement(_) => {
+                (StatusCode::INTERNAL_SERVER_ERROR, "InternalError")
+            }
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+impl From<SessionError> for ApiError {
+    fn from(error: SessionError) -> Self {
+        let (status, name) = match error {
+            SessionError::NotFound => return Self::session_not_found(),
+            SessionError::Store(error) => return error.into(),
+            SessionError::Closed => (StatusCode::CONFLICT, "SessionClosed"),
+            SessionError::NotClosed => (StatusCode::CONFLICT, "SessionNotClosed"),
+            SessionError::Unsupported(_) => (StatusCode::CONFLICT, "NotSupportedByRuntime"),
+            SessionError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+impl From<PromptError> for ApiError {
+    fn from(error: PromptError) -> Self {
+        let (status, name) = match error {
+            PromptError::Session(error) => return error.into(),
+            PromptError::Empty => (StatusCode::BAD_REQUEST, "EmptyPrompt"),
+            PromptError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "PromptTooLarge"),
+            PromptError::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "TooManyQueuedPrompts"),
+            PromptError::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "IdempotencyKeyReused"),
+            PromptError::SteeringNotSupported { .. } => (StatusCode::CONFLICT, "SteeringNotSupported"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+impl From<AnswerError> for ApiError {
+    fn from(error: AnswerError) -> Self {
+        let (status, name) = match error {
+            AnswerError::Session(error) => return error.into(),
+            AnswerError::NotFound => (StatusCode::NOT_FOUND, "RequestNotFound"),
+            AnswerError::AlreadyAnswered { .. } => (StatusCode::CONFLICT, "AlreadyAnswered"),
+            AnswerError::WrongKind(_) => (StatusCode::BAD_REQUEST, "WrongKindOfAnswer"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+impl From<ModelNotFound> for ApiError {
+    fn from(error: ModelNotFound) -> Self {
+        Self::bad_request("ModelIdNotFound", sentence(&error))
+    }
+}
+
+impl From<CreateError> for ApiError {
+    fn from(error: CreateError) -> Self {
+        let (status, name) = match error {
+            CreateError::Store(error) => return error.into(),
+            CreateError::Model(error) => return error.into(),
+            CreateError::Runtime(_) => (StatusCode::BAD_REQUEST, "RuntimeNotFound"),
+            CreateError::WorkingDirectory(ref error) => {
+                let name = working_directory_error(error);
+                let forbidden = matches!(error, WorkingDirectoryError::NotAllowed(_));
+                (if forbidden { StatusCode::FORBIDDEN } else { StatusCode::BAD_REQUEST }, name)
+            }
+            CreateError::ProjectConfiguration(_) => (StatusCode::BAD_REQUEST, "ProjectConfigurationInvalid"),
+            CreateError::TooMany { .. } => (StatusCode::TOO_MANY_REQUESTS, "TooManySessions"),
+            CreateError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+/// The portal's name for what is wrong with a folder.
+pub(super) fn working_directory_error(error: &WorkingDirectoryError) -> &'static str {
+    match error {
+        WorkingDirectoryError::NotAbsolute(_) => "WorkingDirectoryNotAbsolutePath",
+        WorkingDirectoryError::NotExists(_) => "WorkingDirectoryNotExists",
+        WorkingDirectoryError::NotAllowed(_) => "WorkingDirectoryNotAllowed",
+    }
+}
+
+impl From<LiveError> for ApiError {
+    fn from(error: LiveError) -> Self {
+        let (status, name) = match error {
+            LiveError::NotFound => return Self::session_not_found(),
+            LiveError::Store(error) => return error.into(),
+            LiveError::Closed => (StatusCode::CONFLICT, "SessionClosed"),
+            LiveError::Timeout => (StatusCode::REQUEST_TIMEOUT, "HttpRequestTimeout"),
+            LiveError::ParallelCall => (StatusCode::CONFLICT, "ParallelCallNotSupported"),
+            LiveError::TooManyReaders => (StatusCode::TOO_MANY_REQUESTS, "TooManyReaders"),
+            LiveError::CursorAhead { .. } => (StatusCode::BAD_REQUEST, "CursorAhead"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}

@@ -1,0 +1,295 @@
+//! The gate: every request passes here before any route sees it.
+//!
+//! Host first (a rebound DNS name must not reach anything), then where the request comes from (another site must not
+//! drive the API, whatever its method), then who it comes from. Headers that protect the browser are put on whatever
+//! goes out.
+
+use std::net::IpAddr;
+
+use axum::extract::{Request, State};
+use axum::http::header::{self, HeaderName};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+
+use super::app::App;
+use super::auth::{Caller, Refusal};
+use super::error::ApiError;
+use super::pages;
+
+/// Nothing but our own files, no inline script, no frame around us.
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
+    font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Names that this server may be called by.
+#[derive(Clone, Debug, Default)]
+pub struct AllowedHosts {
+    names: Vec<String>,
+    bound: Option<IpAddr>,
+}
+
+impl AllowedHosts {
+    /// Loopback names, the bound address and the configured names.
+    pub fn new(bound: Option<IpAddr>, names: &[String]) -> Self {
+        Self { names: names.iter().map(|name| name.to_ascii_lowercase()).collect(), bound }
+    }
+
+    fn allows(&self, authority: &str) -> bool {
+        let host = host_of(authority).to_ascii_lowercase();
+        if host == "localhost" || self.names.contains(&host) {
+            return true;
+        }
+        // A name that merely looks like an address ("127.0.0.1.evil.example") does not parse as one.
+        let Ok(address) = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() else { return false };
+        address.is_loopback() || (self.bound == Some(address) && !address.is_unspecified())
+    }
+}
+
+/// The host part of `host:port` or `[address]:port`.
+fn host_of(authority: &str) -> &str {
+    match authority.strip_prefix('[').and_then(|rest| rest.find(']')) {
+        Some(end) => &authority[..end + 2],
+        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
+    }
+}
+
+/// Names and origins that may be used.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    hosts: AllowedHosts,
+    origins: Vec<String>,
+}
+
+impl Guard {
+    /// A gate for these names, open for these other origins.
+    pub fn new(hosts: AllowedHosts, origins: &[String]) -> Self {
+        Self { hosts, origins: origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect() }
+    }
+
+    /// The one host that the request names, if it is one of ours.
+    fn check_host<'a>(&self, uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
+        let mut hosts = headers.get_all(header::HOST).iter();
+        let (first, second) = (hosts.next(), hosts.next());
+        let host = first.and_then(|value| value.to_str().ok()).filter(|_| second.is_none())?;
+        // A proxy's form of the request line names a host too, and it would win.
+        let target_allowed = uri.authority().is_none_or(|authority| self.hosts.allows(authority.as_str()));
+        (self.hosts.allows(host) && target_allowed).then_some(host)
+    }
+
+    fn is_configured_origin(&self, origin: &str) -> bool {
+        self.origins.contains(&origin.to_ascii_lowercase())
+    }
+}
+
+/// Where a request comes from.
+#[derive(Debug, PartialEq, Eq)]
+enum Provenance {
+    /// A program, a typed address, or a page of ours.
+    Own,
+    /// A page of a configured other origin.
+    Configured(String),
+    /// A page of any other origin.
+    Foreign,
+}
+
+fn provenance(guard: &Guard, host: &str, headers: &HeaderMap) -> Provenance {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
+    if let Some(origin) = text("origin") {
+        if guard.is_configured_origin(origin) {
+            return Provenance::Configured(origin.to_owned());
+        }
+        // Another port of this machine is another program's page, so the port must be the same too.
+        let same = origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));
+        if !same {
+            return Provenance::Foreign;
+        }
+    }
+    match text("sec-fetch-site") {
+        None | Some("same-origin" | "none") => Provenance::Own,
+        Some(_) => Provenance::Foreign,
+    }
+}
+
+/// Somebody followed a link to a page; the page or the login is shown.
+fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
+    let is = |name: &str, expected: &str| headers.get(name).is_some_and(|value| value == expected);
+    (method == Method::GET || method == Method::HEAD)
+        && is("sec-fetch-mode", "navigate")
+        && is("sec-fetch-dest", "document")
+}
+
+fn is_programs_path(path: &str) -> bool {
+    path == "/api" || path.starts_with("/api/") || path == "/metrics" || path.starts_with("/v1/")
+}
+
+/// The gate itself.
+pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
+    let path = request.uri().path().to_owned();
+    let mut configured_origin = None;
+    let mut response = match admit(&app, &request, &path) {
+        Ok(Admission { caller, origin }) => {
+            configured_origin = origin;
+            let mut request = request;
+            if let Some(caller) = caller {
+                request.extensions_mut().insert(caller);
+            }
+            next.run(request).await
+        }
+        Err(response) => *response,
+    };
+    protect(response.headers_mut(), &path);
+    if let Some(origin) = configured_origin {
+        allow_origin(response.headers_mut(), &origin);
+    }
+    response
+}
+
+struct Admission {
+    caller: Option<Caller>,
+    origin: Option<String>,
+}
+
+fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Response>> {
+    let headers = request.headers();
+    let Some(host) = app.guard().check_host(request.uri(), headers) else {
+        return Err(Box::new(
+            ApiError::new(
+                StatusCode::MISDIRECTED_REQUEST,
+                "HostNotAllowed",
+                "This server does not answer under that name; use localhost, or list the name in server.allowed_hosts.",
+            )
+            .into_response(),
+        ));
+    };
+    let origin = match provenance(app.guard(), host, headers) {
+        Provenance::Own => None,
+        Provenance::Configured(origin) => Some(origin),
+        Provenance::Foreign if !is_programs_path(path) && is_navigation(request.method(), headers) => {
+            let caller = app.auth().identify(headers).ok();
+            return if caller.is_some() || is_open_path(path) {
+                Ok(Admission { caller, origin: None })
+            } else {
+                // The cookie is not sent along from another site; the page's own reload sends it.
+                Err(Box::new(pages::come_again()))
+            };
+        }
+        Provenance::Foreign => {
+            return Err(Box::new(
+                ApiError::new(
+                    StatusCode::FORBIDDEN,
+                    "CrossSiteRequest",
+                    "Requests from other sites are refused; list the site's origin in server.allowed_origins to allow them.",
+                )
+                .into_response(),
+            ));
+        }
+    };
+    if origin.is_some() && request.method() == Method::OPTIONS {
+        let mut preflight = StatusCode::NO_CONTENT.into_response();
+        if let Some(origin) = &origin {
+            allow_origin(preflight.headers_mut(), origin);
+        }
+        return Err(Box::new(preflight));
+    }
+    match app.auth().identify(headers) {
+        Ok(caller) => Ok(Admission { caller: Some(caller), origin }),
+        Err(_) if is_open_path(path) => Ok(Admission { caller: None, origin }),
+        Err(refusal) => Err(Box::new(refused(refusal, path))),
+    }
+}
+
+/// What may be seen without a token: the login page and whether the server is alive.
+fn is_open_path(path: &str) -> bool {
+    matches!(path, "/login" | "/api/health")
+}
+
+fn refused(refusal: Refusal, path: &str) -> Response {
+    match refusal {
+        Refusal::TooManyAttempts => too_many_attempts(),
+        Refusal::Unknown if is_programs_path(path) => ApiError::new(
+            StatusCode::UNAUTHORIZED,
+            "Unauthorized",
+            "This needs the server's token: send Authorization: Bearer with the content of the file `token` in the data \
+             folder, or log in with `flightdeck open`.",
+        )
+        .into_response(),
+        Refusal::Unknown => pages::login(StatusCode::UNAUTHORIZED, "", path),
+    }
+}
+
+pub(super) fn too_many_attempts() -> Response {
+    let mut response = ApiError::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "TooManyAttempts",
+        "Too many wrong tokens or codes; wait a minute.",
+    )
+    .into_response();
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
+    response
+}
+
+fn protect(headers: &mut HeaderMap, path: &str) {
+    let mut put = |name: HeaderName, value: &'static str| {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    };
+    put(header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY);
+    put(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+    put(header::REFERRER_POLICY, "no-referrer");
+    put(header::X_FRAME_OPTIONS, "DENY");
+    put(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+    put(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+    put(header::CACHE_CONTROL, if is_programs_path(path) { "no-store" } else { "no-cache" });
+}
+
+/// For a configured origin only. No credentials: such a page sends the token itself.
+fn allow_origin(headers: &mut HeaderMap, origin: &str) {
+    let Ok(origin) = HeaderValue::from_str(origin) else { return };
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+    headers.insert(header::VARY, HeaderValue::from_static("Origin"));
+    headers.insert(
+        header::ACCESS_CONTROL_ALLOW_HEADERS,
+        HeaderValue::from_static("Authorization, Content-Type, Idempotency-Key, Last-Event-ID"),
+    );
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PATCH, DELETE"));
+    headers.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin"));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_names_are_answered() {
+        let hosts = AllowedHosts::new(Some("192.0.2.1".parse().expect("an address")), &["Deck.example".to_owned()]);
+        for allowed in ["localhost", "LOCALHOST:1", "127.0.0.1:8888", "127.1.2.3", "[::1]:8888", "[::1]", "192.0.2.1", "deck.example:443"] {
+            assert!(hosts.allows(allowed), "{allowed}");
+        }
+        for refused in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.2", "", "[::2]", "0.0.0.0", "localhost:1:2"] {
+            assert!(!hosts.allows(refused), "{refused}");
+        }
+    }
+
+    fn check(headers: &[(&'static str, &str)], expected: &Provenance) {
+        let guard = Guard::new(AllowedHosts::default(), &["https://App.example/".to_owned()]);
+        let headers: HeaderMap = headers
+            .iter()
+            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).expect("valid")))
+            .collect();
+        assert_eq!(&provenance(&guard, "localhost:8888", &headers), expected, "{headers:?}");
+    }
+
+    #[test]
+    fn other_sites_and_other_ports_are_foreign() {
+        check(&[], &Provenance::Own);
+        check(&[("origin", "http://localhost:8888"), ("sec-fetch-site", "same-origin")], &Provenance::Own);
+        check(&[("sec-fetch-site", "none")], &Provenance::Own);
+        check(&[("origin", "http://localhost:3000"), ("sec-fetch-site", "same-site")], &Provenance::Foreign);
+        check(&[("origin", "https://evil.example")], &Provenance::Foreign);
+        check(&[("origin", "null")], &Provenance::Foreign);
+        check(&[("sec-fetch-site", "cross-site")], &Provenance::Foreign);
+        check(
+            &[("origin", "https://app.example"), ("sec-fetch-site", "cross-site")],
+            &Provenance::Configured("https://app.example".to_owned()),
+        );
+    }
+}

@@ -1,0 +1,85 @@
+//! `/metrics`: figures for Prometheus.
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
+
+use super::app::App;
+use super::error::ApiResult;
+use crate::model::SessionState;
+use crate::store::StoreStatistics;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    method: String,
+    /// The route's pattern, never the path: ids would make endless series.
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct StateLabels {
+    state: &'static str,
+}
+
+/// All figures of the server.
+pub(super) struct Metrics {
+    registry: Registry,
+    requests: Family<RequestLabels, Counter>,
+    sessions: Family<StateLabels, Gauge>,
+    readers: Gauge,
+    queued_prompts: Gauge,
+}
+
+impl Metrics {
+    pub fn new(store: &StoreStatistics) -> Self {
+        let mut registry = Registry::with_prefix("flightdeck");
+        let requests = Family::<RequestLabels, Counter>::default();
+        let sessions = Family::<StateLabels, Gauge>::default();
+        let (readers, queued_prompts) = (Gauge::default(), Gauge::default());
+        registry.register("http_requests", "Requests by matched route", requests.clone());
+        registry.register("sessions", "Sessions by state", sessions.clone());
+        registry.register("readers", "Readers attached right now", readers.clone());
+        registry.register("queued_prompts", "Prompts that wait for a turn to end", queued_prompts.clone());
+        registry.register("events", "Events committed since the start", store.events.clone());
+        registry.register("commit_seconds", "Time per commit", store.commit_seconds.clone());
+        registry.register("commit_failures", "Transactions that the disk refused", store.failures.clone());
+        registry.register("write_queue_length", "What waits for the writer", store.queue.clone());
+        Self { registry, requests, sessions, readers, queued_prompts }
+    }
+}
+
+/// Counts a request by the route it matched.
+pub(super) async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let method = request.method().as_str().to_owned();
+    let response = next.run(request).await;
+    let labels = RequestLabels { method, route, status: response.status().as_u16() };
+    app.metrics().requests.get_or_create(&labels).inc();
+    response
+}
+
+/// Everything, in the text format.
+pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
+    let metrics = app.metrics();
+    let store = app.sessions().store();
+    let counts = store.session_counts().await?;
+    for state in SessionState::ALL {
+        let count = counts.iter().find(|(counted, _)| *counted == state).map_or(0, |(_, count)| *count);
+        let labels = StateLabels { state: state.as_str() };
+        metrics.sessions.get_or_create(&labels).set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+    metrics.readers.set(i64::try_from(app.sessions().reader_count()).unwrap_or(i64::MAX));
+    metrics.queued_prompts.set(i64::try_from(store.queued_prompt_count().await?).unwrap_or(i64::MAX));
+    let mut text = String::new();
+    encode(&mut text, &metrics.registry).expect("a string takes everything");
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, content_type)], text).into_response())
+}

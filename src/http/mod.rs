@@ -1,0 +1,30 @@
+//! The only HTTP: who gets in, the portal's routes, our own, the pages.
+//!
+//! What must always hold here:
+//!
+//! - Every request passes [`guard`] first: host, origin, authentication, in this order. A route cannot opt out; the two
+//!   open ones are named there.
+//! - The portal's routes answer business errors with 200 and `{"error":"Name"}`; our own use the right status.
+//! - A handler that is dropped because its caller hung up has changed nothing, or everything it was asked to.
+//! - Nothing here waits for a reader: a slow one holds its own cursor and at most one chunk.
+
+mod api;
+mod app;
+pub mod auth;
+mod body;
+mod client;
+mod error;
+mod guard;
+mod listen;
+mod metrics;
+mod pages;
+mod portal;
+mod router;
+mod serve;
+mod sse;
+
+pub use app::{App, AppParts};
+pub use client::{ClientError, LocalServer};
+pub use guard::{AllowedHosts, Guard};
+pub use listen::{ListenError, Listeners};
+pub use serve::{Serving, serve};

@@ -1,0 +1,108 @@
+//! The portal's long poll.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use http_body::{Frame, SizeHint};
+use serde::Deserialize;
+
+use super::{business_error, session::find};
+use crate::http::app::App;
+use crate::http::body::{PathPart, QueryPart};
+use crate::http::error::{ApiError, ApiResult};
+use crate::model::Seq;
+use crate::session::{Delivery, LiveError};
+
+const LONGEST_TOKEN: usize = 128;
+
+pub(in crate::http) async fn live(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Response> {
+    let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
+    match session.live_one().await {
+        Ok(delivery) => {
+            let bytes = delivery.events.first().map(|event| event.body.clone()).unwrap_or_default();
+            Ok(deliver(bytes, delivery))
+        }
+        Err(error) => refuse(error),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::http) struct LiveQuery {
+    after: Option<Seq>,
+}
+
+pub(in crate::http) async fn live_with_token(
+    State(app): State<App>,
+    PathPart((id, token)): PathPart<(String, String)>,
+    QueryPart(LiveQuery { after }): QueryPart<LiveQuery>,
+) -> ApiResult<Response> {
+    if token.is_empty() || token.chars().count() > LONGEST_TOKEN {
+        return Err(ApiError::bad_request("InvalidToken", format!("A reader token has 1 to {LONGEST_TOKEN} characters.")));
+    }
+    let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
+    match session.live_batch(&token, after).await {
+        Ok(delivery) => Ok(deliver(batch(&delivery), delivery)),
+        Err(error) => refuse(error),
+    }
+}
+
+fn batch(delivery: &Delivery) -> Bytes {
+    let size = delivery.events.iter().map(|event| event.body.len() + 1).sum::<usize>() + 48;
+    let mut bytes = BytesMut::with_capacity(size);
+    bytes.extend_from_slice(b"{\"responses\":[");
+    for (position, event) in delivery.events.iter().enumerate() {
+        if position > 0 {
+            bytes.extend_from_slice(b",");
+        }
+        bytes.extend_from_slice(&event.body);
+    }
+    bytes.extend_from_slice(format!("],\"lastSeq\":{}}}", delivery.last_seq()).as_bytes());
+    bytes.freeze()
+}
+
+fn refuse(error: LiveError) -> ApiResult<Response> {
+    match error {
+        LiveError::NotFound => Ok(business_error("SessionNotFound")),
+        LiveError::Closed => Ok(business_error("SessionClosed")),
+        LiveError::Timeout => Ok(business_error("HttpRequestTimeout")),
+        LiveError::ParallelCall => Ok(business_error("ParallelCallNotSupported")),
+        other => Err(other.into()),
+    }
+}
+
+fn deliver(bytes: Bytes, delivery: Delivery) -> Response {
+    let body = Body::new(DeliveryBody { pending: Some((bytes, delivery)) });
+    (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// Moves the reader's place when the connection takes the bytes, and not before: a caller that hung up while waiting
+/// never gets here, and its next call finds everything that this one would have got.
+struct DeliveryBody {
+    pending: Option<(Bytes, Delivery)>,
+}
+
+impl http_body::Body for DeliveryBody {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Poll::Ready(self.pending.take().map(|(bytes, delivery)| {
+            delivery.delivered();
+            Ok(Frame::data(bytes))
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.pending.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.pending.as_ref().map_or(0, |(bytes, _)| bytes.len() as u64))
+    }
+}

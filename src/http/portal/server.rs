@@ -1,0 +1,37 @@
+//! Routes about the server itself.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use crate::http::app::App;
+
+pub(in crate::http) async fn test() -> Json<Value> {
+    Json(json!({ "message": "Hello, world!" }))
+}
+
+pub(in crate::http) async fn config(State(app): State<App>) -> Json<Value> {
+    Json(json!({ "repoRoot": app.repository_root() }))
+}
+
+/// A reader token: any text would do, this one is unique.
+pub(in crate::http) async fn token() -> Json<Value> {
+    Json(json!({ "token": uuid::Uuid::new_v4().to_string() }))
+}
+
+/// Answers, then ends the server. Whoever holds the token is its admin.
+pub(in crate::http) async fn stop(State(app): State<App>) -> Response {
+    tracing::info!("stop was asked for over HTTP");
+    app.stop().cancel();
+    let mut response = Json(json!({})).into_response();
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}
+
+pub(in crate::http) async fn models(State(app): State<App>) -> Json<Value> {
+    let sessions = app.sessions();
+    let models = sessions.runtimes().listed_models(&sessions.settings().default_runtime).await;
+    Json(json!({ "models": models }))
+}

@@ -1,0 +1,64 @@
+//! Starting, prompting and stopping sessions.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde_json::json;
+
+use super::business_error;
+use crate::http::app::App;
+use crate::http::body::{PathPart, TextBody, idempotency_key};
+use crate::http::error::{ApiError, ApiResult, working_directory_error};
+use crate::model::SessionId;
+use crate::session::{CreateError, NewPrompt, NewSession, PromptError, Session, SessionError};
+
+pub(in crate::http) async fn start(
+    State(app): State<App>,
+    PathPart(model): PathPart<String>,
+    TextBody(working_directory): TextBody,
+) -> ApiResult<Response> {
+    let new = NewSession { model: Some(model), working_directory, ..NewSession::default() };
+    match app.sessions().create(new).await {
+        Ok(session) => Ok(Json(json!({ "sessionId": session.id() })).into_response()),
+        Err(CreateError::Model(_)) => Ok(business_error("ModelIdNotFound")),
+        Err(CreateError::WorkingDirectory(error)) => Ok(business_error(working_directory_error(&error))),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// The session with that id, or `None`: an id of another form was never used either.
+pub(super) async fn find(app: &App, id: &str) -> ApiResult<Option<Arc<Session>>> {
+    let Ok(id) = id.parse::<SessionId>() else { return Ok(None) };
+    match app.sessions().get(id).await {
+        Ok(session) => Ok(Some(session)),
+        Err(SessionError::NotFound) => Ok(None),
+        Err(other) => Err(other.into()),
+    }
+}
+
+pub(in crate::http) async fn stop_session(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Response> {
+    let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
+    match session.close().await {
+        Ok(()) => Ok(Json(json!({ "result": "Closed" })).into_response()),
+        Err(SessionError::Closed | SessionError::NotFound) => Ok(business_error("SessionNotFound")),
+        Err(other) => Err(other.into()),
+    }
+}
+
+pub(in crate::http) async fn query(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+    headers: HeaderMap,
+    TextBody(text): TextBody,
+) -> ApiResult<Response> {
+    let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
+    let prompt = NewPrompt { text, idempotency_key: idempotency_key(&headers)?, ..NewPrompt::default() };
+    match session.prompt(prompt).await {
+        Ok(_) => Ok(Json(json!({})).into_response()),
+        Err(PromptError::Session(SessionError::Closed | SessionError::NotFound)) => Ok(business_error("SessionNotFound")),
+        Err(other) => Err(ApiError::from(other)),
+    }
+}

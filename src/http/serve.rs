@@ -1,0 +1,136 @@
+//! Accepting connections, within limits, until told to stop.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::app::App;
+use super::listen::Listeners;
+use super::router::router;
+use crate::config::Limits;
+
+/// A request's head must be here within this time.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
+/// The least buffer that the HTTP library takes.
+const LEAST_HEAD_BYTES: usize = 8 * 1024;
+/// Pause after a failed accept: out of file descriptors, mostly, which does not get better by trying at once.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 107\r\n\r\n\
+{\"error\":\"TooManyConnections\",\"message\":\"The server has as many connections as limits.connections allows.\"}";
+
+/// Connections that are being served; ended by [`Serving::finish`].
+pub struct Serving {
+    accepting: TaskTracker,
+    connections: TaskTracker,
+    cut: CancellationToken,
+}
+
+/// Serves until `stopping` is cancelled: then nothing new is accepted, and what is under way is finished.
+pub fn serve(listeners: Listeners, app: &App, stopping: &CancellationToken) -> Serving {
+    let limits = app.limits();
+    let serving = Serving { accepting: TaskTracker::new(), connections: TaskTracker::new(), cut: CancellationToken::new() };
+    let places = Arc::new(Semaphore::new(limits.connections));
+    let service = TowerToHyperService::new(router(app.clone()));
+    for socket in listeners.sockets {
+        let acceptor = Acceptor {
+            socket,
+            places: Arc::clone(&places),
+            service: service.clone(),
+            builder: builder(limits),
+            connections: serving.connections.clone(),
+            stopping: stopping.clone(),
+            cut: serving.cut.clone(),
+        };
+        serving.accepting.spawn(acceptor.run());
+    }
+    serving
+}
+
+impl Serving {
+    /// Waits until every connection has its answer, then cuts those that hold on.
+    pub async fn finish(self, grace: Duration) {
+        self.accepting.close();
+        self.accepting.wait().await;
+        self.connections.close();
+        if tokio::time::timeout(grace, self.connections.wait()).await.is_err() {
+            tracing::info!(open = self.connections.len(), "cutting connections that did not end by themselves");
+            self.cut.cancel();
+            self.connections.wait().await;
+        }
+    }
+}
+
+fn builder(limits: &Limits) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIMEOUT)
+        .max_buf_size(limits.header_bytes.max(LEAST_HEAD_BYTES));
+    builder
+}
+
+struct Acceptor {
+    socket: TcpListener,
+    places: Arc<Semaphore>,
+    service: TowerToHyperService<axum::Router>,
+    builder: http1::Builder,
+    connections: TaskTracker,
+    stopping: CancellationToken,
+    cut: CancellationToken,
+}
+
+impl Acceptor {
+    async fn run(self) {
+        loop {
+            let accepted = tokio::select! {
+                accepted = self.socket.accept() => accepted,
+                () = self.stopping.cancelled() => return,
+            };
+            match accepted {
+                Ok((stream, _)) => self.take(stream),
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
+
+    fn take(&self, stream: TcpStream) {
+        let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
+            // A fresh socket has room for this; if not, the closed connection says enough.
+            let _ = stream.try_write(FULL);
+            return;
+        };
+        // Events are small and wanted at once.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "no TCP_NODELAY");
+        }
+        let connection = self.builder.serve_connection(TokioIo::new(stream), self.service.clone());
+        let (stopping, cut) = (self.stopping.clone(), self.cut.clone());
+        self.connections.spawn(async move {
+            let _place = place;
+            let mut connection = std::pin::pin!(connection);
+            let ended = tokio::select! {
+                ended = connection.as_mut() => ended,
+                () = stopping.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    tokio::select! {
+                        ended = connection.as_mut() => ended,
+                        () = cut.cancelled() => return,
+                    }
+                }
+            };
+            if let Err(error) = ended {
+                tracing::debug!(%error, "a connection ended with an error");
+            }
+        });
+    }
+}

@@ -1,0 +1,213 @@
+//! From what an agent says to what the log says.
+
+use super::{Actor, connecting::Link};
+use crate::agent::{AgentEvent, BlockEnd, BlockStart};
+use crate::model::{BlockKey, BlockKind, Callback, Response, ToolResult, redact};
+use crate::store::Change;
+
+/// The part of a long output that stays in the event itself.
+const PREVIEW_BYTES: usize = 16 * 1024;
+
+impl Actor {
+    pub(super) async fn on_agent_event(&mut self, event: AgentEvent) {
+        if let AgentEvent::Gone { reason } = event {
+            return self.on_agent_lost(reason).await;
+        }
+        if !self.has_been_prompted() {
+            if let AgentEvent::TitleChanged(title) = event {
+                self.on_title(title);
+            }
+            return;
+        }
+        if matches!(event, AgentEvent::Idle) {
+            return self.on_agent_idle();
+        }
+        if self.agent_turn.as_ref().is_some_and(|turn| turn.ended) {
+            self.write_agent_end();
+        }
+        match event {
+            AgentEvent::TurnStarted { turn_id } => self.on_agent_turn_started(turn_id),
+            AgentEvent::TurnEnded { .. } => {
+                if let Some(turn) = &mut self.agent_turn {
+                    turn.ended = true;
+                }
+            }
+            AgentEvent::BlockStarted(start) => self.on_block_started(start),
+            AgentEvent::BlockDelta { key, delta } => self.on_block_delta(&key, delta),
+            AgentEvent::BlockEnded(end) => self.on_block_ended(end).await,
+            AgentEvent::RequestMade { agent_request_id, body } => self.on_request(agent_request_id, body),
+            AgentEvent::RequestWithdrawn { agent_request_id } => self.on_request_withdrawn(&agent_request_id),
+            AgentEvent::UsageReported(usage) => {
+                if let Some(turn) = &mut self.turn {
+                    turn.usage.add(&usage);
+                }
+                self.journal.write(&Callback::Usage(usage).into());
+            }
+            AgentEvent::Notice { kind, message } => self.write_notice(&kind, redact(&message).into_owned()),
+            AgentEvent::TitleChanged(title) => self.on_title(title),
+            AgentEvent::TurnFailed { message } => {
+                if let Some(turn) = &mut self.turn {
+                    turn.failed = true;
+                }
+                self.journal.write(&Response::SessionError(redact(&message).into_owned()));
+            }
+            AgentEvent::Unknown { kind, raw } => {
+                self.unknown_events += 1;
+                tracing::debug!(session = %self.id, %kind, bytes = raw.get().len(), count = self.unknown_events, "unknown agent event");
+            }
+            AgentEvent::Idle | AgentEvent::Gone { .. } => {}
+        }
+    }
+
+    fn on_title(&mut self, title: String) {
+        if self.profile.title.as_deref() != Some(&title) {
+            if self.has_been_prompted() {
+                self.journal.write(&Callback::TitleChanged { title: title.clone() }.into());
+            }
+            self.journal.change(Change::Title(title.clone()));
+            self.profile.title = Some(title);
+            self.post();
+        }
+    }
+
+    fn on_block_started(&mut self, start: BlockStart) {
+        let (key, response) = match start {
+            BlockStart::Reasoning(id) => (
+                BlockKey::new(BlockKind::Reasoning, &id),
+                Callback::StartReasoning { reasoning_id: id },
+            ),
+            BlockStart::Message(id) => (BlockKey::new(BlockKind::Message, &id), Callback::StartMessage { message_id: id }),
+            BlockStart::Tool { id, parent, name, arguments } => {
+                // What the agent said before a tool call is not its final word.
+                if let Some(turn) = &mut self.turn {
+                    turn.text.clear();
+                }
+                (
+                    BlockKey::new(BlockKind::Tool, &id),
+                    Callback::StartToolExecution {
+                        tool_call_id: id,
+                        parent_tool_call_id: parent,
+                        tool_name: name,
+                        tool_arguments: arguments,
+                    },
+                )
+            }
+        };
+        if self.blocks.is_open(&key) {
+            // A second start of an open block says nothing new.
+            return;
+        }
+        let seq = self.journal.write(&response.into());
+        self.blocks.start(key, seq);
+    }
+
+    /// An agent that sends data or an end first gets its start made up.
+    fn ensure_started(&mut self, key: &BlockKey) {
+        if !self.blocks.is_open(key) {
+            let id = key.id.clone();
+            self.on_block_started(match key.kind {
+                BlockKind::Reasoning => BlockStart::Reasoning(id),
+                BlockKind::Message => BlockStart::Message(id),
+                BlockKind::Tool => {
+                    BlockStart::Tool { id, parent: None, name: "unknown".to_owned(), arguments: String::new() }
+                }
+            });
+        }
+    }
+
+    fn on_block_delta(&mut self, key: &BlockKey, delta: String) {
+        self.ensure_started(key);
+        let Some(start) = self.blocks.delta(key, &delta) else { return };
+        let id = key.id.clone();
+        let response = match key.kind {
+            BlockKind::Reasoning => Callback::Reasoning { reasoning_id: id, delta },
+            BlockKind::Message => Callback::Message { message_id: id, delta },
+            BlockKind::Tool => Callback::ToolExecution { tool_call_id: id, delta },
+        };
+        self.journal.write_delta(&response.into(), start);
+    }
+
+    async fn on_block_ended(&mut self, end: BlockEnd) {
+        let (key, response) = match end {
+            BlockEnd::Reasoning { id, content } => (
+                BlockKey::new(BlockKind::Reasoning, &id),
+                Callback::EndReasoning { reasoning_id: id, complete_content: content },
+            ),
+            BlockEnd::Message { id, content } => {
+                if let Some(turn) = &mut self.turn {
+                    if !turn.text.is_empty() && !content.is_empty() {
+                        turn.text.push_str("\n\n");
+                    }
+                    turn.text.push_str(&content);
+                }
+                (
+                    BlockKey::new(BlockKind::Message, &id),
+                    Callback::EndMessage { message_id: id, complete_content: content },
+                )
+            }
+            BlockEnd::Tool { id, result, error } => {
+                let result = match result {
+                    Some(result) => Some(self.outsource(result).await),
+                    None => None,
+                };
+                (BlockKey::new(BlockKind::Tool, &id), Callback::EndToolExecution { tool_call_id: id, result, error })
+            }
+        };
+        self.ensure_started(&key);
+        let seq = self.journal.write(&response.into());
+        if let Some(ended) = self.blocks.end(&key, seq) {
+            self.journal.end_block(ended);
+        }
+    }
+
+    /// Moves large outputs to blobs and leaves their beginning.
+    async fn outsource(&mut self, mut result: ToolResult) -> ToolResult {
+        let content = std::mem::take(&mut result.content);
+        (result.content, result.content_blob) = self.outsource_text(content).await;
+        if let Some(detailed) = result.detailed_content.take() {
+            let (text, blob) = self.outsource_text(detailed).await;
+            (result.detailed_content, result.detailed_content_blob) = (Some(text), blob);
+        }
+        result
+    }
+
+    async fn outsource_text(&mut self, mut text: String) -> (String, Option<String>) {
+        let (inline, most) = (self.around.settings.inline_output_bytes, self.around.settings.blob_bytes);
+        let size = text.len();
+        if size <= inline {
+            return (text, None);
+        }
+        if size > most {
+            text.truncate(text.floor_char_boundary(most));
+            self.write_notice(
+                "limit",
+                format!("A tool's output of {size} bytes was cut to {most}; raise limits.blob_bytes to keep more."),
+            );
+        }
+        let preview = text[..text.floor_char_boundary(PREVIEW_BYTES.min(inline))].to_owned();
+        let stored_size = text.len() as u64;
+        match self.around.store.put_blob(text.into_bytes()).await {
+            Ok(hash) => {
+                self.journal.change(Change::BlobUsed {
+                    hash: hash.clone(),
+                    mime: "text/plain; charset=utf-8".to_owned(),
+                    size: stored_size,
+                });
+                (preview, Some(hash))
+            }
+            Err(error) => {
+                tracing::error!(session = %self.id, error = %error, "a large output could not be kept");
+                self.write_notice(
+                    "limit",
+                    format!("Only the beginning of a tool's output of {size} bytes could be kept: {error}."),
+                );
+                (preview, None)
+            }
+        }
+    }
+
+    /// Whether an agent is there to hear anything.
+    pub(super) fn is_connected(&self) -> bool {
+        matches!(self.link, Link::Live(_))
+    }
+}

@@ -1,0 +1,75 @@
+//! What a session can be asked to do.
+
+use tokio::sync::oneshot;
+
+use crate::agent::RequestAnswer;
+use crate::model::{Attachment, PermissionPolicy, PromptOutcome};
+use crate::session::{AnswerError, PromptError, SessionError};
+
+/// What happens to a prompt that comes while a turn runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PromptMode {
+    /// It waits for the turn's end.
+    #[default]
+    Queue,
+    /// It is added to the running turn.
+    Steer,
+}
+
+/// A prompt on its way in.
+#[derive(Clone, Debug, Default)]
+pub struct NewPrompt {
+    /// What to do.
+    pub text: String,
+    /// What comes along.
+    pub attachments: Vec<Attachment>,
+    /// If a turn runs.
+    pub mode: PromptMode,
+    /// The caller's own key: a prompt with a known key is accepted and does nothing.
+    pub idempotency_key: Option<String>,
+}
+
+/// A prompt was accepted, now or before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// Its number within the session.
+    pub number: u32,
+}
+
+impl Accepted {
+    /// The prompt's id as the API names it.
+    pub fn prompt_id(self) -> String {
+        prompt_id(self.number)
+    }
+}
+
+pub(super) fn prompt_id(number: u32) -> String {
+    format!("prompt-{number}")
+}
+
+/// What may be changed in an open session.
+#[derive(Clone, Debug, Default)]
+pub struct SessionUpdate {
+    /// A new title.
+    pub title: Option<String>,
+    /// A new model.
+    pub model: Option<String>,
+    /// A new effort.
+    pub effort: Option<String>,
+    /// A new permission policy.
+    pub permissions: Option<PermissionPolicy>,
+}
+
+type Reply<T, E = SessionError> = oneshot::Sender<Result<T, E>>;
+
+pub(in crate::session) enum Command {
+    Prompt(Box<NewPrompt>, Reply<Accepted, PromptError>),
+    /// Gives a receiver if the prompt's turn is not over yet.
+    AwaitOutcome(u32, oneshot::Sender<Option<oneshot::Receiver<PromptOutcome>>>),
+    Interrupt(Reply<bool>),
+    Close(Reply<()>),
+    Reopen(Reply<()>),
+    Update(Box<SessionUpdate>, Reply<()>),
+    Answer { request_id: String, answer: RequestAnswer, by: String, reply: Reply<(), AnswerError> },
+    ShutDown(oneshot::Sender<()>),
+}

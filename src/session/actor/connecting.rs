@@ -1,0 +1,206 @@
+//! The link to the agent: opening it, losing it, getting it back.
+
+use tokio::time::{Duration, Instant};
+
+use super::Actor;
+use super::turn::Ending;
+use crate::agent::{
+    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, StartError, StartSpec, SuspendedTurn,
+    agent_environment,
+};
+use crate::model::{PromptVerdict, Response, SessionState, redact};
+use crate::store::Change;
+
+/// How long an agent may take to go away before it is left to itself.
+const CLOSE_GRACE: Duration = Duration::from_secs(5);
+
+pub(super) enum Link {
+    /// Nothing is there and nothing is under way.
+    None,
+    Starting(BoxFuture<'static, Result<Connection, StartError>>),
+    Live(Box<Connection>),
+    BackingOff { until: Instant },
+}
+
+pub(super) enum LinkNews {
+    /// In the buffer.
+    Events,
+    Started(Result<Connection, StartError>),
+    TryAgain,
+    /// The agent's side ended without saying so.
+    Ended,
+}
+
+/// What the link does next. May be dropped at any point without losing anything.
+pub(super) async fn next(link: &mut Link, buffer: &mut Vec<AgentEvent>, limit: usize) -> LinkNews {
+    match link {
+        Link::None => std::future::pending().await,
+        Link::Starting(start) => LinkNews::Started(start.await),
+        Link::BackingOff { until } => {
+            tokio::time::sleep_until(*until).await;
+            LinkNews::TryAgain
+        }
+        Link::Live(connection) => match connection.events.recv_many(buffer, limit).await {
+            0 => LinkNews::Ended,
+            _ => LinkNews::Events,
+        },
+    }
+}
+
+impl Actor {
+    pub(super) fn capabilities(&self) -> Capabilities {
+        self.around
+            .runtimes
+            .named(&self.profile.runtime)
+            .map(|runtime| runtime.capabilities().clone())
+            .unwrap_or_default()
+    }
+
+    /// Begins to open a connection.
+    pub(super) fn connect(&mut self) {
+        let runtime = match self.around.runtimes.named(&self.profile.runtime) {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                let error = StartError::Permanent(error.to_string());
+                self.link = Link::Starting(Box::pin(async { Err(error) }));
+                return;
+            }
+        };
+        if self.turn.is_none() && self.state != SessionState::Recovering {
+            self.set_state(SessionState::Starting, None);
+        }
+        let spec = StartSpec {
+            session: self.id,
+            model: self.profile.model.clone(),
+            effort: self.profile.effort.clone(),
+            working_directory: self.profile.working_directory.clone(),
+            system_prompt: self.profile.system_prompt.clone(),
+            options: self.profile.options.clone(),
+            environment: agent_environment(std::env::vars(), &self.around.settings.agent_environment),
+            agent_session_id: self.agent_session_id.clone(),
+            suspended: self.suspended_turn(),
+        };
+        self.link = Link::Starting(Box::pin(async move { runtime.start(spec).await }));
+    }
+
+    /// The turn that a new connection is to go on with: one that waited for a person when the last one ended.
+    fn suspended_turn(&mut self) -> Option<SuspendedTurn> {
+        let turn = self.turn.as_ref()?;
+        Some(SuspendedTurn {
+            turn_id: turn.id.clone(),
+            prompt: turn.prompt_text.clone()?,
+            requests: self.requests.take_suspended(),
+        })
+    }
+
+    pub(super) async fn on_started(&mut self, outcome: Result<Connection, StartError>) {
+        match outcome {
+            Ok(connection) => {
+                // Known before the first prompt is sent, so that the agent's session is found again after a crash.
+                if connection.agent_session_id != self.agent_session_id {
+                    self.agent_session_id.clone_from(&connection.agent_session_id);
+                    self.journal.change(Change::AgentSession(self.agent_session_id.clone()));
+                }
+                self.link = Link::Live(Box::new(connection));
+                if self.turn.is_some() {
+                    self.deliver_answers();
+                } else {
+                    self.set_state(SessionState::Ready, None);
+                    self.go_on();
+                }
+            }
+            Err(error) => self.on_start_failed(error).await,
+        }
+    }
+
+    async fn on_start_failed(&mut self, error: StartError) {
+        self.link = Link::None;
+        let message = redact(&error.to_string()).into_owned();
+        tracing::warn!(session = %self.id, error = %message, "the agent could not be started");
+        match error {
+            StartError::Temporary(_) => self.recover_or_fail(message).await,
+            // The prompt is kept: it is sent when somebody has logged in and tries again.
+            StartError::NeedsLogin(_) => self.set_state(SessionState::NeedsLogin, Some(message)),
+            StartError::Permanent(_) => self.fail(message),
+        }
+    }
+
+    /// The agent is gone. A running turn is closed and says so; then the agent is brought back.
+    pub(super) async fn on_agent_lost(&mut self, reason: String) {
+        let reason = redact(&reason).into_owned();
+        tracing::warn!(session = %self.id, %reason, "the agent is gone");
+        self.disconnect().await;
+        if self.turn.is_some() {
+            self.journal.write(&Response::SessionError(reason.clone()));
+            let message = format!("The turn was interrupted: {reason}.");
+            self.finish_turn(&Ending::Cut { message: &message, by: "agent-gone", verdict: PromptVerdict::Failed });
+        }
+        self.recover_or_fail(reason).await;
+    }
+
+    async fn recover_or_fail(&mut self, reason: String) {
+        let recovery = self.around.settings.recovery;
+        if self.deaths >= recovery.attempts {
+            let attempts = recovery.attempts;
+            self.fail(format!("{reason} (given up after {attempts} attempts; the next prompt tries again)"));
+            return;
+        }
+        let delay = back_off(self.deaths, recovery.first_delay, recovery.longest_delay);
+        self.deaths += 1;
+        self.set_state(SessionState::Recovering, Some(reason));
+        self.link = Link::BackingOff { until: Instant::now() + delay };
+    }
+
+    /// Gives up until the next prompt. Prompts that wait end with the reason.
+    fn fail(&mut self, reason: String) {
+        while let Some(prompt) = self.prompts.next() {
+            self.open_turn(&format!("turn-{}", prompt.number), prompt.number);
+            self.journal.write(&Response::SessionError(reason.clone()));
+            if let Some(turn) = &mut self.turn {
+                turn.failed = true;
+            }
+            self.finish_turn(&Ending::Idle);
+        }
+        self.set_state(SessionState::Failed, Some(reason));
+    }
+
+    /// Sends a command to the agent. A full or closed channel means that the agent does not keep up with a handful of
+    /// commands, which the link's own end will tell.
+    pub(super) fn send(&mut self, command: AgentCommand) {
+        if let Link::Live(connection) = &self.link {
+            if let Err(error) = connection.commands.try_send(command) {
+                tracing::warn!(session = %self.id, error = %error, "the agent takes no commands");
+            }
+        }
+    }
+
+    /// Ends the link, if there is one, and waits a bounded time for the agent to go away.
+    pub(super) async fn disconnect(&mut self) {
+        if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None) {
+            if tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err() {
+                tracing::warn!(session = %self.id, "the agent did not go away in time");
+            }
+        }
+    }
+}
+
+/// No wait before the first attempt, then doubling.
+fn back_off(deaths: u32, first: Duration, longest: Duration) -> Duration {
+    match deaths {
+        0 => Duration::ZERO,
+        more => first.saturating_mul(2_u32.saturating_pow(more - 1)).min(longest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let waits: Vec<u64> = (0..9)
+            .map(|deaths| back_off(deaths, Duration::from_secs(1), Duration::from_mins(1)).as_secs())
+            .collect();
+        assert_eq!(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60]);
+    }
+}

@@ -1,0 +1,255 @@
+//! The actor of one session: the only one that numbers its events, talks to its agent and changes its record.
+//!
+//! Everything a session does goes through [`Actor::run`]: a command, news of the agent, a deadline or news of the
+//! store, one at a time. What a step wrote is handed to the store in one piece before the next step begins.
+
+mod agent_events;
+mod command;
+mod connecting;
+mod held;
+mod journal;
+mod lifecycle;
+mod prompts;
+mod requests;
+mod restart;
+mod turn;
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Duration, Instant};
+
+pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
+pub(super) use command::Command;
+use connecting::{Link, LinkNews};
+use held::Held;
+use journal::Journal;
+use prompts::PromptQueue;
+use requests::Requests;
+use turn::Turn;
+
+use super::blocks::Blocks;
+use super::bulletin::{Bulletin, BulletinEntry, PendingBrief};
+use super::{SessionLog, SessionSettings};
+use crate::agent::{AgentEvent, Runtimes};
+use crate::model::{Callback, PromptOutcome, SessionId, SessionProfile, SessionState};
+use crate::store::{Change, Store, StoreHealth, StoredSession};
+
+/// Events numbered and not yet committed beyond which a session's agent waits.
+const WINDOW: u64 = 2_048;
+/// Events taken from an agent in one step.
+const EVENTS_PER_STEP: usize = 256;
+/// A store that has not moved for this long is slow: what the agent says meanwhile is merged.
+const STALLED_AFTER: Duration = Duration::from_millis(250);
+/// How long after a turn its events stay in memory for readers that are a little behind.
+const TAIL_LINGERS: Duration = Duration::from_secs(5);
+
+/// What all actors share.
+pub(super) struct Surroundings {
+    pub store: Store,
+    pub runtimes: Runtimes,
+    pub settings: SessionSettings,
+    pub bulletin: Arc<Bulletin>,
+}
+
+type PendingBriefs = Vec<PendingBrief>;
+
+pub(super) struct Actor {
+    id: SessionId,
+    around: Arc<Surroundings>,
+    journal: Journal,
+    profile: SessionProfile,
+    state: SessionState,
+    state_detail: Option<String>,
+    agent_session_id: Option<String>,
+    prompts: PromptQueue,
+    turn: Option<Turn>,
+    /// The agent's own turn that is open, and whether its end waits to be written.
+    agent_turn: Option<AgentTurn>,
+    blocks: Blocks,
+    requests: Requests,
+    link: Link,
+    /// Consecutive deaths of the agent without a turn that went well.
+    deaths: u32,
+    buffer: Vec<AgentEvent>,
+    held: Held,
+    stalled_since: Option<Instant>,
+    let_go_at: Option<Instant>,
+    outcomes_awaited: HashMap<u32, Vec<oneshot::Sender<PromptOutcome>>>,
+    unknown_events: u64,
+}
+
+#[derive(Debug)]
+struct AgentTurn {
+    id: String,
+    /// The agent said that it ended. The end is written right before what follows, so that `onAgentEnd` and `onIdle`
+    /// stand together at the end of a turn.
+    ended: bool,
+}
+
+impl Actor {
+    pub fn new(around: Arc<Surroundings>, log: Arc<SessionLog>, stored: StoredSession) -> Self {
+        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, .. } = stored;
+        Self {
+            id: summary.id,
+            journal: Journal::new(summary.id, around.store.clone(), log, next_seq),
+            around,
+            profile: summary.profile,
+            state: summary.state,
+            state_detail: summary.state_detail,
+            agent_session_id,
+            prompts: PromptQueue::new(queued, last_prompt),
+            turn: None,
+            agent_turn: None,
+            blocks: Blocks::default(),
+            requests: Requests::new(requests),
+            link: Link::None,
+            deaths: 0,
+            buffer: Vec::new(),
+            held: Held::default(),
+            stalled_since: None,
+            let_go_at: None,
+            outcomes_awaited: HashMap::new(),
+            unknown_events: 0,
+        }
+    }
+
+    /// Obeys until the session is shut down or nobody can command it any more.
+    pub async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+        let mut health = self.around.store.health();
+        let mut head = self.journal.watch();
+        self.post();
+        loop {
+            self.journal.flush();
+            let full = self.journal.in_flight() >= WINDOW;
+            if full {
+                self.stalled_since.get_or_insert_with(Instant::now);
+            } else {
+                self.stalled_since = None;
+                if !self.held.is_empty() {
+                    for event in self.held.take() {
+                        self.on_agent_event(event).await;
+                    }
+                    continue;
+                }
+            }
+            let listens = !full || (self.is_stalled() && self.held.has_room());
+            let deadline = self.next_deadline();
+            tokio::select! {
+                command = commands.recv() => {
+                    let Some(command) = command else { break };
+                    if self.obey(command).await == ControlFlow::Break(()) {
+                        break;
+                    }
+                }
+                news = connecting::next(&mut self.link, &mut self.buffer, EVENTS_PER_STEP), if listens => {
+                    self.on_news(news, full).await;
+                }
+                _ = head.changed(), if full => {}
+                () = sleep_until(deadline), if deadline.is_some() => self.on_deadline().await,
+                changed = health.changed() => if changed.is_ok() {
+                    let health = health.borrow_and_update().clone();
+                    self.on_store_health(&health);
+                }
+            }
+        }
+        self.journal.flush();
+        self.disconnect().await;
+    }
+
+    async fn on_news(&mut self, news: LinkNews, full: bool) {
+        match news {
+            LinkNews::Events => {
+                let mut buffer = std::mem::take(&mut self.buffer);
+                if full {
+                    self.held.extend(buffer.drain(..));
+                } else {
+                    for event in buffer.drain(..) {
+                        self.on_agent_event(event).await;
+                    }
+                }
+                self.buffer = buffer;
+            }
+            LinkNews::Started(outcome) => self.on_started(outcome).await,
+            LinkNews::TryAgain => self.connect(),
+            LinkNews::Ended => self.on_agent_lost("the agent ended without a word".to_owned()).await,
+        }
+    }
+
+    fn is_stalled(&self) -> bool {
+        self.stalled_since.is_some_and(|since| since.elapsed() >= STALLED_AFTER)
+    }
+
+    fn next_deadline(&self) -> Option<Instant> {
+        let stall = self.stalled_since.filter(|_| !self.is_stalled()).map(|since| since + STALLED_AFTER);
+        let interrupt = self.turn.as_ref().and_then(Turn::interrupt_deadline);
+        [stall, interrupt, self.let_go_at, self.request_deadline()].into_iter().flatten().min()
+    }
+
+    async fn on_deadline(&mut self) {
+        let now = Instant::now();
+        if self.let_go_at.is_some_and(|at| at <= now) {
+            self.let_go_at = None;
+            self.journal.log().let_go();
+        }
+        if self.turn.as_ref().and_then(Turn::interrupt_deadline).is_some_and(|at| at <= now) {
+            self.give_up_on_interrupt().await;
+        }
+        self.give_up_on_unattended_requests().await;
+    }
+
+    /// The disk refuses: a running turn is brought to its end, so that it does not run on unseen.
+    fn on_store_health(&mut self, health: &StoreHealth) {
+        if let StoreHealth::Refusing { reason } = health {
+            self.interrupt_turn(&format!("The turn was ended because {reason}."), "storage");
+        }
+    }
+
+    /// Whether anything may be written to the log: a session's list is empty until its first prompt.
+    fn has_been_prompted(&self) -> bool {
+        self.prompts.last() > 0
+    }
+
+    /// Changes the state. The log says so where no other event does: when the session begins or ceases to wait, to
+    /// recover, to need a login or to have failed.
+    fn set_state(&mut self, state: SessionState, detail: Option<String>) {
+        if self.state == state && self.state_detail == detail {
+            return;
+        }
+        let is_told = |state| {
+            matches!(
+                state,
+                SessionState::Waiting | SessionState::Recovering | SessionState::NeedsLogin | SessionState::Failed
+            )
+        };
+        if self.has_been_prompted() && (is_told(state) || is_told(self.state)) && state != SessionState::Closed {
+            self.journal.write(
+                &Callback::StateChanged { state: state.as_str().to_owned(), detail: detail.clone() }.into(),
+            );
+        }
+        self.state = state;
+        self.state_detail.clone_from(&detail);
+        self.journal.change(Change::State(state, detail));
+        self.post();
+    }
+
+    /// Tells the inbox.
+    fn post(&self) {
+        self.around.bulletin.post(BulletinEntry {
+            session_id: self.id,
+            title: self.profile.title.clone(),
+            state: Some(self.state),
+            detail: self.state_detail.clone(),
+            pending: self.requests.briefs(),
+        });
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

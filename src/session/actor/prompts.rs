@@ -1,0 +1,161 @@
+//! Prompts: accepting them, once each, and keeping those that must wait.
+
+use std::collections::VecDeque;
+
+use super::command::prompt_id;
+use super::{Accepted, Actor, NewPrompt, PromptMode};
+use crate::agent::AgentCommand;
+use crate::model::{Callback, Response, SessionState};
+use crate::session::{PromptError, SessionError};
+use crate::store::{Change, QueuedPrompt};
+
+/// Characters of the first prompt that become the title of a session without one.
+const TITLE_CHARACTERS: usize = 80;
+
+/// Prompts that wait, and the number of the last one accepted.
+#[derive(Debug)]
+pub(super) struct PromptQueue {
+    waiting: VecDeque<QueuedPrompt>,
+    last: u32,
+}
+
+impl PromptQueue {
+    pub fn new(waiting: Vec<QueuedPrompt>, last: u32) -> Self {
+        Self { waiting: waiting.into(), last }
+    }
+
+    pub fn last(&self) -> u32 {
+        self.last
+    }
+
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub fn holds(&self, number: u32) -> bool {
+        self.waiting.iter().any(|prompt| prompt.number == number)
+    }
+
+    pub fn next(&mut self) -> Option<QueuedPrompt> {
+        self.waiting.pop_front()
+    }
+
+    fn push(&mut self, prompt: QueuedPrompt) {
+        self.last = prompt.number;
+        self.waiting.push_back(prompt);
+    }
+}
+
+impl Actor {
+    /// The prompt is in the store when this returns without an error.
+    pub(super) async fn accept_prompt(&mut self, prompt: NewPrompt) -> Result<Accepted, PromptError> {
+        self.check_prompt(&prompt)?;
+        if let Some(key) = &prompt.idempotency_key {
+            let known = self.around.store.prompt_by_key(self.id, key.clone()).await.map_err(SessionError::Store)?;
+            if let Some(known) = known {
+                let same = known.text == prompt.text;
+                return if same { Ok(Accepted { number: known.number }) } else { Err(PromptError::KeyReused) };
+            }
+        }
+        if self.prompts.len() >= self.around.settings.queued_prompts {
+            return Err(PromptError::QueueFull { limit: self.around.settings.queued_prompts });
+        }
+        let steers = self.turn.is_some() && prompt.mode == PromptMode::Steer;
+        if steers && !self.capabilities().steering {
+            return Err(PromptError::SteeringNotSupported { runtime: self.profile.runtime.clone() });
+        }
+        let queued = QueuedPrompt {
+            number: self.prompts.last() + 1,
+            idempotency_key: prompt.idempotency_key,
+            text: prompt.text,
+            attachments: prompt.attachments,
+        };
+        let waits = !steers && (self.turn.is_some() || !self.prompts.is_empty());
+        self.write_accepted(&queued, waits).await?;
+        let accepted = Accepted { number: queued.number };
+        self.prompts.push(queued);
+        if steers {
+            self.steer();
+        } else {
+            if self.state == SessionState::Failed {
+                self.deaths = 0;
+            }
+            self.go_on();
+        }
+        Ok(accepted)
+    }
+
+    fn check_prompt(&self, prompt: &NewPrompt) -> Result<(), PromptError> {
+        if self.state == SessionState::Closed {
+            return Err(SessionError::Closed.into());
+        }
+        let limit = self.around.settings.prompt_bytes;
+        if prompt.text.len() > limit {
+            return Err(PromptError::TooLarge { size: prompt.text.len(), limit });
+        }
+        if prompt.text.trim().is_empty() && prompt.attachments.is_empty() {
+            return Err(PromptError::Empty);
+        }
+        Ok(())
+    }
+
+    async fn write_accepted(&mut self, prompt: &QueuedPrompt, waits: bool) -> Result<(), PromptError> {
+        self.journal.flush();
+        self.journal.write(
+            &Callback::UserPrompt { prompt_id: prompt_id(prompt.number), text: prompt.text.clone(), queued: waits }
+                .into(),
+        );
+        self.journal.change(Change::PromptAccepted(prompt.clone()));
+        let title = self.profile.title.is_none().then(|| title_of(&prompt.text));
+        if let Some(title) = &title {
+            self.journal.change(Change::Title(title.clone()));
+        }
+        if prompt.number == 1 && self.capabilities().demo {
+            self.journal.write(&Response::notice(
+                "demo",
+                "This session runs on the demo agent: it is scripted, no AI and no account are involved.",
+            ));
+        }
+        self.journal.commit().await.map_err(SessionError::Store)?;
+        if title.is_some() {
+            self.profile.title = title;
+            self.post();
+        }
+        Ok(())
+    }
+
+    /// Gives the newest prompt to the running turn.
+    fn steer(&mut self) {
+        let Some(prompt) = self.prompts.waiting.pop_back() else { return };
+        if let Some(turn) = &mut self.turn {
+            turn.prompts.push(prompt.number);
+        }
+        self.journal.change(Change::PromptStarted(prompt.number));
+        self.send(AgentCommand::Steer { text: prompt.text, attachments: prompt.attachments });
+    }
+}
+
+/// The first line of the first prompt, cut to a length that fits a list.
+fn title_of(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default().trim_end();
+    let mut title: String = line.chars().take(TITLE_CHARACTERS).collect();
+    if title.len() < line.len() {
+        title.push('…');
+    }
+    if title.is_empty() { "(attachments)".to_owned() } else { title }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_and_not_too_long() {
+        assert_eq!(title_of("\n fix the build \n and more"), "fix the build");
+        assert_eq!(title_of(&"ü".repeat(100)), format!("{}…", "ü".repeat(TITLE_CHARACTERS)));
+    }
+}

@@ -1,0 +1,82 @@
+//! What a session does first when it is loaded after the server's end.
+
+use super::turn::{Ending, Turn};
+use super::{Actor, AgentTurn};
+use crate::model::{Callback, PromptVerdict, Response, SessionState};
+use crate::store::{EventPage, OpenTurn, StoreError};
+
+const PAGE: usize = 1_000;
+const PAGE_BYTES: usize = 8 * 1024 * 1024;
+
+impl Actor {
+    /// Closes what the last run left open, or takes it up again.
+    pub async fn take_up(&mut self, open: Option<OpenTurn>) -> Result<(), StoreError> {
+        let Some(open) = open else {
+            self.close_requests("cancelled", "agent-gone");
+            if !matches!(self.state, SessionState::Closed | SessionState::Failed | SessionState::NeedsLogin) {
+                // An agent is started when the next prompt wants one.
+                self.set_state(SessionState::Ready, None);
+            }
+            self.journal.flush();
+            return Ok(());
+        };
+        let mut turn = Turn::new(open.turn_id.clone(), open.prompt);
+        self.replay(open.after, &mut turn).await?;
+        let waits = !self.requests.is_empty() && self.capabilities().durable_requests;
+        if waits {
+            turn.prompt_text = self.around.store.prompt(self.id, open.prompt).await?.map(|known| known.text);
+            self.turn = Some(turn);
+            self.set_state(SessionState::Waiting, None);
+        } else {
+            self.turn = Some(turn);
+            self.close_requests("agent-gone", "restart");
+            let mut message = "The turn was interrupted because the server ended; what was said until then is kept.".to_owned();
+            match self.prompts.len() {
+                0 => {}
+                waiting => {
+                    use std::fmt::Write as _;
+                    let _ = write!(message, " {waiting} queued prompt(s) go on with the next one.");
+                }
+            }
+            self.finish_turn(&Ending::Cut { message: &message, by: "restart", verdict: PromptVerdict::Interrupted });
+        }
+        self.journal.flush();
+        Ok(())
+    }
+
+    /// A session that was just made: its agent is started before the first prompt, so that what is wrong shows early.
+    pub fn connect_first(&mut self) {
+        self.connect();
+    }
+
+    /// Runs prompts that were queued when the server ended.
+    pub fn resume_queue(&mut self) {
+        self.go_on();
+    }
+
+    async fn replay(&mut self, after: u64, turn: &mut Turn) -> Result<(), StoreError> {
+        let mut after = after;
+        loop {
+            let page = EventPage { after, before: None, limit: PAGE, max_bytes: PAGE_BYTES };
+            let (events, _) = self.around.store.events(self.id, page).await?;
+            let Some(last) = events.last() else { return Ok(()) };
+            after = last.seq;
+            for event in events {
+                let response = std::str::from_utf8(&event.body).ok().and_then(Response::from_json);
+                let Some(response) = response else { continue };
+                self.blocks.replay(event.seq, &response);
+                match response {
+                    Response::Callback(Callback::AgentStart { turn_id }) => {
+                        self.agent_turn = Some(AgentTurn { id: turn_id, ended: false });
+                    }
+                    Response::Callback(Callback::AgentEnd { .. }) => self.agent_turn = None,
+                    Response::Callback(Callback::StartToolExecution { .. }) => turn.text.clear(),
+                    Response::Callback(Callback::EndMessage { complete_content, .. }) => {
+                        turn.text.push_str(&complete_content);
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

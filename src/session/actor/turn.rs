@@ -1,0 +1,221 @@
+//! Turns: from a prompt to idle, whatever happens in between.
+
+use tokio::time::{Duration, Instant};
+
+use super::command::prompt_id;
+use super::connecting::Link;
+use super::{Actor, AgentTurn, TAIL_LINGERS};
+use crate::agent::AgentCommand;
+use crate::model::{Callback, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
+use crate::store::{Change, OpenTurn};
+
+/// The turn that runs.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub id: String,
+    /// The prompts it works on: the first began it, others steered it.
+    pub prompts: Vec<u32>,
+    /// What the agent said since its last tool call.
+    pub text: String,
+    pub usage: Usage,
+    pub failed: bool,
+    /// The prompt's text, for a turn that goes on after a restart.
+    pub prompt_text: Option<String>,
+    interrupt: Option<Interrupt>,
+}
+
+#[derive(Debug)]
+struct Interrupt {
+    message: String,
+    deadline: Instant,
+}
+
+impl Turn {
+    pub fn new(id: String, prompt: u32) -> Self {
+        Self {
+            id,
+            prompts: vec![prompt],
+            text: String::new(),
+            usage: Usage::default(),
+            failed: false,
+            prompt_text: None,
+            interrupt: None,
+        }
+    }
+
+    /// When an interrupted agent must have ended its turn.
+    pub fn interrupt_deadline(&self) -> Option<Instant> {
+        self.interrupt.as_ref().map(|interrupt| interrupt.deadline)
+    }
+}
+
+/// Why a turn is over.
+pub(super) enum Ending<'a> {
+    /// The agent says so.
+    Idle,
+    /// We say so; the agent may not even know.
+    Cut {
+        /// For people, as a notice.
+        message: &'a str,
+        /// Who cut it, for requests that are closed with it.
+        by: &'static str,
+        verdict: PromptVerdict,
+    },
+}
+
+impl Actor {
+    /// Begins the next waiting prompt's turn, or connects first, or does nothing because something is under way.
+    pub(super) fn go_on(&mut self) {
+        if self.turn.is_some() || self.prompts.is_empty() || self.state == SessionState::Closed {
+            return;
+        }
+        match self.link {
+            Link::Live(_) => self.begin_turn(),
+            Link::Starting(_) | Link::BackingOff { .. } => {}
+            Link::None => self.connect(),
+        }
+    }
+
+    fn begin_turn(&mut self) {
+        let Some(prompt) = self.prompts.next() else { return };
+        let turn_id = format!("turn-{}", prompt.number);
+        self.open_turn(&turn_id, prompt.number);
+        self.send(AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
+    }
+
+    pub(super) fn open_turn(&mut self, turn_id: &str, prompt: u32) {
+        let open = OpenTurn { turn_id: turn_id.to_owned(), prompt, after: self.journal.next_seq() - 1 };
+        self.journal.change(Change::PromptStarted(prompt));
+        self.journal.change(Change::Turn(Some(open)));
+        self.turn = Some(Turn::new(turn_id.to_owned(), prompt));
+        self.let_go_at = None;
+        self.set_state(SessionState::Working, None);
+    }
+
+    /// The agent began to work.
+    pub(super) fn on_agent_turn_started(&mut self, turn_id: String) {
+        self.write_agent_end();
+        self.journal.write(&Callback::AgentStart { turn_id: turn_id.clone() }.into());
+        self.agent_turn = Some(AgentTurn { id: turn_id, ended: false });
+    }
+
+    /// Writes the end of the agent's own turn, if one is open.
+    pub(super) fn write_agent_end(&mut self) {
+        if let Some(AgentTurn { id, .. }) = self.agent_turn.take() {
+            self.journal.write(&Callback::AgentEnd { turn_id: id }.into());
+        }
+    }
+
+    /// Asks the agent to end its turn. Gives whether a turn was running.
+    pub(super) fn interrupt_turn(&mut self, message: &str, by: &'static str) -> bool {
+        let deadline = Instant::now() + self.around.settings.interrupt_grace;
+        let Some(turn) = &mut self.turn else { return false };
+        if turn.interrupt.is_some() {
+            return true;
+        }
+        turn.interrupt = Some(Interrupt { message: message.to_owned(), deadline });
+        self.close_requests("cancelled", by);
+        if self.state == SessionState::Waiting {
+            self.set_state(SessionState::Working, None);
+        }
+        match self.link {
+            Link::Live(_) => self.send(AgentCommand::Interrupt),
+            // A turn that waits for a person after a restart has no agent that could end it.
+            Link::None => self.end_interrupted_turn(),
+            Link::Starting(_) | Link::BackingOff { .. } => {}
+        }
+        true
+    }
+
+    /// The agent did not end its turn in time: it is cut off and started anew.
+    pub(super) async fn give_up_on_interrupt(&mut self) {
+        let grace = humantime::format_duration(Duration::from_secs(self.around.settings.interrupt_grace.as_secs()));
+        tracing::warn!(session = %self.id, "the agent did not end an interrupted turn in time");
+        self.disconnect().await;
+        self.write_notice("interrupted", format!("The agent did not stop within {grace} and was cut off."));
+        self.end_interrupted_turn();
+        self.go_on();
+    }
+
+    fn end_interrupted_turn(&mut self) {
+        let message = self.turn.as_mut().and_then(|turn| turn.interrupt.take()).map(|interrupt| interrupt.message);
+        let message = message.unwrap_or_else(|| "The turn was interrupted.".to_owned());
+        self.finish_turn(&Ending::Cut { message: &message, by: "interrupt", verdict: PromptVerdict::Interrupted });
+    }
+
+    /// The agent says that the turn is over.
+    pub(super) fn on_agent_idle(&mut self) {
+        match &self.turn {
+            Some(turn) if turn.interrupt.is_some() => self.end_interrupted_turn(),
+            Some(_) => self.finish_turn(&Ending::Idle),
+            // Work that the agent did by itself, outside any turn of ours.
+            None => {
+                self.close_blocks("the agent ended its work without it");
+                if self.agent_turn.is_some() {
+                    self.write_agent_end();
+                    self.journal.write(&Callback::Idle {}.into());
+                }
+            }
+        }
+        self.go_on();
+    }
+
+    /// Closes whatever is open, then writes `onAgentEnd` and `onIdle`, in this order and always.
+    pub(super) fn finish_turn(&mut self, ending: &Ending<'_>) {
+        let Some(turn) = self.turn.take() else { return };
+        let (reason, by) = match ending {
+            Ending::Idle => ("the agent ended its turn without it", "agent"),
+            Ending::Cut { message, by, .. } => (*message, *by),
+        };
+        self.close_blocks(reason);
+        self.close_requests("cancelled", by);
+        if let Ending::Cut { message, .. } = ending {
+            self.write_notice("interrupted", (*message).to_owned());
+        }
+        let verdict = match ending {
+            Ending::Cut { verdict, .. } => *verdict,
+            Ending::Idle if turn.failed => PromptVerdict::Failed,
+            Ending::Idle => PromptVerdict::Succeeded,
+        };
+        if verdict == PromptVerdict::Succeeded {
+            self.deaths = 0;
+        }
+        self.set_state(SessionState::Ready, None);
+        if self.agent_turn.is_none() {
+            // The agent never said that it began; readers count on the pair.
+            self.on_agent_turn_started(turn.id.clone());
+        }
+        self.write_agent_end();
+        self.journal.write(&Callback::Idle {}.into());
+        self.journal.change(Change::Turn(None));
+        for number in turn.prompts {
+            self.resolve_prompt(number, turn.text.clone(), verdict, turn.usage.clone());
+        }
+        self.let_go_at = Some(Instant::now() + TAIL_LINGERS);
+    }
+
+    pub(super) fn resolve_prompt(&mut self, number: u32, text: String, verdict: PromptVerdict, usage: Usage) {
+        let outcome = PromptOutcome { prompt_id: prompt_id(number), text, verdict, usage };
+        for waiting in self.outcomes_awaited.remove(&number).into_iter().flatten() {
+            // Whoever waited may have hung up.
+            let _ = waiting.send(outcome.clone());
+        }
+        self.journal.change(Change::PromptEnded(number, outcome));
+    }
+
+    pub(super) fn close_blocks(&mut self, reason: &str) {
+        for (key, response) in self.blocks.closing_responses(reason) {
+            let seq = self.journal.write(&response);
+            if let Some(ended) = self.blocks.end(&key, seq) {
+                self.journal.end_block(ended);
+            }
+        }
+    }
+
+    /// Writes a notice, once the session has a list to write it to.
+    pub(super) fn write_notice(&mut self, kind: &str, message: String) {
+        if self.has_been_prompted() {
+            self.journal.write(&Response::notice(kind, message));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What all sessions are doing, for an inbox: the latest word on each, never a queue that could overflow.
+
+use std::collections::{BTreeMap, HashMap};
+
+use parking_lot::Mutex;
+use serde::Serialize;
+use tokio::sync::watch;
+
+use crate::model::{SessionId, SessionState};
+
+/// A request that waits, in short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingBrief {
+    /// Its id.
+    pub request_id: String,
+    /// `permission` or `question`.
+    pub kind: &'static str,
+    /// One line that says what is asked.
+    pub headline: String,
+}
+
+/// The latest word on a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BulletinEntry {
+    /// Which.
+    pub session_id: SessionId,
+    /// Its title.
+    pub title: Option<String>,
+    /// What it is doing; `None` when it was deleted.
+    pub state: Option<SessionState>,
+    /// More about that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// What waits for a person.
+    pub pending: Vec<PendingBrief>,
+}
+
+/// Readers ask for everything that changed since a version; a slow one misses intermediate states, never the last.
+#[derive(Debug)]
+pub struct Bulletin {
+    board: Mutex<Board>,
+    version: watch::Sender<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Board {
+    version: u64,
+    entries: HashMap<SessionId, (u64, BulletinEntry)>,
+    by_version: BTreeMap<u64, SessionId>,
+}
+
+impl Default for Bulletin {
+    fn default() -> Self {
+        Self { board: Mutex::default(), version: watch::Sender::new(0) }
+    }
+}
+
+impl Bulletin {
+    /// Replaces the latest word on a session, if it says something new.
+    pub fn post(&self, entry: BulletinEntry) {
+        let mut board = self.board.lock();
+        let id = entry.session_id;
+        if board.entries.get(&id).is_some_and(|(_, known)| *known == entry) {
+            return;
+        }
+        board.version += 1;
+        let version = board.version;
+        if let Some((old, _)) = board.entries.insert(id, (version, entry)) {
+            board.by_version.remove(&old);
+        }
+        board.by_version.insert(version, id);
+        self.version.send_replace(version);
+    }
+
+    /// Forgets a session that nobody needs to hear of again.
+    pub fn forget(&self, id: SessionId) {
+        let mut board = self.board.lock();
+        if let Some((version, _)) = board.entries.remove(&id) {
+            board.by_version.remove(&version);
+        }
+    }
+
+    /// Everything newer than a version, oldest first, and the version to ask with next time.
+    pub fn since(&self, version: u64) -> (u64, Vec<BulletinEntry>) {
+        let board = self.board.lock();
+        let entries = board
+            .by_version
+            .range(version + 1..)
+            .filter_map(|(_, id)| board.entries.get(id).map(|(_, entry)| entry.clone()))
+            .collect();
+        (board.version, entries)
+    }
+
+    /// Hears of new versions.
+    pub fn watch(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(number: u32, state: SessionState) -> BulletinEntry {
+        BulletinEntry {
+            session_id: SessionId::from_number(number),
+            title: None,
+            state: Some(state),
+            detail: None,
+            pending: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_slow_reader_gets_the_last_word_on_each_session_once() {
+        let bulletin = Bulletin::default();
+        bulletin.post(entry(1, SessionState::Starting));
+        bulletin.post(entry(2, SessionState::Ready));
+        bulletin.post(entry(1, SessionState::Working));
+        bulletin.post(entry(1, SessionState::Working));
+        let (version, entries) = bulletin.since(0);
+        assert_eq!(entries, [entry(2, SessionState::Ready), entry(1, SessionState::Working)]);
+        assert_eq!(bulletin.since(version).1, []);
+    }
+}

@@ -1,0 +1,80 @@
+//! Why a session did not do what it was asked to.
+
+use crate::store::{ClosedRequest, StoreError};
+
+/// Any command to a session may fail like this.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// Never there, or deleted.
+    #[error("there is no such session")]
+    NotFound,
+    /// It is closed.
+    #[error("the session is closed; reopen it first")]
+    Closed,
+    /// It is not closed.
+    #[error("the session is open")]
+    NotClosed,
+    /// The server is ending.
+    #[error("the server is shutting down; start it again and repeat the request")]
+    ShuttingDown,
+    /// The runtime cannot do that.
+    #[error("{0}")]
+    Unsupported(String),
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Why a prompt was not accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum PromptError {
+    /// As for any command.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// Nothing in it.
+    #[error("the prompt is empty")]
+    Empty,
+    /// Too long.
+    #[error("the prompt has {size} bytes and the limit is {limit}; shorten it, or raise limits.prompt_bytes")]
+    TooLarge {
+        /// Its size.
+        size: usize,
+        /// What is allowed.
+        limit: usize,
+    },
+    /// Too many wait already.
+    #[error("{limit} prompts wait already; wait for a turn to end, or raise limits.queued_prompts")]
+    QueueFull {
+        /// What is allowed.
+        limit: usize,
+    },
+    /// The key was used for another prompt.
+    #[error("the Idempotency-Key was used for another prompt of this session; use a new key for a new prompt")]
+    KeyReused,
+    /// The runtime cannot take a prompt in mid-turn.
+    #[error("the runtime {runtime} cannot be steered in mid-turn; queue the prompt, or interrupt the turn first")]
+    SteeringNotSupported {
+        /// Its name.
+        runtime: String,
+    },
+}
+
+/// Why an answer was not accepted.
+#[derive(Debug, thiserror::Error)]
+pub enum AnswerError {
+    /// As for any command.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// No such request.
+    #[error("there is no such request in this session")]
+    NotFound,
+    /// Somebody was first.
+    #[error("the request was already answered with {:?} by {}", closed.decision, closed.by)]
+    AlreadyAnswered {
+        /// What was said, and by whom.
+        closed: ClosedRequest,
+    },
+    /// A decision for a question, or the other way round.
+    #[error("{0}")]
+    WrongKind(&'static str),
+}

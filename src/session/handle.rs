@@ -1,0 +1,113 @@
+//! A loaded session, as everybody but its actor sees it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::actor::{Accepted, Command, NewPrompt, SessionUpdate};
+use super::readers::Readers;
+use super::{AnswerError, PromptError, SessionError, SessionLog};
+use crate::agent::RequestAnswer;
+use crate::model::{PromptOutcome, Seq, SessionId};
+use crate::store::Store;
+
+/// A session that is in memory. Commands go to its actor; reading does not.
+pub struct Session {
+    pub(super) id: SessionId,
+    pub(super) log: Arc<SessionLog>,
+    pub(super) readers: Readers,
+    pub(super) positions_changed: Arc<Notify>,
+    pub(super) closed_grace: Duration,
+    /// Numbers below this may have been seen before a power cut, even if the store does not have them.
+    pub(super) first_new_seq: Seq,
+    pub(super) commands: mpsc::Sender<Command>,
+    pub(super) store: Store,
+    pub(super) stopping: CancellationToken,
+}
+
+impl Session {
+    /// Which.
+    pub fn id(&self) -> SessionId {
+        self.id
+    }
+
+    /// What it said.
+    pub fn log(&self) -> &Arc<SessionLog> {
+        &self.log
+    }
+
+    /// Ends when the server does.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.stopping
+    }
+
+    /// Accepts a prompt: it is in the store when this returns. Does not wait for the turn.
+    pub async fn prompt(&self, prompt: NewPrompt) -> Result<Accepted, PromptError> {
+        self.ask(|reply| Command::Prompt(Box::new(prompt), reply)).await.map_err(PromptError::Session)?
+    }
+
+    /// Waits until a prompt's turn is over.
+    pub async fn outcome(&self, prompt: u32) -> Result<PromptOutcome, SessionError> {
+        let pending = self.ask(|reply| Command::AwaitOutcome(prompt, reply)).await?;
+        if let Some(pending) = pending {
+            pending.await.map_err(|_| SessionError::ShuttingDown)?;
+        }
+        // What anybody hears of is in the store first, so it is read from there.
+        self.store.flush().await?;
+        let known = self.store.prompt(self.id, prompt).await?;
+        known.and_then(|known| known.outcome).ok_or(SessionError::NotFound)
+    }
+
+    /// Ends the running turn and keeps the session. Gives whether a turn was running.
+    pub async fn interrupt(&self) -> Result<bool, SessionError> {
+        self.ask(Command::Interrupt).await?
+    }
+
+    /// Ends agent and session.
+    pub async fn close(&self) -> Result<(), SessionError> {
+        self.ask(Command::Close).await?
+    }
+
+    /// Makes a closed session work again.
+    pub async fn reopen(&self) -> Result<(), SessionError> {
+        self.ask(Command::Reopen).await??;
+        self.readers.reopen();
+        Ok(())
+    }
+
+    /// Changes title, model, effort or permissions.
+    pub async fn update(&self, update: SessionUpdate) -> Result<(), SessionError> {
+        self.ask(|reply| Command::Update(Box::new(update), reply)).await?
+    }
+
+    /// Answers a request, exactly once.
+    pub async fn answer(&self, request_id: &str, answer: RequestAnswer, by: &str) -> Result<(), AnswerError> {
+        let (id, by) = (request_id.to_owned(), by.to_owned());
+        let answered =
+            self.ask(|reply| Command::Answer { request_id: id, answer, by, reply }).await.map_err(AnswerError::Session)?;
+        match answered {
+            Err(AnswerError::NotFound) => {
+                let closed = self.store.closed_request(self.id, request_id.to_owned()).await;
+                match closed.map_err(SessionError::Store)? {
+                    Some(closed) => Err(AnswerError::AlreadyAnswered { closed }),
+                    None => Err(AnswerError::NotFound),
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// Ends the turn and the agent because the server ends; the session stays open.
+    pub(super) async fn shut_down(&self) {
+        // An error means that the actor is gone, which is what is wanted.
+        let _ = self.ask(Command::ShutDown).await;
+    }
+
+    async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, SessionError> {
+        let (reply, answer) = oneshot::channel();
+        self.commands.send(command(reply)).await.map_err(|_| SessionError::ShuttingDown)?;
+        answer.await.map_err(|_| SessionError::ShuttingDown)
+    }
+}

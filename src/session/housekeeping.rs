@@ -1,0 +1,124 @@
+//! What happens by itself: readers' places are saved, old sessions forgotten, closed ones let go from memory.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::sessions::{Sessions, Slot};
+use super::{Session, clock};
+use crate::model::{SessionId, Timestamp};
+
+/// Readers' places are saved this long after the first change.
+const SAVE_AFTER: Duration = Duration::from_millis(500);
+/// How often old things are looked for.
+const ROUND: Duration = Duration::from_mins(10);
+/// Reader tokens unused for this long are forgotten.
+const TOKEN_LIFE: Duration = Duration::from_hours(24);
+
+impl Sessions {
+    /// Starts what happens by itself; it ends with the server.
+    pub fn start_housekeeping(&self) {
+        let sessions = self.clone();
+        self.shared.housekeeping.spawn(async move { sessions.save_positions_as_they_change().await });
+        let sessions = self.clone();
+        self.shared.housekeeping.spawn(async move { sessions.make_rounds().await });
+    }
+
+    async fn save_positions_as_they_change(&self) {
+        loop {
+            tokio::select! {
+                () = self.shared.stopping.cancelled() => return,
+                () = self.shared.positions_changed.notified() => {}
+            }
+            tokio::select! {
+                () = self.shared.stopping.cancelled() => return,
+                () = tokio::time::sleep(SAVE_AFTER) => {}
+            }
+            self.save_positions().await;
+        }
+    }
+
+    pub(super) async fn save_positions(&self) {
+        let positions: Vec<_> =
+            self.in_memory().iter().flat_map(|session| session.readers.take_unsaved(session.id)).collect();
+        if !positions.is_empty() {
+            if let Err(error) = self.store().save_reader_positions(positions).await {
+                tracing::warn!(error = %error, "readers' places could not be saved; after a restart they may read some events again");
+            }
+        }
+    }
+
+    async fn make_rounds(&self) {
+        if let Err(error) = self.fill_bulletin().await {
+            tracing::warn!(error = %error, "the inbox could not be filled");
+        }
+        loop {
+            if let Err(error) = self.forget_old().await {
+                tracing::warn!(error = %error, "old sessions could not be forgotten");
+            }
+            self.let_go_of_closed();
+            tokio::select! {
+                () = self.shared.stopping.cancelled() => return,
+                () = tokio::time::sleep(ROUND) => {}
+            }
+        }
+    }
+
+    fn in_memory(&self) -> Vec<Arc<Session>> {
+        self.shared.loaded.lock().values().filter_map(|slot| slot.get().cloned()).collect()
+    }
+
+    /// Applies the configured retention: by age first, then by size.
+    pub(super) async fn forget_old(&self) -> Result<(), super::SessionError> {
+        let retention = self.settings().retention;
+        let store = self.store();
+        store.expire_readers(before(clock::now(), TOKEN_LIFE)).await?;
+        self.in_memory().iter().for_each(|session| session.readers.expire(TOKEN_LIFE));
+        if let Some(max_age) = retention.max_age {
+            let limit = before(clock::now(), max_age);
+            while let Some(id) = store.longest_closed(limit).await? {
+                self.forget(id, "age").await?;
+            }
+        }
+        if let Some(max_bytes) = retention.max_bytes {
+            while store.used_bytes().await? > max_bytes {
+                let Some(id) = store.longest_closed(clock::now()).await? else {
+                    tracing::warn!(max_bytes, "the database is larger than retention.max_bytes and no closed session is left to forget");
+                    return Ok(());
+                };
+                self.forget(id, "size").await?;
+            }
+        }
+        store.remove_unused_blobs().await?;
+        Ok(())
+    }
+
+    async fn forget(&self, id: SessionId, reason: &str) -> Result<(), super::SessionError> {
+        tracing::info!(session = %id, reason, "a closed session is forgotten, as retention says");
+        self.delete(id).await
+    }
+
+    /// Takes closed sessions out of memory once nobody reads them; they are loaded again when somebody does.
+    fn let_go_of_closed(&self) {
+        let grace = self.settings().closed_grace;
+        self.shared.loaded.lock().retain(|id, slot| {
+            let unused = is_unused(slot, grace);
+            if unused {
+                self.bulletin().forget(*id);
+            }
+            !unused
+        });
+    }
+}
+
+/// Nobody holds the slot or the session: both are counted under the lock that hands them out.
+fn is_unused(slot: &Slot, grace: Duration) -> bool {
+    let Some(session) = slot.get() else { return false };
+    let closed_long_ago =
+        session.log.head().closed_at.is_some_and(|closed_at| clock::now().since(closed_at) > grace);
+    closed_long_ago && Arc::strong_count(slot) == 1 && Arc::strong_count(session) == 1
+}
+
+fn before(now: Timestamp, span: Duration) -> Timestamp {
+    let span = i64::try_from(span.as_millis()).unwrap_or(i64::MAX);
+    Timestamp::from_millis(now.as_millis().saturating_sub(span))
+}

@@ -1,0 +1,164 @@
+//! The portal's long poll: one response from the shared cursor, or a batch for a token.
+
+use std::sync::Arc;
+
+use tokio::time::{Duration, Instant};
+
+use super::handle::Session;
+use super::readers::{Newcomer, NotNow, SHARED};
+use super::{clock, log::SessionLog};
+use crate::model::Seq;
+use crate::store::{StoreError, StoredEvent};
+
+/// How long a call waits for the first response.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// What arrives within this time of the first response comes in the same batch.
+const COALESCE: Duration = Duration::from_millis(2);
+const BATCH_RESPONSES: usize = 1_000;
+const BATCH_BYTES: usize = 1_000_000;
+
+/// Why a call gets no response.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// Unknown, deleted, or closed and read to its end.
+    #[error("there is no such session")]
+    NotFound,
+    /// Closed, and everything was read. Said once.
+    #[error("the session is closed")]
+    Closed,
+    /// Nothing came.
+    #[error("no response within 5 seconds")]
+    Timeout,
+    /// Another call is waiting.
+    #[error("another call is waiting")]
+    ParallelCall,
+    /// No more readers for this session.
+    #[error("the session has as many readers as it may have; let one end, or raise limits.readers_per_session")]
+    TooManyReaders,
+    /// `after` lies beyond the log.
+    #[error("the session's last number is {last}; there is nothing after {after} yet")]
+    CursorAhead {
+        /// What was asked for.
+        after: Seq,
+        /// What there is.
+        last: Seq,
+    },
+    /// The store could not be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<NotNow> for LiveError {
+    fn from(reason: NotNow) -> Self {
+        match reason {
+            NotNow::Busy => Self::ParallelCall,
+            NotNow::Done | NotNow::NoNewcomers => Self::NotFound,
+            NotNow::TooMany => Self::TooManyReaders,
+        }
+    }
+}
+
+/// Responses on their way to a reader. The reader's place moves only when [`Delivery::delivered`] says so; a caller
+/// that is gone by then has lost nothing.
+pub struct Delivery {
+    /// In order, never empty.
+    pub events: Vec<StoredEvent>,
+    claim: Claim,
+}
+
+impl Delivery {
+    /// The responses are on the wire.
+    pub fn delivered(&self) {
+        if let Some(last) = self.events.last() {
+            self.claim.session.readers.advance(&self.claim.token, last.seq);
+            self.claim.session.positions_changed.notify_one();
+        }
+    }
+
+    /// The number of the last response.
+    pub fn last_seq(&self) -> Seq {
+        self.events.last().map_or(0, |event| event.seq)
+    }
+}
+
+/// One call's right to read with its token.
+struct Claim {
+    session: Arc<Session>,
+    token: String,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.session.readers.finish(&self.token);
+    }
+}
+
+impl Session {
+    /// The next response of the shared cursor.
+    pub async fn live_one(self: &Arc<Self>) -> Result<Delivery, LiveError> {
+        let position = self.readers.begin(SHARED, Newcomer::StartsAfter(0))?;
+        self.poll(SHARED, position, 1).await
+    }
+
+    /// The unread responses of a token. A new token starts at `after`, or at the beginning.
+    pub async fn live_batch(self: &Arc<Self>, token: &str, after: Option<Seq>) -> Result<Delivery, LiveError> {
+        let head = self.log.head();
+        let newcomer = match head.closed_at {
+            Some(closed_at) if clock::now().since(closed_at) > self.closed_grace => Newcomer::Refused,
+            _ => Newcomer::StartsAfter(after.unwrap_or(0)),
+        };
+        if let Some(after) = after {
+            self.check_cursor(after)?;
+        }
+        let position = self.readers.begin(token, newcomer)?;
+        self.poll(token, position, BATCH_RESPONSES).await
+    }
+
+    /// A cursor beyond every number that was ever given is a mistake of the caller.
+    pub fn check_cursor(&self, after: Seq) -> Result<(), LiveError> {
+        let last = self.log.head().committed.max(self.first_new_seq.saturating_sub(1));
+        if after > last { Err(LiveError::CursorAhead { after, last }) } else { Ok(()) }
+    }
+
+    async fn poll(self: &Arc<Self>, token: &str, position: Seq, limit: usize) -> Result<Delivery, LiveError> {
+        let claim = Claim { session: Arc::clone(self), token: token.to_owned() };
+        let log = &self.log;
+        let _viewer = log.attach();
+        let mut head = log.watch();
+        let deadline = Instant::now() + LONGEST_WAIT;
+        loop {
+            let seen = *head.borrow_and_update();
+            if seen.deleted {
+                return Err(LiveError::NotFound);
+            }
+            let events = log.read_after(position, limit, BATCH_BYTES).await?;
+            if !events.is_empty() {
+                return Ok(Delivery { events, claim });
+            }
+            if seen.is_complete() {
+                self.readers.done(token);
+                self.positions_changed.notify_one();
+                return Err(LiveError::Closed);
+            }
+            tokio::select! {
+                () = tokio::time::sleep_until(deadline) => return Err(LiveError::Timeout),
+                () = self.stopping.cancelled() => return Err(LiveError::Timeout),
+                changed = head.changed() => if changed.is_err() {
+                    return Err(LiveError::NotFound);
+                },
+            }
+            if limit > 1 {
+                coalesce(log, position, limit).await;
+            }
+        }
+    }
+}
+
+/// Gives a burst a moment to arrive, unless the batch is full already or the session just closed.
+async fn coalesce(log: &SessionLog, position: Seq, limit: usize) {
+    let head = log.head();
+    let waiting = head.committed.saturating_sub(position);
+    if !head.is_complete() && waiting > 0 && waiting < limit as u64 {
+        tokio::time::sleep(COALESCE).await;
+    }
+}

@@ -1,0 +1,213 @@
+//! The portal's readers of one session: the shared cursor of `live` (the empty token) and one per token.
+
+use std::collections::HashMap;
+
+use parking_lot::Mutex;
+use tokio::time::{Duration, Instant};
+
+use super::clock::now;
+use crate::model::{Seq, SessionId};
+use crate::store::ReaderPosition;
+
+/// Tokens unused for this long make room for new ones when a session has as many as it may.
+const MAY_BE_REPLACED_AFTER: Duration = Duration::from_mins(1);
+
+/// The token of the shared cursor.
+pub(super) const SHARED: &str = "";
+
+#[derive(Debug)]
+pub(super) struct Readers {
+    cursors: Mutex<HashMap<String, Cursor>>,
+    limit: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Cursor {
+    position: Seq,
+    /// It was told that the session is closed.
+    done: bool,
+    /// A call is under way.
+    busy: bool,
+    /// Its place is not saved yet.
+    unsaved: bool,
+    last_used: Instant,
+}
+
+/// Why a reader cannot begin to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NotNow {
+    /// Another call with this token is under way.
+    Busy,
+    /// It was told of the close.
+    Done,
+    /// The token is new, and new ones are not allowed any more.
+    NoNewcomers,
+    TooMany,
+}
+
+/// How a token that was never seen may begin.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Newcomer {
+    StartsAfter(Seq),
+    Refused,
+}
+
+impl Readers {
+    pub fn new(saved: Vec<ReaderPosition>, limit: usize) -> Self {
+        let cursors = saved
+            .into_iter()
+            .map(|reader| {
+                let cursor = Cursor {
+                    position: reader.position,
+                    done: reader.done,
+                    busy: false,
+                    unsaved: false,
+                    last_used: Instant::now(),
+                };
+                (reader.token, cursor)
+            })
+            .collect();
+        Self { cursors: Mutex::new(cursors), limit }
+    }
+
+    /// Marks the reader as busy and gives its position.
+    pub fn begin(&self, token: &str, newcomer: Newcomer) -> Result<Seq, NotNow> {
+        let mut cursors = self.cursors.lock();
+        if !cursors.contains_key(token) {
+            let Newcomer::StartsAfter(position) = newcomer else { return Err(NotNow::NoNewcomers) };
+            if token != SHARED {
+                make_room(&mut cursors, self.limit)?;
+            }
+            let cursor =
+                Cursor { position, done: false, busy: false, unsaved: true, last_used: Instant::now() };
+            cursors.insert(token.to_owned(), cursor);
+        }
+        let Some(cursor) = cursors.get_mut(token) else { return Err(NotNow::NoNewcomers) };
+        cursor.last_used = Instant::now();
+        if cursor.busy {
+            return Err(NotNow::Busy);
+        }
+        if cursor.done {
+            return Err(NotNow::Done);
+        }
+        cursor.busy = true;
+        Ok(cursor.position)
+    }
+
+    pub fn finish(&self, token: &str) {
+        if let Some(cursor) = self.cursors.lock().get_mut(token) {
+            cursor.busy = false;
+            cursor.last_used = Instant::now();
+        }
+    }
+
+    pub fn advance(&self, token: &str, position: Seq) {
+        if let Some(cursor) = self.cursors.lock().get_mut(token) {
+            cursor.position = cursor.position.max(position);
+            cursor.unsaved = true;
+        }
+    }
+
+    /// The reader was told that the session is closed.
+    pub fn done(&self, token: &str) {
+        if let Some(cursor) = self.cursors.lock().get_mut(token) {
+            cursor.done = true;
+            cursor.unsaved = true;
+        }
+    }
+
+    /// The session was reopened: readers go on from where they were.
+    pub fn reopen(&self) {
+        for cursor in self.cursors.lock().values_mut() {
+            cursor.done = false;
+        }
+    }
+
+    /// Places that changed since the last call.
+    pub fn take_unsaved(&self, session: SessionId) -> Vec<ReaderPosition> {
+        let seen_at = now();
+        self.cursors
+            .lock()
+            .iter_mut()
+            .filter_map(|(token, cursor)| {
+                std::mem::take(&mut cursor.unsaved).then(|| ReaderPosition {
+                    session,
+                    token: token.clone(),
+                    position: cursor.position,
+                    done: cursor.done,
+                    seen_at,
+                })
+            })
+            .collect()
+    }
+
+    /// Forgets tokens that have not been used for that long.
+    pub fn expire(&self, unused_for: Duration) {
+        self.cursors
+            .lock()
+            .retain(|token, cursor| token == SHARED || cursor.busy || cursor.last_used.elapsed() < unused_for);
+    }
+}
+
+fn make_room(cursors: &mut HashMap<String, Cursor>, limit: usize) -> Result<(), NotNow> {
+    if cursors.len() < limit {
+        return Ok(());
+    }
+    let oldest = cursors
+        .iter()
+        .filter(|(token, cursor)| {
+            *token != SHARED && !cursor.busy && cursor.last_used.elapsed() >= MAY_BE_REPLACED_AFTER
+        })
+        .min_by_key(|(_, cursor)| cursor.last_used)
+        .map(|(token, _)| token.clone());
+    match oldest {
+        Some(token) => {
+            cursors.remove(&token);
+            Ok(())
+        }
+        None => Err(NotNow::TooMany),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FROM_START: Newcomer = Newcomer::StartsAfter(0);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_session_replaces_the_token_unused_the_longest_and_refuses_while_all_are_in_use() {
+        let readers = Readers::new(Vec::new(), 2);
+        readers.begin("a", FROM_START).expect("first");
+        readers.finish("a");
+        readers.begin("b", FROM_START).expect("second");
+        assert_eq!(readers.begin("c", FROM_START), Err(NotNow::TooMany));
+        tokio::time::advance(MAY_BE_REPLACED_AFTER).await;
+        assert_eq!(readers.begin("c", FROM_START), Ok(0), "a was unused, b is in a call");
+        assert_eq!(readers.begin("b", FROM_START), Err(NotNow::Busy));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unused_tokens_expire_and_the_shared_cursor_does_not() {
+        let readers = Readers::new(Vec::new(), 9);
+        for token in [SHARED, "a"] {
+            readers.begin(token, FROM_START).expect("free");
+            readers.advance(token, 7);
+            readers.finish(token);
+        }
+        tokio::time::advance(Duration::from_mins(5)).await;
+        readers.expire(Duration::from_mins(4));
+        assert_eq!(readers.begin(SHARED, FROM_START), Ok(7));
+        assert_eq!(readers.begin("a", FROM_START), Ok(0));
+    }
+
+    #[test]
+    fn a_place_is_saved_once_per_change() {
+        let readers = Readers::new(Vec::new(), 9);
+        readers.begin("a", FROM_START).expect("free");
+        readers.advance("a", 3);
+        let id = SessionId::from_number(1);
+        assert_eq!(readers.take_unsaved(id)[0].position, 3);
+        assert!(readers.take_unsaved(id).is_empty());
+    }
+}

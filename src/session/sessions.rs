@@ -1,0 +1,265 @@
+//! All sessions of a server: found, loaded once, created, deleted, brought back at start and ended at the end.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, OnceCell, mpsc};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::actor::{Actor, Surroundings};
+use super::bulletin::{Bulletin, BulletinEntry};
+use super::create::{self, CreateError, NewSession};
+use super::readers::Readers;
+use super::tail::TailBudget;
+use super::viewers::Viewers;
+use super::{Session, SessionError, SessionLog, SessionSettings};
+use crate::agent::Runtimes;
+use crate::model::{SessionId, SessionState};
+use crate::store::{Store, StoreError, StoredSession};
+
+/// Commands that may wait for one session.
+const COMMANDS_IN_FLIGHT: usize = 8;
+
+/// What [`Sessions`] is made of.
+pub struct SessionsParts {
+    /// Where everything is kept.
+    pub store: Store,
+    /// The agents there are.
+    pub runtimes: Runtimes,
+    /// What the configuration says.
+    pub settings: SessionSettings,
+    /// Cancelled when the server begins to end.
+    pub stopping: CancellationToken,
+}
+
+/// The sessions of a server. Clones share them.
+#[derive(Clone)]
+pub struct Sessions {
+    pub(super) shared: Arc<Shared>,
+}
+
+pub(super) struct Shared {
+    pub(super) around: Arc<Surroundings>,
+    pub(super) loaded: Mutex<HashMap<SessionId, Slot>>,
+    pub(super) positions_changed: Arc<Notify>,
+    pub(super) stopping: CancellationToken,
+    readers: Arc<AtomicUsize>,
+    tails: TailBudget,
+    actors: TaskTracker,
+    pub(super) housekeeping: TaskTracker,
+}
+
+/// A place for a session that is loaded or being loaded, so that no session ever has two actors.
+pub(super) type Slot = Arc<OnceCell<Arc<Session>>>;
+
+/// How a session is brought into memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Load {
+    /// Just created: its agent is started at once.
+    New,
+    /// From an earlier run.
+    Known,
+    /// As `Known`, and its queued prompts go on.
+    AtStart,
+}
+
+impl Sessions {
+    /// The sessions in a store. [`Self::bring_back`] closes what an earlier run left open.
+    pub fn new(parts: SessionsParts) -> Self {
+        let SessionsParts { store, runtimes, settings, stopping } = parts;
+        let around = Arc::new(Surroundings { store, runtimes, settings, bulletin: Arc::new(Bulletin::default()) });
+        Self {
+            shared: Arc::new(Shared {
+                around,
+                loaded: Mutex::default(),
+                positions_changed: Arc::new(Notify::new()),
+                stopping,
+                readers: Arc::new(AtomicUsize::new(0)),
+                tails: TailBudget::default(),
+                actors: TaskTracker::new(),
+                housekeeping: TaskTracker::new(),
+            }),
+        }
+    }
+
+    /// Where everything is kept.
+    pub fn store(&self) -> &Store {
+        &self.shared.around.store
+    }
+
+    /// The agents there are.
+    pub fn runtimes(&self) -> &Runtimes {
+        &self.shared.around.runtimes
+    }
+
+    /// What the configuration says.
+    pub fn settings(&self) -> &SessionSettings {
+        &self.shared.around.settings
+    }
+
+    /// What all sessions are doing.
+    pub fn bulletin(&self) -> &Arc<Bulletin> {
+        &self.shared.around.bulletin
+    }
+
+    /// Cancelled when the server begins to end.
+    pub fn stopping(&self) -> &CancellationToken {
+        &self.shared.stopping
+    }
+
+    /// Readers attached right now, over all sessions.
+    pub fn reader_count(&self) -> usize {
+        self.shared.readers.load(Ordering::Relaxed)
+    }
+
+    /// Makes a session and starts its agent.
+    pub async fn create(&self, new: NewSession) -> Result<Arc<Session>, CreateError> {
+        if self.shared.stopping.is_cancelled() {
+            return Err(CreateError::ShuttingDown);
+        }
+        let around = &self.shared.around;
+        let id = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
+        self.load(id, Load::New).await.map_err(|error| match error {
+            SessionError::Store(error) => CreateError::Store(error),
+            _ => CreateError::ShuttingDown,
+        })
+    }
+
+    /// A session, from memory or from the store.
+    pub async fn get(&self, id: SessionId) -> Result<Arc<Session>, SessionError> {
+        self.load(id, Load::Known).await
+    }
+
+    async fn load(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
+        let slot = Arc::clone(self.shared.loaded.lock().entry(id).or_default());
+        let loaded = slot.get_or_try_init(|| self.bring_into_memory(id, how)).await.map(Arc::clone);
+        if loaded.is_err() {
+            let mut all = self.shared.loaded.lock();
+            // Only our own empty slot goes: another call may have put a session there since.
+            if all.get(&id).is_some_and(|current| Arc::ptr_eq(current, &slot) && !current.initialized()) {
+                all.remove(&id);
+            }
+        }
+        loaded
+    }
+
+    async fn bring_into_memory(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
+        let shared = &self.shared;
+        let store = &shared.around.store;
+        let stored = store.load_session(id).await?.ok_or(SessionError::NotFound)?;
+        let positions = store.reader_positions(id).await?;
+        let log = Arc::new(SessionLog::new(
+            id,
+            store.clone(),
+            stored.summary.last_seq,
+            stored.summary.closed_at,
+            Viewers::new(Arc::clone(&shared.readers)),
+            shared.tails.clone(),
+        ));
+        let (commands, receiver) = mpsc::channel(COMMANDS_IN_FLIGHT);
+        let session = Arc::new(Session {
+            id,
+            log: Arc::clone(&log),
+            readers: Readers::new(positions, shared.around.settings.readers_per_session),
+            positions_changed: Arc::clone(&shared.positions_changed),
+            closed_grace: shared.around.settings.closed_grace,
+            first_new_seq: stored.next_seq,
+            commands,
+            store: store.clone(),
+            stopping: shared.stopping.clone(),
+        });
+        let actor = self.prepare_actor(log, stored, how).await?;
+        shared.actors.spawn(actor.run(receiver));
+        Ok(session)
+    }
+
+    async fn prepare_actor(
+        &self,
+        log: Arc<SessionLog>,
+        mut stored: StoredSession,
+        how: Load,
+    ) -> Result<Actor, StoreError> {
+        let turn = stored.turn.take();
+        let mut actor = Actor::new(Arc::clone(&self.shared.around), log, stored);
+        match how {
+            Load::New => actor.connect_first(),
+            Load::Known => actor.take_up(turn).await?,
+            Load::AtStart => {
+                actor.take_up(turn).await?;
+                if self.shared.around.settings.resume_at_start {
+                    actor.resume_queue();
+                }
+            }
+        }
+        Ok(actor)
+    }
+
+    /// Closes turns that an earlier run left open, and fills the inbox.
+    pub async fn bring_back(&self) -> Result<(), SessionError> {
+        for id in self.store().sessions_with_open_turn().await? {
+            self.load(id, Load::AtStart).await?;
+        }
+        if self.settings().resume_at_start {
+            for id in self.store().sessions_with_queued_prompts().await? {
+                self.load(id, Load::AtStart).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a session and forgets it.
+    pub async fn delete(&self, id: SessionId) -> Result<(), SessionError> {
+        let session = self.get(id).await?;
+        match session.close().await {
+            // A disk that refuses must not keep anybody from making room on it.
+            Ok(()) | Err(SessionError::Closed | SessionError::Store(_)) => {}
+            Err(other) => return Err(other),
+        }
+        session.shut_down().await;
+        self.store().delete_session(id).await?;
+        session.log.set_deleted();
+        self.shared.loaded.lock().remove(&id);
+        self.bulletin().post(BulletinEntry {
+            session_id: id,
+            title: None,
+            state: None,
+            detail: None,
+            pending: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Interrupts turns, ends agents, saves where readers are. The log is complete when this returns.
+    pub async fn shut_down(&self) {
+        let slots: Vec<Slot> = self.shared.loaded.lock().values().map(Arc::clone).collect();
+        let endings = slots.iter().filter_map(|slot| slot.get()).map(|session| session.shut_down());
+        futures_util::future::join_all(endings).await;
+        self.shared.actors.close();
+        self.shared.actors.wait().await;
+        self.shared.housekeeping.close();
+        self.shared.housekeeping.wait().await;
+        self.save_positions().await;
+    }
+
+    /// The latest word on every open session, for readers of the inbox that come after a restart.
+    pub(super) async fn fill_bulletin(&self) -> Result<(), StoreError> {
+        for state in SessionState::ALL.into_iter().filter(|state| *state != SessionState::Closed) {
+            let filter = crate::store::SessionFilter { state: Some(state), after: None, limit: 1_000 };
+            for summary in self.store().sessions(filter).await? {
+                if !self.shared.loaded.lock().contains_key(&summary.id) {
+                    self.bulletin().post(BulletinEntry {
+                        session_id: summary.id,
+                        title: summary.profile.title,
+                        state: Some(summary.state),
+                        detail: summary.state_detail,
+                        pending: Vec::new(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! What the configuration decides about sessions.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::model::{PermissionPolicy, ProjectDefaults};
+use crate::store::Retention;
+
+/// How a lost agent is brought back.
+#[derive(Clone, Copy, Debug)]
+pub struct RecoverySettings {
+    /// Attempts before the session is given up as failed.
+    pub attempts: u32,
+    /// The wait before the second attempt; it doubles from there.
+    pub first_delay: Duration,
+    /// The longest wait.
+    pub longest_delay: Duration,
+}
+
+/// Finds what the project of a folder configures; the error is for people.
+pub type FindProjectDefaults = Arc<dyn Fn(&Path) -> Result<ProjectDefaults, String> + Send + Sync>;
+
+/// All settings of this room.
+#[derive(Clone)]
+pub struct SessionSettings {
+    /// The runtime for sessions that choose none; empty for the first that is ready.
+    pub default_runtime: String,
+    /// The model for sessions that choose none; empty for the runtime's first.
+    pub default_model: String,
+    /// The effort for sessions that choose none.
+    pub default_effort: Option<String>,
+    /// What projects say about that.
+    pub project_defaults: FindProjectDefaults,
+    /// Folders below which sessions may work; empty for anywhere.
+    pub roots: Vec<PathBuf>,
+    /// Mode and rules for sessions that choose none; its rules follow a session's own.
+    pub permissions: PermissionPolicy,
+    /// A request that nobody watches is denied after this.
+    pub unattended_timeout: Duration,
+    /// How long an agent may take to end an interrupted turn.
+    pub interrupt_grace: Duration,
+    /// How a lost agent is brought back.
+    pub recovery: RecoverySettings,
+    /// How long a closed session may still be read from the start by new tokens.
+    pub closed_grace: Duration,
+    /// Run prompts that were queued when the server ended, at its start rather than at the next prompt.
+    pub resume_at_start: bool,
+    /// The longest prompt, in bytes.
+    pub prompt_bytes: usize,
+    /// Prompts that may wait in one session.
+    pub queued_prompts: usize,
+    /// Sessions that may be open at once.
+    pub open_sessions: usize,
+    /// Readers that one session may have.
+    pub readers_per_session: usize,
+    /// Tool output longer than this goes to a blob.
+    pub inline_output_bytes: usize,
+    /// Tool output longer than this is cut.
+    pub blob_bytes: usize,
+    /// What is kept of old sessions.
+    pub retention: Retention,
+    /// Names of the variables that agents get; empty for all but ours.
+    pub agent_environment: Vec<String>,
+}

@@ -1,0 +1,195 @@
+//! The newest events of a log, in memory, shared by all readers that keep up.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::model::Seq;
+use crate::store::StoredEvent;
+
+/// What an entry costs beside its bytes.
+const ENTRY_OVERHEAD: usize = size_of::<StoredEvent>() + 32;
+
+/// Bytes that all tails together hold.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TailBudget(Arc<AtomicUsize>);
+
+impl TailBudget {
+    fn add(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn remove(&self, bytes: usize) {
+        self.0.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    pub fn used(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Events from the first one kept to the last one numbered; those after `committed` are not for readers yet.
+#[derive(Debug)]
+pub(super) struct Tail {
+    entries: VecDeque<StoredEvent>,
+    bytes: usize,
+    evicted_through: Seq,
+    committed: Seq,
+    budget: TailBudget,
+}
+
+/// What the tail has for a reader.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum TailRead {
+    /// The next events.
+    Events(Vec<StoredEvent>),
+    /// Nothing new.
+    CaughtUp,
+    /// The reader's next event is not here any more: the store has it.
+    Behind,
+}
+
+impl Tail {
+    /// A tail that continues a log whose last committed number is `committed`.
+    pub fn new(committed: Seq, budget: TailBudget) -> Self {
+        Self { entries: VecDeque::new(), bytes: 0, evicted_through: committed, committed, budget }
+    }
+
+    pub fn push(&mut self, event: StoredEvent) {
+        let cost = event.body.len() + ENTRY_OVERHEAD;
+        self.bytes += cost;
+        self.budget.add(cost);
+        self.entries.push_back(event);
+    }
+
+    /// Takes back events from that number on: the store refused them and nobody has seen them.
+    pub fn withdraw(&mut self, from: Seq) {
+        while self.entries.back().is_some_and(|event| event.seq >= from) {
+            if let Some(event) = self.entries.pop_back() {
+                self.discount(&event);
+            }
+        }
+    }
+
+    pub fn commit(&mut self, through: Seq) {
+        self.committed = self.committed.max(through);
+    }
+
+    /// Lets go of the oldest committed events until at most `keep` bytes are held.
+    pub fn evict(&mut self, keep: usize) {
+        while self.bytes > keep && self.entries.front().is_some_and(|event| event.seq <= self.committed) {
+            if let Some(event) = self.entries.pop_front() {
+                self.evicted_through = event.seq;
+                self.discount(&event);
+            }
+        }
+        if self.entries.is_empty() {
+            self.entries.shrink_to_fit();
+        }
+    }
+
+    pub fn read(&self, after: Seq, limit: usize, max_bytes: usize) -> TailRead {
+        if after >= self.committed {
+            return TailRead::CaughtUp;
+        }
+        if after < self.evicted_through {
+            return TailRead::Behind;
+        }
+        let first = self.entries.partition_point(|event| event.seq <= after);
+        let mut bytes = 0;
+        let events: Vec<StoredEvent> = self
+            .entries
+            .range(first..)
+            .take_while(|event| {
+                let fits = bytes == 0 || bytes + event.body.len() <= max_bytes;
+                bytes += event.body.len();
+                event.seq <= self.committed && fits
+            })
+            .take(limit)
+            .cloned()
+            .collect();
+        if events.is_empty() { TailRead::CaughtUp } else { TailRead::Events(events) }
+    }
+
+    fn discount(&mut self, event: &StoredEvent) {
+        let cost = event.body.len() + ENTRY_OVERHEAD;
+        self.bytes -= cost;
+        self.budget.remove(cost);
+    }
+}
+
+impl Drop for Tail {
+    fn drop(&mut self) {
+        self.budget.remove(self.bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Timestamp;
+
+    fn event(seq: Seq) -> StoredEvent {
+        StoredEvent { seq, time: Timestamp::from_millis(0), body: vec![b'x'; 100].into() }
+    }
+
+    fn tail(events: std::ops::RangeInclusive<Seq>) -> Tail {
+        let mut tail = Tail::new(events.start() - 1, TailBudget::default());
+        for seq in events {
+            tail.push(event(seq));
+        }
+        tail
+    }
+
+    fn seqs(read: TailRead) -> Vec<Seq> {
+        match read {
+            TailRead::Events(events) => events.iter().map(|event| event.seq).collect(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn readers_see_committed_events_only() {
+        let mut tail = tail(1..=3);
+        assert_eq!(tail.read(0, 10, 1000), TailRead::CaughtUp);
+        tail.commit(2);
+        assert_eq!(seqs(tail.read(0, 10, 1000)), [1, 2]);
+        assert_eq!(seqs(tail.read(1, 10, 1000)), [2]);
+        assert_eq!(tail.read(2, 10, 1000), TailRead::CaughtUp);
+    }
+
+    #[test]
+    fn a_reader_whose_next_event_was_let_go_is_behind() {
+        let mut tail = tail(5..=9);
+        tail.commit(8);
+        assert_eq!(tail.read(3, 10, 1000), TailRead::Behind);
+        tail.evict(0);
+        assert_eq!(tail.read(7, 10, 1000), TailRead::Behind);
+        assert_eq!(tail.read(8, 10, 1000), TailRead::CaughtUp, "9 is not committed, so it was kept and is not shown");
+        tail.commit(9);
+        assert_eq!(seqs(tail.read(8, 10, 1000)), [9]);
+    }
+
+    #[test]
+    fn a_batch_has_at_least_one_event_and_keeps_both_limits() {
+        let mut tail = tail(1..=9);
+        tail.commit(9);
+        assert_eq!(seqs(tail.read(0, 2, 1000)), [1, 2]);
+        assert_eq!(seqs(tail.read(0, 10, 250)), [1, 2]);
+        assert_eq!(seqs(tail.read(0, 10, 1)), [1]);
+    }
+
+    #[test]
+    fn what_is_withdrawn_or_let_go_is_given_back_to_the_budget() {
+        let budget = TailBudget::default();
+        let mut tail = Tail::new(0, budget.clone());
+        (1..=4).for_each(|seq| tail.push(event(seq)));
+        let all = budget.used();
+        tail.withdraw(4);
+        tail.commit(3);
+        tail.evict(all / 2);
+        assert_eq!(budget.used(), all / 2);
+        drop(tail);
+        assert_eq!(budget.used(), 0);
+    }
+}

@@ -1,0 +1,45 @@
+//! Where a session may work.
+
+use std::path::{Path, PathBuf};
+
+/// The folder will not do.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkingDirectoryError {
+    /// Relative.
+    #[error("the working directory {0:?} is not an absolute path")]
+    NotAbsolute(String),
+    /// Not there, or not a folder.
+    #[error("the working directory {0:?} does not exist or is not a folder")]
+    NotExists(String),
+    /// Outside the configured roots.
+    #[error("the working directory {0:?} is outside the folders that sessions may work in (sessions.roots)")]
+    NotAllowed(String),
+}
+
+/// Checks a working directory; empty means none. With roots, symbolic links are resolved first, and the session gets
+/// the resolved folder, so that a link changed later leads nowhere else.
+pub(super) async fn check(text: &str, roots: &[PathBuf]) -> Result<Option<PathBuf>, WorkingDirectoryError> {
+    if text.is_empty() {
+        // Without a folder an agent would work wherever the server was started, which no root may cover.
+        return if roots.is_empty() { Ok(None) } else { Err(WorkingDirectoryError::NotAllowed(text.to_owned())) };
+    }
+    let path = Path::new(text);
+    if !path.is_absolute() {
+        return Err(WorkingDirectoryError::NotAbsolute(text.to_owned()));
+    }
+    let is_folder = tokio::fs::metadata(path).await.is_ok_and(|metadata| metadata.is_dir());
+    if !is_folder {
+        return Err(WorkingDirectoryError::NotExists(text.to_owned()));
+    }
+    if roots.is_empty() {
+        return Ok(Some(path.to_owned()));
+    }
+    let resolved =
+        tokio::fs::canonicalize(path).await.map_err(|_| WorkingDirectoryError::NotExists(text.to_owned()))?;
+    for root in roots {
+        if tokio::fs::canonicalize(root).await.is_ok_and(|root| resolved.starts_with(root)) {
+            return Ok(Some(resolved));
+        }
+    }
+    Err(WorkingDirectoryError::NotAllowed(text.to_owned()))
+}
