@@ -84,8 +84,13 @@ impl DataFolder {
         &self.path
     }
 
-    pub(super) fn database(&self) -> PathBuf {
-        self.path.join("flightdeck.db")
+    /// The database's file, made private before SQLite opens it: its companions inherit the mode.
+    pub(super) fn database(&self) -> io::Result<PathBuf> {
+        let path = self.path.join("flightdeck.db");
+        if !path.exists() {
+            drop(private_file(&path)?);
+        }
+        Ok(path)
     }
 
     pub(super) fn blobs(&self) -> PathBuf {

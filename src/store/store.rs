@@ -55,7 +55,9 @@ struct Shared {
 impl Store {
     /// Opens the database of a locked folder, making or migrating it as needed. Blocks.
     pub fn open(folder: &DataFolder, settings: StoreSettings) -> Result<Self, StoreError> {
-        let path = folder.database();
+        let path = folder
+            .database()
+            .map_err(|source| StoreError::Blob { path: folder.path().join("flightdeck.db"), source })?;
         let worded = |error| StoreError::from_sqlite(error, &path);
         let connection = open_for_writing(&path, settings)?;
         note_open(&connection).map_err(worded)?;

@@ -1,1 +1,4 @@
-fn x(){}
+//! Behaviour of the whole program: the real binary on a free port, real SQLite files, real signals.
+
+mod sessions;
+mod support;

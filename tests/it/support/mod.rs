@@ -1,0 +1,9 @@
+//! What tests share: a server of their own, and a client that can misbehave.
+
+mod client;
+mod server;
+mod session;
+
+pub use client::{EventStream, Http, Reply, SseEvent};
+pub use server::{Server, ServerBuilder};
+pub use session::{TestSession, callbacks, message_text};

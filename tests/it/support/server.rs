@@ -1,0 +1,214 @@
+//! A server of a test's own: the real binary, a free port, a data folder that goes away with the test.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+use super::{Http, TestSession};
+
+/// How a server is to be started.
+#[derive(Clone, Debug, Default)]
+pub struct ServerBuilder {
+    flags: Vec<String>,
+    config: String,
+    variables: Vec<(String, String)>,
+}
+
+/// A server that runs.
+pub struct Server {
+    builder: ServerBuilder,
+    folder: TempDir,
+    child: Child,
+    /// The address that it printed.
+    pub url: String,
+    /// The lines that it printed after the address.
+    pub greeting: Vec<String>,
+}
+
+/// A run that ended by itself.
+pub struct Ended {
+    pub success: bool,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl ServerBuilder {
+    pub fn flags(mut self, flags: &[&str]) -> Self {
+        self.flags.extend(flags.iter().map(|flag| (*flag).to_owned()));
+        self
+    }
+
+    pub fn config(mut self, text: &str) -> Self {
+        self.config = text.to_owned();
+        self
+    }
+
+    pub fn variable(mut self, name: &str, value: &str) -> Self {
+        self.variables.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Starts the server and waits until it answers.
+    pub async fn start(self) -> Server {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("work")).expect("a folder to work in");
+        self.start_in(folder).await
+    }
+
+    pub async fn start_in(self, folder: TempDir) -> Server {
+        let mut child = self.command(folder.path()).arg("--port").arg("0").spawn().expect("the binary starts");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let mut greeting = Vec::new();
+        while greeting.len() < 3 {
+            match lines.next_line().await.expect("readable") {
+                Some(line) => greeting.push(line),
+                None => {
+                    let mut stderr = String::new();
+                    child.stderr.take().expect("piped").read_to_string(&mut stderr).await.expect("readable");
+                    panic!("the server ended instead of starting:\n{stderr}");
+                }
+            }
+        }
+        // Drained for as long as the server runs, so that a full pipe never stops it.
+        let stderr = child.stderr.take().expect("piped");
+        tokio::spawn(async move {
+            let mut lines = BufReader::new(stderr).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                eprintln!("server: {line}");
+            }
+        });
+        let url = greeting.remove(0);
+        Server { builder: self, folder, child, url, greeting }
+    }
+
+    /// The binary with this builder's settings, in a world of its own below `folder`.
+    pub fn command(&self, folder: &Path) -> Command {
+        let home = folder.join("home");
+        std::fs::create_dir_all(home.join("config/flightdeck")).expect("a folder");
+        std::fs::write(home.join("config/flightdeck/flightdeck.toml"), &self.config).expect("written");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_flightdeck"));
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("FLIGHTDECK_")) {
+            command.env_remove(name);
+        }
+        command
+            .args(&self.flags)
+            .arg("--data-dir")
+            .arg(folder.join("data"))
+            .env("HOME", &home)
+            .env("XDG_CONFIG_HOME", home.join("config"))
+            .env("XDG_DATA_HOME", home.join("data"))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// Runs a command that is expected to end by itself.
+    pub async fn run(&self, folder: &Path, arguments: &[&str]) -> Ended {
+        let output = self.command(folder).args(arguments).output().await.expect("the binary starts");
+        Ended {
+            success: output.status.success(),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+impl Server {
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder::default()
+    }
+
+    /// A server with nothing special about it.
+    pub async fn start() -> Self {
+        Self::builder().start().await
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// A folder that sessions may work in.
+    pub fn work(&self) -> PathBuf {
+        self.folder.path().join("work")
+    }
+
+    pub fn token(&self) -> String {
+        std::fs::read_to_string(self.data().join("token")).expect("a token").trim().to_owned()
+    }
+
+    pub fn process_id(&self) -> u32 {
+        self.child.id().expect("running")
+    }
+
+    /// A client that is let in.
+    pub fn http(&self) -> Http {
+        Http::new(&self.url).header("authorization", &format!("Bearer {}", self.token()))
+    }
+
+    /// A client that shows nothing.
+    pub fn stranger(&self) -> Http {
+        Http::new(&self.url)
+    }
+
+    /// A new session on the demo.
+    pub async fn session(&self) -> TestSession {
+        TestSession::start(self.http()).await
+    }
+
+    /// `kill -9`, then waits until it is gone.
+    pub async fn kill(&mut self) {
+        self.child.kill().await.expect("killed");
+    }
+
+    /// `kill -9`, then starts anew on the same data.
+    pub async fn kill_and_restart(mut self) -> Self {
+        self.kill().await;
+        self.builder.start_in(self.folder).await
+    }
+
+    /// Stops over HTTP and waits for the end. Gives whether it ended well.
+    pub async fn stop(&mut self) -> bool {
+        assert_eq!(self.http().post("/api/stop", "").await.text(), "{}");
+        self.ended().await
+    }
+
+    /// Sends a signal and waits for the end. Gives whether it ended well.
+    pub async fn signal(&mut self, name: &str) -> bool {
+        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.process_id().to_string()).status().await;
+        assert!(sent.expect("kill runs").success());
+        self.ended().await
+    }
+
+    pub async fn ended(&mut self) -> bool {
+        self.child.wait().await.expect("waited").success()
+    }
+
+    /// Stops, then starts anew on the same data.
+    pub async fn restart(mut self) -> Self {
+        assert!(self.stop().await, "a clean end");
+        self.builder.start_in(self.folder).await
+    }
+
+    /// As [`Self::restart`], with other settings.
+    pub async fn restart_as(mut self, builder: ServerBuilder) -> Self {
+        assert!(self.stop().await, "a clean end");
+        builder.start_in(self.folder).await
+    }
+
+    /// Runs another command of the binary against the same data.
+    pub async fn run(&self, arguments: &[&str]) -> Ended {
+        let builder = ServerBuilder { flags: Vec::new(), ..self.builder.clone() };
+        builder.run(self.folder(), arguments).await
+    }
+}
