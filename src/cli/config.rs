@@ -14,7 +14,10 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
             .iter()
             .map(|(key, (value, origin))| (key.clone(), json!({ "value": value, "origin": origin.to_string() })))
             .collect();
-        println!("{}", json!({ "settings": settings, "userFile": resolved.paths.user_file, "dataFolder": resolved.data_folder }));
+        println!(
+            "{}",
+            json!({ "settings": settings, "userFile": resolved.paths.user_file, "dataFolder": resolved.data_folder })
+        );
         return Ok(ExitCode::SUCCESS);
     }
     println!("# user's file: {}", resolved.paths.user_file.display());

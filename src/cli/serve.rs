@@ -184,7 +184,9 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
     // Nobody may be reading, which is no reason not to serve.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if auth == AuthMode::None {
-        tracing::warn!("AUTHENTICATION IS OFF: every program and every user of this machine can use this server and run commands as you");
+        tracing::warn!(
+            "AUTHENTICATION IS OFF: every program and every user of this machine can use this server and run commands as you"
+        );
     }
 }
 
@@ -203,7 +205,8 @@ async fn wait_for_stop(stop: &CancellationToken) {
 #[cfg(unix)]
 async fn signal() {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
         tracing::error!("signals cannot be heard; stop the server with `flightdeck stop`");
         return std::future::pending().await;
     };

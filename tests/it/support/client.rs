@@ -155,6 +155,18 @@ impl EventStream {
         }
     }
 
+    /// The next comment; events before it are skipped.
+    pub async fn next_comment(&mut self) -> String {
+        loop {
+            let text = String::from_utf8(self.buffer.to_vec()).expect("UTF-8");
+            if let Some(comment) = text.lines().find(|line| line.starts_with(':')) {
+                return comment.to_owned();
+            }
+            let frame = self.body.frame().await.expect("more").expect("readable");
+            self.buffer.extend_from_slice(&frame.into_data().unwrap_or_default());
+        }
+    }
+
     /// Reads until an event satisfies the condition, which is the last one given.
     pub async fn until(&mut self, mut wanted: impl FnMut(&SseEvent) -> bool) -> Vec<SseEvent> {
         let mut events = Vec::new();

@@ -1,0 +1,297 @@
+//! Any interleaving of appends, readers and restarts: what each reader got, put together, equals the store, in order,
+//! nothing twice.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use flightdeck::agent::{
+    AgentCommand, AgentEvent, BlockEnd, BlockStart, BoxFuture, Capabilities, Connection, Model, ModelList, Readiness,
+    Runtime, Runtimes, StartError, StartSpec,
+};
+use flightdeck::model::{BlockKey, BlockKind, PermissionPolicy, ProjectDefaults, SessionId};
+use flightdeck::session::{NewPrompt, NewSession, RecoverySettings, Session, SessionSettings, Sessions, SessionsParts};
+use flightdeck::store::{DataFolder, EventPage, Retention, Store, StoreSettings, StoredEvent};
+use proptest::prelude::*;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+const BLOCKS: u8 = 3;
+const READERS: usize = 3;
+
+/// One thing that happens.
+#[derive(Clone, Debug)]
+enum Step {
+    Prompt,
+    /// Deltas of a block, which is started by the first one.
+    Say(u8, u8),
+    EndBlock(u8),
+    EndTurn,
+    /// A reader takes what there is, at most that many events.
+    Read(usize, usize),
+    /// A token takes a batch.
+    Poll(usize),
+    /// A clean end and a new start.
+    Restart,
+    /// The actors are gone without a word; what the store has is what there is.
+    Crash,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        3 => Just(Step::Prompt),
+        8 => (0..BLOCKS, 1..40_u8).prop_map(|(block, count)| Step::Say(block, count)),
+        3 => (0..BLOCKS).prop_map(Step::EndBlock),
+        2 => Just(Step::EndTurn),
+        6 => (0..READERS, 1..60_usize).prop_map(|(reader, most)| Step::Read(reader, most)),
+        3 => (0..READERS).prop_map(Step::Poll),
+        1 => Just(Step::Restart),
+        1 => Just(Step::Crash),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+/// A runtime whose agent says what the test says.
+struct Puppet {
+    capabilities: Capabilities,
+    voice: Mutex<Option<mpsc::Sender<AgentEvent>>>,
+}
+
+impl Runtime for Puppet {
+    fn name(&self) -> &'static str {
+        "puppet"
+    }
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+    fn readiness(&self) -> BoxFuture<'_, Readiness> {
+        Box::pin(async { Readiness { ready: true, hint: String::new() } })
+    }
+    fn models(&self) -> BoxFuture<'_, ModelList> {
+        let model = Model { name: "m".to_owned(), id: "m".to_owned(), multiplier: 1.0, hidden: false };
+        Box::pin(async { ModelList::Known(vec![model]) })
+    }
+    fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
+        let (voice, events) = mpsc::channel(64);
+        let (commands, mut heard) = mpsc::channel::<AgentCommand>(64);
+        *self.voice.lock().expect("not poisoned") = Some(voice);
+        let cancelled = CancellationToken::new();
+        let until = cancelled.clone();
+        let task = tokio::spawn(async move {
+            let _: Option<()> = until.run_until_cancelled(async { while heard.recv().await.is_some() {} }).await;
+        });
+        Box::pin(async move { Ok(Connection::new(commands, events, None, task, cancelled)) })
+    }
+}
+
+/// A server's insides, between two restarts.
+struct Run {
+    sessions: Sessions,
+    puppet: Arc<Puppet>,
+    session: Arc<Session>,
+    stopping: CancellationToken,
+}
+
+impl Run {
+    async fn begin(folder: &DataFolder, id: Option<SessionId>) -> Self {
+        let store = Store::open(folder, StoreSettings::default()).expect("opened");
+        let puppet = Arc::new(Puppet { capabilities: Capabilities::default(), voice: Mutex::new(None) });
+        let stopping = CancellationToken::new();
+        let sessions = Sessions::new(SessionsParts {
+            store,
+            runtimes: Runtimes::new(vec![Arc::clone(&puppet) as Arc<dyn Runtime>]),
+            settings: settings(),
+            stopping: stopping.clone(),
+        });
+        sessions.bring_back().await.expect("brought back");
+        let session = match id {
+            Some(id) => sessions.get(id).await.expect("there"),
+            None => sessions.create(NewSession::default()).await.expect("created"),
+        };
+        Self { sessions, puppet, session, stopping }
+    }
+
+    async fn say(&self, event: AgentEvent) {
+        let voice = self.puppet.voice.lock().expect("not poisoned").clone();
+        if let Some(voice) = voice {
+            // The agent may have been cut off by a crash that is yet to be noticed.
+            let _ = voice.send(event).await;
+        }
+    }
+
+    async fn end(self, clean: bool) {
+        self.stopping.cancel();
+        if clean {
+            self.sessions.shut_down().await;
+        }
+        self.sessions.store().close().await;
+    }
+}
+
+fn settings() -> SessionSettings {
+    SessionSettings {
+        default_runtime: String::new(),
+        default_model: String::new(),
+        default_effort: None,
+        project_defaults: Arc::new(|_: &Path| Ok(ProjectDefaults::default())),
+        roots: Vec::new(),
+        permissions: PermissionPolicy::default(),
+        unattended_timeout: Duration::from_mins(10),
+        interrupt_grace: Duration::from_secs(5),
+        recovery: RecoverySettings {
+            attempts: 5,
+            first_delay: Duration::from_millis(1),
+            longest_delay: Duration::from_millis(1),
+        },
+        closed_grace: Duration::from_mins(1),
+        resume_at_start: false,
+        prompt_bytes: 1000,
+        queued_prompts: 1000,
+        open_sessions: 10,
+        readers_per_session: 10,
+        inline_output_bytes: 1000,
+        blob_bytes: 1000,
+        retention: Retention::default(),
+        agent_environment: Vec::new(),
+    }
+}
+
+/// What one reader got, over all restarts.
+#[derive(Default)]
+struct Reader {
+    events: Vec<StoredEvent>,
+}
+
+impl Reader {
+    fn position(&self) -> u64 {
+        self.events.last().map_or(0, |event| event.seq)
+    }
+
+    async fn read(&mut self, session: &Session, most: usize) {
+        let events = session.log().read_after(self.position(), most, 1 << 20).await.expect("read");
+        self.events.extend(events);
+    }
+}
+
+/// Blocks as a reader puts them together: deltas append, an end replaces.
+fn blocks(events: &[StoredEvent]) -> BTreeMap<String, String> {
+    let mut blocks = BTreeMap::new();
+    for event in events {
+        let json: serde_json::Value = serde_json::from_slice(&event.body).expect("JSON");
+        let Some(id) = json["messageId"].as_str() else { continue };
+        let text: &mut String = blocks.entry(id.to_owned()).or_default();
+        if let Some(delta) = json["delta"].as_str() {
+            text.push_str(delta);
+        }
+        if let Some(content) = json["completeContent"].as_str() {
+            content.clone_into(text);
+        }
+    }
+    blocks
+}
+
+async fn play(steps: Vec<Step>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = DataFolder::lock(folder.path()).expect("locked");
+    let mut run = Run::begin(&folder, None).await;
+    let id = run.session.id();
+    let mut readers: [Reader; READERS] = Default::default();
+    let mut polled: [Vec<u64>; READERS] = Default::default();
+    let mut said: BTreeMap<u8, String> = BTreeMap::new();
+    let mut generation = 0;
+    for step in steps {
+        match step {
+            Step::Prompt => {
+                let prompt = NewPrompt { text: "go".to_owned(), ..NewPrompt::default() };
+                run.session.prompt(prompt).await.expect("accepted");
+            }
+            Step::Say(block, count) => {
+                for number in 0..count {
+                    let key = BlockKey::new(BlockKind::Message, format!("{generation}-{block}"));
+                    let delta = format!("{number} ");
+                    said.entry(block).or_default().push_str(&delta);
+                    if said.len() % 2 == 0 {
+                        run.say(AgentEvent::BlockStarted(BlockStart::Message(key.id.clone()))).await;
+                    }
+                    run.say(AgentEvent::BlockDelta { key, delta }).await;
+                }
+            }
+            Step::EndBlock(block) => {
+                let content = said.remove(&block).unwrap_or_default();
+                run.say(AgentEvent::BlockEnded(BlockEnd::Message { id: format!("{generation}-{block}"), content }))
+                    .await;
+                generation += 1;
+                said.clear();
+            }
+            Step::EndTurn => {
+                run.say(AgentEvent::Idle).await;
+                generation += 1;
+                said.clear();
+            }
+            Step::Read(reader, most) => readers[reader].read(&run.session, most).await,
+            Step::Poll(reader) => {
+                if run.session.log().head().committed > polled[reader].last().copied().unwrap_or(0) {
+                    let delivery = run.session.live_batch(&format!("token-{reader}"), None).await.expect("something");
+                    delivery.delivered();
+                    polled[reader].extend(delivery.events.iter().map(|event| event.seq));
+                }
+            }
+            Step::Restart | Step::Crash => {
+                let clean = matches!(step, Step::Restart);
+                run.end(clean).await;
+                if !clean {
+                    // Places since the last save are lost with a crash: tokens may then read some events again.
+                    polled = Default::default();
+                }
+                run = Run::begin(&folder, Some(id)).await;
+                said.clear();
+                generation += 1;
+            }
+        }
+    }
+    run.end(true).await;
+    check(&folder, id, &mut readers, &polled).await;
+}
+
+async fn check(folder: &DataFolder, id: SessionId, readers: &mut [Reader], polled: &[Vec<u64>]) {
+    let run = Run::begin(folder, Some(id)).await;
+    run.sessions.store().settle().await.expect("settled");
+    let page = EventPage { after: 0, before: None, limit: 1_000_000, max_bytes: usize::MAX };
+    let (stored, _) = run.sessions.store().events(id, page).await.expect("read");
+    assert!(stored.windows(2).all(|pair| pair[0].seq < pair[1].seq));
+    let by_seq: BTreeMap<u64, &StoredEvent> = stored.iter().map(|event| (event.seq, event)).collect();
+    for reader in readers {
+        loop {
+            let before = reader.events.len();
+            reader.read(&run.session, 1000).await;
+            if reader.events.len() == before {
+                break;
+            }
+        }
+        assert!(reader.events.windows(2).all(|pair| pair[0].seq < pair[1].seq), "in order, nothing twice");
+        assert_eq!(blocks(&reader.events), blocks(&stored), "the same blocks as the store");
+        let got: BTreeMap<u64, &StoredEvent> = reader.events.iter().map(|event| (event.seq, event)).collect();
+        for (seq, event) in &by_seq {
+            assert_eq!(got.get(seq).map(|got| &got.body), Some(&event.body), "nothing of the store is missing");
+        }
+        for (seq, event) in &got {
+            let is_delta = String::from_utf8_lossy(&event.body).contains("\"delta\"");
+            assert!(by_seq.contains_key(seq) || is_delta, "what is not in the store any more was a delta");
+        }
+    }
+    for seqs in polled {
+        assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "a token gets nothing twice");
+    }
+    run.end(true).await;
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_readers_got_put_together_equals_the_store(steps in steps()) {
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
+        runtime.block_on(play(steps));
+    }
+}
