@@ -106,7 +106,7 @@ pub struct Connection {
     /// The agent's own id for its session, to come back to it later.
     pub agent_session_id: Option<String>,
     task: JoinHandle<()>,
-    _ends_when_dropped: DropGuard,
+    ends_when_dropped: DropGuard,
 }
 
 impl Connection {
@@ -118,17 +118,17 @@ impl Connection {
         task: JoinHandle<()>,
         cancelled: CancellationToken,
     ) -> Self {
-        Self { commands, events, agent_session_id, task, _ends_when_dropped: cancelled.drop_guard() }
+        Self { commands, events, agent_session_id, task, ends_when_dropped: cancelled.drop_guard() }
     }
 
     /// Ends the connection and waits until its task is gone.
     pub async fn close(self) {
-        let Self { commands, events, task, _ends_when_dropped, .. } = self;
-        drop((commands, events, _ends_when_dropped));
-        if let Err(error) = task.await {
-            if error.is_panic() {
-                tracing::error!(error = %error, "agent connection ended in a panic");
-            }
+        let Self { commands, events, task, ends_when_dropped, .. } = self;
+        drop((commands, events, ends_when_dropped));
+        if let Err(error) = task.await
+            && error.is_panic()
+        {
+            tracing::error!(error = %error, "agent connection ended in a panic");
         }
     }
 }

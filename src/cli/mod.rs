@@ -18,8 +18,8 @@ use arguments::{Arguments, Command};
 pub fn run() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        None => serve::serve(arguments.serve, arguments.common),
-        Some(Command::Serve(flags)) => serve::serve(flags, arguments.common),
+        None => serve::serve(&arguments.serve, &arguments.common),
+        Some(Command::Serve(flags)) => serve::serve(&flags, &arguments.common),
         Some(Command::Open(flags)) => open::open(&flags, &arguments.common),
         Some(Command::Stop) => stop::stop(&arguments.common),
         Some(Command::Config) => config::config(&arguments.common),

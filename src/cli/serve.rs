@@ -25,8 +25,8 @@ const CLOSED_GRACE_IN_TESTS: Duration = Duration::from_secs(5);
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(9);
 const CONNECTION_GRACE: Duration = Duration::from_secs(2);
 
-pub(super) fn serve(flags: ServeFlags, common: CommonFlags) -> anyhow::Result<ExitCode> {
-    let resolved = resolve(&common, flags.values())?;
+pub(super) fn serve(flags: &ServeFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
+    let resolved = resolve(common, flags.values())?;
     logging::start(&resolved.loaded.config.log.filter)?;
     check_exposure(&resolved.loaded.config)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads")?;

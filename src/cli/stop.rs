@@ -1,7 +1,7 @@
 //! `flightdeck stop`: ends the running server and waits until it is gone.
 
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use serde_json::json;
@@ -12,7 +12,6 @@ use crate::http::auth::ServerToken;
 use crate::store::ServerNote;
 
 const LONGEST_WAIT: Duration = Duration::from_secs(15);
-const POLL: Duration = Duration::from_millis(20);
 
 pub(super) fn stop(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let folder = resolve(common, Vec::new())?.data_folder;
@@ -22,13 +21,8 @@ pub(super) fn stop(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("no threads")?;
     let server = LocalServer::at(&note.url, ServerToken::read(&folder));
     runtime.block_on(server.post("/api/stop"))?;
-    let asked = Instant::now();
-    // The folder's lock ends with the process, whatever else it leaves behind.
-    while ServerNote::of_running_server(&folder).is_some() {
-        if asked.elapsed() > LONGEST_WAIT {
-            bail!("the server at {} (process {}) was asked to stop and is still there", note.url, note.pid);
-        }
-        std::thread::sleep(POLL);
+    if !ServerNote::wait_until_gone(&folder, LONGEST_WAIT) {
+        bail!("the server at {} (process {}) was asked to stop and is still there", note.url, note.pid);
     }
     if common.json {
         println!("{}", json!({ "stopped": { "url": note.url, "pid": note.pid } }));

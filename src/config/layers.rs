@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize as _;
 use toml::{Table, Value};
 
 use super::project::project_file;
@@ -97,8 +98,6 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     Ok(Loaded { config, values })
 }
 
-use serde::Deserialize as _;
-
 /// The settings of a project's file, for a session that works in it.
 pub(super) fn project_layer(file: &Path, user_file: &Path) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
     let layer = file_layer(file)?;
@@ -123,15 +122,15 @@ pub(super) fn project_layer(file: &Path, user_file: &Path) -> Result<Vec<(String
 fn defaults() -> BTreeMap<String, Value> {
     let table = Table::try_from(Config::default()).expect("the defaults are plain values");
     let mut keys = Vec::new();
-    flatten(String::new(), table, &mut keys);
+    flatten("", table, &mut keys);
     keys.into_iter().collect()
 }
 
-fn flatten(prefix: String, table: Table, into: &mut Vec<(String, Value)>) {
+fn flatten(prefix: &str, table: Table, into: &mut Vec<(String, Value)>) {
     for (name, value) in table {
         let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
         match value {
-            Value::Table(inner) => flatten(key, inner, into),
+            Value::Table(inner) => flatten(&key, inner, into),
             value => into.push((key, value)),
         }
     }
@@ -170,7 +169,7 @@ fn file_layer(path: &Path) -> Result<Vec<(String, Value, Origin)>, ConfigError> 
         .parse()
         .map_err(|error: toml::de::Error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
     let mut keys = Vec::new();
-    flatten(String::new(), table, &mut keys);
+    flatten("", table, &mut keys);
     Ok(keys.into_iter().map(|(key, value)| (key, value, Origin::File(path.to_owned()))).collect())
 }
 

@@ -52,7 +52,7 @@ pub enum AuthMode {
 pub struct Server {
     /// 0 for any free one.
     pub port: u16,
-    /// `loopback` (127.0.0.1 and ::1) or an address.
+    /// `loopback` (127.0.0.1 and `::1`) or an address.
     pub bind: String,
     /// Who is let in.
     pub auth: AuthMode,

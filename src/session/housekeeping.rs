@@ -40,10 +40,10 @@ impl Sessions {
     pub(super) async fn save_positions(&self) {
         let positions: Vec<_> =
             self.in_memory().iter().flat_map(|session| session.readers.take_unsaved(session.id)).collect();
-        if !positions.is_empty() {
-            if let Err(error) = self.store().save_reader_positions(positions).await {
-                tracing::warn!(error = %error, "readers' places could not be saved; after a restart they may read some events again");
-            }
+        if !positions.is_empty()
+            && let Err(error) = self.store().save_reader_positions(positions).await
+        {
+            tracing::warn!(error = %error, "readers' places could not be saved; after a restart they may read some events again");
         }
     }
 

@@ -68,10 +68,8 @@ impl Store {
                     connection.prepare_cached("SELECT 1 FROM blob_use WHERE hash = ?1")?.exists([hash])
                 })
                 .await?;
-            if !used {
-                if let Err(error) = fs::remove_file(&path) {
-                    tracing::warn!(%error, path = %path.display(), "could not remove an unused blob");
-                }
+            if !used && let Err(error) = fs::remove_file(&path) {
+                tracing::warn!(%error, path = %path.display(), "could not remove an unused blob");
             }
         }
         Ok(())

@@ -61,10 +61,10 @@ impl Checkpointer {
     /// Ends the thread; the last connection to close empties the WAL.
     pub fn end(mut self) {
         self.due = None;
-        if let Some(thread) = self.thread.take() {
-            if thread.join().is_err() {
-                tracing::error!("the checkpoint thread ended in a panic");
-            }
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the checkpoint thread ended in a panic");
         }
     }
 }

@@ -23,7 +23,7 @@ pub enum StoreError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What SQLite says.
+        /// What `SQLite` says.
         #[source]
         source: rusqlite::Error,
     },
@@ -54,7 +54,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Puts an error of SQLite into words.
+    /// Puts an error of `SQLite` into words.
     pub(super) fn from_sqlite(error: rusqlite::Error, path: &std::path::Path) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full(error),

@@ -3,6 +3,8 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -82,7 +84,7 @@ impl DataFolder {
         &self.path
     }
 
-    /// The database's file, made private before SQLite opens it: its companions inherit the mode.
+    /// The database's file, made private before `SQLite` opens it: its companions inherit the mode.
     pub(super) fn database(&self) -> io::Result<PathBuf> {
         let path = self.path.join("flightdeck.db");
         if !path.exists() {
@@ -136,6 +138,20 @@ impl ServerNote {
     /// The note in a data folder, if there is a readable one.
     pub fn read(folder: &Path) -> Option<Self> {
         serde_json::from_str(&fs::read_to_string(folder.join(Self::FILE)).ok()?).ok()
+    }
+
+    /// Waits until no server holds the folder's lock: it ends with the process, whatever else that leaves behind.
+    /// Gives whether that came true in time.
+    pub fn wait_until_gone(folder: &Path, longest: Duration) -> bool {
+        let Ok(lock) = File::open(folder.join("flightdeck.lock")) else { return true };
+        let (gone, heard) = mpsc::channel();
+        // Nobody waits for this thread when time runs out: the process that asked is about to end.
+        std::thread::spawn(move || {
+            if lock.lock_shared().is_ok() {
+                let _ = gone.send(());
+            }
+        });
+        heard.recv_timeout(longest).is_ok()
     }
 
     /// The note of a server that really runs: it holds the folder's lock.

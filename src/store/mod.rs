@@ -6,7 +6,7 @@
 //! - A row is announced to its [`CommitObserver`] after its transaction is committed, never before.
 //! - An event that was given to [`Store::append`] is written in the end or its process dies: when the disk refuses,
 //!   it is kept and tried again.
-//! - No SQLite type is in the interface, and no caller hands in SQL.
+//! - No `SQLite` type is in the interface, and no caller hands in SQL.
 
 mod append;
 mod blobs;

@@ -14,7 +14,7 @@ use super::drop_range;
 use super::{StoreError, StoreHealth, StoreStatistics};
 use crate::model::{Seq, SessionId};
 
-/// How long SQLite itself waits for a lock; only a checkpoint ever holds one, and briefly.
+/// How long `SQLite` itself waits for a lock; only a checkpoint ever holds one, and briefly.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Rows in one transaction, so that one flooding session does not make the others wait long.
 const LARGEST_BATCH: usize = 4_096;
@@ -219,10 +219,10 @@ impl Writer {
         }
         let mut bounds = Vec::new();
         for position in reservations {
-            if let Job::Append(append) | Job::Checked(append, _) = &batch[position] {
-                if let Some(last) = append.last_seq() {
-                    bounds.push((append.session, append.reserve(&transaction, last)?));
-                }
+            if let Job::Append(append) | Job::Checked(append, _) = &batch[position]
+                && let Some(last) = append.last_seq()
+            {
+                bounds.push((append.session, append.reserve(&transaction, last)?));
             }
         }
         transaction.commit()?;
@@ -239,20 +239,19 @@ impl Writer {
         for (position, job) in batch.iter().enumerate() {
             let (Job::Append(append) | Job::Checked(append, _)) = job else { continue };
             let Some(last) = append.last_seq() else { continue };
-            let bound = match self.reserved.get(&append.session) {
-                Some(bound) => *bound,
-                None => {
-                    let bound = self
-                        .connection
-                        .prepare_cached("SELECT seq_reserved FROM session WHERE id = ?1")?
-                        .query_row([append.session.number()], |row| row.get(0))
-                        .or_else(|error| match error {
-                            rusqlite::Error::QueryReturnedNoRows => Ok(Seq::MAX),
-                            other => Err(other),
-                        })?;
-                    self.reserved.insert(append.session, bound);
-                    bound
-                }
+            let bound = if let Some(bound) = self.reserved.get(&append.session) {
+                *bound
+            } else {
+                let bound = self
+                    .connection
+                    .prepare_cached("SELECT seq_reserved FROM session WHERE id = ?1")?
+                    .query_row([append.session.number()], |row| row.get(0))
+                    .or_else(|error| match error {
+                        rusqlite::Error::QueryReturnedNoRows => Ok(Seq::MAX),
+                        other => Err(other),
+                    })?;
+                self.reserved.insert(append.session, bound);
+                bound
             };
             if last > bound {
                 beyond.push(position);
@@ -381,7 +380,7 @@ fn in_savepoint(
     outcome
 }
 
-/// SQLite's errors cannot be cloned; what matters of them can.
+/// `SQLite`'s errors cannot be cloned; what matters of them can.
 fn copy(error: &rusqlite::Error) -> rusqlite::Error {
     match error {
         rusqlite::Error::SqliteFailure(code, message) => rusqlite::Error::SqliteFailure(*code, message.clone()),

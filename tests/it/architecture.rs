@@ -30,13 +30,13 @@ fn source_files(folder: &Path, into: &mut Vec<PathBuf>) {
 
 /// Every source file with the room it is in; files of the root are in no room.
 fn files_by_room() -> Vec<(String, PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
-    source_files(&root, &mut files);
+    source_files(&sources, &mut files);
     files
         .into_iter()
         .map(|path| {
-            let relative = path.strip_prefix(&root).expect("below");
+            let relative = path.strip_prefix(&sources).expect("below");
             let room = match relative.components().count() {
                 1 => String::new(),
                 _ => relative.components().next().expect("one").as_os_str().to_string_lossy().into_owned(),

@@ -13,7 +13,7 @@ async fn play(prompt: &str) -> Vec<SseEvent> {
     stream.until_callback("onIdle").await
 }
 
-fn find<'a>(events: &'a [SseEvent], callback: &str) -> Vec<Value> {
+fn find(events: &[SseEvent], callback: &str) -> Vec<Value> {
     events.iter().map(SseEvent::json).filter(|event| event["callback"] == callback).collect()
 }
 

@@ -211,7 +211,7 @@ async fn play(steps: Vec<Step>) {
                     let key = BlockKey::new(BlockKind::Message, format!("{generation}-{block}"));
                     let delta = format!("{number} ");
                     said.entry(block).or_default().push_str(&delta);
-                    if said.len() % 2 == 0 {
+                    if said.len().is_multiple_of(2) {
                         run.say(AgentEvent::BlockStarted(BlockStart::Message(key.id.clone()))).await;
                     }
                     run.say(AgentEvent::BlockDelta { key, delta }).await;

@@ -1,4 +1,4 @@
-//! Behaviour of the whole program: the real binary on a free port, real SQLite files, real signals.
+//! Behaviour of the whole program: the real binary on a free port, real `SQLite` files, real signals.
 
 mod architecture;
 mod demo;

@@ -1,1 +1,36 @@
-fn main() {}
+//! Project tasks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`.
+//!
+//! Everything a task needs that is not in the toolchain is installed by the task itself.
+
+mod bench;
+mod lint;
+mod shell;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "usage: cargo xtask TASK
+
+  test [FILTER…]  install what the tests need, then run them all (or those that match)
+  lint            rustfmt, clippy and docs, warnings are errors
+  bench           measure what is to be fast, and write docs/benchmarks.md";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.split_first().map(|(task, rest)| (task.as_str(), rest)) {
+        Some(("test", filters)) => test::test(filters),
+        Some(("lint", [])) => lint::lint(),
+        Some(("bench", [])) => bench::bench(),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -50,10 +50,10 @@ impl Player {
     }
 
     pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, suspended: Option<SuspendedTurn>) {
-        if let Some(turn) = suspended {
-            if self.resume(&mut commands, turn).await.is_err() {
-                return;
-            }
+        if let Some(turn) = suspended
+            && self.resume(&mut commands, turn).await.is_err()
+        {
+            return;
         }
         while let Some(command) = commands.recv().await {
             match command {

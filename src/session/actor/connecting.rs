@@ -95,7 +95,7 @@ impl Actor {
         })
     }
 
-    pub(super) async fn on_started(&mut self, outcome: Result<Connection, StartError>) {
+    pub(super) fn on_started(&mut self, outcome: Result<Connection, StartError>) {
         match outcome {
             Ok(connection) => {
                 // Known before the first prompt is sent, so that the agent's session is found again after a crash.
@@ -111,16 +111,16 @@ impl Actor {
                     self.go_on();
                 }
             }
-            Err(error) => self.on_start_failed(error).await,
+            Err(error) => self.on_start_failed(&error),
         }
     }
 
-    async fn on_start_failed(&mut self, error: StartError) {
+    fn on_start_failed(&mut self, error: &StartError) {
         self.link = Link::None;
         let message = redact(&error.to_string()).into_owned();
         tracing::warn!(session = %self.id, error = %message, "the agent could not be started");
         match error {
-            StartError::Temporary(_) => self.recover_or_fail(message).await,
+            StartError::Temporary(_) => self.recover_or_fail(message),
             // The prompt is kept: it is sent when somebody has logged in and tries again.
             StartError::NeedsLogin(_) => self.set_state(SessionState::NeedsLogin, Some(message)),
             StartError::Permanent(_) => self.fail(message),
@@ -137,10 +137,10 @@ impl Actor {
             let message = format!("The turn was interrupted: {reason}.");
             self.finish_turn(&Ending::Cut { message: &message, by: "agent-gone", verdict: PromptVerdict::Failed });
         }
-        self.recover_or_fail(reason).await;
+        self.recover_or_fail(reason);
     }
 
-    async fn recover_or_fail(&mut self, reason: String) {
+    fn recover_or_fail(&mut self, reason: String) {
         let recovery = self.around.settings.recovery;
         if self.deaths >= recovery.attempts {
             let attempts = recovery.attempts;
@@ -169,19 +169,19 @@ impl Actor {
     /// Sends a command to the agent. A full or closed channel means that the agent does not keep up with a handful of
     /// commands, which the link's own end will tell.
     pub(super) fn send(&mut self, command: AgentCommand) {
-        if let Link::Live(connection) = &self.link {
-            if let Err(error) = connection.commands.try_send(command) {
-                tracing::warn!(session = %self.id, error = %error, "the agent takes no commands");
-            }
+        if let Link::Live(connection) = &self.link
+            && let Err(error) = connection.commands.try_send(command)
+        {
+            tracing::warn!(session = %self.id, error = %error, "the agent takes no commands");
         }
     }
 
     /// Ends the link, if there is one, and waits a bounded time for the agent to go away.
     pub(super) async fn disconnect(&mut self) {
-        if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None) {
-            if tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err() {
-                tracing::warn!(session = %self.id, "the agent did not go away in time");
-            }
+        if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None)
+            && tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err()
+        {
+            tracing::warn!(session = %self.id, "the agent did not go away in time");
         }
     }
 }

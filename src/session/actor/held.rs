@@ -31,11 +31,11 @@ impl Held {
         for event in events {
             if let AgentEvent::BlockDelta { key, delta } = &event {
                 self.bytes += delta.len();
-                if let Some(AgentEvent::BlockDelta { key: last, delta: text }) = self.events.last_mut() {
-                    if last == key {
-                        text.push_str(delta);
-                        continue;
-                    }
+                if let Some(AgentEvent::BlockDelta { key: last, delta: text }) = self.events.last_mut()
+                    && last == key
+                {
+                    text.push_str(delta);
+                    continue;
                 }
             }
             self.events.push(event);

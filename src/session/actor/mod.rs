@@ -172,7 +172,7 @@ impl Actor {
                 }
                 self.buffer = buffer;
             }
-            LinkNews::Started(outcome) => self.on_started(outcome).await,
+            LinkNews::Started(outcome) => self.on_started(outcome),
             LinkNews::TryAgain => self.connect(),
             LinkNews::Ended => self.on_agent_lost("the agent ended without a word".to_owned()).await,
         }

@@ -5,5 +5,5 @@ mod server;
 mod session;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
-pub use server::{Server, ServerBuilder};
+pub use server::Server;
 pub use session::{TestSession, callbacks, message_text};

@@ -63,13 +63,12 @@ impl ServerBuilder {
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let mut greeting = Vec::new();
         while greeting.len() < 3 {
-            match lines.next_line().await.expect("readable") {
-                Some(line) => greeting.push(line),
-                None => {
-                    let mut stderr = String::new();
-                    child.stderr.take().expect("piped").read_to_string(&mut stderr).await.expect("readable");
-                    panic!("the server ended instead of starting:\n{stderr}");
-                }
+            if let Some(line) = lines.next_line().await.expect("readable") {
+                greeting.push(line)
+            } else {
+                let mut stderr = String::new();
+                child.stderr.take().expect("piped").read_to_string(&mut stderr).await.expect("readable");
+                panic!("the server ended instead of starting:\n{stderr}");
             }
         }
         // Drained for as long as the server runs, so that a full pipe never stops it.

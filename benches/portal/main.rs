@@ -1,0 +1,28 @@
+//! The benchmark of the whole server: the real binary in the release profile, real SQLite files, viewers over TCP.
+//!
+//! `cargo xtask bench` builds, runs and writes `docs/benchmarks.md`. Nothing here asserts a time: machines differ, and
+//! the table says which one it was.
+
+mod full_speed;
+mod history;
+mod latency;
+mod process;
+mod report;
+mod start;
+mod viewer;
+
+use report::Report;
+
+#[tokio::main]
+async fn main() {
+    let mut report = Report::default();
+    start::measure(&mut report).await;
+    full_speed::measure(&mut report).await;
+    history::measure(&mut report).await;
+    latency::measure(&mut report).await;
+    let text = report.write();
+    println!("{text}");
+    if let Some(path) = std::env::var_os("FLIGHTDECK_BENCH_OUTPUT") {
+        std::fs::write(&path, text).expect("written");
+    }
+}

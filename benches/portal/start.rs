@@ -1,0 +1,106 @@
+//! Starting, idling, and what a session costs in memory.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use flightdeck::model::{
+    PermissionPolicy, Seq, SessionId, SessionProfile, SessionState, Timestamp,
+};
+use flightdeck::store::{Append, CommitObserver, DataFolder, EventRow, Store, StoreError, StoreSettings};
+
+use crate::process::Process;
+use crate::report::{Report, percentile};
+use crate::viewer::request;
+
+const STARTS: usize = 9;
+const SESSIONS: usize = 1_000;
+
+struct Nobody;
+
+impl CommitObserver for Nobody {
+    fn committed(&self, _: Seq) {}
+    fn rejected(&self, error: &StoreError) {
+        panic!("{error}");
+    }
+}
+
+pub fn profile() -> SessionProfile {
+    SessionProfile {
+        title: Some("old".to_owned()),
+        runtime: "demo".to_owned(),
+        model: "demo".to_owned(),
+        effort: None,
+        working_directory: None,
+        permissions: PermissionPolicy::default(),
+        system_prompt: None,
+        options: serde_json::Map::new(),
+    }
+}
+
+/// Writes events of a size into a session of a folder.
+pub async fn fill(store: &Store, session: SessionId, count: u64, size: usize) {
+    let time = Timestamp::from_millis(1_700_000_000_000);
+    let content = "x".repeat(size);
+    for start in (1..=count).step_by(1_000) {
+        let events = (start..(start + 1_000).min(count + 1))
+            .map(|seq| EventRow {
+                seq,
+                time,
+                block: None,
+                body: Bytes::from(format!(
+                    "{{\"callback\":\"onEndMessage\",\"messageId\":\"m{seq}\",\"completeContent\":\"{content}\"}}"
+                )),
+            })
+            .collect();
+        store.append(Append { session, time, events, ended_blocks: Vec::new(), changes: Vec::new(), observer: Arc::new(Nobody) });
+        store.flush().await.expect("flushed");
+    }
+}
+
+pub async fn measure(report: &mut Report) {
+    let empty = Process::start().await;
+    report.add("idle memory, new database", "under 15 MB", format!("{:.1} MB", empty.memory() / 1024.0));
+    let before = empty.memory();
+    for _ in 0..SESSIONS {
+        empty.new_session().await;
+    }
+    // A new start loads sessions without their agents.
+    let process = Process::start_in(empty.stop().await).await;
+    let after_start = process.memory();
+    for number in 1..=SESSIONS {
+        request(process.port, "GET", &format!("/api/copilot/session/session-{number}"), "").await;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    let per_session = (process.memory() - after_start) / SESSIONS as f64;
+    report.add("memory per session with no agent attached", "under 20 KB", format!("{per_session:.1} KB"));
+    let _ = before;
+    process.stop().await;
+
+    let mut folder = tempfile::tempdir().expect("a folder");
+    {
+        let locked = DataFolder::lock(&folder.path().join("data")).expect("locked");
+        let store = Store::open(&locked, StoreSettings::default()).expect("opened");
+        let time = Timestamp::from_millis(1_700_000_000_000);
+        for _ in 0..64 {
+            let id = store.create_session(profile(), SessionState::Ready, time).await.expect("created");
+            fill(&store, id, 16_000, 1_000).await;
+        }
+        store.close().await;
+    }
+    let size = std::fs::metadata(folder.path().join("data/flightdeck.db")).expect("there").len();
+    let mut times = Vec::new();
+    let mut memory = 0.0;
+    for _ in 0..STARTS {
+        let process = Process::start_in(folder).await;
+        times.push(process.first_answer * 1_000.0);
+        memory = process.memory() / 1024.0;
+        folder = process.stop().await;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    let gigabytes = size as f64 / 1e9;
+    report.add(
+        &format!("start to first answered request, database of {gigabytes:.2} GB"),
+        "under 50 ms",
+        format!("{:.1} ms (median of {STARTS}), {memory:.1} MB then", percentile(&mut times, 0.5)),
+    );
+}

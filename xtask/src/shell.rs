@@ -1,0 +1,32 @@
+//! Running other programs.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The root of the workspace, wherever the task is called from.
+pub fn workspace() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).parent().map(PathBuf::from).unwrap_or_default()
+}
+
+/// A cargo command in the workspace.
+pub fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(workspace());
+    command
+}
+
+/// Runs a command, showing it first. A failure names the command.
+pub fn run(command: &mut Command) -> Result<(), String> {
+    let shown = format!("{command:?}").replace('"', "");
+    eprintln!("$ {shown}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("`{shown}` ended with {status}")),
+        Err(error) => Err(format!("`{shown}` could not be started: {error}")),
+    }
+}
+
+/// Whether a command can be run at all.
+pub fn works(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}
