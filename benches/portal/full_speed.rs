@@ -10,20 +10,17 @@ const DELTAS: usize = 20_000;
 const SIZE: usize = 40;
 const ROUNDS: usize = 5;
 
-async fn watch(mut viewer: Viewer) -> (usize, bool, f64) {
+async fn watch(mut viewer: Viewer) -> (usize, bool, Instant) {
     let (mut deltas, mut text, mut whole) = (0, String::new(), false);
-    let mut began = None;
     loop {
         let response = viewer.next().await;
         if let Some(rest) = response.split("\"delta\":\"").nth(1) {
-            began.get_or_insert_with(Instant::now);
             deltas += 1;
             text.push_str(rest.trim_end_matches("\"}"));
         } else if let Some(rest) = response.split("\"completeContent\":\"").nth(1) {
             whole = rest.trim_end_matches("\"}") == text;
         } else if response.contains("onIdle") {
-            let seconds = began.map_or(0.0, |began| began.elapsed().as_secs_f64());
-            return (deltas, whole, seconds);
+            return (deltas, whole, Instant::now());
         }
     }
 }
@@ -39,21 +36,50 @@ pub async fn measure(report: &mut Report) {
                 let viewer = Viewer::open(process.port, &session).await;
                 tasks.push(tokio::spawn(watch(viewer)));
             }
+            let began = Instant::now();
             process.prompt(&session, &format!("many {DELTAS} 0 {SIZE}")).await;
             for task in tasks {
-                let (deltas, whole, seconds) = task.await.expect("a viewer");
+                let (deltas, whole, ended) = task.await.expect("a viewer");
                 lost += DELTAS - deltas;
                 wrong += usize::from(!whole);
                 #[expect(clippy::cast_precision_loss, reason = "a rate")]
-                rates.push(deltas as f64 / seconds);
+                rates.push(deltas as f64 / (ended - began).as_secs_f64());
             }
         }
         let aim = if viewers == 1 { "0 lost, 90,000 events/s" } else { "0 lost" };
         report.add(
             &format!("{DELTAS} deltas at full speed, {viewers} viewer(s), {ROUNDS} times"),
             aim,
-            format!("{lost} lost, {wrong} texts that differ, {:.0} events/s per viewer (median)", percentile(&mut rates, 0.5)),
+            format!(
+                "{lost} lost, {wrong} texts that differ, {:.0} events/s per viewer (median)",
+                percentile(&mut rates, 0.5)
+            ),
         );
         process.stop().await;
     }
+    stalled(report).await;
+}
+
+/// Memory that a long turn takes, with and without a viewer that never reads beside the one that does.
+async fn stalled(report: &mut Report) {
+    let mut grown = Vec::new();
+    for beside in [false, true] {
+        let process = Process::start().await;
+        let session = process.new_session().await;
+        let mut never_reads = Vec::new();
+        if beside {
+            never_reads.push(Viewer::open(process.port, &session).await);
+        }
+        let viewer = Viewer::open(process.port, &session).await;
+        let before = process.memory();
+        process.prompt(&session, "many 50000 0 200").await;
+        watch(viewer).await;
+        grown.push((process.memory() - before) / 1024.0);
+        process.stop().await;
+    }
+    report.add(
+        "a turn of 10 MB beside a viewer that never reads",
+        "memory bounded",
+        format!("memory grew by {:.0} MB, without that viewer by {:.0} MB", grown[1], grown[0]),
+    );
 }

@@ -24,7 +24,13 @@ pub async fn measure(report: &mut Report) {
     }
     let process = Process::start_in(folder).await;
     let began = Instant::now();
-    let page = request(process.port, "GET", &format!("/api/copilot/session/session-1/log?before={}&limit=100", EVENTS + 1), "").await;
+    let page = request(
+        process.port,
+        "GET",
+        &format!("/api/copilot/session/session-1/log?before={}&limit=100", EVENTS + 1),
+        "",
+    )
+    .await;
     let first_screen = began.elapsed().as_secs_f64() * 1_000.0;
     assert!(page.contains(&format!("\"m{EVENTS}\"")));
     let began = Instant::now();

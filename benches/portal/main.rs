@@ -22,7 +22,7 @@ async fn main() {
     latency::measure(&mut report).await;
     let text = report.write();
     println!("{text}");
-    if let Some(path) = std::env::var_os("FLIGHTDECK_BENCH_OUTPUT") {
+    if let Some(path) = std::env::var_os("BENCH_OUTPUT") {
         std::fs::write(&path, text).expect("written");
     }
 }

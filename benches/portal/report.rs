@@ -42,7 +42,12 @@ fn machine() -> String {
 /// The value at a fraction of a sorted list.
 pub fn percentile(values: &mut [f64], fraction: f64) -> f64 {
     values.sort_by(f64::total_cmp);
-    #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index")]
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "an index"
+    )]
     let index = ((values.len() - 1) as f64 * fraction).round() as usize;
     values[index]
 }

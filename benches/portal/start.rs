@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use flightdeck::model::{
-    PermissionPolicy, Seq, SessionId, SessionProfile, SessionState, Timestamp,
-};
+use flightdeck::model::{PermissionPolicy, Seq, SessionId, SessionProfile, SessionState, Timestamp};
 use flightdeck::store::{Append, CommitObserver, DataFolder, EventRow, Store, StoreError, StoreSettings};
 
 use crate::process::Process;
@@ -52,7 +50,14 @@ pub async fn fill(store: &Store, session: SessionId, count: u64, size: usize) {
                 )),
             })
             .collect();
-        store.append(Append { session, time, events, ended_blocks: Vec::new(), changes: Vec::new(), observer: Arc::new(Nobody) });
+        store.append(Append {
+            session,
+            time,
+            events,
+            ended_blocks: Vec::new(),
+            changes: Vec::new(),
+            observer: Arc::new(Nobody),
+        });
         store.flush().await.expect("flushed");
     }
 }
@@ -60,7 +65,6 @@ pub async fn fill(store: &Store, session: SessionId, count: u64, size: usize) {
 pub async fn measure(report: &mut Report) {
     let empty = Process::start().await;
     report.add("idle memory, new database", "under 15 MB", format!("{:.1} MB", empty.memory() / 1024.0));
-    let before = empty.memory();
     for _ in 0..SESSIONS {
         empty.new_session().await;
     }
@@ -73,7 +77,6 @@ pub async fn measure(report: &mut Report) {
     #[expect(clippy::cast_precision_loss, reason = "a small number")]
     let per_session = (process.memory() - after_start) / SESSIONS as f64;
     report.add("memory per session with no agent attached", "under 20 KB", format!("{per_session:.1} KB"));
-    let _ = before;
     process.stop().await;
 
     let mut folder = tempfile::tempdir().expect("a folder");

@@ -5,5 +5,5 @@ use crate::shell::{cargo, run, workspace};
 /// Builds the server and its benchmark in the release profile, and runs it.
 pub fn bench() -> Result<(), String> {
     run(&mut cargo(&["build", "--release"]))?;
-    run(cargo(&["bench", "--bench", "portal"]).env("FLIGHTDECK_BENCH_OUTPUT", workspace().join("docs/benchmarks.md")))
+    run(cargo(&["bench", "--bench", "portal"]).env("BENCH_OUTPUT", workspace().join("docs/benchmarks.md")))
 }
