@@ -205,14 +205,15 @@ async fn wait_for_stop(stop: &CancellationToken) {
 #[cfg(unix)]
 async fn signal() {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)] = kinds else {
         tracing::error!("signals cannot be heard; stop the server with `flightdeck stop`");
         return std::future::pending().await;
     };
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
+        _ = hang_up.recv() => {}
     }
 }
 

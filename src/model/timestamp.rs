@@ -11,7 +11,7 @@ pub struct Timestamp(i64);
 
 impl Timestamp {
     /// The moment that many milliseconds after the epoch.
-    pub fn from_millis(millis: i64) -> Self {
+    pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 

@@ -82,6 +82,18 @@ impl Bulletin {
         }
     }
 
+    /// Forgets deleted sessions; readers that were there have heard of them.
+    pub fn forget_deleted(&self) {
+        let mut board = self.board.lock();
+        let gone: Vec<u64> =
+            board.entries.values().filter(|(_, entry)| entry.state.is_none()).map(|(version, _)| *version).collect();
+        for version in gone {
+            if let Some(id) = board.by_version.remove(&version) {
+                board.entries.remove(&id);
+            }
+        }
+    }
+
     /// Everything newer than a version, oldest first, and the version to ask with next time.
     pub fn since(&self, version: u64) -> (u64, Vec<BulletinEntry>) {
         let board = self.board.lock();

@@ -109,7 +109,8 @@ impl Session {
 
     async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, SessionError> {
         let (reply, answer) = oneshot::channel();
-        self.commands.send(command(reply)).await.map_err(|_| SessionError::ShuttingDown)?;
-        answer.await.map_err(|_| SessionError::ShuttingDown)
+        let gone = || if self.log.head().deleted { SessionError::NotFound } else { SessionError::ShuttingDown };
+        self.commands.send(command(reply)).await.map_err(|_| gone())?;
+        answer.await.map_err(|_| gone())
     }
 }

@@ -56,6 +56,7 @@ impl Sessions {
                 tracing::warn!(error = %error, "old sessions could not be forgotten");
             }
             self.let_go_of_closed();
+            self.bulletin().forget_deleted();
             tokio::select! {
                 () = self.shared.stopping.cancelled() => return,
                 () = tokio::time::sleep(ROUND) => {}

@@ -134,7 +134,7 @@ impl Sessions {
     }
 
     async fn load(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
-        let slot = Arc::clone(self.shared.loaded.lock().entry(id).or_default());
+        let slot = self.slot(id);
         let loaded = slot.get_or_try_init(|| self.bring_into_memory(id, how)).await.map(Arc::clone);
         if loaded.is_err() {
             let mut all = self.shared.loaded.lock();
@@ -143,7 +143,23 @@ impl Sessions {
                 all.remove(&id);
             }
         }
-        loaded
+        match loaded {
+            Ok(session) if session.log.head().deleted => Err(SessionError::NotFound),
+            other => other,
+        }
+    }
+
+    /// The place of a session. One whose actor is gone (it ended in a panic, or the store rejected its events) is
+    /// loaded anew from what the store has.
+    fn slot(&self, id: SessionId) -> Slot {
+        let mut all = self.shared.loaded.lock();
+        let slot = all.entry(id).or_default();
+        let is_lost = |session: &Arc<Session>| session.commands.is_closed() && !session.log.head().deleted;
+        if slot.get().is_some_and(is_lost) && !self.shared.stopping.is_cancelled() {
+            tracing::error!(session = %id, "the session's actor is gone; it is loaded anew");
+            *slot = Slot::default();
+        }
+        Arc::clone(slot)
     }
 
     async fn bring_into_memory(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
@@ -199,12 +215,16 @@ impl Sessions {
 
     /// Closes turns that an earlier run left open, and fills the inbox.
     pub async fn bring_back(&self) -> Result<(), SessionError> {
-        for id in self.store().sessions_with_open_turn().await? {
-            self.load(id, Load::AtStart).await?;
-        }
+        let store = self.store();
+        store.settle_states().await?;
+        let mut unfinished = store.sessions_with_open_turn().await?;
         if self.settings().resume_at_start {
-            for id in self.store().sessions_with_queued_prompts().await? {
-                self.load(id, Load::AtStart).await?;
+            unfinished.extend(store.sessions_with_queued_prompts().await?);
+        }
+        for id in unfinished {
+            // One session that cannot be read must not keep all the others from being served.
+            if let Err(error) = self.load(id, Load::AtStart).await {
+                tracing::error!(session = %id, error = %error, "a session of the last run could not be brought back");
             }
         }
         Ok(())
@@ -218,10 +238,12 @@ impl Sessions {
             Ok(()) | Err(SessionError::Closed | SessionError::Store(_)) => {}
             Err(other) => return Err(other),
         }
-        session.shut_down().await;
-        self.store().delete_session(id).await?;
+        // Before its actor ends, so that nobody takes the session for lost and loads it again.
         session.log.set_deleted();
+        session.shut_down().await;
+        let deleted = self.store().delete_session(id).await;
         self.shared.loaded.lock().remove(&id);
+        deleted?;
         self.bulletin().post(BulletinEntry {
             session_id: id,
             title: None,

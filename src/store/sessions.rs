@@ -138,6 +138,20 @@ impl Store {
         .await
     }
 
+    /// Sessions without an open turn cannot be working, whatever the last run noted before it ended.
+    pub async fn settle_states(&self) -> Result<(), StoreError> {
+        self.write(|connection| {
+            connection
+                .execute(
+                    "UPDATE session SET state = 'ready', state_detail = NULL
+                     WHERE turn IS NULL AND state IN ('starting', 'working', 'waiting', 'recovering')",
+                    [],
+                )
+                .map(drop)
+        })
+        .await
+    }
+
     /// Open sessions with prompts that wait.
     pub async fn sessions_with_queued_prompts(&self) -> Result<Vec<SessionId>, StoreError> {
         self.read(|connection| {

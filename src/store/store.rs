@@ -77,6 +77,7 @@ impl Store {
             kept: Vec::new(),
             drops_wait,
             settling: Vec::new(),
+            refusal: None,
         };
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
@@ -267,4 +268,142 @@ fn note_open(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute("UPDATE session SET seq_floor = seq_reserved", [])?;
     }
     connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)", [boot]).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::model::{PermissionPolicy, Seq, SessionProfile, SessionState, Timestamp};
+    use crate::store::{CommitObserver, EndedBlock, EventPage, EventRow};
+
+    const TIME: Timestamp = Timestamp::from_millis(0);
+
+    struct Nobody;
+
+    impl CommitObserver for Nobody {
+        fn committed(&self, _: Seq) {}
+        fn rejected(&self, error: &StoreError) {
+            panic!("{error}");
+        }
+    }
+
+    async fn new_session(store: &Store) -> SessionId {
+        let profile = SessionProfile {
+            title: None,
+            runtime: "demo".to_owned(),
+            model: "demo".to_owned(),
+            effort: None,
+            working_directory: None,
+            permissions: PermissionPolicy::default(),
+            system_prompt: None,
+            options: serde_json::Map::new(),
+        };
+        store.create_session(profile, SessionState::Ready, TIME).await.expect("created")
+    }
+
+    /// Appends events with these numbers; with `block`, as deltas of the block that began with that number.
+    fn append(
+        store: &Store,
+        session: SessionId,
+        seqs: std::ops::RangeInclusive<Seq>,
+        block: Option<Seq>,
+        ended: Vec<EndedBlock>,
+    ) {
+        let events = seqs.map(|seq| EventRow { seq, time: TIME, block, body: Bytes::from(seq.to_string()) }).collect();
+        let (changes, observer) = (Vec::new(), Arc::new(Nobody));
+        store.append(Append { session, time: TIME, events, ended_blocks: ended, changes, observer });
+    }
+
+    async fn seqs(store: &Store, session: SessionId) -> Vec<Seq> {
+        let page = EventPage { after: 0, before: None, limit: 100_000, max_bytes: usize::MAX };
+        store.events(session, page).await.expect("read").0.iter().map(|event| event.seq).collect()
+    }
+
+    #[tokio::test]
+    async fn after_a_power_cut_numbers_go_on_above_any_that_may_have_been_seen_and_after_a_crash_they_just_go_on() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::lock(folder.path()).expect("locked");
+        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
+        let session = new_session(&store).await;
+        append(&store, session, 1..=3, None, Vec::new());
+        store.flush().await.expect("flushed");
+        let next = async |store: &Store| store.load_session(session).await.expect("read").expect("there").next_seq;
+
+        // As after a crash or a power cut: the note that the database is open is still there.
+        let reopen = |boot: &str| {
+            let connection = Connection::open(folder.database().expect("there")).expect("opened");
+            let note = "INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)";
+            connection.execute(note, [boot]).expect("noted");
+            Store::open(&folder, StoreSettings::default()).expect("opened")
+        };
+        store.close().await;
+        let after_crash = reopen(&boot_id());
+        assert_eq!(next(&after_crash).await, 4);
+        after_crash.close().await;
+        let after_power_cut = reopen("another boot");
+        let first = next(&after_power_cut).await;
+        assert!(first > 65_536, "{first}");
+        append(&after_power_cut, session, first..=first, None, Vec::new());
+        after_power_cut.flush().await.expect("flushed");
+        after_power_cut.close().await;
+        let after_another = reopen("yet another boot");
+        assert!(next(&after_another).await > first + 1, "the next reservation counts");
+        after_another.close().await;
+        let after_clean_end = Store::open(&folder, StoreSettings::default()).expect("opened");
+        let again = next(&after_clean_end).await;
+        after_clean_end.close().await;
+        let once_more = Store::open(&folder, StoreSettings::default()).expect("opened");
+        assert_eq!(next(&once_more).await, again, "a clean end jumps nowhere");
+        once_more.close().await;
+    }
+
+    #[tokio::test]
+    async fn deltas_of_an_ended_block_are_gone_at_once_for_readers_and_soon_from_the_disk() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::lock(folder.path()).expect("locked");
+        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
+        let session = new_session(&store).await;
+        for deltas in [10, 9_000] {
+            let start = seqs(&store, session).await.last().copied().unwrap_or(0) + 1;
+            let other = start + deltas / 2;
+            let end = start + deltas + 1;
+            append(&store, session, start..=start, None, Vec::new());
+            append(&store, session, start + 1..=other - 1, Some(start), Vec::new());
+            // Another block's delta in between stays.
+            append(&store, session, other..=other, Some(start + 1_000_000), Vec::new());
+            append(&store, session, other + 1..=end - 1, Some(start), Vec::new());
+            append(&store, session, end..=end, None, vec![EndedBlock { start, end, deltas: deltas - 1 }]);
+            store.flush().await.expect("flushed");
+            assert_eq!(
+                seqs(&store, session).await.split_off(seqs(&store, session).await.len() - 3),
+                [start, other, end]
+            );
+        }
+        store.settle().await.expect("settled");
+        let rows: u64 = store
+            .read(|connection| connection.query_row("SELECT count(*) FROM event", [], |row| row.get(0)))
+            .await
+            .expect("read");
+        assert_eq!(rows, 6, "the rows are really gone");
+        store.close().await;
+    }
+
+    #[tokio::test]
+    async fn a_job_that_fails_by_itself_does_not_take_others_with_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::lock(folder.path()).expect("locked");
+        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
+        let session = new_session(&store).await;
+        let wrong = store.write(|connection| connection.execute("INSERT INTO nothing VALUES (1)", []).map(drop));
+        append(&store, session, 1..=2, None, Vec::new());
+        assert!(matches!(wrong.await, Err(StoreError::Statement(_))));
+        store.flush().await.expect("flushed");
+        assert_eq!(seqs(&store, session).await, [1, 2]);
+        assert_eq!(*store.health().borrow(), StoreHealth::Good);
+        store.close().await;
+    }
 }

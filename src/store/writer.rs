@@ -57,6 +57,8 @@ pub(super) struct Writer {
     /// Rows may wait to be dropped.
     pub drops_wait: bool,
     pub settling: Vec<oneshot::Sender<()>>,
+    /// Why the disk refused last.
+    pub refusal: Option<rusqlite::Error>,
 }
 
 /// What the thread does next.
@@ -151,7 +153,8 @@ impl Writer {
             match job {
                 Job::Append(append) => self.kept.push(append),
                 Job::Checked(_, reply) => {
-                    let _ = reply.send(Err(StoreError::Full(full())));
+                    let error = self.refusal.as_ref().map_or_else(full, copy);
+                    let _ = reply.send(Err(StoreError::from_sqlite(error, &self.path)));
                 }
                 other => self.commit(vec![other]),
             }
@@ -288,6 +291,7 @@ impl Writer {
         let worded = StoreError::from_sqlite(copy(error), &self.path);
         let the_disks = worded.is_the_disks();
         if the_disks {
+            self.refusal = Some(copy(error));
             self.report(StoreHealth::Refusing { reason: worded.to_string() });
         }
         let alone = batch.len() == 1;

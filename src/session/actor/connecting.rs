@@ -3,7 +3,7 @@
 use tokio::time::{Duration, Instant};
 
 use super::Actor;
-use super::turn::Ending;
+use super::turn::{Ending, Turn};
 use crate::agent::{
     AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, StartError, StartSpec, SuspendedTurn,
     agent_environment,
@@ -106,6 +106,9 @@ impl Actor {
                 self.link = Link::Live(Box::new(connection));
                 if self.turn.is_some() {
                     self.deliver_answers();
+                    if self.turn.as_ref().and_then(Turn::interrupt_deadline).is_some() {
+                        self.send(AgentCommand::Interrupt);
+                    }
                 } else {
                     self.set_state(SessionState::Ready, None);
                     self.go_on();
@@ -119,6 +122,10 @@ impl Actor {
         self.link = Link::None;
         let message = redact(&error.to_string()).into_owned();
         tracing::warn!(session = %self.id, error = %message, "the agent could not be started");
+        if self.turn.is_some() {
+            // A turn that was to go on after a restart has nobody to go on with.
+            self.cut_lost_turn(&message);
+        }
         match error {
             StartError::Temporary(_) => self.recover_or_fail(message),
             // The prompt is kept: it is sent when somebody has logged in and tries again.
@@ -133,11 +140,16 @@ impl Actor {
         tracing::warn!(session = %self.id, %reason, "the agent is gone");
         self.disconnect().await;
         if self.turn.is_some() {
-            self.journal.write(&Response::SessionError(reason.clone()));
-            let message = format!("The turn was interrupted: {reason}.");
-            self.finish_turn(&Ending::Cut { message: &message, by: "agent-gone", verdict: PromptVerdict::Failed });
+            self.cut_lost_turn(&reason);
         }
         self.recover_or_fail(reason);
+    }
+
+    fn cut_lost_turn(&mut self, reason: &str) {
+        self.journal.write(&Response::SessionError(reason.to_owned()));
+        self.close_requests("agent-gone", "agent");
+        let message = format!("The turn was interrupted: {reason}.");
+        self.finish_turn(&Ending::Cut { message: &message, by: "agent", verdict: PromptVerdict::Failed });
     }
 
     fn recover_or_fail(&mut self, reason: String) {

@@ -123,6 +123,12 @@ impl Actor {
         self.post();
         loop {
             self.journal.flush();
+            if self.journal.log().head().broken {
+                // Nothing that is numbered from here on could be read by anybody. Loaded anew, the session goes on
+                // from what the store has.
+                tracing::error!(session = %self.id, "the store rejected events of this session");
+                break;
+            }
             let full = self.journal.in_flight() >= WINDOW;
             if full {
                 self.stalled_since.get_or_insert_with(Instant::now);

@@ -12,7 +12,7 @@ impl Actor {
     /// Closes what the last run left open, or takes it up again.
     pub async fn take_up(&mut self, open: Option<OpenTurn>) -> Result<(), StoreError> {
         let Some(open) = open else {
-            self.close_requests("cancelled", "agent-gone");
+            self.close_requests("agent-gone", "restart");
             if !matches!(self.state, SessionState::Closed | SessionState::Failed | SessionState::NeedsLogin) {
                 // An agent is started when the next prompt wants one.
                 self.set_state(SessionState::Ready, None);
