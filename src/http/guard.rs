@@ -97,17 +97,17 @@ enum Provenance {
 
 fn provenance(guard: &Guard, host: &str, headers: &HeaderMap) -> Provenance {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
-    if let Some(origin) = text("origin") {
-        if guard.is_configured_origin(origin) {
-            return Provenance::Configured(origin.to_owned());
-        }
+    let site = text("sec-fetch-site");
+    match text("origin") {
+        None => {}
+        Some(origin) if guard.is_configured_origin(origin) => return Provenance::Configured(origin.to_owned()),
+        // Our pages send no referrer, so a browser hides the origin of their forms; it still says that it is ours.
+        Some("null") if site == Some("same-origin") => return Provenance::Own,
         // Another port of this machine is another program's page, so the port must be the same too.
-        let same = origin.split_once("://").is_some_and(|(_, authority)| authority.eq_ignore_ascii_case(host));
-        if !same {
-            return Provenance::Foreign;
-        }
+        Some(origin) if origin.split_once("://").is_some_and(|(_, from)| from.eq_ignore_ascii_case(host)) => {}
+        Some(_) => return Provenance::Foreign,
     }
-    match text("sec-fetch-site") {
+    match site {
         None | Some("same-origin" | "none") => Provenance::Own,
         Some(_) => Provenance::Foreign,
     }
@@ -307,6 +307,8 @@ mod tests {
         check(&[("origin", "http://localhost:3000"), ("sec-fetch-site", "same-site")], &Provenance::Foreign);
         check(&[("origin", "https://evil.example")], &Provenance::Foreign);
         check(&[("origin", "null")], &Provenance::Foreign);
+        check(&[("origin", "null"), ("sec-fetch-site", "cross-site")], &Provenance::Foreign);
+        check(&[("origin", "null"), ("sec-fetch-site", "same-origin")], &Provenance::Own);
         check(&[("sec-fetch-site", "cross-site")], &Provenance::Foreign);
         check(
             &[("origin", "https://app.example"), ("sec-fetch-site", "cross-site")],

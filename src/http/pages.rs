@@ -35,7 +35,7 @@ static LOGIN_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let style =
         LOGIN.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).map_or("", |(style, _)| style);
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; style-src 'sha256-{}'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         BASE64_STANDARD.encode(Sha256::digest(style.as_bytes()))
     );
     HeaderValue::from_str(&policy).expect("plain ASCII")
