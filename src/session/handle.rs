@@ -11,7 +11,7 @@ use super::readers::Readers;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
 use crate::model::{PromptOutcome, Seq, SessionId};
-use crate::store::Store;
+use crate::store::{Store, StoreHealth};
 
 /// A session that is in memory. Commands go to its actor; reading does not.
 pub struct Session {
@@ -57,7 +57,10 @@ impl Session {
         // What anybody hears of is in the store first, so it is read from there.
         self.store.flush().await?;
         let known = self.store.prompt(self.id, prompt).await?;
-        known.and_then(|known| known.outcome).ok_or(SessionError::NotFound)
+        known.and_then(|known| known.outcome).ok_or_else(|| match &*self.store.health().borrow() {
+            StoreHealth::Refusing { reason } => SessionError::NotWritten(reason.clone()),
+            StoreHealth::Good => SessionError::NotFound,
+        })
     }
 
     /// Ends the running turn and keeps the session. Gives whether a turn was running.
