@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
 use crate::config::{ConfigPaths, Loaded, Sources, load};
 
 /// Hosts coding-agent sessions on your own machine.
 #[derive(Debug, Parser)]
-#[command(name = "flightdeck", version, args_conflicts_with_subcommands = true)]
+#[command(name = "flightdeck", version)]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -43,7 +44,7 @@ pub(super) struct CommonFlags {
     pub json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(super) struct ServeFlags {
     /// The port; the same as --port
     #[arg(value_name = "PORT", conflicts_with = "port")]
@@ -65,7 +66,7 @@ pub(super) struct ServeFlags {
     pub test: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Auth {
     /// Whoever has the token
     Token,
@@ -78,6 +79,19 @@ pub(super) struct OpenFlags {
     /// Print the login link instead of opening a browser
     #[arg(long)]
     pub print: bool,
+}
+
+impl Arguments {
+    /// Parses, or ends the process with a word on what is wrong. Flags of every command may stand before the command;
+    /// clap's own rule against flags there would take the command for a port.
+    pub fn read() -> Self {
+        let arguments = Self::parse();
+        if arguments.command.is_some() && arguments.serve != ServeFlags::default() {
+            let problem = "flags of `serve` stand before another command; write `serve` first, or leave them out";
+            Self::command().error(ErrorKind::ArgumentConflict, problem).exit();
+        }
+        arguments
+    }
 }
 
 type FlagValue = (&'static str, Value, &'static str);
