@@ -4,6 +4,7 @@ mod arguments;
 mod config;
 mod logging;
 mod open;
+mod output;
 mod runtime_list;
 mod serve;
 mod stop;
