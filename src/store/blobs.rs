@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
+use super::folder::{create_private_folder, private_file};
 use super::{Store, StoreError};
 use crate::model::{SessionId, hex};
 
@@ -94,9 +95,9 @@ fn write_once(path: &Path, data: &[u8]) -> io::Result<()> {
         return fs::File::options().append(true).open(path)?.set_modified(SystemTime::now());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+    create_private_folder(folder)?;
     let fresh = path.with_extension(format!("{}.new", uuid::Uuid::new_v4()));
-    let mut file = fs::File::create_new(&fresh)?;
+    let mut file = private_file(&fresh)?;
     let written = file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&fresh, path));
     if written.is_err() {
         // Half a blob is of no use to anybody; if it cannot be removed, the clean-up of old files does it.
