@@ -35,7 +35,7 @@ impl AllowedHosts {
     }
 
     fn allows(&self, authority: &str) -> bool {
-        let host = host_of(authority).to_ascii_lowercase();
+        let Some(host) = host_of(authority).map(str::to_ascii_lowercase) else { return false };
         if host == "localhost" || self.names.contains(&host) {
             return true;
         }
@@ -45,12 +45,15 @@ impl AllowedHosts {
     }
 }
 
-/// The host part of `host:port` or `[address]:port`.
-fn host_of(authority: &str) -> &str {
-    match authority.strip_prefix('[').and_then(|rest| rest.find(']')) {
-        Some(end) => &authority[..end + 2],
-        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
-    }
+/// The host part of `host`, `host:port`, `[address]` or `[address]:port`; `None` for anything else.
+fn host_of(authority: &str) -> Option<&str> {
+    let end = match authority.strip_prefix('[') {
+        Some(rest) => rest.find(']')? + 2,
+        None => authority.find(':').unwrap_or(authority.len()),
+    };
+    let (host, rest) = authority.split_at(end);
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port)).then_some(host)
 }
 
 /// Names and origins that may be used.
@@ -264,8 +267,11 @@ mod tests {
         for allowed in ["localhost", "LOCALHOST:1", "127.0.0.1:8888", "127.1.2.3", "[::1]:8888", "[::1]", "192.0.2.1", "deck.example:443"] {
             assert!(hosts.allows(allowed), "{allowed}");
         }
-        for refused in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.2", "", "[::2]", "0.0.0.0", "localhost:1:2"] {
+        for refused in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.2", "", "[::2]", "0.0.0.0"] {
             assert!(!hosts.allows(refused), "{refused}");
+        }
+        for malformed in ["localhost:1:2", "[::1].evil.example", "[::1]1", "[::1", "::1", "localhost:1.evil.example", "localhost:x"] {
+            assert!(!hosts.allows(malformed), "{malformed}");
         }
     }
 

@@ -1,4 +1,5 @@
 //! Behaviour of the whole program: the real binary on a free port, real SQLite files, real signals.
 
+mod security;
 mod sessions;
 mod support;

@@ -250,6 +250,11 @@ impl Server {
         self.child.wait().await.expect("waited").success()
     }
 
+    /// Starts anew on the same data after an end.
+    pub async fn start_again(self) -> Self {
+        self.builder.start_in(self.folder).await
+    }
+
     /// Stops, then starts anew on the same data.
     pub async fn restart(mut self) -> Self {
         assert!(self.stop().await, "a clean end");
