@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName};
+use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -197,7 +198,14 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
     match app.auth().identify(headers) {
         Ok(caller) => Ok(Admission { caller: Some(caller), origin }),
         Err(_) if is_open_path(path) => Ok(Admission { caller: None, origin }),
-        Err(refusal) => Err(Box::new(refused(refusal, path))),
+        Err(refusal) => {
+            let mut response = refused(refusal, request.uri());
+            if let Some(origin) = &origin {
+                // A page that may call us may also learn why it was refused.
+                allow_origin(response.headers_mut(), origin);
+            }
+            Err(Box::new(response))
+        }
     }
 }
 
@@ -206,17 +214,20 @@ fn is_open_path(path: &str) -> bool {
     matches!(path, "/login" | "/api/health")
 }
 
-fn refused(refusal: Refusal, path: &str) -> Response {
+fn refused(refusal: Refusal, uri: &Uri) -> Response {
     match refusal {
         Refusal::TooManyAttempts => too_many_attempts(),
-        Refusal::Unknown if is_programs_path(path) => ApiError::new(
+        Refusal::Unknown if is_programs_path(uri.path()) => ApiError::new(
             StatusCode::UNAUTHORIZED,
             "Unauthorized",
             "This needs the server's token: send Authorization: Bearer with the content of the file `token` in the data \
              folder, or log in with `flightdeck open`.",
         )
         .into_response(),
-        Refusal::Unknown => pages::login(StatusCode::UNAUTHORIZED, "", path),
+        Refusal::Unknown => {
+            let wanted = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+            pages::login(StatusCode::UNAUTHORIZED, "", wanted)
+        }
     }
 }
 
