@@ -124,7 +124,7 @@ fn not_logged_in(error: LogInError, problem: &str, next: &str) -> Response {
     }
 }
 
-/// A path of this server; anything else (another host, a scheme) leads home. Browsers read `\\` as `/` and drop tabs
+/// A path of this server; anything else (another host, a scheme) leads home. Browsers read `\` as `/` and drop tabs
 /// and line ends, so `/\t/evil.example` would lead to another host.
 fn local_path(next: &str) -> &str {
     let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
