@@ -1,6 +1,7 @@
 //! `flightdeck serve`: from resolved settings to a running server, and down again.
 
 use std::io::Write as _;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,7 +79,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     sessions.bring_back().await.context("sessions of the last run could not be brought back")?;
     sessions.start_housekeeping();
 
-    let port = listeners.port;
+    let (address, port) = (listeners.address, listeners.port);
     let token = ServerToken::of(&folder)?;
     let settings = AuthSettings {
         mode: config.server.auth,
@@ -88,7 +89,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     };
     let auth = Auth::new(&token, settings, store.clone()).await?;
     let code = auth.new_code(None);
-    let hosts = AllowedHosts::new(listeners.address, &config.server.allowed_hosts);
+    let hosts = AllowedHosts::new(address, &config.server.allowed_hosts);
     let app = App::new(AppParts {
         sessions: sessions.clone(),
         auth,
@@ -98,7 +99,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
         stop: stop.clone(),
     });
     let serving = crate::http::serve(listeners, &app, &stopping);
-    let url = format!("http://localhost:{port}");
+    let url = own_url(address, port);
     folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() })?;
     announce(&url, &code, config.server.auth, json);
 
@@ -109,12 +110,23 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     Ok(ExitCode::SUCCESS)
 }
 
+/// Where programs of this machine find the server: `localhost`, unless it was told to listen where that does not lead.
+fn own_url(address: Option<IpAddr>, port: u16) -> String {
+    let localhost = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+    match address {
+        Some(address) if !address.is_unspecified() && !localhost.contains(&address) => {
+            format!("http://{}", SocketAddr::new(address, port))
+        }
+        _ => format!("http://localhost:{port}"),
+    }
+}
+
 async fn bind(config: &Config) -> anyhow::Result<Listeners> {
     let address = config.server.address().map_err(anyhow::Error::msg)?;
     match Listeners::bind(address, config.server.port).await {
         Ok(listeners) => Ok(listeners),
         Err(error @ ListenError::InUse { port }) => {
-            let url = format!("http://localhost:{port}");
+            let url = own_url(address, port);
             let health = LocalServer::at(&url, None).get("/api/health").await;
             if health.is_ok_and(|answer| answer["service"] == "flightdeck") {
                 bail!(
