@@ -75,8 +75,11 @@ async fn an_agents_output_is_never_a_page_of_ours() {
 /// Whether the page holds script or style in itself, which the policy would refuse to run.
 fn has_inline_code(page: &str) -> bool {
     let lower = page.to_ascii_lowercase();
-    let inline_script = lower.split("<script").skip(1).any(|rest| !rest[..rest.find('>').unwrap_or(0)].contains("src="));
-    let handler = lower.split(['<', '>']).any(|tag| tag.split_whitespace().any(|word| word.starts_with("on") && word.contains('=')));
+    let inline_script =
+        lower.split("<script").skip(1).any(|rest| !rest[..rest.find('>').unwrap_or(0)].contains("src="));
+    let handler = lower
+        .split(['<', '>'])
+        .any(|tag| tag.split_whitespace().any(|word| word.starts_with("on") && word.contains('=')));
     inline_script || handler || lower.contains("javascript:") || lower.contains(" style=")
 }
 

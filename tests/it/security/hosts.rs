@@ -32,7 +32,11 @@ async fn ask(server: &Server, method: &str, target: &str, head: &str) -> RawRepl
 async fn check_misdirected(server: &Server, method: &str, target: &str, head: &str) {
     let reply = ask(server, method, target, head).await;
     assert_eq!(reply.status, 421, "{method} {target} {head:?}: {}", reply.text);
-    assert!(reply.text.contains("\"error\":\"HostNotAllowed\"") && reply.text.contains("allowed_hosts"), "{}", reply.text);
+    assert!(
+        reply.text.contains("\"error\":\"HostNotAllowed\"") && reply.text.contains("allowed_hosts"),
+        "{}",
+        reply.text
+    );
 }
 
 async fn check_other_names_are_refused_everywhere(server: &Server) {
@@ -81,7 +85,8 @@ async fn a_request_of_the_old_protocol_without_a_host_is_misdirected() {
 async fn loopback_names_and_configured_names_are_answered() {
     let config = "[server]\nallowed_hosts = [\"Deck.example\"]";
     let server = Server::builder().config(config).start().await;
-    for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8888", "[::1]", "[::1]:8888", "deck.example:443"] {
+    for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8888", "[::1]", "[::1]:8888", "deck.example:443"]
+    {
         let reply = ask(&server, "GET", "/api/test", &format!("Host: {host}\r\n")).await;
         assert_eq!(reply.status, 200, "{host}");
     }

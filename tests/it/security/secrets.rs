@@ -83,6 +83,9 @@ async fn a_token_that_is_damaged_on_disk_is_replaced_and_not_printed() {
     assert!(!server.stderr().await.contains(&token));
     std::fs::write(server.data().join("token"), &token[..30]).expect("written");
     let server = server.start_again().await;
-    assert_eq!(server.stranger().header("authorization", &format!("Bearer {}", &token[..30])).get("/api/test").await.status, 401);
+    assert_eq!(
+        server.stranger().header("authorization", &format!("Bearer {}", &token[..30])).get("/api/test").await.status,
+        401
+    );
     assert_eq!(server.http().get("/api/test").await.status, 200);
 }
