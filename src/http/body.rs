@@ -51,6 +51,10 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
             ));
         }
         let bytes = read(request.into_body(), app.limits().body_bytes).await?;
+        // A list would be read field by field in the order of the type, which is nobody's business.
+        if bytes.trim_ascii_start().first() == Some(&b'[') {
+            return Err(ApiError::bad_request("InvalidJson", "The body will not do: it is a list, not an object."));
+        }
         let value = serde_json::from_slice(&bytes)
             .map_err(|error| ApiError::bad_request("InvalidJson", format!("The body will not do: {error}.")))?;
         Ok(Self(value))
