@@ -1,5 +1,6 @@
 //! Behaviour of the whole program: the real binary on a free port, real SQLite files, real signals.
 
+mod bad_input;
 mod security;
 mod sessions;
 mod support;
