@@ -106,6 +106,13 @@ fn write_once(path: &Path, data: &[u8]) -> io::Result<()> {
     written
 }
 
+/// Whether a file is named as ours are: a hash, with more behind it while it is being written.
+fn is_ours(name: &str) -> bool {
+    let (hash, rest) = name.split_at_checked(64).unwrap_or((name, ""));
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash && (rest.is_empty() || (rest.starts_with('.') && rest.ends_with(".new")))
+}
+
 fn old_files(folder: &Path) -> Vec<(String, PathBuf)> {
     let is_old = |path: &Path| {
         let age = fs::metadata(path).and_then(|data| data.modified()).ok().and_then(|moment| moment.elapsed().ok());
@@ -115,6 +122,6 @@ fn old_files(folder: &Path) -> Vec<(String, PathBuf)> {
     entries(folder)
         .flat_map(|shelf| entries(&shelf.path()))
         .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
-        .filter(|(_, path)| is_old(path))
+        .filter(|(name, path)| is_ours(name) && is_old(path))
         .collect()
 }
