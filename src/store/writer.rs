@@ -85,13 +85,13 @@ impl Writer {
     }
 
     fn next(&mut self) -> Next {
-        let first = if !self.kept.is_empty() {
-            self.jobs.recv_timeout(RETRY)
-        } else if self.drops_wait {
+        let first = if self.drops_wait {
             self.jobs.try_recv().map_err(|error| match error {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             })
+        } else if !self.kept.is_empty() {
+            self.jobs.recv_timeout(RETRY)
         } else {
             self.jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
         };
@@ -316,9 +316,9 @@ impl Writer {
         });
     }
 
+    /// Rows that are to go may be what stands in the way of what is kept, so they go first.
     fn keep_house(&mut self) {
-        self.retry_kept();
-        if self.drops_wait && self.kept.is_empty() {
+        if self.drops_wait {
             let dropped = self.connection.unchecked_transaction().and_then(|transaction| {
                 let more = drop_range::drop_slice(&transaction)?;
                 transaction.commit()?;
@@ -340,6 +340,7 @@ impl Writer {
                 }
             }
         }
+        self.retry_kept();
     }
 }
 
