@@ -56,8 +56,18 @@ impl Session {
         }
         // What anybody hears of is in the store first, so it is read from there.
         self.store.flush().await?;
-        let known = self.store.prompt(self.id, prompt).await?;
-        known.and_then(|known| known.outcome).ok_or(SessionError::NotFound)
+        match self.stored_outcome(prompt).await? {
+            Some(outcome) => Ok(outcome),
+            // The turn is over and the disk did not take its end.
+            None => {
+                self.store.all_written().await?;
+                self.stored_outcome(prompt).await?.ok_or(SessionError::NotFound)
+            }
+        }
+    }
+
+    async fn stored_outcome(&self, prompt: u32) -> Result<Option<PromptOutcome>, SessionError> {
+        Ok(self.store.prompt(self.id, prompt).await?.and_then(|known| known.outcome))
     }
 
     /// Ends the running turn and keeps the session. Gives whether a turn was running.

@@ -35,6 +35,8 @@ pub(super) enum Job {
     Write { durable: bool, job: Box<dyn WriteJob> },
     /// The session is being deleted: what is kept for it is of no more use.
     Forget(SessionId),
+    /// Answered when everything given before is written, or with the reason why it is not yet.
+    AllWritten(oneshot::Sender<Result<(), StoreError>>),
     /// Answered when no dropped rows are left.
     Settle(oneshot::Sender<()>),
     Close(oneshot::Sender<()>),
@@ -51,6 +53,8 @@ pub(super) struct Writer {
     pub reserved: HashMap<SessionId, Seq>,
     /// Appends that the disk refused, in order.
     pub kept: Vec<Append>,
+    /// What the disk said when it last refused.
+    pub refusal: Option<rusqlite::Error>,
     /// Rows may wait to be dropped.
     pub drops_wait: bool,
     pub settling: Vec<oneshot::Sender<()>>,
@@ -115,10 +119,12 @@ impl Writer {
     /// Gives the sender to answer when the batch asked for the end.
     fn process(&mut self, batch: Vec<Job>) -> Option<oneshot::Sender<()>> {
         let mut closing = None;
+        let mut asked = Vec::new();
         let mut work = Vec::with_capacity(batch.len());
         for job in batch {
             match job {
                 Job::Close(closed) => closing = Some(closed),
+                Job::AllWritten(reply) => asked.push(reply),
                 Job::Settle(settled) => {
                     self.drops_wait = true;
                     self.settling.push(settled);
@@ -138,7 +144,15 @@ impl Writer {
         } else {
             self.refuse(work);
         }
+        for reply in asked {
+            let _ = reply.send(if self.kept.is_empty() { Ok(()) } else { Err(self.last_refusal()) });
+        }
         closing
+    }
+
+    fn last_refusal(&self) -> StoreError {
+        let error = self.refusal.as_ref().map_or_else(full, copy);
+        StoreError::from_sqlite(error, &self.path)
     }
 
     /// While the disk refuses: appends are kept behind those that wait already, prompts are refused, and other work
@@ -148,7 +162,7 @@ impl Writer {
             match job {
                 Job::Append(append) => self.kept.push(append),
                 Job::Checked(_, reply) => {
-                    let _ = reply.send(Err(StoreError::Full(full())));
+                    let _ = reply.send(Err(self.last_refusal()));
                 }
                 other => self.commit(vec![other]),
             }
@@ -199,7 +213,7 @@ impl Writer {
                 }
                 Job::Checked(append, _) => in_savepoint(&transaction, |connection| append.write(connection)),
                 Job::Write { job, .. } => in_savepoint(&transaction, |connection| job.run(connection)),
-                Job::Forget(_) | Job::Settle(_) | Job::Close(_) => continue,
+                Job::Forget(_) | Job::AllWritten(_) | Job::Settle(_) | Job::Close(_) => continue,
             };
             match outcome {
                 Ok(()) => {}
@@ -272,7 +286,7 @@ impl Writer {
                     let _ = reply.send(outcome);
                 }
                 Job::Write { job, .. } => job.finish(outcome),
-                Job::Forget(_) | Job::Settle(_) | Job::Close(_) => {}
+                Job::Forget(_) | Job::AllWritten(_) | Job::Settle(_) | Job::Close(_) => {}
             }
         }
     }
@@ -281,6 +295,7 @@ impl Writer {
         let worded = StoreError::from_sqlite(copy(error), &self.path);
         let the_disks = worded.is_the_disks();
         if the_disks {
+            self.refusal = Some(copy(error));
             self.report(StoreHealth::Refusing { reason: worded.to_string() });
         }
         let alone = batch.len() == 1;
@@ -297,7 +312,7 @@ impl Writer {
                     let _ = reply.send(Err(StoreError::from_sqlite(copy(error), &self.path)));
                 }
                 Job::Write { job, .. } => job.finish(Err(StoreError::from_sqlite(copy(error), &self.path))),
-                Job::Forget(_) | Job::Settle(_) | Job::Close(_) => {}
+                Job::Forget(_) | Job::AllWritten(_) | Job::Settle(_) | Job::Close(_) => {}
             }
         }
     }
@@ -355,7 +370,7 @@ fn may_leave_drops(job: &Job) -> bool {
     match job {
         Job::Append(append) | Job::Checked(append, _) => !append.ended_blocks.is_empty(),
         Job::Write { .. } => true,
-        Job::Forget(_) | Job::Settle(_) | Job::Close(_) => false,
+        Job::Forget(_) | Job::AllWritten(_) | Job::Settle(_) | Job::Close(_) => false,
     }
 }
 
