@@ -3,4 +3,5 @@
 mod bad_input;
 mod security;
 mod sessions;
+mod storage;
 mod support;

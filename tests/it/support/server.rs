@@ -19,6 +19,7 @@ pub struct ServerBuilder {
     port_arguments: Option<Vec<String>>,
     wrapper: Vec<String>,
     program: Option<PathBuf>,
+    data: Option<PathBuf>,
 }
 
 /// A server that runs.
@@ -70,6 +71,12 @@ impl ServerBuilder {
     /// A program that starts the binary, which is its next argument, and becomes it.
     pub fn wrapped_in(mut self, wrapper: &[&str]) -> Self {
         self.wrapper = wrapper.iter().map(|argument| (*argument).to_owned()).collect();
+        self
+    }
+
+    /// Another data folder than `data` below the server's own folder.
+    pub fn data_folder(mut self, path: &Path) -> Self {
+        self.data = Some(path.to_owned());
         self
     }
 
@@ -138,7 +145,7 @@ impl ServerBuilder {
         command
             .args(&self.flags)
             .arg("--data-dir")
-            .arg(folder.join("data"))
+            .arg(self.data.clone().unwrap_or_else(|| folder.join("data")))
             .env("HOME", &home)
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_DATA_HOME", home.join("data"))
