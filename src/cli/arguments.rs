@@ -119,10 +119,9 @@ impl ServeFlags {
     }
 }
 
-/// The configuration in force, and the files it came from.
+/// The configuration in force, and the folders that go with it.
 pub(super) struct Resolved {
     pub loaded: Loaded,
-    pub paths: ConfigPaths,
     pub start_folder: PathBuf,
     pub data_folder: PathBuf,
 }
@@ -146,5 +145,5 @@ pub(super) fn resolve(common: &CommonFlags, mut flags: Vec<FlagValue>) -> anyhow
     let loaded = load(&sources)?;
     let configured = &loaded.config.data_dir;
     let data_folder = if configured.as_os_str().is_empty() { paths.data_folder.clone() } else { configured.clone() };
-    Ok(Resolved { loaded, paths, start_folder, data_folder })
+    Ok(Resolved { loaded, start_folder, data_folder })
 }

@@ -15,7 +15,7 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
             .iter()
             .map(|(key, (value, origin))| (key.clone(), json!({ "value": value, "origin": origin.to_string() })))
             .collect();
-        let (user_file, data_folder) = (&resolved.paths.user_file, &resolved.data_folder);
+        let (user_file, data_folder) = (&resolved.loaded.user_file, &resolved.data_folder);
         say(&json!({ "settings": settings, "userFile": user_file, "dataFolder": data_folder }).to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -23,7 +23,7 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
         values.iter().map(|(key, (value, origin))| (format!("{key} = {value}"), origin.to_string())).collect();
     let width = settings.iter().map(|(setting, _)| setting.chars().count()).max().unwrap_or(0);
     let mut lines = vec![
-        format!("# user's file: {}", resolved.paths.user_file.display()),
+        format!("# user's file: {}", resolved.loaded.user_file.display()),
         format!("# data folder: {}", resolved.data_folder.display()),
     ];
     lines.extend(settings.iter().map(|(setting, origin)| format!("{setting:width$}  # {origin}")));

@@ -143,7 +143,7 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
 fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
     let config = &resolved.loaded.config;
     let (sessions, limits) = (&config.sessions, &config.limits);
-    let user_file = resolved.paths.user_file.clone();
+    let user_file = resolved.loaded.user_file.clone();
     SessionSettings {
         default_runtime: sessions.runtime.clone(),
         default_model: sessions.model.clone(),
