@@ -47,7 +47,7 @@ pub(super) struct CommonFlags {
 #[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(super) struct ServeFlags {
     /// The port; the same as --port
-    #[arg(value_name = "PORT", conflicts_with = "port")]
+    #[arg(value_name = "PORT", conflicts_with = "port", value_parser = bare_port)]
     pub bare_port: Option<u16>,
     /// The port; 0 takes any free one [default: 8888]
     #[arg(long)]
@@ -92,6 +92,11 @@ impl Arguments {
         }
         arguments
     }
+}
+
+/// Whatever stands where a command could stand is most likely a mistyped one.
+fn bare_port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "neither a command (`flightdeck help` lists them) nor a port up to 65535".to_owned())
 }
 
 type FlagValue = (&'static str, Value, &'static str);
