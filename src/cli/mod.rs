@@ -7,6 +7,7 @@ mod open;
 mod output;
 mod runtime_list;
 mod serve;
+mod signals;
 mod stop;
 
 use std::process::ExitCode;

@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
+use super::signals::Signals;
 use super::{logging, runtime_list};
 use crate::config::{AuthMode, Config, Resume, project_defaults, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
@@ -63,6 +64,8 @@ fn check_exposure(config: &Config) -> anyhow::Result<()> {
 }
 
 async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<ExitCode> {
+    // Heard from the start: whoever reads the address may send one at once.
+    let signals = Signals::hear()?;
     let config = &resolved.loaded.config;
     let folder = DataFolder::lock(&resolved.data_folder)?;
     let listeners = bind(config).await?;
@@ -103,7 +106,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() })?;
     announce(&url, &code, config.server.auth, json);
 
-    wait_for_stop(&stop).await;
+    wait_for_stop(&stop, signals).await;
     stopping.cancel();
     end(serving, &sessions, &store).await;
     folder.remove_server_note();
@@ -201,36 +204,15 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
 }
 
 /// Until `api/stop` or a signal. A second signal ends the process at once; what is committed is safe.
-async fn wait_for_stop(stop: &CancellationToken) {
+async fn wait_for_stop(stop: &CancellationToken, mut signals: Signals) {
     tokio::select! {
         () = stop.cancelled() => {}
-        () = signal() => tracing::info!("stopping; a second signal ends the server at once"),
+        () = signals.next() => tracing::info!("stopping; a second signal ends the server at once"),
     }
-    tokio::spawn(async {
-        signal().await;
+    tokio::spawn(async move {
+        signals.next().await;
         std::process::exit(130);
     });
-}
-
-#[cfg(unix)]
-async fn signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
-        tracing::error!("signals cannot be heard; stop the server with `flightdeck stop`");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn signal() {
-    if let Err(error) = tokio::signal::ctrl_c().await {
-        tracing::error!(%error, "Ctrl+C cannot be heard; stop the server with `flightdeck stop`");
-        std::future::pending().await
-    }
 }
 
 async fn end(serving: Serving, sessions: &Sessions, store: &Store) {
