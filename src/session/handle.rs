@@ -56,14 +56,12 @@ impl Session {
         }
         // What anybody hears of is in the store first, so it is read from there.
         self.store.flush().await?;
-        match self.stored_outcome(prompt).await? {
-            Some(outcome) => Ok(outcome),
-            // The turn is over and the disk did not take its end.
-            None => {
-                self.store.all_written().await?;
-                self.stored_outcome(prompt).await?.ok_or(SessionError::NotFound)
-            }
+        if let Some(outcome) = self.stored_outcome(prompt).await? {
+            return Ok(outcome);
         }
+        // The turn is over; perhaps the disk did not take its end.
+        self.store.all_written().await?;
+        self.stored_outcome(prompt).await?.ok_or(SessionError::NotFound)
     }
 
     async fn stored_outcome(&self, prompt: u32) -> Result<Option<PromptOutcome>, SessionError> {

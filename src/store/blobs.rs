@@ -110,7 +110,7 @@ fn write_once(path: &Path, data: &[u8]) -> io::Result<()> {
 fn is_ours(name: &str) -> bool {
     let (hash, rest) = name.split_at_checked(64).unwrap_or((name, ""));
     let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_hash && (rest.is_empty() || (rest.starts_with('.') && rest.ends_with(".new")))
+    is_hash && (rest.is_empty() || rest.strip_prefix('.').is_some_and(|rest| rest.strip_suffix(".new").is_some()))
 }
 
 fn old_files(folder: &Path) -> Vec<(String, PathBuf)> {
