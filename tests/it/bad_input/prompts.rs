@@ -65,7 +65,10 @@ async fn an_empty_prompt_is_refused() {
 async fn a_prompt_with_wrong_fields_is_refused() {
     let server = Server::start().await;
     let (session, details) = ready_session(&server).await;
-    let attachment = |data: Value| json!({ "text": "hello", "attachments": [{ "name": "a", "mime": "text/plain", "data": data }] });
+    let attachment = |data: Value| {
+        let attachment = json!({ "name": "a", "mime": "text/plain", "data": data });
+        json!({ "text": "hello", "attachments": [attachment] })
+    };
     for body in [
         json!({}),
         json!({ "text": null }),

@@ -20,7 +20,7 @@ async fn server_with_roots() -> Server {
     symlink(at("outside"), at("roots/leads-out")).expect("linked");
     symlink(at("roots/inside"), at("outside/leads-in")).expect("linked");
     symlink("..", at("roots/up")).expect("linked");
-    let config = format!("[sessions]\nroots = [{:?}]", at("link-to-roots"));
+    let config = format!("[sessions]\nroots = ['{}']", at("link-to-roots").display());
     Server::builder().config(&config).start_in(folder).await
 }
 

@@ -22,10 +22,8 @@ const WRONG: [&str; 14] = [
 ];
 
 async fn ask(server: &Server, method: &str, target: &str, head: &str) -> RawReply {
-    let token = server.token();
-    let request = format!(
-        "{method} {target} HTTP/1.1\r\n{head}Authorization: Bearer {token}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    );
+    let rest = format!("Authorization: Bearer {}\r\nContent-Length: 0\r\nConnection: close", server.token());
+    let request = format!("{method} {target} HTTP/1.1\r\n{head}{rest}\r\n\r\n");
     exchange(&server.authority(), request.as_bytes()).await
 }
 

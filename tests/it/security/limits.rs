@@ -11,7 +11,7 @@ async fn a_head_that_is_too_large_is_refused() {
     };
     let long_value = format!("X-Filler: {}\r\n", "a".repeat(100_000));
     assert_eq!(exchange(&server.authority(), &head(&long_value)).await.status, 431);
-    let many = (0..200).map(|number| format!("X-{number}: a\r\n")).collect::<String>();
+    let many = "X-Filler: a\r\n".repeat(200);
     assert_eq!(exchange(&server.authority(), &head(&many)).await.status, 431);
     let long_path = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "a".repeat(100_000));
     let status = exchange(&server.authority(), long_path.as_bytes()).await.status;
