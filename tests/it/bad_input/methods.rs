@@ -46,6 +46,8 @@ async fn a_wrong_method_is_refused_and_does_nothing() {
     }
     check("/login", &[put, delete]).await;
     check(&at("/query"), &[Method::from_bytes(b"BREW").expect("a method")]).await;
+    let figures = server.http().get("/metrics").await;
+    assert!(!figures.text().contains("BREW"), "callers cannot make figures grow without end");
     check_untouched(&session, &details).await;
     check_healthy_with_sessions(&server, 1).await;
 }
