@@ -77,10 +77,11 @@ impl Runtimes {
             return self.named(configured);
         }
         let ready = self.ready(configured).await;
-        ready.into_iter().next().or_else(|| self.all.first().cloned()).ok_or_else(|| RuntimeNotFound {
-            name: String::new(),
-            known: "none".to_owned(),
-        })
+        ready
+            .into_iter()
+            .next()
+            .or_else(|| self.all.first().cloned())
+            .ok_or_else(|| RuntimeNotFound { name: String::new(), known: "none".to_owned() })
     }
 
     /// The models of all ready runtimes, as the portal lists them: the default runtime's with plain ids, the others'

@@ -12,9 +12,9 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::model::redact;
 
 pub(super) fn start(filter: &str) -> anyhow::Result<()> {
-    let filter: Targets = filter.parse().with_context(|| {
-        format!("log.filter is {filter:?}, which is neither a level nor a list of module=level")
-    })?;
+    let filter: Targets = filter
+        .parse()
+        .with_context(|| format!("log.filter is {filter:?}, which is neither a level nor a list of module=level"))?;
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(RedactingStderr)
         .with_ansi(io::stderr().is_terminal())

@@ -14,10 +14,7 @@ use crate::store::ServerNote;
 pub(super) fn open(flags: &OpenFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let folder = resolve(common, Vec::new())?.data_folder;
     let Some(note) = ServerNote::of_running_server(&folder) else {
-        bail!(
-            "no server is running with the data folder {}; start one with `flightdeck`",
-            folder.display()
-        );
+        bail!("no server is running with the data folder {}; start one with `flightdeck`", folder.display());
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("no threads")?;
     let server = LocalServer::at(&note.url, ServerToken::read(&folder));

@@ -199,7 +199,9 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
     // Nobody may be reading, which is no reason not to serve.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if auth == AuthMode::None {
-        tracing::warn!("AUTHENTICATION IS OFF: every program and every user of this machine can use this server and run commands as you");
+        tracing::warn!(
+            "AUTHENTICATION IS OFF: every program and every user of this machine can use this server and run commands as you"
+        );
     }
 }
 

@@ -77,9 +77,8 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
         layers.extend(project_layer(&file, &user_file)?);
     }
     layers.extend(variable_layer(&sources.variables)?);
-    layers.extend(
-        sources.flags.iter().map(|(key, value, flag)| ((*key).to_owned(), value.clone(), Origin::Flag(flag))),
-    );
+    layers
+        .extend(sources.flags.iter().map(|(key, value, flag)| ((*key).to_owned(), value.clone(), Origin::Flag(flag))));
     for (key, value, origin) in layers {
         if !values.contains_key(&key) {
             let nearest = nearest(&key, values.keys());
@@ -169,8 +168,9 @@ fn file_layer(path: &Path) -> Result<Vec<(String, Value, Origin)>, ConfigError> 
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
     };
-    let table: Table =
-        text.parse().map_err(|error: toml::de::Error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
+    let table: Table = text
+        .parse()
+        .map_err(|error: toml::de::Error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;
     let mut keys = Vec::new();
     flatten(String::new(), table, &mut keys);
     Ok(keys.into_iter().map(|(key, value)| (key, value, Origin::File(path.to_owned()))).collect())
@@ -204,11 +204,17 @@ fn value_like(default: &Value, text: &str) -> Value {
     match default {
         Value::Integer(_) => text.parse().map_or_else(|_| as_text(), Value::Integer),
         Value::Boolean(_) => text.parse().map_or_else(|_| as_text(), Value::Boolean),
-        Value::Array(_) if text.trim_start().starts_with('[') => {
-            format!("value = {text}").parse::<Table>().ok().and_then(|mut table| table.remove("value")).unwrap_or_else(as_text)
-        }
+        Value::Array(_) if text.trim_start().starts_with('[') => format!("value = {text}")
+            .parse::<Table>()
+            .ok()
+            .and_then(|mut table| table.remove("value"))
+            .unwrap_or_else(as_text),
         Value::Array(_) => Value::Array(
-            text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(|item| Value::String(item.to_owned())).collect(),
+            text.split(',')
+                .map(str::trim)
+                .filter(|item| !item.is_empty())
+                .map(|item| Value::String(item.to_owned()))
+                .collect(),
         ),
         _ => as_text(),
     }
@@ -241,7 +247,11 @@ mod tests {
             Self { folder }
         }
 
-        fn load(&self, variables: &[(&str, &str)], flags: &[(&'static str, Value, &'static str)]) -> Result<Loaded, String> {
+        fn load(
+            &self,
+            variables: &[(&str, &str)],
+            flags: &[(&'static str, Value, &'static str)],
+        ) -> Result<Loaded, String> {
             let sources = Sources {
                 paths: ConfigPaths {
                     user_file: self.folder.path().join("user.toml"),

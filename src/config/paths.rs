@@ -32,9 +32,5 @@ impl ConfigPaths {
 
 /// The nearest folder at or above `start` that holds `.git`, else `start`.
 pub fn repository_root(start: &Path) -> PathBuf {
-    start
-        .ancestors()
-        .find(|folder| folder.join(".git").exists())
-        .unwrap_or(start)
-        .to_owned()
+    start.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(start).to_owned()
 }

@@ -84,9 +84,9 @@ impl Server {
             return Ok(None);
         }
         let text = self.bind.trim_start_matches('[').trim_end_matches(']');
-        text.parse().map(Some).map_err(|_| {
-            format!("server.bind is {:?}, which is neither `loopback` nor an IP address", self.bind)
-        })
+        text.parse()
+            .map(Some)
+            .map_err(|_| format!("server.bind is {:?}, which is neither `loopback` nor an IP address", self.bind))
     }
 }
 
@@ -146,11 +146,7 @@ pub struct Permissions {
 
 impl Default for Permissions {
     fn default() -> Self {
-        Self {
-            default: PermissionMode::Ask,
-            rules: Vec::new(),
-            unattended_timeout: Span::of(Duration::from_mins(10)),
-        }
+        Self { default: PermissionMode::Ask, rules: Vec::new(), unattended_timeout: Span::of(Duration::from_mins(10)) }
     }
 }
 

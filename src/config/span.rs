@@ -35,8 +35,9 @@ impl<'de> Deserialize<'de> for Span {
         if text.is_empty() {
             return Ok(Self(None));
         }
-        let span = humantime::parse_duration(&text)
-            .map_err(|error| serde::de::Error::custom(format!("{text:?} is not a span of time such as \"90s\" or \"10m\": {error}")))?;
+        let span = humantime::parse_duration(&text).map_err(|error| {
+            serde::de::Error::custom(format!("{text:?} is not a span of time such as \"90s\" or \"10m\": {error}"))
+        })?;
         Ok(Self(Some(span)))
     }
 }

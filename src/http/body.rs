@@ -23,9 +23,8 @@ impl FromRequest<App> for TextBody {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Self::Rejection> {
         let bytes = read(request.into_body(), app.limits().body_bytes).await?;
-        let mut text = String::from_utf8(bytes).map_err(|_| {
-            ApiError::bad_request("InvalidUtf8", "The body is not valid UTF-8; send text in UTF-8.")
-        })?;
+        let mut text = String::from_utf8(bytes)
+            .map_err(|_| ApiError::bad_request("InvalidUtf8", "The body is not valid UTF-8; send text in UTF-8."))?;
         if text.ends_with('\n') {
             text.pop();
             if text.ends_with('\r') {

@@ -7,9 +7,7 @@ use serde_json::json;
 
 use crate::agent::ModelNotFound;
 use crate::model::redact;
-use crate::session::{
-    AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError,
-};
+use crate::session::{AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError};
 use crate::store::StoreError;
 
 /// An error with a status, a name for programs and a sentence for people.

@@ -67,7 +67,10 @@ pub struct Guard {
 impl Guard {
     /// A gate for these names, open for these other origins.
     pub fn new(hosts: AllowedHosts, origins: &[String]) -> Self {
-        Self { hosts, origins: origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect() }
+        Self {
+            hosts,
+            origins: origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect(),
+        }
     }
 
     /// The one host that the request names, if it is one of ours.
@@ -275,13 +278,26 @@ mod tests {
     #[test]
     fn only_our_own_names_are_answered() {
         let hosts = AllowedHosts::new(Some("192.0.2.1".parse().expect("an address")), &["Deck.example".to_owned()]);
-        for allowed in ["localhost", "LOCALHOST:1", "127.0.0.1:8888", "127.1.2.3", "[::1]:8888", "[::1]", "192.0.2.1", "deck.example:443"] {
+        for allowed in [
+            "localhost",
+            "LOCALHOST:1",
+            "127.0.0.1:8888",
+            "127.1.2.3",
+            "[::1]:8888",
+            "[::1]",
+            "192.0.2.1",
+            "deck.example:443",
+        ] {
             assert!(hosts.allows(allowed), "{allowed}");
         }
-        for refused in ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.2", "", "[::2]", "0.0.0.0"] {
+        for refused in
+            ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.2", "", "[::2]", "0.0.0.0"]
+        {
             assert!(!hosts.allows(refused), "{refused}");
         }
-        for malformed in ["localhost:1:2", "[::1].evil.example", "[::1]1", "[::1", "::1", "localhost:1.evil.example", "localhost:x"] {
+        for malformed in
+            ["localhost:1:2", "[::1].evil.example", "[::1]1", "[::1", "::1", "localhost:1.evil.example", "localhost:x"]
+        {
             assert!(!hosts.allows(malformed), "{malformed}");
         }
     }

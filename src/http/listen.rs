@@ -23,7 +23,9 @@ pub struct Listeners {
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// Somebody has it.
-    #[error("port {port} is already in use by another program; end that program, or choose another port with --port (0 takes any free one)")]
+    #[error(
+        "port {port} is already in use by another program; end that program, or choose another port with --port (0 takes any free one)"
+    )]
     InUse {
         /// Which.
         port: u16,

@@ -32,7 +32,8 @@ const ICON: (&str, &str) = ("image/svg+xml", include_str!("../../web/favicon.svg
 
 /// The login page must be whole without any file that needs a login, so its style stands in it, named by its hash.
 static LOGIN_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
-    let style = LOGIN.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).map_or("", |(style, _)| style);
+    let style =
+        LOGIN.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).map_or("", |(style, _)| style);
     let policy = format!(
         "default-src 'none'; style-src 'sha256-{}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         BASE64_STANDARD.encode(Sha256::digest(style.as_bytes()))
@@ -77,7 +78,11 @@ pub(super) struct LoginQuery {
 }
 
 /// Shows the login, or redeems the code of a login link.
-pub(super) async fn login_page(State(app): State<App>, QueryPart(query): QueryPart<LoginQuery>, request: Request) -> Response {
+pub(super) async fn login_page(
+    State(app): State<App>,
+    QueryPart(query): QueryPart<LoginQuery>,
+    request: Request,
+) -> Response {
     let next = query.next.unwrap_or_default();
     let Some(code) = query.code else {
         return login(StatusCode::OK, "", &next);
@@ -143,7 +148,16 @@ mod tests {
     #[test]
     fn after_the_login_only_pages_of_ours_follow() {
         assert_eq!(local_path("/index.html?session=session-1"), "/index.html?session=session-1");
-        for elsewhere in ["", "//evil.example", "https://evil.example", "/\\evil.example", "/\t/evil.example", "/a\r\nX: y", "/\0", "/login"] {
+        for elsewhere in [
+            "",
+            "//evil.example",
+            "https://evil.example",
+            "/\\evil.example",
+            "/\t/evil.example",
+            "/a\r\nX: y",
+            "/\0",
+            "/login",
+        ] {
             assert_eq!(local_path(elsewhere), "/", "{elsewhere:?}");
         }
     }

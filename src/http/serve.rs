@@ -35,7 +35,8 @@ pub struct Serving {
 /// Serves until `stopping` is cancelled: then nothing new is accepted, and what is under way is finished.
 pub fn serve(listeners: Listeners, app: &App, stopping: &CancellationToken) -> Serving {
     let limits = app.limits();
-    let serving = Serving { accepting: TaskTracker::new(), connections: TaskTracker::new(), cut: CancellationToken::new() };
+    let serving =
+        Serving { accepting: TaskTracker::new(), connections: TaskTracker::new(), cut: CancellationToken::new() };
     let places = Arc::new(Semaphore::new(limits.connections));
     let service = TowerToHyperService::new(router(app.clone()));
     for socket in listeners.sockets {

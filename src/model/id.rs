@@ -41,9 +41,8 @@ impl FromStr for SessionId {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digits = text.strip_prefix("session-").ok_or(InvalidSessionId)?;
         // `u32::from_str` would also take "+1" and "01", which would give one session several names.
-        let canonical = !digits.is_empty()
-            && digits.bytes().all(|byte| byte.is_ascii_digit())
-            && !digits.starts_with('0');
+        let canonical =
+            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
         if !canonical {
             return Err(InvalidSessionId);
         }
@@ -59,9 +58,7 @@ impl Serialize for SessionId {
 
 impl<'de> Deserialize<'de> for SessionId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -72,7 +69,9 @@ mod tests {
     #[test]
     fn a_session_has_exactly_one_name() {
         assert_eq!("session-12".parse::<SessionId>().expect("valid"), SessionId(12));
-        for wrong in ["session-", "session-0", "session-01", "session-+1", "session-1 ", "task-1", "1", "session-99999999999"] {
+        for wrong in
+            ["session-", "session-0", "session-01", "session-+1", "session-1 ", "task-1", "1", "session-99999999999"]
+        {
             assert!(wrong.parse::<SessionId>().is_err(), "{wrong}");
         }
     }

@@ -4,8 +4,22 @@ use std::borrow::Cow;
 
 /// How the secrets begin that we know by sight, ours (`fd_`, `fdc_`, `fdl_`) among them.
 const PREFIXES: [&str; 16] = [
-    "github_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "sk-", "xoxb-", "xoxp-", "fdc_", "fdl_", "fd_", "AKIA",
-    "glpat-", "npm_", "AIza",
+    "github_pat_",
+    "ghp_",
+    "gho_",
+    "ghu_",
+    "ghs_",
+    "ghr_",
+    "sk-",
+    "xoxb-",
+    "xoxp-",
+    "fdc_",
+    "fdl_",
+    "fd_",
+    "AKIA",
+    "glpat-",
+    "npm_",
+    "AIza",
 ];
 /// Words after which whatever follows is a secret, whatever it looks like.
 /// The number is the least length that is taken for a secret: "bearer" is also a word.

@@ -146,9 +146,7 @@ impl Response {
     /// The response as one line of JSON. Made once per event; readers share the bytes.
     pub fn to_json(&self) -> String {
         let written = match self {
-            Self::SessionError(message) => {
-                serde_json::to_string(&SessionErrorBody { session_error: message.clone() })
-            }
+            Self::SessionError(message) => serde_json::to_string(&SessionErrorBody { session_error: message.clone() }),
             Self::Callback(callback) => serde_json::to_string(callback),
         };
         written.expect("a response holds only strings, numbers and lists of them")
@@ -169,9 +167,7 @@ impl Response {
             Self::Callback(Callback::Reasoning { reasoning_id, .. }) => {
                 Some(BlockKey::new(BlockKind::Reasoning, reasoning_id))
             }
-            Self::Callback(Callback::Message { message_id, .. }) => {
-                Some(BlockKey::new(BlockKind::Message, message_id))
-            }
+            Self::Callback(Callback::Message { message_id, .. }) => Some(BlockKey::new(BlockKind::Message, message_id)),
             Self::Callback(Callback::ToolExecution { tool_call_id, .. }) => {
                 Some(BlockKey::new(BlockKind::Tool, tool_call_id))
             }

@@ -65,12 +65,9 @@ impl FromStr for SessionState {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .into_iter()
-            .find(|state| state.as_str() == text)
-            .ok_or_else(|| {
-                let names: Vec<&str> = Self::ALL.iter().map(|state| state.as_str()).collect();
-                format!("unknown session state {text:?}; there are {}", names.join(", "))
-            })
+        Self::ALL.into_iter().find(|state| state.as_str() == text).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|state| state.as_str()).collect();
+            format!("unknown session state {text:?}; there are {}", names.join(", "))
+        })
     }
 }

@@ -57,7 +57,9 @@ impl Blocks {
         match callback {
             Callback::StartReasoning { reasoning_id: id } => self.start(BlockKey::new(BlockKind::Reasoning, id), seq),
             Callback::StartMessage { message_id: id } => self.start(BlockKey::new(BlockKind::Message, id), seq),
-            Callback::StartToolExecution { tool_call_id: id, .. } => self.start(BlockKey::new(BlockKind::Tool, id), seq),
+            Callback::StartToolExecution { tool_call_id: id, .. } => {
+                self.start(BlockKey::new(BlockKind::Tool, id), seq)
+            }
             Callback::Reasoning { reasoning_id: id, delta } => {
                 self.delta(&BlockKey::new(BlockKind::Reasoning, id), delta);
             }

@@ -68,10 +68,8 @@ pub(super) async fn create(
     let chosen = |choice: &Option<String>| choice.clone().filter(|text| !text.is_empty());
     let project = project_defaults(settings, &new.working_directory)?;
     let own_runtime = chosen(&new.runtime);
-    let runtime_name = own_runtime
-        .clone()
-        .or_else(|| chosen(&project.runtime))
-        .unwrap_or_else(|| settings.default_runtime.clone());
+    let runtime_name =
+        own_runtime.clone().or_else(|| chosen(&project.runtime)).unwrap_or_else(|| settings.default_runtime.clone());
     // A model configured for one runtime says nothing about another that the caller chose.
     let configured_model = || {
         let fits = own_runtime.as_deref().is_none_or(|own| own == settings.default_runtime);

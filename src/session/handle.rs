@@ -93,8 +93,10 @@ impl Session {
     /// Answers a request, exactly once.
     pub async fn answer(&self, request_id: &str, answer: RequestAnswer, by: &str) -> Result<(), AnswerError> {
         let (id, by) = (request_id.to_owned(), by.to_owned());
-        let answered =
-            self.ask(|reply| Command::Answer { request_id: id, answer, by, reply }).await.map_err(AnswerError::Session)?;
+        let answered = self
+            .ask(|reply| Command::Answer { request_id: id, answer, by, reply })
+            .await
+            .map_err(AnswerError::Session)?;
         match answered {
             Err(AnswerError::NotFound) => {
                 let closed = self.store.closed_request(self.id, request_id.to_owned()).await;

@@ -82,7 +82,10 @@ impl Sessions {
         if let Some(max_bytes) = retention.max_bytes {
             while store.used_bytes().await? > max_bytes {
                 let Some(id) = store.longest_closed(clock::now()).await? else {
-                    tracing::warn!(max_bytes, "the database is larger than retention.max_bytes and no closed session is left to forget");
+                    tracing::warn!(
+                        max_bytes,
+                        "the database is larger than retention.max_bytes and no closed session is left to forget"
+                    );
                     return Ok(());
                 };
                 self.forget(id, "size").await?;
@@ -113,8 +116,7 @@ impl Sessions {
 /// Nobody holds the slot or the session: both are counted under the lock that hands them out.
 fn is_unused(slot: &Slot, grace: Duration) -> bool {
     let Some(session) = slot.get() else { return false };
-    let closed_long_ago =
-        session.log.head().closed_at.is_some_and(|closed_at| clock::now().since(closed_at) > grace);
+    let closed_long_ago = session.log.head().closed_at.is_some_and(|closed_at| clock::now().since(closed_at) > grace);
     closed_long_ago && Arc::strong_count(slot) == 1 && Arc::strong_count(session) == 1
 }
 

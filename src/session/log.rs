@@ -64,7 +64,13 @@ impl SessionLog {
             session,
             store,
             tail: Mutex::new(Tail::new(committed, budget.clone())),
-            head: watch::Sender::new(Head { committed, closed_at, closed_after: committed, deleted: false, broken: false }),
+            head: watch::Sender::new(Head {
+                committed,
+                closed_at,
+                closed_after: committed,
+                deleted: false,
+                broken: false,
+            }),
             viewers: Arc::new(viewers),
             budget,
         }

@@ -78,8 +78,7 @@ impl Readers {
             if token != SHARED {
                 make_room(&mut cursors, self.limit)?;
             }
-            let cursor =
-                Cursor { position, done: false, busy: false, unsaved: true, last_used: Instant::now() };
+            let cursor = Cursor { position, done: false, busy: false, unsaved: true, last_used: Instant::now() };
             cursors.insert(token.to_owned(), cursor);
         }
         let Some(cursor) = cursors.get_mut(token) else { return Err(NotNow::NoNewcomers) };

@@ -72,7 +72,8 @@ impl Append {
     }
 
     pub(super) fn write(&self, connection: &Connection) -> rusqlite::Result<()> {
-        let mut insert = connection.prepare_cached("INSERT INTO event (id, time, block, body) VALUES (?1, ?2, ?3, ?4)")?;
+        let mut insert =
+            connection.prepare_cached("INSERT INTO event (id, time, block, body) VALUES (?1, ?2, ?3, ?4)")?;
         for event in &self.events {
             insert.execute(params![
                 event_id(self.session, event.seq),

@@ -65,7 +65,9 @@ impl Store {
         let files = run_blocking(move || Ok(old_files(&folder))).await?;
         for (hash, path) in files {
             let used = self
-                .read(move |connection| connection.prepare_cached("SELECT 1 FROM blob_use WHERE hash = ?1")?.exists([hash]))
+                .read(move |connection| {
+                    connection.prepare_cached("SELECT 1 FROM blob_use WHERE hash = ?1")?.exists([hash])
+                })
                 .await?;
             if !used {
                 if let Err(error) = fs::remove_file(&path) {

@@ -3,9 +3,7 @@
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 
-use crate::model::{
-    Attachment, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionId, SessionState, Timestamp,
-};
+use crate::model::{Attachment, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionId, SessionState, Timestamp};
 
 /// A turn that has begun and not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,10 +114,9 @@ impl Change {
                  VALUES (?1, ?2, ?3, ?4, ?5, 'queued')",
                 params![id, prompt.number, prompt.idempotency_key, prompt.text, json(&prompt.attachments)],
             ),
-            Self::PromptStarted(number) => execute(
-                "UPDATE prompt SET state = 'running' WHERE session = ?1 AND number = ?2",
-                params![id, number],
-            ),
+            Self::PromptStarted(number) => {
+                execute("UPDATE prompt SET state = 'running' WHERE session = ?1 AND number = ?2", params![id, number])
+            }
             Self::PromptEnded(number, outcome) => execute(
                 // The attachments have been sent; keeping them would only fill the disk.
                 "UPDATE prompt SET state = 'ended', attachments = '[]', outcome = ?3 WHERE session = ?1 AND number = ?2",

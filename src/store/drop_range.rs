@@ -41,7 +41,9 @@ pub(super) fn defer(connection: &Connection, range: DropRange) -> rusqlite::Resu
 pub(super) fn drop_slice(connection: &Connection) -> rusqlite::Result<bool> {
     let oldest = connection
         .prepare_cached("SELECT id, first, last, block FROM dropped_range ORDER BY id LIMIT 1")?
-        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, row.get::<_, Option<u64>>(3)?)))
+        .query_row([], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?, row.get::<_, Option<u64>>(3)?))
+        })
         .optional()?;
     let Some((id, first, last, block)) = oldest else {
         return Ok(false);
@@ -56,7 +58,9 @@ pub(super) fn drop_slice(connection: &Connection) -> rusqlite::Result<bool> {
         .execute(params![first, end.unwrap_or(last), block])?;
     match end {
         Some(end) => {
-            connection.prepare_cached("UPDATE dropped_range SET first = ?2 WHERE id = ?1")?.execute(params![id, end])?;
+            connection
+                .prepare_cached("UPDATE dropped_range SET first = ?2 WHERE id = ?1")?
+                .execute(params![id, end])?;
         }
         None => {
             connection.prepare_cached("DELETE FROM dropped_range WHERE id = ?1")?.execute([id])?;

@@ -8,7 +8,9 @@ use rusqlite::ErrorCode;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// No room left, on the disk or below the configured limit.
-    #[error("there is no room left for the database; free some disk space, delete old sessions, or raise limits.database_bytes")]
+    #[error(
+        "there is no room left for the database; free some disk space, delete old sessions, or raise limits.database_bytes"
+    )]
     Full(#[source] rusqlite::Error),
     /// The file may not be written.
     #[error("the database cannot be written; check who owns the data folder and whether its disk is mounted read-only")]

@@ -64,7 +64,11 @@ impl Store {
     }
 }
 
-fn read_page(connection: &Connection, session: SessionId, page: EventPage) -> rusqlite::Result<(Vec<StoredEvent>, bool)> {
+fn read_page(
+    connection: &Connection,
+    session: SessionId,
+    page: EventPage,
+) -> rusqlite::Result<(Vec<StoredEvent>, bool)> {
     let first = event_id(session, page.after) + 1;
     let last = match page.before {
         Some(before) => event_id(session, before) - 1,

@@ -67,9 +67,7 @@ impl DataFolder {
         let lock = lock_file(&path.join("flightdeck.lock")).map_err(refused("written"))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: lock }),
-            Err(TryLockError::WouldBlock) => {
-                Err(FolderError::InUse { server: ServerNote::read(&path), path })
-            }
+            Err(TryLockError::WouldBlock) => Err(FolderError::InUse { server: ServerNote::read(&path), path }),
             Err(TryLockError::Error(source)) => Err(FolderError::Refused { path, action: "locked", source }),
         }
     }

@@ -11,7 +11,10 @@ impl Store {
         self.write(move |connection| {
             connection.execute("DELETE FROM login WHERE expires_at <= ?1", [now.as_millis()])?;
             connection
-                .execute("INSERT OR REPLACE INTO login (hash, expires_at) VALUES (?1, ?2)", params![hash, expires_at.as_millis()])
+                .execute(
+                    "INSERT OR REPLACE INTO login (hash, expires_at) VALUES (?1, ?2)",
+                    params![hash, expires_at.as_millis()],
+                )
                 .map(drop)
         })
         .await

@@ -65,9 +65,7 @@ impl Store {
     /// Forgets readers with a token that have not read since that moment.
     pub async fn expire_readers(&self, before: Timestamp) -> Result<(), StoreError> {
         self.write(move |connection| {
-            connection
-                .execute("DELETE FROM reader WHERE token <> '' AND seen_at < ?1", [before.as_millis()])
-                .map(drop)
+            connection.execute("DELETE FROM reader WHERE token <> '' AND seen_at < ?1", [before.as_millis()]).map(drop)
         })
         .await
     }

@@ -21,9 +21,7 @@ impl Store {
     pub async fn prompt_by_key(&self, session: SessionId, key: String) -> Result<Option<KnownPrompt>, StoreError> {
         self.read(move |connection| {
             connection
-                .prepare_cached(
-                    "SELECT number, text, outcome FROM prompt WHERE session = ?1 AND idempotency_key = ?2",
-                )?
+                .prepare_cached("SELECT number, text, outcome FROM prompt WHERE session = ?1 AND idempotency_key = ?2")?
                 .query_row(params![session.number(), key], known)
                 .optional()
         })

@@ -24,7 +24,10 @@ impl Store {
                      WHERE session = ?1 AND id = ?2 AND decision IS NOT NULL",
                 )?
                 .query_row(params![session.number(), id], |row| {
-                    Ok(ClosedRequest { decision: row.get(0)?, by: row.get::<_, Option<String>>(1)?.unwrap_or_default() })
+                    Ok(ClosedRequest {
+                        decision: row.get(0)?,
+                        by: row.get::<_, Option<String>>(1)?.unwrap_or_default(),
+                    })
                 })
                 .optional()
         })

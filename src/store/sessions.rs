@@ -7,9 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::drop_range::{self, DropRange};
 use super::events::{LAST_SESSION, seq_of, whole_log};
 use super::{OpenTurn, QueuedPrompt, Store, StoreError};
-use crate::model::{
-    OpenRequest, Seq, SessionId, SessionProfile, SessionState, SessionSummary, Timestamp,
-};
+use crate::model::{OpenRequest, Seq, SessionId, SessionProfile, SessionState, SessionSummary, Timestamp};
 
 /// Which sessions to list, newest first.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +39,8 @@ pub struct StoredSession {
     pub last_prompt: u32,
 }
 
-const COLUMNS: &str = "id, title, runtime, model, effort, working_directory, permissions, system_prompt, options, state,
+const COLUMNS: &str =
+    "id, title, runtime, model, effort, working_directory, permissions, system_prompt, options, state,
     state_detail, created_at, updated_at, closed_at,
     (SELECT max(event.id) FROM event WHERE event.id BETWEEN session.id << 40 AND (session.id << 40) + (1 << 40) - 1),
     (SELECT count(*) FROM request WHERE request.session = session.id AND decision IS NULL)";

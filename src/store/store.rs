@@ -139,7 +139,9 @@ impl Store {
     /// Writes what is left, notes the clean end, and closes the files.
     pub async fn close(&self) {
         let noted = self
-            .write_durably(|connection| connection.execute("DELETE FROM meta WHERE key = 'open_since_boot'", []).map(drop))
+            .write_durably(|connection| {
+                connection.execute("DELETE FROM meta WHERE key = 'open_since_boot'", []).map(drop)
+            })
             .await;
         if let Err(error) = noted {
             tracing::warn!(%error, "could not note the clean end");
@@ -168,9 +170,11 @@ impl Store {
         work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let pool = Arc::clone(&self.shared.pool);
-        tokio::task::spawn_blocking(move || pool.with(work).map_err(|error| StoreError::from_sqlite(error, pool.path())))
-            .await
-            .unwrap_or(Err(StoreError::Closed))
+        tokio::task::spawn_blocking(move || {
+            pool.with(work).map_err(|error| StoreError::from_sqlite(error, pool.path()))
+        })
+        .await
+        .unwrap_or(Err(StoreError::Closed))
     }
 
     pub(super) async fn write<T: Send + 'static>(
@@ -270,7 +274,5 @@ fn note_open(connection: &Connection) -> rusqlite::Result<()> {
         tracing::warn!("the machine went down while the server ran; numbers of events jump ahead");
         connection.execute("UPDATE session SET seq_floor = seq_reserved", [])?;
     }
-    connection
-        .execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)", [boot])
-        .map(drop)
+    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)", [boot]).map(drop)
 }

@@ -32,7 +32,10 @@ pub(super) enum Job {
     Append(Append),
     /// Refused with an error when the disk refuses.
     Checked(Append, oneshot::Sender<Result<(), StoreError>>),
-    Write { durable: bool, job: Box<dyn WriteJob> },
+    Write {
+        durable: bool,
+        job: Box<dyn WriteJob>,
+    },
     /// The session is being deleted: what is kept for it is of no more use.
     Forget(SessionId),
     /// Answered when everything given before is written, or with the reason why it is not yet.
@@ -199,7 +202,8 @@ impl Writer {
     /// One transaction. Gives the jobs that failed by themselves; an error means that nothing was written.
     fn transact(&mut self, batch: &mut [Job]) -> rusqlite::Result<HashMap<usize, rusqlite::Error>> {
         let reservations = self.reservations(batch)?;
-        let durable = !reservations.is_empty() || batch.iter().any(|job| matches!(job, Job::Write { durable: true, .. }));
+        let durable =
+            !reservations.is_empty() || batch.iter().any(|job| matches!(job, Job::Write { durable: true, .. }));
         self.connection.pragma_update(None, "synchronous", if durable { "FULL" } else { "NORMAL" })?;
         let transaction = self.connection.unchecked_transaction()?;
         let mut failures = HashMap::new();

@@ -77,12 +77,8 @@ impl Runtime for Demo {
     }
 
     fn models(&self) -> BoxFuture<'_, ModelList> {
-        let model = |name: &str, id: &str| Model {
-            name: name.to_owned(),
-            id: id.to_owned(),
-            multiplier: 0.0,
-            hidden: false,
-        };
+        let model =
+            |name: &str, id: &str| Model { name: name.to_owned(), id: id.to_owned(), multiplier: 0.0, hidden: false };
         Box::pin(async move {
             ModelList::Known(vec![
                 model("Demo agent (no AI)", "demo"),

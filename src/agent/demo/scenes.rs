@@ -10,7 +10,8 @@ use super::script::{Many, Script};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart, RequestAnswer};
 use crate::model::{BlockKey, BlockKind, RequestBody, ToolError, ToolResult, Usage};
 
-const HELLO: &str = "Hello from the demo agent. I am scripted: no AI and no account are involved. Send `help` to see what I can show.";
+const HELLO: &str =
+    "Hello from the demo agent. I am scripted: no AI and no account are involved. Send `help` to see what I can show.";
 
 const HELP: &str = "I am the demo agent: scripted, no AI. The first word of a prompt chooses what I play:\n\n\
 - `hello`: a short message\n\
@@ -102,7 +103,11 @@ async fn reason(stage: &Stage) -> Played {
     stage.tell(AgentEvent::UsageReported(Usage { num_turns: Some(1), ..Usage::default() })).await
 }
 
-async fn start_tool(stage: &Stage, name: &str, arguments: &serde_json::Value) -> Result<String, super::player::NobodyListens> {
+async fn start_tool(
+    stage: &Stage,
+    name: &str,
+    arguments: &serde_json::Value,
+) -> Result<String, super::player::NobodyListens> {
     let id = stage.id("tool");
     stage
         .tell(AgentEvent::BlockStarted(BlockStart::Tool {

@@ -104,7 +104,9 @@ mod tests {
     fn many_takes_count_rate_and_size() {
         assert_eq!(Script::of("many 5"), Script::Many(Many { count: 5, rate: 0, size: DEFAULT_SIZE }));
         assert_eq!(Script::of("many 5 10 3"), Script::Many(Many { count: 5, rate: 10, size: 3 }));
-        for wrong in ["many", "many x", "many 0", "many 1 -1", "many 1 1 0", "many 1 1 1 1", "many 999999999 0 999999999"] {
+        for wrong in
+            ["many", "many x", "many 0", "many 1 -1", "many 1 1 0", "many 1 1 1 1", "many 999999999 0 999999999"]
+        {
             assert!(matches!(Script::of(wrong), Script::Misused(_)), "{wrong}");
         }
     }

@@ -61,7 +61,8 @@ fn without_secrets(value: &Value) -> Value {
         Value::Object(entries) => entries
             .iter()
             .map(|(key, value)| {
-                let value = if is_secret(key) && !value.is_null() { json!("[redacted]") } else { without_secrets(value) };
+                let value =
+                    if is_secret(key) && !value.is_null() { json!("[redacted]") } else { without_secrets(value) };
                 (key.clone(), value)
             })
             .collect(),
@@ -80,10 +81,13 @@ pub(super) fn permission_policy(value: &Value) -> ApiResult<PermissionPolicy> {
         }
         Value::Object(entries) => {
             if let Some(unknown) = entries.keys().find(|key| !matches!(key.as_str(), "mode" | "rules")) {
-                return Err(invalid(format!("permissionMode has the unknown field {unknown:?}; it has mode and rules.")));
+                return Err(invalid(format!(
+                    "permissionMode has the unknown field {unknown:?}; it has mode and rules."
+                )));
             }
             let field = |name: &str| entries.get(name).cloned();
-            let mode: Option<PermissionMode> = field("mode").map(serde_json::from_value).transpose().map_err(|error| invalid(error.to_string()))?;
+            let mode: Option<PermissionMode> =
+                field("mode").map(serde_json::from_value).transpose().map_err(|error| invalid(error.to_string()))?;
             let rules: Option<Vec<PermissionRule>> =
                 field("rules").map(serde_json::from_value).transpose().map_err(|error| invalid(error.to_string()))?;
             Ok(PermissionPolicy { mode: mode.unwrap_or_default(), rules: rules.unwrap_or_default() })
@@ -98,8 +102,12 @@ mod tests {
 
     #[test]
     fn keys_of_providers_are_not_shown() {
-        let shown = without_secrets(&json!({ "provider": { "apiKey": "x", "type": "openai" }, "list": [{ "token": "y" }] }));
-        assert_eq!(shown, json!({ "provider": { "apiKey": "[redacted]", "type": "openai" }, "list": [{ "token": "[redacted]" }] }));
+        let shown =
+            without_secrets(&json!({ "provider": { "apiKey": "x", "type": "openai" }, "list": [{ "token": "y" }] }));
+        assert_eq!(
+            shown,
+            json!({ "provider": { "apiKey": "[redacted]", "type": "openai" }, "list": [{ "token": "[redacted]" }] })
+        );
     }
 
     #[test]

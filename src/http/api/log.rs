@@ -41,7 +41,9 @@ pub(in crate::http) async fn log(
     body.extend_from_slice(b"{\"events\":[");
     for (position, event) in events.iter().enumerate() {
         let comma = if position > 0 { "," } else { "" };
-        body.extend_from_slice(format!("{comma}{{\"seq\":{},\"time\":\"{}\",\"response\":", event.seq, event.time).as_bytes());
+        body.extend_from_slice(
+            format!("{comma}{{\"seq\":{},\"time\":\"{}\",\"response\":", event.seq, event.time).as_bytes(),
+        );
         body.extend_from_slice(&event.body);
         body.extend_from_slice(b"}");
     }
@@ -67,7 +69,10 @@ pub(in crate::http) async fn blob(
         (header::CONTENT_TYPE, blob.mime),
         (header::CONTENT_DISPOSITION, "inline".to_owned()),
         (header::CACHE_CONTROL, "private, max-age=31536000, immutable".to_owned()),
-        (HeaderName::from_static("content-security-policy"), "default-src 'none'; sandbox; frame-ancestors 'none'".to_owned()),
+        (
+            HeaderName::from_static("content-security-policy"),
+            "default-src 'none'; sandbox; frame-ancestors 'none'".to_owned(),
+        ),
     ];
     Ok((headers, blob.data).into_response())
 }

@@ -41,7 +41,9 @@ pub(in crate::http) async fn prompt(
     headers: HeaderMap,
     JsonBody(body): JsonBody<PromptBody>,
 ) -> ApiResult<Json<Value>> {
-    if let Some(attachment) = body.attachments.iter().find(|attachment| BASE64_STANDARD.decode(&attachment.data).is_err()) {
+    if let Some(attachment) =
+        body.attachments.iter().find(|attachment| BASE64_STANDARD.decode(&attachment.data).is_err())
+    {
         return Err(ApiError::bad_request(
             "InvalidAttachment",
             format!("The data of the attachment {:?} is not base64.", attachment.name),

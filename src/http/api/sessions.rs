@@ -85,7 +85,10 @@ pub(in crate::http) async fn list_sessions(
     Ok(Json(reply))
 }
 
-pub(in crate::http) async fn session_details(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Json<Value>> {
+pub(in crate::http) async fn session_details(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+) -> ApiResult<Json<Value>> {
     // Loaded first: a session of an earlier run closes its open turn before it is described.
     let session = session(&app, &id).await?;
     Ok(Json(details(&app, session.id()).await?))
@@ -121,7 +124,10 @@ pub(in crate::http) async fn update_session(
     Ok(Json(details(&app, session.id()).await?))
 }
 
-pub(in crate::http) async fn delete_session(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<StatusCode> {
+pub(in crate::http) async fn delete_session(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+) -> ApiResult<StatusCode> {
     app.sessions().delete(session_id(&id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -43,7 +43,10 @@ pub(in crate::http) async fn live_with_token(
     QueryPart(LiveQuery { after }): QueryPart<LiveQuery>,
 ) -> ApiResult<Response> {
     if token.is_empty() || token.chars().count() > LONGEST_TOKEN {
-        return Err(ApiError::bad_request("InvalidToken", format!("A reader token has 1 to {LONGEST_TOKEN} characters.")));
+        return Err(ApiError::bad_request(
+            "InvalidToken",
+            format!("A reader token has 1 to {LONGEST_TOKEN} characters."),
+        ));
     }
     let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
     match session.live_batch(&token, after).await {

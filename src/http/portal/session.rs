@@ -39,7 +39,10 @@ pub(super) async fn find(app: &App, id: &str) -> ApiResult<Option<Arc<Session>>>
     }
 }
 
-pub(in crate::http) async fn stop_session(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Response> {
+pub(in crate::http) async fn stop_session(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+) -> ApiResult<Response> {
     let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
     match session.close().await {
         Ok(()) => Ok(Json(json!({ "result": "Closed" })).into_response()),
@@ -58,7 +61,9 @@ pub(in crate::http) async fn query(
     let prompt = NewPrompt { text, idempotency_key: idempotency_key(&headers)?, ..NewPrompt::default() };
     match session.prompt(prompt).await {
         Ok(_) => Ok(Json(json!({})).into_response()),
-        Err(PromptError::Session(SessionError::Closed | SessionError::NotFound)) => Ok(business_error("SessionNotFound")),
+        Err(PromptError::Session(SessionError::Closed | SessionError::NotFound)) => {
+            Ok(business_error("SessionNotFound"))
+        }
         Err(other) => Err(ApiError::from(other)),
     }
 }

@@ -72,11 +72,12 @@ impl Actor {
 
     fn on_block_started(&mut self, start: BlockStart) {
         let (key, response) = match start {
-            BlockStart::Reasoning(id) => (
-                BlockKey::new(BlockKind::Reasoning, &id),
-                Callback::StartReasoning { reasoning_id: id },
-            ),
-            BlockStart::Message(id) => (BlockKey::new(BlockKind::Message, &id), Callback::StartMessage { message_id: id }),
+            BlockStart::Reasoning(id) => {
+                (BlockKey::new(BlockKind::Reasoning, &id), Callback::StartReasoning { reasoning_id: id })
+            }
+            BlockStart::Message(id) => {
+                (BlockKey::new(BlockKind::Message, &id), Callback::StartMessage { message_id: id })
+            }
             BlockStart::Tool { id, parent, name, arguments } => {
                 // What the agent said before a tool call is not its final word.
                 if let Some(turn) = &mut self.turn {

@@ -70,6 +70,11 @@ pub(in crate::session) enum Command {
     Close(Reply<()>),
     Reopen(Reply<()>),
     Update(Box<SessionUpdate>, Reply<()>),
-    Answer { request_id: String, answer: RequestAnswer, by: String, reply: Reply<(), AnswerError> },
+    Answer {
+        request_id: String,
+        answer: RequestAnswer,
+        by: String,
+        reply: Reply<(), AnswerError>,
+    },
     ShutDown(oneshot::Sender<()>),
 }

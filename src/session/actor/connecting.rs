@@ -19,7 +19,9 @@ pub(super) enum Link {
     None,
     Starting(BoxFuture<'static, Result<Connection, StartError>>),
     Live(Box<Connection>),
-    BackingOff { until: Instant },
+    BackingOff {
+        until: Instant,
+    },
 }
 
 pub(super) enum LinkNews {
@@ -198,9 +200,8 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_the_longest() {
-        let waits: Vec<u64> = (0..9)
-            .map(|deaths| back_off(deaths, Duration::from_secs(1), Duration::from_mins(1)).as_secs())
-            .collect();
+        let waits: Vec<u64> =
+            (0..9).map(|deaths| back_off(deaths, Duration::from_secs(1), Duration::from_mins(1)).as_secs()).collect();
         assert_eq!(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60]);
     }
 }

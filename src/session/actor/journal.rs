@@ -119,9 +119,11 @@ impl Journal {
         }
         self.last_flushed = self.last_numbered;
         let events = std::mem::take(&mut self.events);
-        self.log.publish(
-            events.iter().map(|event| StoredEvent { seq: event.seq, time: event.time, body: event.body.clone() }),
-        );
+        self.log.publish(events.iter().map(|event| StoredEvent {
+            seq: event.seq,
+            time: event.time,
+            body: event.body.clone(),
+        }));
         Some(Append {
             session: self.session,
             time: now(),

@@ -21,8 +21,8 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant};
 
-pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 pub(super) use command::Command;
+pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 use connecting::{Link, LinkNews};
 use held::Held;
 use journal::Journal;
@@ -225,9 +225,8 @@ impl Actor {
             )
         };
         if self.has_been_prompted() && (is_told(state) || is_told(self.state)) && state != SessionState::Closed {
-            self.journal.write(
-                &Callback::StateChanged { state: state.as_str().to_owned(), detail: detail.clone() }.into(),
-            );
+            self.journal
+                .write(&Callback::StateChanged { state: state.as_str().to_owned(), detail: detail.clone() }.into());
         }
         self.state = state;
         self.state_detail.clone_from(&detail);

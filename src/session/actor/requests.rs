@@ -5,9 +5,7 @@ use tokio::time::Instant;
 use super::connecting::Link;
 use super::{Actor, PendingBriefs};
 use crate::agent::{AgentCommand, RequestAnswer};
-use crate::model::{
-    Callback, Decision, OpenRequest, PermissionPolicy, RequestBody, Response, SessionState, Verdict,
-};
+use crate::model::{Callback, Decision, OpenRequest, PermissionPolicy, RequestBody, Response, SessionState, Verdict};
 use crate::session::bulletin::PendingBrief;
 use crate::session::{AnswerError, SessionError};
 use crate::store::Change;
@@ -117,10 +115,14 @@ impl Actor {
             }
             (RequestBody::Question { .. }, RequestAnswer::Question(text)) => ("answered", text.clone()),
             (RequestBody::Permission { .. }, RequestAnswer::Question(_)) => {
-                return Err(AnswerError::WrongKind("the request asks for a permission; send the answer to …/permission/{requestId}"));
+                return Err(AnswerError::WrongKind(
+                    "the request asks for a permission; send the answer to …/permission/{requestId}",
+                ));
             }
             (RequestBody::Question { .. }, RequestAnswer::Permission { .. }) => {
-                return Err(AnswerError::WrongKind("the request is a question; send the answer to …/answer/{requestId}"));
+                return Err(AnswerError::WrongKind(
+                    "the request is a question; send the answer to …/answer/{requestId}",
+                ));
             }
         };
         self.journal.flush();
@@ -217,7 +219,10 @@ impl Actor {
             };
             self.write_notice(
                 "unattended",
-                format!("A request was {done} because nobody watched the session for {timeout}: {}", request.headline()),
+                format!(
+                    "A request was {done} because nobody watched the session for {timeout}: {}",
+                    request.headline()
+                ),
             );
             if let Err(error) = self.accept_answer(&request.request_id, answer, "timeout").await {
                 tracing::warn!(session = %self.id, error = %error, "an unattended request could not be closed yet");

@@ -30,7 +30,8 @@ impl Actor {
         } else {
             self.turn = Some(turn);
             self.close_requests("agent-gone", "restart");
-            let mut message = "The turn was interrupted because the server ended; what was said until then is kept.".to_owned();
+            let mut message =
+                "The turn was interrupted because the server ended; what was said until then is kept.".to_owned();
             match self.prompts.len() {
                 0 => {}
                 waiting => {

@@ -25,14 +25,12 @@ async fn an_answer_that_does_not_fit_is_refused_and_the_request_stays_open() {
     let session = server.session().await;
     let permission = session.prompt_and_get_request("permission").await;
     let before = session.get("").await.json();
-    for body in
-        [json!({ "decision": "perhaps" }), json!({ "decision": null }), json!({}), json!({ "feedback": "no" })]
+    for body in [json!({ "decision": "perhaps" }), json!({ "decision": null }), json!({}), json!({ "feedback": "no" })]
     {
         let reply = session.post(&format!("/permission/{permission}"), body.clone()).await;
         assert_eq!(reply.error(400), "InvalidJson", "{body}");
     }
-    let reply =
-        session.post(&format!("/permission/{permission}"), json!({ "decision": "deny", "feedback": 1 })).await;
+    let reply = session.post(&format!("/permission/{permission}"), json!({ "decision": "deny", "feedback": 1 })).await;
     assert_eq!(reply.error(400), "InvalidJson");
     let reply = session.post(&format!("/answer/{permission}"), json!({ "answer": "allow-once" })).await;
     assert_eq!(reply.error(400), "WrongKindOfAnswer");

@@ -49,20 +49,13 @@ async fn an_unknown_model_is_told_before_anything_is_said_about_the_folder() {
     let server = Server::start().await;
     let missing = server.work().join("missing").to_str().expect("UTF-8").to_owned();
     for folder in ["relative", &missing, server.work().to_str().expect("UTF-8"), ""] {
-        for model in ["no-such-model", "demo/no-such-model", "DEMO", "demo/", "nobody/demo", "demo/demo/demo", "%20"]
-        {
+        for model in ["no-such-model", "demo/no-such-model", "DEMO", "demo/", "nobody/demo", "demo/demo/demo", "%20"] {
             let path = format!("/api/copilot/session/start/{model}");
             let reply = server.http().post(&path, folder.to_owned()).await;
-            assert_eq!(
-                (reply.status.as_u16(), reply.json()),
-                (200, json!({ "error": "ModelIdNotFound" })),
-                "{model}"
-            );
+            assert_eq!((reply.status.as_u16(), reply.json()), (200, json!({ "error": "ModelIdNotFound" })), "{model}");
         }
-        let reply = server
-            .http()
-            .post_json("/api/copilot/session", &json!({ "model": "x", "workingDirectory": folder }))
-            .await;
+        let reply =
+            server.http().post_json("/api/copilot/session", &json!({ "model": "x", "workingDirectory": folder })).await;
         assert_eq!(reply.error(400), "ModelIdNotFound");
         assert!(reply.text().contains("demo-slow"), "it says what there is: {}", reply.text());
     }

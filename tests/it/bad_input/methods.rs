@@ -12,8 +12,7 @@ async fn a_wrong_method_is_refused_and_does_nothing() {
     let at = |rest: &str| session.path(rest);
     let check = async |path: &str, methods: &[Method]| {
         for method in methods {
-            let reply =
-                server.http().header("content-type", "application/json").send(method.clone(), path, "{}").await;
+            let reply = server.http().header("content-type", "application/json").send(method.clone(), path, "{}").await;
             assert_eq!(reply.status, 405, "{method} {path}");
             if path.starts_with("/api/") {
                 assert_eq!(reply.error(405), "MethodNotAllowed");

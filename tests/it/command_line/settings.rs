@@ -16,11 +16,7 @@ async fn config_shows_every_value_and_where_it_came_from() {
     assert!(ended.success, "{}", ended.stderr);
     let line = |key: &str| {
         let prefix = format!("{key} = ");
-        ended
-            .stdout
-            .lines()
-            .find(|line| line.starts_with(&prefix))
-            .unwrap_or_else(|| panic!("{key}: {}", ended.stdout))
+        ended.stdout.lines().find(|line| line.starts_with(&prefix)).unwrap_or_else(|| panic!("{key}: {}", ended.stdout))
     };
     let check = |key: &str, value: &str, origin: &str| {
         let (setting, comment) = line(key).split_once("  # ").expect("an origin");
@@ -67,13 +63,11 @@ async fn check_refused(builder: ServerBuilder, words: &[&str]) {
 #[tokio::test]
 async fn an_unknown_key_is_refused_with_the_nearest_known_one() {
     let file = |text: &str| Server::builder().config(text);
-    check_refused(file("[server]\nprot = 1"), &["server.prot", "did you mean `server.port`?", "flightdeck.toml"])
-        .await;
+    check_refused(file("[server]\nprot = 1"), &["server.prot", "did you mean `server.port`?", "flightdeck.toml"]).await;
     check_refused(file("[limit]\nsessions = 1"), &["limit.sessions", "did you mean `limits.sessions`?"]).await;
     check_refused(file("data-dir = \"/x\""), &["data-dir", "did you mean `data_dir`?"]).await;
     let variable = Server::builder().variable("FLIGHTDECK_SERVER_PROT", "1");
-    check_refused(variable, &["environment", "FLIGHTDECK_SERVER_PROT", "did you mean `FLIGHTDECK_SERVER_PORT`?"])
-        .await;
+    check_refused(variable, &["environment", "FLIGHTDECK_SERVER_PROT", "did you mean `FLIGHTDECK_SERVER_PORT`?"]).await;
 }
 
 #[tokio::test]

@@ -73,8 +73,7 @@ async fn only_the_login_and_a_bare_health_are_open() {
         let health = client.get("/api/health").await;
         assert_eq!(health.status, 200);
         assert_eq!(health.json(), json!({ "status": "ok", "service": "flightdeck" }));
-        for path in ["/api/health/", "/api/health/x", "/api//health", "/login/", "/login/../api/test", "/API/health"]
-        {
+        for path in ["/api/health/", "/api/health/x", "/api//health", "/login/", "/login/../api/test", "/API/health"] {
             assert_eq!(client.get(path).await.status, 401, "{path}");
         }
     }

@@ -62,8 +62,7 @@ async fn with_roots_only_folders_below_them_are_allowed_after_resolving_links() 
     check_start(&server, Path::new(""), false).await;
     let sessions = server.http().get("/api/copilot/session").await.json();
     assert_eq!(sessions["sessions"], json!([]), "nothing was started on the way");
-    for name in
-        ["roots", "roots/inside", "link-to-roots", "link-to-roots/inside", "outside/leads-in", "roots/up/roots"]
+    for name in ["roots", "roots/inside", "link-to-roots", "link-to-roots/inside", "outside/leads-in", "roots/up/roots"]
     {
         check_start(&server, &at(name), true).await;
     }

@@ -83,8 +83,7 @@ async fn a_request_of_the_old_protocol_without_a_host_is_misdirected() {
 async fn loopback_names_and_configured_names_are_answered() {
     let config = "[server]\nallowed_hosts = [\"Deck.example\"]";
     let server = Server::builder().config(config).start().await;
-    for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8888", "[::1]", "[::1]:8888", "deck.example:443"]
-    {
+    for host in ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.1:8888", "[::1]", "[::1]:8888", "deck.example:443"] {
         let reply = ask(&server, "GET", "/api/test", &format!("Host: {host}\r\n")).await;
         assert_eq!(reply.status, 200, "{host}");
     }

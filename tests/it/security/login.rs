@@ -11,11 +11,7 @@ fn printed_link(server: &Server) -> String {
 }
 
 async fn log_in_with_form(server: &Server, form: &str) -> Reply {
-    server
-        .stranger()
-        .header("content-type", "application/x-www-form-urlencoded")
-        .post("/login", form.to_owned())
-        .await
+    server.stranger().header("content-type", "application/x-www-form-urlencoded").post("/login", form.to_owned()).await
 }
 
 /// The answer lets nobody in and shows the login.
@@ -116,8 +112,7 @@ async fn a_login_leads_to_pages_of_this_server_and_nowhere_else() {
         assert_eq!(reply.status, 303, "{next}");
         assert_eq!(reply.header("location"), "/", "{next}");
 
-        let code =
-            server.http().post("/api/login-code", "").await.json()["code"].as_str().expect("a code").to_owned();
+        let code = server.http().post("/api/login-code", "").await.json()["code"].as_str().expect("a code").to_owned();
         let reply = server.stranger().get(&format!("/login?code={code}&next={next}")).await;
         assert_eq!(reply.header("location"), "/", "{next}");
     }
@@ -127,13 +122,8 @@ async fn a_login_leads_to_pages_of_this_server_and_nowhere_else() {
 async fn the_login_page_leads_on_to_the_page_that_was_wanted_and_runs_nothing_of_its_address() {
     let server = Server::start().await;
     let reply = server.stranger().get("/index.html?session=session-1&a=b").await;
-    assert!(
-        reply.text().contains("name=\"next\" value=\"/index.html?session=session-1&amp;a=b\""),
-        "{}",
-        reply.text()
-    );
-    for path in ["/x%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "/login?next=/%22%3E%3Cscript%3Ealert(1)%3C/script%3E"]
-    {
+    assert!(reply.text().contains("name=\"next\" value=\"/index.html?session=session-1&amp;a=b\""), "{}", reply.text());
+    for path in ["/x%22%3E%3Cscript%3Ealert(1)%3C/script%3E", "/login?next=/%22%3E%3Cscript%3Ealert(1)%3C/script%3E"] {
         let text = server.stranger().get(path).await.text().to_owned();
         assert!(!text.contains("<script"), "{text}");
     }

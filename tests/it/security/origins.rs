@@ -134,8 +134,7 @@ async fn our_own_pages_and_programs_get_in_and_no_answer_names_another_origin() 
 async fn a_configured_origin_may_use_the_api_with_the_token_and_other_origins_still_may_not() {
     let config = "[server]\nallowed_origins = [\"https://App.example/\"]";
     let server = Server::builder().config(config).start().await;
-    let from_app =
-        |client: Http| client.header("origin", "https://app.example").header("sec-fetch-site", "cross-site");
+    let from_app = |client: Http| client.header("origin", "https://app.example").header("sec-fetch-site", "cross-site");
 
     let preflight = from_app(server.stranger())
         .header("access-control-request-method", "PATCH")

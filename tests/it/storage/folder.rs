@@ -76,14 +76,8 @@ async fn files_that_are_not_ours_are_tolerated_and_left_alone() {
     let long_ago = SystemTime::now() - Duration::from_hours(1000);
     let hash = "0123456789abcdef".repeat(4);
     let old_blob = format!("blobs/01/{hash}");
-    let names = [
-        "notes.txt",
-        "flightdeck.db.bak",
-        "photos/cat.jpg",
-        "blobs/README",
-        "blobs/01/cat.jpg",
-        "blobs/cats/cat.jpg",
-    ];
+    let names =
+        ["notes.txt", "flightdeck.db.bak", "photos/cat.jpg", "blobs/README", "blobs/01/cat.jpg", "blobs/cats/cat.jpg"];
     for name in names.into_iter().chain([old_blob.as_str()]) {
         let path = data.join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");

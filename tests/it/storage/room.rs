@@ -91,11 +91,7 @@ async fn a_database_at_its_limit_refuses_prompts_until_a_session_is_deleted() {
     let accepted = fill(&server, &large).await;
     assert!(accepted.len() > 5, "{}", accepted.len());
     let health = health(&server).await;
-    assert_eq!(
-        (&health["status"], &health["storage"]["takesWrites"]),
-        (&json!("degraded"), &json!(false)),
-        "{health}"
-    );
+    assert_eq!((&health["status"], &health["storage"]["takesWrites"]), (&json!("degraded"), &json!(false)), "{health}");
     assert!(
         health["storage"]["reason"].as_str().is_some_and(|reason| reason.contains("limits.database_bytes")),
         "{health}"
