@@ -1,4 +1,4 @@
-//! The benchmark of the whole server: the real binary in the release profile, real SQLite files, viewers over TCP.
+//! The benchmark of the whole server: the real binary in the release profile, real `SQLite` files, viewers over TCP.
 //!
 //! `cargo xtask bench` builds, runs and writes `docs/benchmarks.md`. Nothing here asserts a time: machines differ, and
 //! the table says which one it was.

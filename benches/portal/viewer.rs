@@ -27,7 +27,7 @@ impl Viewer {
         let head = format!("GET /api/copilot/session/{session}/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
         stream.write_all(head.as_bytes()).await.expect("sent");
         let mut lines = BufReader::with_capacity(256 * 1024, stream).lines();
-        while lines.next_line().await.expect("readable").expect("a head") != "" {}
+        while !lines.next_line().await.expect("readable").expect("a head").is_empty() {}
         Self { lines }
     }
 

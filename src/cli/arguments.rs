@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
 use crate::config::{ConfigPaths, Loaded, Sources, load};
 
 /// Hosts coding-agent sessions on your own machine.
 #[derive(Debug, Parser)]
-#[command(name = "flightdeck", version, args_conflicts_with_subcommands = true)]
+#[command(name = "flightdeck", version)]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -43,10 +44,10 @@ pub(super) struct CommonFlags {
     pub json: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(super) struct ServeFlags {
     /// The port; the same as --port
-    #[arg(value_name = "PORT", conflicts_with = "port")]
+    #[arg(value_name = "PORT", conflicts_with = "port", value_parser = bare_port)]
     pub bare_port: Option<u16>,
     /// The port; 0 takes any free one [default: 8888]
     #[arg(long)]
@@ -65,7 +66,7 @@ pub(super) struct ServeFlags {
     pub test: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Auth {
     /// Whoever has the token
     Token,
@@ -78,6 +79,24 @@ pub(super) struct OpenFlags {
     /// Print the login link instead of opening a browser
     #[arg(long)]
     pub print: bool,
+}
+
+impl Arguments {
+    /// Parses, or ends the process with a word on what is wrong. Flags of every command may stand before the command;
+    /// clap's own rule against flags there would take the command for a port.
+    pub fn read() -> Self {
+        let arguments = Self::parse();
+        if arguments.command.is_some() && arguments.serve != ServeFlags::default() {
+            let problem = "flags of `serve` stand before another command; write `serve` first, or leave them out";
+            Self::command().error(ErrorKind::ArgumentConflict, problem).exit();
+        }
+        arguments
+    }
+}
+
+/// Whatever stands where a command could stand is most likely a mistyped one.
+fn bare_port(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| "neither a command (`flightdeck help` lists them) nor a port up to 65535".to_owned())
 }
 
 type FlagValue = (&'static str, Value, &'static str);
@@ -105,10 +124,9 @@ impl ServeFlags {
     }
 }
 
-/// The configuration in force, and the files it came from.
+/// The configuration in force, and the folders that go with it.
 pub(super) struct Resolved {
     pub loaded: Loaded,
-    pub paths: ConfigPaths,
     pub start_folder: PathBuf,
     pub data_folder: PathBuf,
 }
@@ -132,5 +150,5 @@ pub(super) fn resolve(common: &CommonFlags, mut flags: Vec<FlagValue>) -> anyhow
     let loaded = load(&sources)?;
     let configured = &loaded.config.data_dir;
     let data_folder = if configured.as_os_str().is_empty() { paths.data_folder.clone() } else { configured.clone() };
-    Ok(Resolved { loaded, paths, start_folder, data_folder })
+    Ok(Resolved { loaded, start_folder, data_folder })
 }

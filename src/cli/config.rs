@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use serde_json::{Map, json};
 
 use super::arguments::{CommonFlags, resolve};
+use super::output::say;
 
 pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let resolved = resolve(common, Vec::new())?;
@@ -14,19 +15,18 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
             .iter()
             .map(|(key, (value, origin))| (key.clone(), json!({ "value": value, "origin": origin.to_string() })))
             .collect();
-        println!(
-            "{}",
-            json!({ "settings": settings, "userFile": resolved.paths.user_file, "dataFolder": resolved.data_folder })
-        );
+        let (user_file, data_folder) = (&resolved.loaded.user_file, &resolved.data_folder);
+        say(&json!({ "settings": settings, "userFile": user_file, "dataFolder": data_folder }).to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
-    println!("# user's file: {}", resolved.paths.user_file.display());
-    println!("# data folder: {}", resolved.data_folder.display());
     let settings: Vec<(String, String)> =
         values.iter().map(|(key, (value, origin))| (format!("{key} = {value}"), origin.to_string())).collect();
     let width = settings.iter().map(|(setting, _)| setting.chars().count()).max().unwrap_or(0);
-    for (setting, origin) in settings {
-        println!("{setting:width$}  # {origin}");
-    }
+    let mut lines = vec![
+        format!("# user's file: {}", resolved.loaded.user_file.display()),
+        format!("# data folder: {}", resolved.data_folder.display()),
+    ];
+    lines.extend(settings.iter().map(|(setting, origin)| format!("{setting:width$}  # {origin}")));
+    say(&lines.join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,19 +4,19 @@ mod arguments;
 mod config;
 mod logging;
 mod open;
+mod output;
 mod runtime_list;
 mod serve;
+mod signals;
 mod stop;
 
 use std::process::ExitCode;
-
-use clap::Parser;
 
 use arguments::{Arguments, Command};
 
 /// Parses the arguments, does what they say, and gives the exit code.
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = Arguments::read();
     let outcome = match arguments.command {
         None => serve::serve(&arguments.serve, &arguments.common),
         Some(Command::Serve(flags)) => serve::serve(&flags, &arguments.common),

@@ -6,6 +6,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::arguments::{CommonFlags, OpenFlags, resolve};
+use super::output::say;
 use crate::http::LocalServer;
 use crate::http::auth::ServerToken;
 use crate::store::ServerNote;
@@ -21,9 +22,9 @@ pub(super) fn open(flags: &OpenFlags, common: &CommonFlags) -> anyhow::Result<Ex
     let code = answer["code"].as_str().context("the server gave no login code")?;
     let link = format!("{}/login?code={code}", note.url);
     if common.json {
-        println!("{}", json!({ "url": note.url, "loginUrl": link }));
+        say(&json!({ "url": note.url, "loginUrl": link }).to_string())?;
     } else {
-        println!("{link}");
+        say(&link)?;
     }
     if !flags.print && !common.json {
         open::that_detached(&link).context("no browser could be started; open the link above by hand")?;

@@ -1,6 +1,7 @@
 //! `flightdeck serve`: from resolved settings to a running server, and down again.
 
 use std::io::Write as _;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
+use super::signals::Signals;
 use super::{logging, runtime_list};
 use crate::config::{AuthMode, Config, Resume, project_defaults, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
@@ -62,6 +64,8 @@ fn check_exposure(config: &Config) -> anyhow::Result<()> {
 }
 
 async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<ExitCode> {
+    // Heard from the start: whoever reads the address may send one at once.
+    let signals = Signals::hear()?;
     let config = &resolved.loaded.config;
     let folder = DataFolder::lock(&resolved.data_folder)?;
     let listeners = bind(config).await?;
@@ -78,7 +82,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     sessions.bring_back().await.context("sessions of the last run could not be brought back")?;
     sessions.start_housekeeping();
 
-    let port = listeners.port;
+    let (address, port) = (listeners.address, listeners.port);
     let token = ServerToken::of(&folder)?;
     let settings = AuthSettings {
         mode: config.server.auth,
@@ -88,7 +92,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     };
     let auth = Auth::new(&token, settings, store.clone()).await?;
     let code = auth.new_code(None);
-    let hosts = AllowedHosts::new(listeners.address, &config.server.allowed_hosts);
+    let hosts = AllowedHosts::new(address, &config.server.allowed_hosts);
     let app = App::new(AppParts {
         sessions: sessions.clone(),
         auth,
@@ -98,15 +102,26 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
         stop: stop.clone(),
     });
     let serving = crate::http::serve(listeners, &app, &stopping);
-    let url = format!("http://localhost:{port}");
+    let url = own_url(address, port);
     folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() })?;
     announce(&url, &code, config.server.auth, json);
 
-    wait_for_stop(&stop).await;
+    wait_for_stop(&stop, signals).await;
     stopping.cancel();
     end(serving, &sessions, &store).await;
     folder.remove_server_note();
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where programs of this machine find the server: `localhost`, unless it was told to listen where that does not lead.
+fn own_url(address: Option<IpAddr>, port: u16) -> String {
+    let localhost = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+    match address {
+        Some(address) if !address.is_unspecified() && !localhost.contains(&address) => {
+            format!("http://{}", SocketAddr::new(address, port))
+        }
+        _ => format!("http://localhost:{port}"),
+    }
 }
 
 async fn bind(config: &Config) -> anyhow::Result<Listeners> {
@@ -114,7 +129,7 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
     match Listeners::bind(address, config.server.port).await {
         Ok(listeners) => Ok(listeners),
         Err(error @ ListenError::InUse { port }) => {
-            let url = format!("http://localhost:{port}");
+            let url = own_url(address, port);
             let health = LocalServer::at(&url, None).get("/api/health").await;
             if health.is_ok_and(|answer| answer["service"] == "flightdeck") {
                 bail!(
@@ -131,7 +146,7 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
 fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
     let config = &resolved.loaded.config;
     let (sessions, limits) = (&config.sessions, &config.limits);
-    let user_file = resolved.paths.user_file.clone();
+    let user_file = resolved.loaded.user_file.clone();
     SessionSettings {
         default_runtime: sessions.runtime.clone(),
         default_model: sessions.model.clone(),
@@ -191,38 +206,15 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
 }
 
 /// Until `api/stop` or a signal. A second signal ends the process at once; what is committed is safe.
-async fn wait_for_stop(stop: &CancellationToken) {
+async fn wait_for_stop(stop: &CancellationToken, mut signals: Signals) {
     tokio::select! {
         () = stop.cancelled() => {}
-        () = signal() => tracing::info!("stopping; a second signal ends the server at once"),
+        () = signals.next() => tracing::info!("stopping; a second signal ends the server at once"),
     }
-    tokio::spawn(async {
-        signal().await;
+    tokio::spawn(async move {
+        signals.next().await;
         std::process::exit(130);
     });
-}
-
-#[cfg(unix)]
-async fn signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
-    let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hang_up)] = kinds else {
-        tracing::error!("signals cannot be heard; stop the server with `flightdeck stop`");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
-        _ = hang_up.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn signal() {
-    if let Err(error) = tokio::signal::ctrl_c().await {
-        tracing::error!(%error, "Ctrl+C cannot be heard; stop the server with `flightdeck stop`");
-        std::future::pending().await
-    }
 }
 
 async fn end(serving: Serving, sessions: &Sessions, store: &Store) {

@@ -7,6 +7,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::arguments::{CommonFlags, resolve};
+use super::output::say;
 use crate::http::LocalServer;
 use crate::http::auth::ServerToken;
 use crate::store::ServerNote;
@@ -25,9 +26,9 @@ pub(super) fn stop(common: &CommonFlags) -> anyhow::Result<ExitCode> {
         bail!("the server at {} (process {}) was asked to stop and is still there", note.url, note.pid);
     }
     if common.json {
-        println!("{}", json!({ "stopped": { "url": note.url, "pid": note.pid } }));
+        say(&json!({ "stopped": { "url": note.url, "pid": note.pid } }).to_string())?;
     } else {
-        println!("The server at {} (process {}) has stopped.", note.url, note.pid);
+        say(&format!("The server at {} (process {}) has stopped.", note.url, note.pid))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -59,6 +59,8 @@ pub struct Loaded {
     pub config: Config,
     /// Every key with its value and where that came from.
     pub values: BTreeMap<String, (Value, Origin)>,
+    /// The user's file that was looked for.
+    pub user_file: PathBuf,
 }
 
 /// Reads all layers.
@@ -95,7 +97,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
         key: String::new(),
         message: error.to_string(),
     })?;
-    Ok(Loaded { config, values })
+    Ok(Loaded { config, values, user_file })
 }
 
 /// The settings of a project's file, for a session that works in it.

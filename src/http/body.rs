@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 use serde::de::DeserializeOwned;
 
 use super::app::App;
@@ -50,6 +50,10 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
             ));
         }
         let bytes = read(request.into_body(), app.limits().body_bytes).await?;
+        // A list would be read field by field in the order of the type, which is nobody's business.
+        if bytes.trim_ascii_start().first() == Some(&b'[') {
+            return Err(ApiError::bad_request("InvalidJson", "The body will not do: it is a list, not an object."));
+        }
         let value = serde_json::from_slice(&bytes)
             .map_err(|error| ApiError::bad_request("InvalidJson", format!("The body will not do: {error}.")))?;
         Ok(Self(value))
@@ -63,10 +67,9 @@ fn is_json(headers: &HeaderMap) -> bool {
 }
 
 async fn read(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
-    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, limit).collect()).await;
-    match collected {
-        Ok(Ok(collected)) => Ok(collected.to_bytes().into()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(ApiError::new(
+    match tokio::time::timeout(BODY_TIMEOUT, read_within(body, limit)).await {
+        Ok(Ok(Some(bytes))) => Ok(bytes),
+        Ok(Ok(None)) => Err(ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "BodyTooLarge",
             format!("The body has more than {limit} bytes; send less, or raise limits.body_bytes."),
@@ -78,6 +81,20 @@ async fn read(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
             format!("The body was not complete within {} seconds.", BODY_TIMEOUT.as_secs()),
         )),
     }
+}
+
+/// The body, or `None` when it is too large. Then the rest is read and dropped: most clients do not look for an answer
+/// before they have sent everything, and would find a closed connection instead of the reason.
+async fn read_within(mut body: Body, limit: usize) -> Result<Option<Vec<u8>>, axum::Error> {
+    let mut kept = Some(Vec::new());
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        kept = kept.filter(|bytes| bytes.len() + data.len() <= limit);
+        if let Some(bytes) = &mut kept {
+            bytes.extend_from_slice(&data);
+        }
+    }
+    Ok(kept)
 }
 
 /// Path segments, percent-decoded.

@@ -100,7 +100,6 @@ impl From<SessionError> for ApiError {
             SessionError::NotClosed => (StatusCode::CONFLICT, "SessionNotClosed"),
             SessionError::Unsupported(_) => (StatusCode::CONFLICT, "NotSupportedByRuntime"),
             SessionError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
-            SessionError::NotWritten(_) => (StatusCode::INSUFFICIENT_STORAGE, "StorageFull"),
         };
         Self::new(status, name, sentence(&error))
     }

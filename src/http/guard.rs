@@ -8,6 +8,7 @@ use std::net::IpAddr;
 
 use axum::extract::{Request, State};
 use axum::http::header::{self, HeaderName};
+use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -35,7 +36,7 @@ impl AllowedHosts {
     }
 
     fn allows(&self, authority: &str) -> bool {
-        let host = host_of(authority).to_ascii_lowercase();
+        let Some(host) = host_of(authority).map(str::to_ascii_lowercase) else { return false };
         if host == "localhost" || self.names.contains(&host) {
             return true;
         }
@@ -45,12 +46,15 @@ impl AllowedHosts {
     }
 }
 
-/// The host part of `host:port` or `[address]:port`.
-fn host_of(authority: &str) -> &str {
-    match authority.strip_prefix('[').and_then(|rest| rest.find(']')) {
-        Some(end) => &authority[..end + 2],
-        None => authority.rsplit_once(':').map_or(authority, |(host, _)| host),
-    }
+/// The host part of `host`, `host:port`, `[address]` or `[address]:port`; `None` for anything else.
+fn host_of(authority: &str) -> Option<&str> {
+    let end = match authority.strip_prefix('[') {
+        Some(rest) => rest.find(']')? + 2,
+        None => authority.find(':').unwrap_or(authority.len()),
+    };
+    let (host, rest) = authority.split_at(end);
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port)).then_some(host)
 }
 
 /// Names and origins that may be used.
@@ -197,7 +201,14 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
     match app.auth().identify(headers) {
         Ok(caller) => Ok(Admission { caller: Some(caller), origin }),
         Err(_) if is_open_path(path) => Ok(Admission { caller: None, origin }),
-        Err(refusal) => Err(Box::new(refused(refusal, path))),
+        Err(refusal) => {
+            let mut response = refused(refusal, request.uri());
+            if let Some(origin) = &origin {
+                // A page that may call us may also learn why it was refused.
+                allow_origin(response.headers_mut(), origin);
+            }
+            Err(Box::new(response))
+        }
     }
 }
 
@@ -206,17 +217,20 @@ fn is_open_path(path: &str) -> bool {
     matches!(path, "/login" | "/api/health")
 }
 
-fn refused(refusal: Refusal, path: &str) -> Response {
+fn refused(refusal: Refusal, uri: &Uri) -> Response {
     match refusal {
         Refusal::TooManyAttempts => too_many_attempts(),
-        Refusal::Unknown if is_programs_path(path) => ApiError::new(
+        Refusal::Unknown if is_programs_path(uri.path()) => ApiError::new(
             StatusCode::UNAUTHORIZED,
             "Unauthorized",
             "This needs the server's token: send Authorization: Bearer with the content of the file `token` in the data \
              folder, or log in with `flightdeck open`.",
         )
         .into_response(),
-        Refusal::Unknown => pages::login(StatusCode::UNAUTHORIZED, "", path),
+        Refusal::Unknown => {
+            let wanted = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+            pages::login(StatusCode::UNAUTHORIZED, "", wanted)
+        }
     }
 }
 
@@ -276,17 +290,15 @@ mod tests {
         ] {
             assert!(hosts.allows(allowed), "{allowed}");
         }
-        for refused in [
-            "evil.example",
-            "localhost.evil.example",
-            "127.0.0.1.evil.example",
-            "192.0.2.2",
-            "",
-            "[::2]",
-            "0.0.0.0",
-            "localhost:1:2",
-        ] {
+        for refused in
+            ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.2", "", "[::2]", "0.0.0.0"]
+        {
             assert!(!hosts.allows(refused), "{refused}");
+        }
+        for malformed in
+            ["localhost:1:2", "[::1].evil.example", "[::1]1", "[::1", "::1", "localhost:1.evil.example", "localhost:x"]
+        {
+            assert!(!hosts.allows(malformed), "{malformed}");
         }
     }
 

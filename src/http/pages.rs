@@ -129,10 +129,11 @@ fn not_logged_in(error: LogInError, problem: &str, next: &str) -> Response {
     }
 }
 
-/// A path of this server; anything else (another host, a scheme) leads home.
+/// A path of this server; anything else (another host, a scheme) leads home. Browsers read `\` as `/` and drop tabs
+/// and line ends, so `/\t/evil.example` would lead to another host.
 fn local_path(next: &str) -> &str {
-    let local =
-        next.starts_with('/') && !next.starts_with("//") && !next.contains(['\\', '\r', '\n']) && next.is_ascii();
+    let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let local = plain && next.starts_with('/') && !next.starts_with("//");
     if local && next != "/login" { next } else { "/" }
 }
 
@@ -147,7 +148,16 @@ mod tests {
     #[test]
     fn after_the_login_only_pages_of_ours_follow() {
         assert_eq!(local_path("/index.html?session=session-1"), "/index.html?session=session-1");
-        for elsewhere in ["", "//evil.example", "https://evil.example", "/\\evil.example", "/a\r\nX: y", "/login"] {
+        for elsewhere in [
+            "",
+            "//evil.example",
+            "https://evil.example",
+            "/\\evil.example",
+            "/\t/evil.example",
+            "/a\r\nX: y",
+            "/\0",
+            "/login",
+        ] {
             assert_eq!(local_path(elsewhere), "/", "{elsewhere:?}");
         }
     }

@@ -16,7 +16,8 @@ where
     H: axum::handler::Handler<T, App>,
     T: 'static,
 {
-    on(MethodFilter::GET.or(MethodFilter::POST), handler)
+    // Without this a HEAD would run the GET, and asking about `stop` would stop the server.
+    on(MethodFilter::GET.or(MethodFilter::POST), handler).on(MethodFilter::HEAD, wrong_method)
 }
 
 pub(super) fn router(app: App) -> Router {

@@ -20,9 +20,6 @@ pub enum SessionError {
     /// The runtime cannot do that.
     #[error("{0}")]
     Unsupported(String),
-    /// The turn is over, and its end waits for room on the disk.
-    #[error("the turn is over, but its end is not written yet: {0}")]
-    NotWritten(String),
     /// The store refused.
     #[error(transparent)]
     Store(#[from] StoreError),

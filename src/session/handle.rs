@@ -11,7 +11,7 @@ use super::readers::Readers;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
 use crate::model::{PromptOutcome, Seq, SessionId};
-use crate::store::{Store, StoreHealth};
+use crate::store::Store;
 
 /// A session that is in memory. Commands go to its actor; reading does not.
 pub struct Session {
@@ -56,11 +56,16 @@ impl Session {
         }
         // What anybody hears of is in the store first, so it is read from there.
         self.store.flush().await?;
-        let known = self.store.prompt(self.id, prompt).await?;
-        known.and_then(|known| known.outcome).ok_or_else(|| match &*self.store.health().borrow() {
-            StoreHealth::Refusing { reason } => SessionError::NotWritten(reason.clone()),
-            StoreHealth::Good => SessionError::NotFound,
-        })
+        if let Some(outcome) = self.stored_outcome(prompt).await? {
+            return Ok(outcome);
+        }
+        // The turn is over; perhaps the disk did not take its end.
+        self.store.all_written().await?;
+        self.stored_outcome(prompt).await?.ok_or(SessionError::NotFound)
+    }
+
+    async fn stored_outcome(&self, prompt: u32) -> Result<Option<PromptOutcome>, SessionError> {
+        Ok(self.store.prompt(self.id, prompt).await?.and_then(|known| known.outcome))
     }
 
     /// Ends the running turn and keeps the session. Gives whether a turn was running.

@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
+use super::folder::{create_private_folder, private_file};
 use super::{Store, StoreError};
 use crate::model::{SessionId, hex};
 
@@ -94,15 +95,22 @@ fn write_once(path: &Path, data: &[u8]) -> io::Result<()> {
         return fs::File::options().append(true).open(path)?.set_modified(SystemTime::now());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder)?;
+    create_private_folder(folder)?;
     let fresh = path.with_extension(format!("{}.new", uuid::Uuid::new_v4()));
-    let mut file = fs::File::create_new(&fresh)?;
+    let mut file = private_file(&fresh)?;
     let written = file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&fresh, path));
     if written.is_err() {
         // Half a blob is of no use to anybody; if it cannot be removed, the clean-up of old files does it.
         let _ = fs::remove_file(&fresh);
     }
     written
+}
+
+/// Whether a file is named as ours are: a hash, with more behind it while it is being written.
+fn is_ours(name: &str) -> bool {
+    let (hash, rest) = name.split_at_checked(64).unwrap_or((name, ""));
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_hash && (rest.is_empty() || rest.strip_prefix('.').is_some_and(|rest| rest.strip_suffix(".new").is_some()))
 }
 
 fn old_files(folder: &Path) -> Vec<(String, PathBuf)> {
@@ -114,6 +122,6 @@ fn old_files(folder: &Path) -> Vec<(String, PathBuf)> {
     entries(folder)
         .flat_map(|shelf| entries(&shelf.path()))
         .map(|entry| (entry.file_name().to_string_lossy().into_owned(), entry.path()))
-        .filter(|(_, path)| is_old(path))
+        .filter(|(name, path)| is_ours(name) && is_old(path))
         .collect()
 }

@@ -11,8 +11,12 @@ const SEQ_BITS: u32 = 40;
 /// Sessions beyond this would not fit beside the number.
 pub(super) const LAST_SESSION: u32 = 1 << (63 - SEQ_BITS - 1);
 
+/// The highest number that fits.
+const LAST_SEQ: Seq = (1 << SEQ_BITS) - 1;
+
+/// A number that no event can have is taken for the last one, so that no cursor reaches into another session's events.
 pub(super) fn event_id(session: SessionId, seq: Seq) -> i64 {
-    (i64::from(session.number()) << SEQ_BITS) | i64::try_from(seq).unwrap_or(i64::MAX)
+    (i64::from(session.number()) << SEQ_BITS) | i64::try_from(seq.min(LAST_SEQ)).unwrap_or(i64::MAX)
 }
 
 pub(super) fn seq_of(event_id: i64) -> Seq {
@@ -21,7 +25,7 @@ pub(super) fn seq_of(event_id: i64) -> Seq {
 
 /// The keys of all events that a session can have.
 pub(super) fn whole_log(session: SessionId) -> (i64, i64) {
-    (event_id(session, 0), event_id(session, (1 << SEQ_BITS) - 1))
+    (event_id(session, 0), event_id(session, LAST_SEQ))
 }
 
 /// An event as it stands in the store.

@@ -66,12 +66,7 @@ impl DataFolder {
         let refused = |action| move |source| FolderError::Refused { path: path.to_owned(), action, source };
         create_private_folder(path).map_err(refused("created"))?;
         let path = fs::canonicalize(path).map_err(refused("resolved"))?;
-        let lock = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path.join("flightdeck.lock"))
-            .map_err(refused("written"))?;
+        let lock = lock_file(&path.join("flightdeck.lock")).map_err(refused("written"))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: lock }),
             Err(TryLockError::WouldBlock) => Err(FolderError::InUse { server: ServerNote::read(&path), path }),
@@ -165,19 +160,32 @@ impl ServerNote {
 }
 
 #[cfg(unix)]
-fn create_private_folder(path: &Path) -> io::Result<()> {
+pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 #[cfg(not(unix))]
-fn create_private_folder(path: &Path) -> io::Result<()> {
+pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
     // A folder below the user's profile is private on Windows by inheritance.
     fs::create_dir_all(path)
 }
 
+/// The file that is locked. Whoever could open it could also lock us out.
 #[cfg(unix)]
-fn private_file(path: &Path) -> io::Result<File> {
+fn lock_file(path: &Path) -> io::Result<File> {
+    use std::os::unix::fs::OpenOptionsExt;
+    OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)
+}
+
+#[cfg(not(unix))]
+fn lock_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).truncate(false).write(true).open(path)
+}
+
+/// A new file that only its owner may read; one that is there is replaced.
+#[cfg(unix)]
+pub(super) fn private_file(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -187,6 +195,6 @@ fn private_file(path: &Path) -> io::Result<File> {
 }
 
 #[cfg(not(unix))]
-fn private_file(path: &Path) -> io::Result<File> {
+pub(super) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).truncate(true).write(true).open(path)
 }

@@ -75,9 +75,9 @@ impl Store {
             checkpointer,
             reserved: HashMap::new(),
             kept: Vec::new(),
+            refusal: None,
             drops_wait,
             settling: Vec::new(),
-            refusal: None,
         };
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
@@ -120,6 +120,13 @@ impl Store {
     /// Waits until everything that was given to the writer before is committed or kept.
     pub async fn flush(&self) -> Result<(), StoreError> {
         self.write(|_| Ok(())).await
+    }
+
+    /// As [`Self::flush`], with an error when something is kept because the disk refuses it.
+    pub async fn all_written(&self) -> Result<(), StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::AllWritten(reply));
+        answer.await.unwrap_or(Err(StoreError::Closed))
     }
 
     /// Waits until dropped rows are gone.

@@ -38,6 +38,8 @@ pub(super) enum Job {
     },
     /// The session is being deleted: what is kept for it is of no more use.
     Forget(SessionId),
+    /// Answered when everything given before is written, or with the reason why it is not yet.
+    AllWritten(oneshot::Sender<Result<(), StoreError>>),
     /// Answered when no dropped rows are left.
     Settle(oneshot::Sender<()>),
     Close(oneshot::Sender<()>),
@@ -54,11 +56,11 @@ pub(super) struct Writer {
     pub reserved: HashMap<SessionId, Seq>,
     /// Appends that the disk refused, in order.
     pub kept: Vec<Append>,
+    /// What the disk said when it last refused.
+    pub refusal: Option<rusqlite::Error>,
     /// Rows may wait to be dropped.
     pub drops_wait: bool,
     pub settling: Vec<oneshot::Sender<()>>,
-    /// Why the disk refused last.
-    pub refusal: Option<rusqlite::Error>,
 }
 
 /// What the thread does next.
@@ -90,13 +92,13 @@ impl Writer {
     }
 
     fn next(&mut self) -> Next {
-        let first = if !self.kept.is_empty() {
-            self.jobs.recv_timeout(RETRY)
-        } else if self.drops_wait {
+        let first = if self.drops_wait {
             self.jobs.try_recv().map_err(|error| match error {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             })
+        } else if !self.kept.is_empty() {
+            self.jobs.recv_timeout(RETRY)
         } else {
             self.jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
         };
@@ -120,10 +122,12 @@ impl Writer {
     /// Gives the sender to answer when the batch asked for the end.
     fn process(&mut self, batch: Vec<Job>) -> Option<oneshot::Sender<()>> {
         let mut closing = None;
+        let mut asked = Vec::new();
         let mut work = Vec::with_capacity(batch.len());
         for job in batch {
             match job {
                 Job::Close(closed) => closing = Some(closed),
+                Job::AllWritten(reply) => asked.push(reply),
                 Job::Settle(settled) => {
                     self.drops_wait = true;
                     self.settling.push(settled);
@@ -143,7 +147,15 @@ impl Writer {
         } else {
             self.refuse(work);
         }
+        for reply in asked {
+            let _ = reply.send(if self.kept.is_empty() { Ok(()) } else { Err(self.last_refusal()) });
+        }
         closing
+    }
+
+    fn last_refusal(&self) -> StoreError {
+        let error = self.refusal.as_ref().map_or_else(full, copy);
+        StoreError::from_sqlite(error, &self.path)
     }
 
     /// While the disk refuses: appends are kept behind those that wait already, prompts are refused, and other work
@@ -153,8 +165,7 @@ impl Writer {
             match job {
                 Job::Append(append) => self.kept.push(append),
                 Job::Checked(_, reply) => {
-                    let error = self.refusal.as_ref().map_or_else(full, copy);
-                    let _ = reply.send(Err(StoreError::from_sqlite(error, &self.path)));
+                    let _ = reply.send(Err(self.last_refusal()));
                 }
                 other => self.commit(vec![other]),
             }
@@ -206,7 +217,7 @@ impl Writer {
                 }
                 Job::Checked(append, _) => in_savepoint(&transaction, |connection| append.write(connection)),
                 Job::Write { job, .. } => in_savepoint(&transaction, |connection| job.run(connection)),
-                Job::Forget(_) | Job::Settle(_) | Job::Close(_) => continue,
+                Job::Forget(_) | Job::AllWritten(_) | Job::Settle(_) | Job::Close(_) => continue,
             };
             match outcome {
                 Ok(()) => {
@@ -282,7 +293,7 @@ impl Writer {
                     let _ = reply.send(outcome);
                 }
                 Job::Write { job, .. } => job.finish(outcome),
-                Job::Forget(_) | Job::Settle(_) | Job::Close(_) => {}
+                Job::Forget(_) | Job::AllWritten(_) | Job::Settle(_) | Job::Close(_) => {}
             }
         }
     }
@@ -308,7 +319,7 @@ impl Writer {
                     let _ = reply.send(Err(StoreError::from_sqlite(copy(error), &self.path)));
                 }
                 Job::Write { job, .. } => job.finish(Err(StoreError::from_sqlite(copy(error), &self.path))),
-                Job::Forget(_) | Job::Settle(_) | Job::Close(_) => {}
+                Job::Forget(_) | Job::AllWritten(_) | Job::Settle(_) | Job::Close(_) => {}
             }
         }
     }
@@ -327,9 +338,9 @@ impl Writer {
         });
     }
 
+    /// Rows that are to go may be what stands in the way of what is kept, so they go first.
     fn keep_house(&mut self) {
-        self.retry_kept();
-        if self.drops_wait && self.kept.is_empty() {
+        if self.drops_wait {
             let dropped = self.connection.unchecked_transaction().and_then(|transaction| {
                 let more = drop_range::drop_slice(&transaction)?;
                 transaction.commit()?;
@@ -351,6 +362,7 @@ impl Writer {
                 }
             }
         }
+        self.retry_kept();
     }
 }
 
@@ -365,7 +377,7 @@ fn may_leave_drops(job: &Job) -> bool {
     match job {
         Job::Append(append) | Job::Checked(append, _) => !append.ended_blocks.is_empty(),
         Job::Write { .. } => true,
-        Job::Forget(_) | Job::Settle(_) | Job::Close(_) => false,
+        Job::Forget(_) | Job::AllWritten(_) | Job::Settle(_) | Job::Close(_) => false,
     }
 }
 

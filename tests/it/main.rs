@@ -1,6 +1,8 @@
 //! Behaviour of the whole program: the real binary on a free port, real `SQLite` files, real signals.
 
 mod architecture;
+mod bad_input;
+mod command_line;
 mod demo;
 mod kill;
 mod live;
@@ -8,6 +10,8 @@ mod live_token;
 mod log_property;
 mod permissions;
 mod routes;
+mod security;
 mod sessions;
+mod storage;
 mod stream;
 mod support;

@@ -20,6 +20,7 @@ async fn the_portals_server_routes_take_get_and_post_alike() {
         );
     }
     assert_eq!(http.send(Method::DELETE, "/api/test", "").await.error(405), "MethodNotAllowed");
+    assert_eq!(http.send(Method::HEAD, "/api/stop", "").await.status, 405, "asking about it is not doing it");
 }
 
 #[tokio::test]

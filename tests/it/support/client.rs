@@ -51,10 +51,6 @@ impl Http {
         Self { authority: url.trim_start_matches("http://").trim_end_matches('/').to_owned(), headers: Vec::new() }
     }
 
-    pub fn authority(&self) -> &str {
-        &self.authority
-    }
-
     /// The same client with one more header. `host` replaces the usual one.
     pub fn header(&self, name: &str, value: &str) -> Self {
         let mut other = self.clone();

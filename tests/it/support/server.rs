@@ -6,6 +6,7 @@ use std::process::Stdio;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::task::JoinHandle;
 
 use super::{Http, TestSession};
 
@@ -15,6 +16,10 @@ pub struct ServerBuilder {
     flags: Vec<String>,
     config: String,
     variables: Vec<(String, String)>,
+    port_arguments: Option<Vec<String>>,
+    wrapper: Vec<String>,
+    program: Option<PathBuf>,
+    data: Option<PathBuf>,
 }
 
 /// A server that runs.
@@ -22,6 +27,7 @@ pub struct Server {
     builder: ServerBuilder,
     folder: TempDir,
     child: Child,
+    stderr: Option<JoinHandle<String>>,
     /// The address that it printed.
     pub url: String,
     /// The lines that it printed after the address.
@@ -51,6 +57,35 @@ impl ServerBuilder {
         self
     }
 
+    /// A port of the test's own choice instead of any free one.
+    pub fn port(self, port: u16) -> Self {
+        self.port_arguments(&["--port", &port.to_string()])
+    }
+
+    /// How the server is told its port, instead of `--port 0`.
+    pub fn port_arguments(mut self, arguments: &[&str]) -> Self {
+        self.port_arguments = Some(arguments.iter().map(|argument| (*argument).to_owned()).collect());
+        self
+    }
+
+    /// A program that starts the binary, which is its next argument, and becomes it.
+    pub fn wrapped_in(mut self, wrapper: &[&str]) -> Self {
+        self.wrapper = wrapper.iter().map(|argument| (*argument).to_owned()).collect();
+        self
+    }
+
+    /// Another data folder than `data` below the server's own folder.
+    pub fn data_folder(mut self, path: &Path) -> Self {
+        self.data = Some(path.to_owned());
+        self
+    }
+
+    /// A copy of the binary, where another user can reach it.
+    pub fn program(mut self, path: &Path) -> Self {
+        self.program = Some(path.to_owned());
+        self
+    }
+
     /// Starts the server and waits until it answers.
     pub async fn start(self) -> Server {
         let folder = tempfile::tempdir().expect("a folder");
@@ -59,12 +94,14 @@ impl ServerBuilder {
     }
 
     pub async fn start_in(self, folder: TempDir) -> Server {
-        let mut child = self.command(folder.path()).arg("--port").arg("0").spawn().expect("the binary starts");
+        let any_port = ["--port".to_owned(), "0".to_owned()];
+        let port = self.port_arguments.as_deref().unwrap_or(&any_port);
+        let mut child = self.command(folder.path()).args(port).spawn().expect("the binary starts");
         let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let mut greeting = Vec::new();
         while greeting.len() < 3 {
             if let Some(line) = lines.next_line().await.expect("readable") {
-                greeting.push(line)
+                greeting.push(line);
             } else {
                 let mut stderr = String::new();
                 child.stderr.take().expect("piped").read_to_string(&mut stderr).await.expect("readable");
@@ -73,14 +110,18 @@ impl ServerBuilder {
         }
         // Drained for as long as the server runs, so that a full pipe never stops it.
         let stderr = child.stderr.take().expect("piped");
-        tokio::spawn(async move {
+        let stderr = tokio::spawn(async move {
             let mut lines = BufReader::new(stderr).lines();
+            let mut text = String::new();
             while let Ok(Some(line)) = lines.next_line().await {
                 eprintln!("server: {line}");
+                text.push_str(&line);
+                text.push('\n');
             }
+            text
         });
         let url = greeting.remove(0);
-        Server { builder: self, folder, child, url, greeting }
+        Server { builder: self, folder, child, stderr: Some(stderr), url, greeting }
     }
 
     /// The binary with this builder's settings, in a world of its own below `folder`.
@@ -88,14 +129,22 @@ impl ServerBuilder {
         let home = folder.join("home");
         std::fs::create_dir_all(home.join("config/flightdeck")).expect("a folder");
         std::fs::write(home.join("config/flightdeck/flightdeck.toml"), &self.config).expect("written");
-        let mut command = Command::new(env!("CARGO_BIN_EXE_flightdeck"));
+        let program = self.program.clone().unwrap_or_else(|| PathBuf::from(env!("CARGO_BIN_EXE_flightdeck")));
+        let mut command = match self.wrapper.split_first() {
+            None => Command::new(program),
+            Some((wrapper, arguments)) => {
+                let mut command = Command::new(wrapper);
+                command.args(arguments).arg(program);
+                command
+            }
+        };
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("FLIGHTDECK_")) {
             command.env_remove(name);
         }
         command
             .args(&self.flags)
             .arg("--data-dir")
-            .arg(folder.join("data"))
+            .arg(self.data.clone().unwrap_or_else(|| folder.join("data")))
             .env("HOME", &home)
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_DATA_HOME", home.join("data"))
@@ -146,6 +195,15 @@ impl Server {
         std::fs::read_to_string(self.data().join("token")).expect("a token").trim().to_owned()
     }
 
+    pub fn port(&self) -> u16 {
+        self.url.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("a port")
+    }
+
+    /// The one address of the two that everybody has, for connections made by hand.
+    pub fn authority(&self) -> String {
+        format!("127.0.0.1:{}", self.port())
+    }
+
     pub fn process_id(&self) -> u32 {
         self.child.id().expect("running")
     }
@@ -189,8 +247,18 @@ impl Server {
         self.ended().await
     }
 
+    /// Everything that it wrote to standard error, once it has ended.
+    pub async fn stderr(&mut self) -> String {
+        self.stderr.take().expect("asked once").await.expect("read to its end")
+    }
+
     pub async fn ended(&mut self) -> bool {
         self.child.wait().await.expect("waited").success()
+    }
+
+    /// Starts anew on the same data after an end.
+    pub async fn start_again(self) -> Self {
+        self.builder.start_in(self.folder).await
     }
 
     /// Stops, then starts anew on the same data.

@@ -1,0 +1,51 @@
+//! Signals that ask the server to end. Those that come before anybody waits for one are not lost.
+
+use anyhow::Context as _;
+
+#[cfg(unix)]
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// SIGINT, SIGTERM and SIGHUP (the terminal is gone); Ctrl+C on Windows.
+pub(super) struct Signals {
+    #[cfg(unix)]
+    interrupt: Signal,
+    #[cfg(unix)]
+    terminate: Signal,
+    #[cfg(unix)]
+    hang_up: Signal,
+    #[cfg(windows)]
+    interrupt: tokio::signal::windows::CtrlC,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// From now on signals wait to be taken instead of ending the process.
+    pub fn hear() -> anyhow::Result<Self> {
+        let hear = |kind| signal(kind).context("signals cannot be heard");
+        Ok(Self {
+            interrupt: hear(SignalKind::interrupt())?,
+            terminate: hear(SignalKind::terminate())?,
+            hang_up: hear(SignalKind::hangup())?,
+        })
+    }
+
+    pub async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+            _ = self.hang_up.recv() => {}
+        }
+    }
+}
+
+#[cfg(windows)]
+impl Signals {
+    /// From now on Ctrl+C waits to be taken instead of ending the process.
+    pub fn hear() -> anyhow::Result<Self> {
+        Ok(Self { interrupt: tokio::signal::windows::ctrl_c().context("Ctrl+C cannot be heard")? })
+    }
+
+    pub async fn next(&mut self) {
+        self.interrupt.recv().await;
+    }
+}

@@ -1,0 +1,77 @@
+//! A database that is damaged or too new is refused and not touched.
+
+use std::fs;
+
+use crate::support::Server;
+
+/// A server that has a session and has ended.
+async fn ended_server() -> Server {
+    let mut server = Server::start().await;
+    server.session().await.ask("hello").await;
+    assert!(server.stop().await);
+    server
+}
+
+/// With `content` as its database the server refuses to start, names the file, says all of this and leaves the file as
+/// it is.
+async fn check_refused(server: &Server, content: &[u8], words: &[&str]) {
+    let database = server.data().join("flightdeck.db");
+    fs::write(&database, content).expect("written");
+    let ended = Server::builder().run(server.folder(), &["--port", "0"]).await;
+    assert!(!ended.success);
+    assert_eq!(ended.stdout, "");
+    for word in words.iter().chain(&[database.to_str().expect("UTF-8")]) {
+        assert!(ended.stderr.contains(word), "{word}: {}", ended.stderr);
+    }
+    assert!(fs::read(&database).expect("readable") == content, "the file was changed");
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_refused_and_left_as_it_is() {
+    let server = ended_server().await;
+    let database = server.data().join("flightdeck.db");
+    let whole = fs::read(&database).expect("readable");
+    let damaged = ["is damaged", "move it away", "restore a backup"];
+
+    let mut garbage = whole.clone();
+    garbage[..100].fill(0xa5);
+    check_refused(&server, &garbage, &damaged).await;
+    check_refused(&server, b"This is a shopping list and no database at all.", &damaged).await;
+    for size in [whole.len() / 2, whole.len() - 4096, 4096, 1000, 100, 20] {
+        check_refused(&server, &whole[..size], &damaged).await;
+    }
+
+    fs::write(&database, &whole).expect("restored");
+    let mut server = server.start_again().await;
+    assert_eq!(server.http().get("/api/copilot/session/session-1").await.status, 200, "the backup works");
+    assert!(server.stop().await);
+    fs::rename(&database, server.data().join("old.db")).expect("moved away");
+    let server = server.start_again().await;
+    assert_eq!(server.session().await.id, "session-1", "a new one is begun");
+}
+
+#[tokio::test]
+async fn a_database_with_a_damaged_table_is_refused_and_left_as_it_is() {
+    let server = ended_server().await;
+    let mut content = fs::read(server.data().join("flightdeck.db")).expect("readable");
+    content[100..4096].fill(0xa5);
+    check_refused(&server, &content, &["is damaged", "move it away", "restore a backup"]).await;
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused_and_left_as_it_is() {
+    let server = ended_server().await;
+    let database = server.data().join("flightdeck.db");
+    let whole = fs::read(&database).expect("readable");
+    // Where SQLite keeps `user_version`, the number of the schema.
+    let version = 60..64;
+    assert_eq!(whole[version.clone()], 1_u32.to_be_bytes(), "the first schema");
+    for newer in [2_u32, 1000] {
+        let mut content = whole.clone();
+        content[version.clone()].copy_from_slice(&newer.to_be_bytes());
+        check_refused(&server, &content, &["newer Flightdeck", "install that version", "--data-dir"]).await;
+    }
+    fs::write(&database, &whole).expect("restored");
+    let server = server.start_again().await;
+    assert_eq!(server.http().get("/api/copilot/session/session-1").await.status, 200);
+}
