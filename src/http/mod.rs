@@ -2,7 +2,7 @@
 //!
 //! What must always hold here:
 //!
-//! - Every request passes [`guard`] first: host, origin, authentication, in this order. A route cannot opt out; the two
+//! - Every request passes `guard` first: host, origin, authentication, in this order. A route cannot opt out; the two
 //!   open ones are named there.
 //! - The portal's routes answer business errors with 200 and `{"error":"Name"}`; our own use the right status.
 //! - A handler that is dropped because its caller hung up has changed nothing, or everything it was asked to.

@@ -97,7 +97,7 @@ impl Writer {
                 TryRecvError::Empty => RecvTimeoutError::Timeout,
                 TryRecvError::Disconnected => RecvTimeoutError::Disconnected,
             })
-        } else if !self.kept.is_empty() {
+        } else if !self.kept.is_empty() || self.is_refusing() {
             self.jobs.recv_timeout(RETRY)
         } else {
             self.jobs.recv().map_err(|_| RecvTimeoutError::Disconnected)
@@ -363,6 +363,22 @@ impl Writer {
             }
         }
         self.retry_kept();
+        if self.kept.is_empty() && self.is_refusing() && self.has_room() {
+            self.report(StoreHealth::Good);
+        }
+    }
+
+    fn is_refusing(&self) -> bool {
+        matches!(*self.health.borrow(), StoreHealth::Refusing { .. })
+    }
+
+    /// Tries a write that leaves nothing behind, so that a server which refused its last prompt and has nothing else
+    /// to write notices that there is room again.
+    fn has_room(&self) -> bool {
+        // Two transactions: rows that go before they are committed may never reach the disk.
+        let take = "INSERT OR REPLACE INTO meta (key, value) VALUES ('room', zeroblob(65536))";
+        let give_back = "DELETE FROM meta WHERE key = 'room'";
+        [take, give_back].into_iter().all(|statement| self.connection.execute(statement, []).is_ok())
     }
 }
 

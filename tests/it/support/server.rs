@@ -48,7 +48,7 @@ impl ServerBuilder {
     }
 
     pub fn config(mut self, text: &str) -> Self {
-        self.config = text.to_owned();
+        text.clone_into(&mut self.config);
         self
     }
 

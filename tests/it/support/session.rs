@@ -102,7 +102,7 @@ pub fn message_text<'a>(events: impl IntoIterator<Item = &'a SseEvent>) -> Strin
         let json = event.json();
         match json["callback"].as_str() {
             Some("onMessage") => text.push_str(json["delta"].as_str().expect("text")),
-            Some("onEndMessage") => text = json["completeContent"].as_str().expect("text").to_owned(),
+            Some("onEndMessage") => json["completeContent"].as_str().expect("text").clone_into(&mut text),
             _ => {}
         }
     }
