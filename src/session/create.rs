@@ -66,7 +66,11 @@ pub(super) async fn create(
     new: NewSession,
 ) -> Result<SessionId, CreateError> {
     let chosen = |choice: &Option<String>| choice.clone().filter(|text| !text.is_empty());
-    let project = project_defaults(settings, &new.working_directory)?;
+    // What is wrong with the project's file is said last: model and folder come first, as the portal has it.
+    let (project, project_problem) = match project_defaults(settings, &new.working_directory) {
+        Ok(project) => (project, None),
+        Err(problem) => (ProjectDefaults::default(), Some(problem)),
+    };
     let own_runtime = chosen(&new.runtime);
     let runtime_name =
         own_runtime.clone().or_else(|| chosen(&project.runtime)).unwrap_or_else(|| settings.default_runtime.clone());
@@ -85,6 +89,9 @@ pub(super) async fn create(
         }
     };
     let working_directory = working_directory::check(&new.working_directory, &settings.roots).await?;
+    if let Some(problem) = project_problem {
+        return Err(problem);
+    }
     let open = open_sessions(store).await?;
     if open >= settings.open_sessions {
         return Err(CreateError::TooMany { limit: settings.open_sessions });

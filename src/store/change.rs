@@ -2,8 +2,11 @@
 
 use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
-use crate::model::{Attachment, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionId, SessionState, Timestamp};
+use crate::model::{
+    Attachment, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionId, SessionState, Timestamp, hex,
+};
 
 /// A turn that has begun and not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +31,13 @@ pub struct QueuedPrompt {
     pub text: String,
     /// What came along.
     pub attachments: Vec<Attachment>,
+}
+
+impl QueuedPrompt {
+    /// What a repetition with the same key must match.
+    pub fn fingerprint(text: &str, attachments: &[Attachment]) -> String {
+        hex(&Sha256::digest(json(&(text, attachments))))
+    }
 }
 
 /// Something that changes with an append.
@@ -110,9 +120,16 @@ impl Change {
                 params![id, moment.map(Timestamp::as_millis)],
             ),
             Self::PromptAccepted(prompt) => execute(
-                "INSERT INTO prompt (session, number, idempotency_key, text, attachments, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 'queued')",
-                params![id, prompt.number, prompt.idempotency_key, prompt.text, json(&prompt.attachments)],
+                "INSERT INTO prompt (session, number, idempotency_key, fingerprint, text, attachments, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued')",
+                params![
+                    id,
+                    prompt.number,
+                    prompt.idempotency_key,
+                    QueuedPrompt::fingerprint(&prompt.text, &prompt.attachments),
+                    prompt.text,
+                    json(&prompt.attachments)
+                ],
             ),
             Self::PromptStarted(number) => {
                 execute("UPDATE prompt SET state = 'running' WHERE session = ?1 AND number = ?2", params![id, number])

@@ -59,7 +59,13 @@ fn in_use_text(path: &Path, server: Option<&ServerNote>) -> String {
     }
 }
 
+/// `SQLite`'s smallest page, and so its smallest file.
+const SMALLEST_DATABASE: u64 = 512;
+
 impl DataFolder {
+    /// The file that holds the server's token; there from the first start on.
+    pub const TOKEN: &str = "token";
+
     /// Makes the folder if need be, and locks it. The lock is the operating system's, so it ends with the process,
     /// however that ends.
     pub fn lock(path: &Path) -> Result<Self, FolderError> {
@@ -86,6 +92,13 @@ impl DataFolder {
             drop(private_file(&path)?);
         }
         Ok(path)
+    }
+
+    /// Whether the database lost its content. `SQLite` takes an empty file for a new database; in a folder that has
+    /// served before, it is an old one that was cut off.
+    pub(super) fn database_was_emptied(&self) -> bool {
+        let is_empty = fs::metadata(self.path.join("flightdeck.db")).is_ok_and(|file| file.len() < SMALLEST_DATABASE);
+        is_empty && self.path.join(Self::TOKEN).exists()
     }
 
     pub(super) fn blobs(&self) -> PathBuf {

@@ -12,6 +12,8 @@ pub struct KnownPrompt {
     pub number: u32,
     /// What it asked for.
     pub text: String,
+    /// What a repetition with the same key must match.
+    pub fingerprint: String,
     /// How its turn ended, if it has.
     pub outcome: Option<PromptOutcome>,
 }
@@ -21,7 +23,9 @@ impl Store {
     pub async fn prompt_by_key(&self, session: SessionId, key: String) -> Result<Option<KnownPrompt>, StoreError> {
         self.read(move |connection| {
             connection
-                .prepare_cached("SELECT number, text, outcome FROM prompt WHERE session = ?1 AND idempotency_key = ?2")?
+                .prepare_cached(
+                    "SELECT number, text, fingerprint, outcome FROM prompt WHERE session = ?1 AND idempotency_key = ?2",
+                )?
                 .query_row(params![session.number(), key], known)
                 .optional()
         })
@@ -32,7 +36,9 @@ impl Store {
     pub async fn prompt(&self, session: SessionId, number: u32) -> Result<Option<KnownPrompt>, StoreError> {
         self.read(move |connection| {
             connection
-                .prepare_cached("SELECT number, text, outcome FROM prompt WHERE session = ?1 AND number = ?2")?
+                .prepare_cached(
+                    "SELECT number, text, fingerprint, outcome FROM prompt WHERE session = ?1 AND number = ?2",
+                )?
                 .query_row(params![session.number(), number], known)
                 .optional()
         })
@@ -44,6 +50,7 @@ fn known(row: &Row<'_>) -> rusqlite::Result<KnownPrompt> {
     Ok(KnownPrompt {
         number: row.get(0)?,
         text: row.get(1)?,
-        outcome: row.get::<_, Option<String>>(2)?.and_then(|json| serde_json::from_str(&json).ok()),
+        fingerprint: row.get(2)?,
+        outcome: row.get::<_, Option<String>>(3)?.and_then(|json| serde_json::from_str(&json).ok()),
     })
 }

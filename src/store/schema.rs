@@ -60,6 +60,8 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
             session INTEGER NOT NULL,
             number INTEGER NOT NULL,
             idempotency_key TEXT,
+            -- What a repetition with the same key must match, attachments included.
+            fingerprint TEXT NOT NULL,
             text TEXT NOT NULL,
             attachments TEXT NOT NULL,
             state TEXT NOT NULL,

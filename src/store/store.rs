@@ -55,10 +55,15 @@ struct Shared {
 impl Store {
     /// Opens the database of a locked folder, making or migrating it as needed. Blocks.
     pub fn open(folder: &DataFolder, settings: StoreSettings) -> Result<Self, StoreError> {
+        let emptied = folder.database_was_emptied();
         let path = folder
             .database()
             .map_err(|source| StoreError::Blob { path: folder.path().join("flightdeck.db"), source })?;
         let worded = |error| StoreError::from_sqlite(error, &path);
+        if emptied {
+            let source = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB), None);
+            return Err(StoreError::Damaged { path, source });
+        }
         let connection = open_for_writing(&path, settings)?;
         note_open(&connection).map_err(worded)?;
         let drops_wait = drop_range::any_deferred(&connection).map_err(worded)?;

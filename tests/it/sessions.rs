@@ -160,6 +160,9 @@ async fn the_same_idempotency_key_makes_a_repeated_prompt_harmless_even_after_a_
     assert_eq!(keyed(&http).post(&session.path("/query"), "hello").await.text(), "{}");
     let other = keyed(&http).post_json(&session.path("/prompt"), &json!({ "text": "help" })).await;
     assert_eq!(other.error(422), "IdempotencyKeyReused");
+    let picture = json!({ "text": "hello", "attachments": [{ "name": "a", "mime": "image/png", "data": "AAAA" }] });
+    let other = keyed(&http).post_json(&session.path("/prompt"), &picture).await;
+    assert_eq!(other.error(422), "IdempotencyKeyReused", "attachments count too");
     let session = session.seen_by(http);
     let prompts = callbacks(&session.log().await).iter().filter(|name| *name == "onUserPrompt").count();
     assert_eq!(prompts, 1);

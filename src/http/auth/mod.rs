@@ -25,7 +25,6 @@ use crate::store::{DataFolder, FolderError, Store, StoreError};
 
 /// How long a browser stays logged in.
 const LOGIN_LIFE: Duration = Duration::from_hours(24 * 30);
-const TOKEN_FILE: &str = "token";
 
 /// The server's token, made once per data folder.
 #[derive(Clone)]
@@ -34,16 +33,17 @@ pub struct ServerToken(String);
 impl ServerToken {
     /// Reads the token of a data folder, or makes one. Only the owner can read the file.
     pub fn of(folder: &DataFolder) -> Result<Self, FolderError> {
-        let kept = folder.read(TOKEN_FILE)?.map(|text| text.trim().to_owned()).filter(|text| secret::is_token(text));
+        let kept =
+            folder.read(DataFolder::TOKEN)?.map(|text| text.trim().to_owned()).filter(|text| secret::is_token(text));
         let token = kept.unwrap_or_else(|| random_secret("fd_"));
         // Written again even when it was there: the file may have been made readable for others.
-        folder.write_private(TOKEN_FILE, &token)?;
+        folder.write_private(DataFolder::TOKEN, &token)?;
         Ok(Self(token))
     }
 
     /// Reads the token for a program of the same user, such as `flightdeck stop`.
     pub fn read(folder: &std::path::Path) -> Option<Self> {
-        Some(Self(std::fs::read_to_string(folder.join(TOKEN_FILE)).ok()?.trim().to_owned()))
+        Some(Self(std::fs::read_to_string(folder.join(DataFolder::TOKEN)).ok()?.trim().to_owned()))
     }
 
     pub(super) fn as_str(&self) -> &str {

@@ -57,7 +57,7 @@ impl Actor {
         if let Some(key) = &prompt.idempotency_key {
             let known = self.around.store.prompt_by_key(self.id, key.clone()).await.map_err(SessionError::Store)?;
             if let Some(known) = known {
-                let same = known.text == prompt.text;
+                let same = known.fingerprint == QueuedPrompt::fingerprint(&prompt.text, &prompt.attachments);
                 return if same { Ok(Accepted { number: known.number }) } else { Err(PromptError::KeyReused) };
             }
         }

@@ -37,7 +37,7 @@ async fn a_damaged_database_is_refused_and_left_as_it_is() {
     garbage[..100].fill(0xa5);
     check_refused(&server, &garbage, &damaged).await;
     check_refused(&server, b"This is a shopping list and no database at all.", &damaged).await;
-    for size in [whole.len() / 2, whole.len() - 4096, 4096, 1000, 100, 20] {
+    for size in [whole.len() / 2, whole.len() - 4096, 4096, 1000, 100, 20, 1, 0] {
         check_refused(&server, &whole[..size], &damaged).await;
     }
 
