@@ -18,7 +18,7 @@ pub async fn measure(report: &mut Report) {
         let locked = DataFolder::lock(&folder.path().join("data")).expect("locked");
         let store = Store::open(&locked, StoreSettings::default()).expect("opened");
         let time = Timestamp::from_millis(1_700_000_000_000);
-        let id = store.create_session(profile(), SessionState::Ready, time).await.expect("created");
+        let id = store.create_session(profile(), SessionState::Ready, time, 100).await.expect("created").expect("room");
         fill(&store, id, EVENTS, 100).await;
         store.close().await;
     }

@@ -85,7 +85,8 @@ pub async fn measure(report: &mut Report) {
         let store = Store::open(&locked, StoreSettings::default()).expect("opened");
         let time = Timestamp::from_millis(1_700_000_000_000);
         for _ in 0..64 {
-            let id = store.create_session(profile(), SessionState::Ready, time).await.expect("created");
+            let id =
+                store.create_session(profile(), SessionState::Ready, time, 100).await.expect("created").expect("room");
             fill(&store, id, 16_000, 1_000).await;
         }
         store.close().await;

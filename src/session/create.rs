@@ -92,10 +92,6 @@ pub(super) async fn create(
     if let Some(problem) = project_problem {
         return Err(problem);
     }
-    let open = open_sessions(store).await?;
-    if open >= settings.open_sessions {
-        return Err(CreateError::TooMany { limit: settings.open_sessions });
-    }
     let profile = SessionProfile {
         title: chosen(&new.title),
         runtime: runtime.name().to_owned(),
@@ -106,7 +102,8 @@ pub(super) async fn create(
         system_prompt: chosen(&new.system_prompt),
         options: new.options,
     };
-    Ok(store.create_session(profile, SessionState::Starting, clock::now()).await?)
+    let created = store.create_session(profile, SessionState::Starting, clock::now(), settings.open_sessions).await?;
+    created.ok_or(CreateError::TooMany { limit: settings.open_sessions })
 }
 
 /// With a runtime named, the model is that runtime's; a prefix that repeats the name is taken off.
@@ -136,10 +133,4 @@ async fn first_model(runtime: &dyn Runtime) -> String {
             .unwrap_or_default(),
         ModelList::Unknown { .. } => String::new(),
     }
-}
-
-async fn open_sessions(store: &Store) -> Result<usize, StoreError> {
-    let counts = store.session_counts().await?;
-    let open = counts.iter().filter(|(state, _)| *state != SessionState::Closed).map(|(_, count)| count).sum::<u64>();
-    Ok(usize::try_from(open).unwrap_or(usize::MAX))
 }

@@ -43,6 +43,11 @@ impl Session {
         &self.stopping
     }
 
+    /// Ends when the session's actor does: nothing more will be written to this log.
+    pub async fn gone(&self) {
+        self.commands.closed().await;
+    }
+
     /// Accepts a prompt: it is in the store when this returns. Does not wait for the turn.
     pub async fn prompt(&self, prompt: NewPrompt) -> Result<Accepted, PromptError> {
         self.ask(|reply| Command::Prompt(Box::new(prompt), reply)).await.map_err(PromptError::Session)?

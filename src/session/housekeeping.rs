@@ -117,8 +117,13 @@ impl Sessions {
 /// Nobody holds the slot or the session: both are counted under the lock that hands them out.
 fn is_unused(slot: &Slot, grace: Duration) -> bool {
     let Some(session) = slot.get() else { return false };
-    let closed_long_ago = session.log.head().closed_at.is_some_and(|closed_at| clock::now().since(closed_at) > grace);
-    closed_long_ago && Arc::strong_count(slot) == 1 && Arc::strong_count(session) == 1
+    let head = session.log.head();
+    let closed_long_ago = head.closed_at.is_some_and(|closed_at| clock::now().since(closed_at) > grace);
+    closed_long_ago
+        && head.is_complete()
+        && !session.readers.has_unsaved()
+        && Arc::strong_count(slot) == 1
+        && Arc::strong_count(session) == 1
 }
 
 fn before(now: Timestamp, span: Duration) -> Timestamp {

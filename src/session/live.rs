@@ -135,14 +135,18 @@ impl Session {
             if !events.is_empty() {
                 return Ok(Delivery { events, claim });
             }
-            if seen.is_complete() {
-                self.readers.done(token);
+            if seen.is_complete() && self.readers.done(token, || self.log.head().is_complete()) {
                 self.positions_changed.notify_one();
                 return Err(LiveError::Closed);
+            }
+            if seen.broken {
+                // The next call finds the session loaded anew.
+                return Err(LiveError::Timeout);
             }
             tokio::select! {
                 () = tokio::time::sleep_until(deadline) => return Err(LiveError::Timeout),
                 () = self.stopping.cancelled() => return Err(LiveError::Timeout),
+                () = self.gone() => return Err(LiveError::Timeout),
                 changed = head.changed() => if changed.is_err() {
                     return Err(LiveError::NotFound);
                 },

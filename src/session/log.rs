@@ -5,6 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 use super::tail::{Tail, TailBudget, TailRead};
 use super::viewers::{ViewerGuard, Viewers};
@@ -49,6 +50,8 @@ pub struct SessionLog {
     head: watch::Sender<Head>,
     viewers: Arc<Viewers>,
     budget: TailBudget,
+    /// Cancelled when the store has rejected events.
+    broken: CancellationToken,
 }
 
 impl SessionLog {
@@ -73,6 +76,7 @@ impl SessionLog {
             }),
             viewers: Arc::new(viewers),
             budget,
+            broken: CancellationToken::new(),
         }
     }
 
@@ -84,6 +88,10 @@ impl SessionLog {
     /// Hears of every change of the head.
     pub fn watch(&self) -> watch::Receiver<Head> {
         self.head.subscribe()
+    }
+
+    pub(super) fn broken(&self) -> &CancellationToken {
+        &self.broken
     }
 
     /// Counts a reader as watching until the guard is dropped.
@@ -153,6 +161,10 @@ impl SessionLog {
 
 impl CommitObserver for SessionLog {
     fn committed(&self, through: Seq) {
+        if self.broken.is_cancelled() {
+            // Something before this was rejected; readers must not see what follows it as if nothing were missing.
+            return;
+        }
         {
             let mut tail = self.tail.lock();
             tail.commit(through);
@@ -162,6 +174,9 @@ impl CommitObserver for SessionLog {
     }
 
     fn rejected(&self, _: &StoreError) {
+        self.broken.cancel();
+        let committed = self.head().committed;
+        self.tail.lock().withdraw(committed + 1);
         self.head.send_modify(|head| head.broken = true);
     }
 }

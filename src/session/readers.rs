@@ -12,6 +12,9 @@ use crate::store::ReaderPosition;
 /// Tokens unused for this long make room for new ones when a session has as many as it may.
 const MAY_BE_REPLACED_AFTER: Duration = Duration::from_mins(1);
 
+/// A token in use is noted in the store at least this often, so that it does not expire there.
+const SAVED_AT_LEAST_EVERY: Duration = Duration::from_hours(1);
+
 /// The token of the shared cursor.
 pub(super) const SHARED: &str = "";
 
@@ -31,6 +34,8 @@ struct Cursor {
     /// Its place is not saved yet.
     unsaved: bool,
     last_used: Instant,
+    /// When its place was last saved: one that only waits is saved now and then too, or it would expire in the store.
+    last_saved: Instant,
 }
 
 /// Why a reader cannot begin to read.
@@ -63,6 +68,7 @@ impl Readers {
                     busy: false,
                     unsaved: false,
                     last_used: Instant::now(),
+                    last_saved: Instant::now(),
                 };
                 (reader.token, cursor)
             })
@@ -78,11 +84,19 @@ impl Readers {
             if token != SHARED {
                 make_room(&mut cursors, self.limit)?;
             }
-            let cursor = Cursor { position, done: false, busy: false, unsaved: true, last_used: Instant::now() };
+            let cursor = Cursor {
+                position,
+                done: false,
+                busy: false,
+                unsaved: true,
+                last_used: Instant::now(),
+                last_saved: Instant::now(),
+            };
             cursors.insert(token.to_owned(), cursor);
         }
         let Some(cursor) = cursors.get_mut(token) else { return Err(NotNow::NoNewcomers) };
         cursor.last_used = Instant::now();
+        cursor.unsaved |= cursor.last_saved.elapsed() > SAVED_AT_LEAST_EVERY;
         if cursor.busy {
             return Err(NotNow::Busy);
         }
@@ -107,18 +121,28 @@ impl Readers {
         }
     }
 
-    /// The reader was told that the session is closed.
-    pub fn done(&self, token: &str) {
-        if let Some(cursor) = self.cursors.lock().get_mut(token) {
+    /// The reader is about to be told that the session is closed. Gives whether that is still so: a session that is
+    /// reopened at the same moment is either seen as open here, or clears the mark afterwards.
+    pub fn done(&self, token: &str, still_closed: impl FnOnce() -> bool) -> bool {
+        let mut cursors = self.cursors.lock();
+        let closed = still_closed();
+        if closed && let Some(cursor) = cursors.get_mut(token) {
             cursor.done = true;
             cursor.unsaved = true;
         }
+        closed
+    }
+
+    /// Whether a place waits to be saved.
+    pub fn has_unsaved(&self) -> bool {
+        self.cursors.lock().values().any(|cursor| cursor.unsaved)
     }
 
     /// The session was reopened: readers go on from where they were.
     pub fn reopen(&self) {
         for cursor in self.cursors.lock().values_mut() {
             cursor.done = false;
+            cursor.unsaved = true;
         }
     }
 
@@ -129,7 +153,11 @@ impl Readers {
             .lock()
             .iter_mut()
             .filter_map(|(token, cursor)| {
-                std::mem::take(&mut cursor.unsaved).then(|| ReaderPosition {
+                let unsaved = std::mem::take(&mut cursor.unsaved);
+                if unsaved {
+                    cursor.last_saved = Instant::now();
+                }
+                unsaved.then(|| ReaderPosition {
                     session,
                     token: token.clone(),
                     position: cursor.position,

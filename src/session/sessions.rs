@@ -70,7 +70,8 @@ impl Sessions {
     /// The sessions in a store. [`Self::bring_back`] closes what an earlier run left open.
     pub fn new(parts: SessionsParts) -> Self {
         let SessionsParts { store, runtimes, settings, stopping } = parts;
-        let around = Arc::new(Surroundings { store, runtimes, settings, bulletin: Arc::new(Bulletin::default()) });
+        let bulletin = Arc::new(Bulletin::default());
+        let around = Arc::new(Surroundings { store, runtimes, settings, bulletin, stopping: stopping.clone() });
         Self {
             shared: Arc::new(Shared {
                 around,
@@ -165,6 +166,11 @@ impl Sessions {
     async fn bring_into_memory(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
         let shared = &self.shared;
         let store = &shared.around.store;
+        if shared.stopping.is_cancelled() {
+            return Err(SessionError::ShuttingDown);
+        }
+        // What an actor that is gone left with the writer counts too.
+        store.flush().await?;
         let stored = store.load_session(id).await?.ok_or(SessionError::NotFound)?;
         let positions = store.reader_positions(id).await?;
         let log = Arc::new(SessionLog::new(
@@ -206,7 +212,7 @@ impl Sessions {
             Load::AtStart => {
                 actor.take_up(turn).await?;
                 if self.shared.around.settings.resume_at_start {
-                    actor.resume_queue();
+                    actor.resume_queue().await;
                 }
             }
         }
@@ -256,9 +262,8 @@ impl Sessions {
 
     /// Interrupts turns, ends agents, saves where readers are. The log is complete when this returns.
     pub async fn shut_down(&self) {
-        let slots: Vec<Slot> = self.shared.loaded.lock().values().map(Arc::clone).collect();
-        let endings = slots.iter().filter_map(|slot| slot.get()).map(|session| session.shut_down());
-        futures_util::future::join_all(endings).await;
+        // Every actor sees for itself that the server ends, one that is being started this moment too.
+        self.shared.stopping.cancel();
         self.shared.actors.close();
         self.shared.actors.wait().await;
         self.shared.housekeeping.close();

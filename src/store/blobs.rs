@@ -1,6 +1,7 @@
 //! Large outputs, as files named after their content's hash, outside the database so that a large one never keeps the
 //! writer busy. Which session uses which blob is in the database; a file that no session uses is removed.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -63,17 +64,27 @@ impl Store {
     pub async fn remove_unused_blobs(&self) -> Result<(), StoreError> {
         let folder = self.blob_folder().to_owned();
         let files = run_blocking(move || Ok(old_files(&folder))).await?;
-        for (hash, path) in files {
-            let used = self
-                .read(move |connection| {
-                    connection.prepare_cached("SELECT 1 FROM blob_use WHERE hash = ?1")?.exists([hash])
-                })
-                .await?;
-            if !used && let Err(error) = fs::remove_file(&path) {
-                tracing::warn!(%error, path = %path.display(), "could not remove an unused blob");
-            }
+        if files.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let used: HashSet<String> = self
+            .read(|connection| {
+                connection
+                    .prepare_cached("SELECT DISTINCT hash FROM blob_use")?
+                    .query_map([], |row| row.get(0))?
+                    .collect()
+            })
+            .await?;
+        run_blocking(move || {
+            // Looked at again: a blob that is used anew is touched first.
+            for (_, path) in files.iter().filter(|(name, path)| !used.contains(name) && is_old(path)) {
+                if let Err(error) = fs::remove_file(path) {
+                    tracing::warn!(%error, path = %path.display(), "could not remove an unused blob");
+                }
+            }
+            Ok(())
+        })
+        .await
     }
 }
 
@@ -113,11 +124,12 @@ fn is_ours(name: &str) -> bool {
     is_hash && (rest.is_empty() || rest.strip_prefix('.').is_some_and(|rest| rest.strip_suffix(".new").is_some()))
 }
 
+fn is_old(path: &Path) -> bool {
+    let age = fs::metadata(path).and_then(|data| data.modified()).ok().and_then(|moment| moment.elapsed().ok());
+    age.is_some_and(|age| age > TOO_YOUNG_TO_REMOVE)
+}
+
 fn old_files(folder: &Path) -> Vec<(String, PathBuf)> {
-    let is_old = |path: &Path| {
-        let age = fs::metadata(path).and_then(|data| data.modified()).ok().and_then(|moment| moment.elapsed().ok());
-        age.is_some_and(|age| age > TOO_YOUNG_TO_REMOVE)
-    };
     let entries = |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten();
     entries(folder)
         .flat_map(|shelf| entries(&shelf.path()))

@@ -46,19 +46,21 @@ const COLUMNS: &str =
     (SELECT count(*) FROM request WHERE request.session = session.id AND decision IS NULL)";
 
 impl Store {
-    /// Makes a session. Its id survives a power cut.
+    /// Makes a session, unless that many are open; then there is none. Its id survives a power cut.
     pub async fn create_session(
         &self,
         profile: SessionProfile,
         state: SessionState,
         now: Timestamp,
-    ) -> Result<SessionId, StoreError> {
+        most_open: usize,
+    ) -> Result<Option<SessionId>, StoreError> {
         let id = self
             .write_durably(move |connection| {
-                connection.execute(
+                let inserted = connection.execute(
                     "INSERT INTO session (title, runtime, model, effort, working_directory, permissions, system_prompt,
                         options, state, created_at, updated_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10)",
+                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10
+                     WHERE (SELECT count(*) FROM session WHERE state <> 'closed') < ?11",
                     params![
                         profile.title,
                         profile.runtime,
@@ -70,13 +72,15 @@ impl Store {
                         serde_json::to_string(&profile.options).expect("plain values"),
                         state.as_str(),
                         now.as_millis(),
+                        most_open,
                     ],
                 )?;
-                Ok(connection.last_insert_rowid())
+                Ok((inserted > 0).then(|| connection.last_insert_rowid()))
             })
             .await?;
+        let Some(id) = id else { return Ok(None) };
         let id = u32::try_from(id).ok().filter(|id| *id < LAST_SESSION).ok_or(StoreError::NoMoreIds)?;
-        Ok(SessionId::from_number(id))
+        Ok(Some(SessionId::from_number(id)))
     }
 
     /// A session as lists show it.

@@ -314,7 +314,7 @@ mod tests {
             system_prompt: None,
             options: serde_json::Map::new(),
         };
-        store.create_session(profile, SessionState::Ready, TIME).await.expect("created")
+        store.create_session(profile, SessionState::Ready, TIME, 10).await.expect("created").expect("room")
     }
 
     /// Appends events with these numbers; with `block`, as deltas of the block that began with that number.

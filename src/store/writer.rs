@@ -135,6 +135,9 @@ impl Writer {
                 Job::Forget(session) => {
                     self.reserved.remove(&session);
                     self.kept.retain(|append| append.session != session);
+                    work.retain(|job| {
+                        !matches!(job, Job::Append(append) | Job::Checked(append, _) if append.session == session)
+                    });
                 }
                 other => work.push(other),
             }

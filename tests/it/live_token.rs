@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Server, TestSession};
+use crate::support::{RawConnection, Server, TestSession};
 
 /// Reads batches with a token until that callback. Gives the responses and the last number.
 async fn read_until(session: &TestSession, token: &str, callback: &str) -> (Vec<Value>, u64) {
@@ -140,4 +140,27 @@ async fn places_of_tokens_survive_a_clean_restart() {
     session.ask("hello").await;
     let (responses, _) = read_until(&session, "reader", "onIdle").await;
     assert_eq!(responses[0]["promptId"], "prompt-2");
+}
+
+#[tokio::test]
+async fn a_caller_that_hangs_up_in_the_middle_of_a_long_batch_gets_it_again() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.ask("many 100 0 60000").await;
+    let events = session.events_after(0).await.until_callback("onEndMessage").await;
+    let before_end = events.last().and_then(|event| event.id).expect("a number") - 1;
+    let (path, token) = (session.path(&format!("/live/reader?after={before_end}")), server.token());
+    let mut connection = RawConnection::open(&server.authority()).await;
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n");
+    connection.send(request.as_bytes()).await;
+    assert!(connection.read_some().await > 0);
+    drop(connection);
+    loop {
+        let again = session.get("/live/reader").await.json();
+        // Until the server notices that the first caller is gone.
+        if again != json!({ "error": "ParallelCallNotSupported" }) {
+            assert_eq!(again["responses"][0]["callback"], "onEndMessage");
+            return;
+        }
+    }
 }

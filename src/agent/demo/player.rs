@@ -62,7 +62,7 @@ impl Player {
                     let crashes = script == Script::Crash;
                     let (stage, answers) = self.stage(turn_id);
                     let turn_id = stage.turn_id.clone();
-                    let ending = run(&mut commands, answers, scenes::play(stage, script)).await;
+                    let ending = run(&mut commands, answers, &mut self.pace, scenes::play(stage, script)).await;
                     if self.finish(ending, turn_id).await.is_err() || crashes {
                         return;
                     }
@@ -85,7 +85,7 @@ impl Player {
             scenes::after_answer(&mut stage, &request.body, answer).await?;
             stage.close().await
         };
-        let ending = run(commands, answers, play).await;
+        let ending = run(commands, answers, &mut self.pace, play).await;
         self.finish(ending, turn.turn_id).await
     }
 
@@ -108,10 +108,11 @@ impl Player {
     }
 }
 
-/// Runs a play until it ends or is interrupted; answers reach it on the way.
+/// Runs a play until it ends or is interrupted; answers reach it on the way, and a change of model waits for the next.
 async fn run(
     commands: &mut mpsc::Receiver<AgentCommand>,
     answers: mpsc::Sender<RequestAnswer>,
+    next_pace: &mut Duration,
     play: impl Future<Output = Played>,
 ) -> Ending {
     let mut play = std::pin::pin!(play);
@@ -126,7 +127,8 @@ async fn run(
                         tracing::debug!("demo got an answer that it did not ask for");
                     }
                 }
-                Some(_) => {}
+                Some(AgentCommand::Configure { model, .. }) => *next_pace = pace_of(&model),
+                Some(AgentCommand::Prompt { .. } | AgentCommand::Steer { .. }) => {}
             },
             played = &mut play => return Ending::Played(played),
         }

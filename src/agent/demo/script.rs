@@ -40,8 +40,10 @@ pub(super) struct Many {
 impl Many {
     /// The text of delta number `index`: its number, filled up to exactly `size` bytes.
     pub fn delta(self, index: usize) -> String {
-        let number = format!("{index:0width$}", width = self.size.saturating_sub(1));
-        let mut text = number[number.len() - self.size.saturating_sub(1).min(number.len())..].to_owned();
+        let number = index.to_string();
+        let digits = self.size.saturating_sub(1);
+        let mut text = "0".repeat(digits.saturating_sub(number.len()));
+        text.push_str(&number[number.len().saturating_sub(digits)..]);
         text.push(if (index + 1).is_multiple_of(8) { '\n' } else { ' ' });
         text
     }
@@ -113,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_delta_has_exactly_its_size() {
-        for size in [1, 2, 7, 300] {
+        for size in [1, 2, 7, 300, 1_000_000] {
             let many = Many { count: 2000, rate: 0, size };
             for index in [0, 7, 1999] {
                 assert_eq!(many.delta(index).len(), size, "{size} {index}");

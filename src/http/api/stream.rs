@@ -62,7 +62,7 @@ impl Chunks for SessionStream {
     async fn next(&mut self) -> Option<Bytes> {
         while !self.ended {
             let head = *self.head.borrow_and_update();
-            if head.deleted || self.session.stopping().is_cancelled() {
+            if head.deleted || head.broken || self.session.stopping().is_cancelled() {
                 return None;
             }
             match self.session.log().read_after(self.after, CHUNK_EVENTS, CHUNK_BYTES).await {
@@ -85,6 +85,8 @@ impl Chunks for SessionStream {
             tokio::select! {
                 changed = self.head.changed() => changed.ok()?,
                 () = self.session.stopping().cancelled() => return None,
+                // The reader comes again with its last number and finds the session loaded anew.
+                () = self.session.gone() => return None,
                 () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::KEEP_ALIVE_COMMENT),
             }
         }

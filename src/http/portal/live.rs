@@ -84,8 +84,11 @@ fn deliver(bytes: Bytes, delivery: Delivery) -> Response {
     (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// Moves the reader's place when the connection takes the bytes, and not before: a caller that hung up while waiting
-/// never gets here, and its next call finds everything that this one would have got.
+/// What the connection takes at once: a caller that is gone in the middle of a long answer is noticed before its end.
+const FRAME_BYTES: usize = 64 * 1024;
+
+/// Moves the reader's place when the connection takes the last of the bytes, and not before: a caller that hung up while
+/// waiting, or in the middle, finds everything again with its next call.
 struct DeliveryBody {
     pending: Option<(Bytes, Delivery)>,
 }
@@ -95,6 +98,9 @@ impl http_body::Body for DeliveryBody {
     type Error = std::convert::Infallible;
 
     fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if let Some((bytes, _)) = self.pending.as_mut().filter(|(bytes, _)| bytes.len() > FRAME_BYTES) {
+            return Poll::Ready(Some(Ok(Frame::data(bytes.split_to(FRAME_BYTES)))));
+        }
         Poll::Ready(self.pending.take().map(|(bytes, delivery)| {
             delivery.delivered();
             Ok(Frame::data(bytes))

@@ -20,7 +20,7 @@ impl Actor {
             return;
         }
         if matches!(event, AgentEvent::Idle) {
-            return self.on_agent_idle();
+            return self.on_agent_idle().await;
         }
         if self.agent_turn.as_ref().is_some_and(|turn| turn.ended) {
             self.write_agent_end();
@@ -136,10 +136,7 @@ impl Actor {
             ),
             BlockEnd::Message { id, content } => {
                 if let Some(turn) = &mut self.turn {
-                    if !turn.text.is_empty() && !content.is_empty() {
-                        turn.text.push_str("\n\n");
-                    }
-                    turn.text.push_str(&content);
+                    turn.add_text(&content);
                 }
                 (
                     BlockKey::new(BlockKind::Message, &id),

@@ -1,5 +1,6 @@
 //! The link to the agent: opening it, losing it, getting it back.
 
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::{Duration, Instant};
 
 use super::Actor;
@@ -95,7 +96,7 @@ impl Actor {
         })
     }
 
-    pub(super) fn on_started(&mut self, outcome: Result<Connection, StartError>) {
+    pub(super) async fn on_started(&mut self, outcome: Result<Connection, StartError>) {
         match outcome {
             Ok(connection) => {
                 // Known before the first prompt is sent, so that the agent's session is found again after a crash.
@@ -111,7 +112,7 @@ impl Actor {
                     }
                 } else {
                     self.set_state(SessionState::Ready, None);
-                    self.go_on();
+                    self.go_on().await;
                 }
             }
             Err(error) => self.on_start_failed(&error),
@@ -178,18 +179,22 @@ impl Actor {
         self.set_state(SessionState::Failed, Some(reason));
     }
 
-    /// Sends a command to the agent. A full or closed channel means that the agent does not keep up with a handful of
-    /// commands, which the link's own end will tell.
+    /// Sends a command to the agent. One that does not keep up with a handful of commands is as good as gone; one that
+    /// closed its channel says so itself.
     pub(super) fn send(&mut self, command: AgentCommand) {
-        if let Link::Live(connection) = &self.link
-            && let Err(error) = connection.commands.try_send(command)
-        {
-            tracing::warn!(session = %self.id, error = %error, "the agent takes no commands");
+        let Link::Live(connection) = &self.link else { return };
+        if let Err(TrySendError::Full(_)) = connection.commands.try_send(command) {
+            tracing::error!(session = %self.id, "the agent takes no commands; it is started anew");
+            let error = StartError::Temporary("the agent took no commands any more".to_owned());
+            self.link = Link::Starting(Box::pin(async { Err(error) }));
         }
     }
 
     /// Ends the link, if there is one, and waits a bounded time for the agent to go away.
     pub(super) async fn disconnect(&mut self) {
+        // Nothing that it said may be numbered after what is written now.
+        self.held.take();
+        self.buffer.clear();
         if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None)
             && tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err()
         {

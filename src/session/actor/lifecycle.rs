@@ -67,19 +67,21 @@ impl Actor {
         if self.state == SessionState::Closed {
             return Err(SessionError::Closed);
         }
+        // First of all, so that none of them begins when the running turn ends by itself this moment.
+        let dropped = std::iter::from_fn(|| self.prompts.next()).map(|prompt| prompt.number).collect::<Vec<_>>();
+        self.play_held().await;
         self.disconnect().await;
         self.finish_turn(&Ending::Cut {
             message: "The session was closed.",
             by: "close",
             verdict: PromptVerdict::Interrupted,
         });
-        let mut dropped = 0;
-        while let Some(prompt) = self.prompts.next() {
-            dropped += 1;
-            self.resolve_prompt(prompt.number, String::new(), PromptVerdict::Dropped, Usage::default());
+        for number in &dropped {
+            self.resolve_prompt(*number, String::new(), PromptVerdict::Dropped, Usage::default());
         }
-        if dropped > 0 {
-            self.write_notice("dropped", format!("{dropped} queued prompt(s) were not sent: the session was closed."));
+        if !dropped.is_empty() {
+            let count = dropped.len();
+            self.write_notice("dropped", format!("{count} queued prompt(s) were not sent: the session was closed."));
         }
         let closed_at = clock::now();
         self.set_state(SessionState::Closed, None);
@@ -122,7 +124,8 @@ impl Actor {
         let mut profile = self.profile.clone();
         self.journal.flush();
         if let Some(title) = update.title {
-            if self.has_been_prompted() {
+            // The list of a closed session has its end already.
+            if self.has_been_prompted() && self.state != SessionState::Closed {
                 self.journal.write(&crate::model::Callback::TitleChanged { title: title.clone() }.into());
             }
             self.journal.change(Change::Title(title.clone()));
@@ -150,7 +153,8 @@ impl Actor {
 
     /// The server ends: the turn is interrupted, the agent ended, the session stays open. A turn that can go on after
     /// a restart because it only waits for a person is left as it is.
-    async fn shut_down(&mut self) {
+    pub(super) async fn shut_down(&mut self) {
+        self.play_held().await;
         let survives = !self.requests.is_empty() && self.capabilities().durable_requests;
         self.disconnect().await;
         if !survives {

@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
 
 pub(super) use command::Command;
 pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
@@ -52,6 +53,8 @@ pub(super) struct Surroundings {
     pub runtimes: Runtimes,
     pub settings: SessionSettings,
     pub bulletin: Arc<Bulletin>,
+    /// Cancelled when the server begins to end.
+    pub stopping: CancellationToken,
 }
 
 type PendingBriefs = Vec<PendingBrief>;
@@ -120,24 +123,17 @@ impl Actor {
     pub async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
         let mut health = self.around.store.health();
         let mut head = self.journal.watch();
+        let (stopping, broken) = (self.around.stopping.clone(), self.journal.log().broken().clone());
         self.post();
         loop {
             self.journal.flush();
-            if self.journal.log().head().broken {
-                // Nothing that is numbered from here on could be read by anybody. Loaded anew, the session goes on
-                // from what the store has.
-                tracing::error!(session = %self.id, "the store rejected events of this session");
-                break;
-            }
             let full = self.journal.in_flight() >= WINDOW;
             if full {
                 self.stalled_since.get_or_insert_with(Instant::now);
             } else {
                 self.stalled_since = None;
                 if !self.held.is_empty() {
-                    for event in self.held.take() {
-                        self.on_agent_event(event).await;
-                    }
+                    self.play_held().await;
                     continue;
                 }
             }
@@ -154,10 +150,20 @@ impl Actor {
                     self.on_news(news, full).await;
                 }
                 _ = head.changed(), if full => {}
+                () = stopping.cancelled() => {
+                    self.shut_down().await;
+                    break;
+                }
+                () = broken.cancelled() => {
+                    // Nothing that is numbered from here on could be read by anybody. Loaded anew, the session goes
+                    // on from what the store has.
+                    tracing::error!(session = %self.id, "the store rejected events of this session");
+                    break;
+                }
                 () = sleep_until(deadline), if deadline.is_some() => self.on_deadline().await,
                 changed = health.changed() => if changed.is_ok() {
                     let health = health.borrow_and_update().clone();
-                    self.on_store_health(&health);
+                    self.on_store_health(&health).await;
                 }
             }
         }
@@ -178,9 +184,19 @@ impl Actor {
                 }
                 self.buffer = buffer;
             }
-            LinkNews::Started(outcome) => self.on_started(outcome),
+            LinkNews::Started(outcome) => self.on_started(outcome).await,
             LinkNews::TryAgain => self.connect(),
-            LinkNews::Ended => self.on_agent_lost("the agent ended without a word".to_owned()).await,
+            LinkNews::Ended => {
+                self.play_held().await;
+                self.on_agent_lost("the agent ended without a word".to_owned()).await;
+            }
+        }
+    }
+
+    /// Numbers what was held back while the store was slow. Also done before the agent is let go: what it said counts.
+    async fn play_held(&mut self) {
+        for event in self.held.take() {
+            self.on_agent_event(event).await;
         }
     }
 
@@ -207,9 +223,12 @@ impl Actor {
     }
 
     /// The disk refuses: a running turn is brought to its end, so that it does not run on unseen.
-    fn on_store_health(&mut self, health: &StoreHealth) {
-        if let StoreHealth::Refusing { reason } = health {
-            self.interrupt_turn(&format!("The turn was ended because {reason}."), "storage");
+    async fn on_store_health(&mut self, health: &StoreHealth) {
+        match health {
+            StoreHealth::Refusing { reason } => {
+                self.interrupt_turn(&format!("The turn was ended because {reason}."), "storage");
+            }
+            StoreHealth::Good => self.go_on().await,
         }
     }
 

@@ -44,6 +44,11 @@ impl PromptQueue {
         self.waiting.pop_front()
     }
 
+    /// Its turn could not begin; it is the next again.
+    pub fn put_back(&mut self, prompt: QueuedPrompt) {
+        self.waiting.push_front(prompt);
+    }
+
     fn push(&mut self, prompt: QueuedPrompt) {
         self.last = prompt.number;
         self.waiting.push_back(prompt);
@@ -84,7 +89,7 @@ impl Actor {
             if self.state == SessionState::Failed {
                 self.deaths = 0;
             }
-            self.go_on();
+            self.go_on().await;
         }
         Ok(accepted)
     }

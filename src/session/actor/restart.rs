@@ -51,8 +51,8 @@ impl Actor {
     }
 
     /// Runs prompts that were queued when the server ended.
-    pub fn resume_queue(&mut self) {
-        self.go_on();
+    pub async fn resume_queue(&mut self) {
+        self.go_on().await;
     }
 
     async fn replay(&mut self, after: u64, turn: &mut Turn) -> Result<(), StoreError> {
@@ -70,10 +70,11 @@ impl Actor {
                     Response::Callback(Callback::AgentStart { turn_id }) => {
                         self.agent_turn = Some(AgentTurn { id: turn_id, ended: false });
                     }
+                    Response::Callback(Callback::Usage(usage)) => turn.usage.add(&usage),
                     Response::Callback(Callback::AgentEnd { .. }) => self.agent_turn = None,
                     Response::Callback(Callback::StartToolExecution { .. }) => turn.text.clear(),
                     Response::Callback(Callback::EndMessage { complete_content, .. }) => {
-                        turn.text.push_str(&complete_content);
+                        turn.add_text(&complete_content);
                     }
                     _ => {}
                 }

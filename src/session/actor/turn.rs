@@ -7,7 +7,7 @@ use super::connecting::Link;
 use super::{Actor, AgentTurn, TAIL_LINGERS};
 use crate::agent::AgentCommand;
 use crate::model::{Callback, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
-use crate::store::{Change, OpenTurn};
+use crate::store::{Change, OpenTurn, StoreHealth};
 
 /// The turn that runs.
 #[derive(Debug)]
@@ -43,6 +43,14 @@ impl Turn {
         }
     }
 
+    /// Adds a message to what the agent said since its last tool call.
+    pub fn add_text(&mut self, content: &str) {
+        if !self.text.is_empty() && !content.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(content);
+    }
+
     /// When an interrupted agent must have ended its turn.
     pub fn interrupt_deadline(&self) -> Option<Instant> {
         self.interrupt.as_ref().map(|interrupt| interrupt.deadline)
@@ -65,21 +73,35 @@ pub(super) enum Ending<'a> {
 
 impl Actor {
     /// Begins the next waiting prompt's turn, or connects first, or does nothing because something is under way.
-    pub(super) fn go_on(&mut self) {
-        if self.turn.is_some() || self.prompts.is_empty() || self.state == SessionState::Closed {
+    pub(super) async fn go_on(&mut self) {
+        let refusing = matches!(*self.around.store.health().borrow(), StoreHealth::Refusing { .. });
+        let ends = self.state == SessionState::Closed || self.around.stopping.is_cancelled();
+        if self.turn.is_some() || self.prompts.is_empty() || ends || refusing {
             return;
         }
         match self.link {
-            Link::Live(_) => self.begin_turn(),
+            Link::Live(_) => self.begin_turn().await,
             Link::Starting(_) | Link::BackingOff { .. } => {}
             Link::None => self.connect(),
         }
     }
 
-    fn begin_turn(&mut self) {
+    /// The turn, and the agent's own id of its session, are in the store before the agent hears of the prompt: no
+    /// restart sends it twice or to another session.
+    async fn begin_turn(&mut self) {
         let Some(prompt) = self.prompts.next() else { return };
         let turn_id = format!("turn-{}", prompt.number);
+        let before = (self.state, self.state_detail.clone());
+        self.journal.flush();
         self.open_turn(&turn_id, prompt.number);
+        if let Err(error) = self.journal.commit().await {
+            tracing::warn!(session = %self.id, error = %error, "a turn could not begin; its prompt waits");
+            self.turn = None;
+            (self.state, self.state_detail) = before;
+            self.prompts.put_back(prompt);
+            self.post();
+            return;
+        }
         self.send(AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
     }
 
@@ -129,12 +151,16 @@ impl Actor {
 
     /// The agent did not end its turn in time: it is cut off and started anew.
     pub(super) async fn give_up_on_interrupt(&mut self) {
+        self.play_held().await;
+        if self.turn.as_ref().and_then(Turn::interrupt_deadline).is_none() {
+            return;
+        }
         let grace = humantime::format_duration(Duration::from_secs(self.around.settings.interrupt_grace.as_secs()));
         tracing::warn!(session = %self.id, "the agent did not end an interrupted turn in time");
         self.disconnect().await;
         self.write_notice("interrupted", format!("The agent did not stop within {grace} and was cut off."));
         self.end_interrupted_turn();
-        self.go_on();
+        self.go_on().await;
     }
 
     fn end_interrupted_turn(&mut self) {
@@ -144,7 +170,7 @@ impl Actor {
     }
 
     /// The agent says that the turn is over.
-    pub(super) fn on_agent_idle(&mut self) {
+    pub(super) async fn on_agent_idle(&mut self) {
         match &self.turn {
             Some(turn) if turn.interrupt.is_some() => self.end_interrupted_turn(),
             Some(_) => self.finish_turn(&Ending::Idle),
@@ -157,7 +183,7 @@ impl Actor {
                 }
             }
         }
-        self.go_on();
+        self.go_on().await;
     }
 
     /// Closes whatever is open, then writes `onAgentEnd` and `onIdle`, in this order and always.

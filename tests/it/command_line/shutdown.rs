@@ -148,3 +148,38 @@ async fn an_idle_server_without_anybody_ends_well_too() {
         assert!(!server.data().join("server.json").exists());
     }
 }
+
+#[tokio::test]
+async fn sessions_that_are_started_or_loaded_at_the_last_moment_do_not_hold_up_the_end() {
+    let mut server = Server::start().await;
+    for _ in 0..40 {
+        server.session().await;
+    }
+    let mut server = {
+        assert!(server.stop().await);
+        server.start_again().await
+    };
+    let http = server.http();
+    let callers: Vec<JoinHandle<()>> = (0..8)
+        .map(|caller| {
+            let http = http.clone();
+            tokio::spawn(async move {
+                let path = |number: u32| match caller % 2 {
+                    0 => format!("/api/copilot/session/session-{}/log", 1 + number % 40),
+                    _ => "/api/copilot/session/start/demo".to_owned(),
+                };
+                let mut number = 0;
+                while http.is_answered(&path(number)).await {
+                    number += 1;
+                }
+            })
+        })
+        .collect();
+    http.get("/api/copilot/session/session-1").await;
+    assert!(server.stop().await);
+    for caller in callers {
+        caller.await.expect("a caller");
+    }
+    let stderr = server.stderr().await;
+    assert!(!stderr.contains("did not end in time"), "{stderr}");
+}

@@ -77,6 +77,22 @@ impl Http {
         Reply { status: parts.status, headers: parts.headers, body }
     }
 
+    /// Asks a server that may go away at any moment. Gives whether it answered, whatever it said.
+    pub async fn is_answered(&self, path: &str) -> bool {
+        let Ok(stream) = TcpStream::connect(&self.authority).await else { return false };
+        let Ok((mut sender, connection)) = http1::handshake(TokioIo::new(stream)).await else { return false };
+        tokio::spawn(connection);
+        let mut request = Request::builder().uri(path).header("host", &self.authority);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        let request = request.body(Full::new(Bytes::new())).expect("a valid request");
+        match sender.send_request(request).await {
+            Ok(response) => response.into_body().collect().await.is_ok(),
+            Err(_) => false,
+        }
+    }
+
     /// Begins to read a stream of events.
     pub async fn events(&self, path: &str) -> EventStream {
         let response = self.open(Method::GET, path, Bytes::new()).await;

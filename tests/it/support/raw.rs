@@ -24,6 +24,11 @@ impl RawConnection {
         let _ = self.0.write_all(bytes).await;
     }
 
+    /// Reads what there is, and gives how much that was.
+    pub async fn read_some(&mut self) -> usize {
+        self.0.read(&mut [0; 512]).await.expect("readable")
+    }
+
     /// Reads until the server hangs up, in whatever way.
     pub async fn read_to_end(mut self) -> RawReply {
         let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
