@@ -16,5 +16,6 @@ pub mod cli;
 pub mod config;
 pub mod http;
 pub mod model;
+pub mod process;
 pub mod session;
 pub mod store;

@@ -6,6 +6,7 @@
 
 mod capabilities;
 mod connection;
+pub mod copilot;
 pub mod demo;
 mod environment;
 mod event;

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::agent::Runtimes;
+use crate::agent::copilot::Copilot;
 use crate::agent::demo::Demo;
+use crate::agent::{Runtimes, agent_environment};
 
-pub(super) fn runtimes() -> Runtimes {
-    Runtimes::new(vec![Arc::new(Demo::new())])
+/// `only` names the variables that agents get; empty for all but ours.
+pub(super) fn runtimes(only: &[String]) -> Runtimes {
+    let environment = agent_environment(std::env::vars(), only);
+    Runtimes::new(vec![Arc::new(Copilot::new(environment)), Arc::new(Demo::new())])
 }

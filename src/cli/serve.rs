@@ -75,7 +75,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let stopping = CancellationToken::new();
     let sessions = Sessions::new(SessionsParts {
         store: store.clone(),
-        runtimes: runtime_list::runtimes(),
+        runtimes: runtime_list::runtimes(&config.agents.environment),
         settings: session_settings(resolved, test),
         stopping: stopping.clone(),
     });

@@ -20,6 +20,7 @@ mod metrics;
 mod pages;
 mod portal;
 mod router;
+pub mod scripted_model;
 mod serve;
 mod sse;
 

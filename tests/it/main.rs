@@ -3,6 +3,7 @@
 mod architecture;
 mod bad_input;
 mod command_line;
+mod copilot;
 mod demo;
 mod kill;
 mod live;

@@ -1,11 +1,13 @@
 //! What tests share: a server of their own, and a client that can misbehave.
 
 mod client;
+mod copilot;
 mod port;
 mod raw;
 mod server;
 mod session;
 
+pub use copilot::{CopilotServer, Program, byok};
 pub use client::{EventStream, Http, Reply, SseEvent};
 pub use port::free_port;
 pub use raw::{RawConnection, RawReply, exchange};

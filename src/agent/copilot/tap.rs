@@ -1,0 +1,185 @@
+//! The tap between the program and the official crate.
+//!
+//! The crate's event path is one broadcast channel of 1,024 events for all sessions: under a flood it drops, silently.
+//! So the stream is framed here first. Every `session.event`, and every request that belongs to a session, goes raw to
+//! the session it names through a queue of its own; the crate gets the rest: replies to its calls, and requests that it
+//! answers itself. Answers of sessions and the crate's own frames share one writer, so frames never mix.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use github_copilot_sdk::Client;
+use parking_lot::Mutex;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use tokio::io::{AsyncRead, AsyncWrite, BufReader, DuplexStream};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::frames::{read_frame, write_frame};
+
+/// Messages that may wait for one session before the shared stream waits for it.
+const SESSION_QUEUE: usize = 65_536;
+const PIPE_BYTES: usize = 1024 * 1024;
+/// Requests that sessions answer themselves.
+const SESSION_REQUESTS: [&str; 1] = ["userInput.request"];
+
+/// What the program sends to one session.
+#[derive(Debug)]
+pub(super) enum FromProgram {
+    Event(Box<RawValue>),
+    Request { id: Box<RawValue>, method: String, params: Box<RawValue> },
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(default)]
+    method: Option<&'a str>,
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct SessionParams<'a> {
+    session_id: &'a str,
+    #[serde(borrow, default)]
+    event: Option<&'a RawValue>,
+}
+
+type Routes = Arc<Mutex<HashMap<String, mpsc::Sender<FromProgram>>>>;
+
+/// One program's stream, shared by its sessions.
+pub(super) struct Tap {
+    routes: Routes,
+    answers: mpsc::Sender<Bytes>,
+    /// Cancelled when the stream has ended; then `reason` says why.
+    pub ended: CancellationToken,
+    reason: Arc<Mutex<String>>,
+}
+
+impl Tap {
+    /// Puts the tap between a program's streams and a new client. The tasks end with the streams.
+    pub fn open(
+        from_program: impl AsyncRead + Unpin + Send + 'static,
+        to_program: impl AsyncWrite + Unpin + Send + 'static,
+    ) -> Result<(Self, Client), github_copilot_sdk::Error> {
+        let (to_client, client_reads) = tokio::io::duplex(PIPE_BYTES);
+        let (client_writes, from_client) = tokio::io::duplex(PIPE_BYTES);
+        let client = Client::from_streams(client_reads, client_writes, std::env::temp_dir())?;
+        let (answers, answered) = mpsc::channel(64);
+        let tap = Self {
+            routes: Routes::default(),
+            answers,
+            ended: CancellationToken::new(),
+            reason: Arc::default(),
+        };
+        let (routes, ended, reason) = (Arc::clone(&tap.routes), tap.ended.clone(), Arc::clone(&tap.reason));
+        tokio::spawn(async move {
+            *reason.lock() = read_all(from_program, to_client, &routes).await;
+            routes.lock().clear();
+            ended.cancel();
+        });
+        tokio::spawn(write_all(to_program, from_client, answered, tap.ended.clone()));
+        Ok((tap, client))
+    }
+
+    /// The queue of a session's messages, from now on.
+    pub fn listen(&self, session: &str) -> mpsc::Receiver<FromProgram> {
+        let (sender, receiver) = mpsc::channel(SESSION_QUEUE);
+        self.routes.lock().insert(session.to_owned(), sender);
+        receiver
+    }
+
+    pub fn forget(&self, session: &str) {
+        self.routes.lock().remove(session);
+    }
+
+    /// Answers a request of the program.
+    pub async fn answer(&self, id: &RawValue, result: &serde_json::Value) {
+        let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", id.get());
+        // An error means that the program is gone, and with it whoever waited.
+        let _ = self.answers.send(Bytes::from(frame)).await;
+    }
+
+    /// Why the stream ended.
+    pub fn reason(&self) -> String {
+        self.reason.lock().clone()
+    }
+}
+
+/// Reads until the end; gives the reason for it.
+async fn read_all(from_program: impl AsyncRead + Unpin, mut to_client: DuplexStream, routes: &Routes) -> String {
+    let mut reader = BufReader::with_capacity(256 * 1024, from_program);
+    loop {
+        let frame = match read_frame(&mut reader).await {
+            Ok(Some(frame)) => frame,
+            Ok(None) => return "the program ended".to_owned(),
+            Err(error) => return error.to_string(),
+        };
+        if let Some((session, message)) = for_session(&frame) {
+            let queue = routes.lock().get(&session).cloned();
+            if let Some(queue) = queue {
+                // An error means that the session is gone; its messages are of no more use.
+                let _ = queue.send(message).await;
+            }
+        } else if write_frame(&mut to_client, &frame).await.is_err() {
+            return "the client ended".to_owned();
+        }
+    }
+}
+
+/// The message for a session in a frame, if it is one.
+fn for_session(frame: &[u8]) -> Option<(String, FromProgram)> {
+    let envelope: Envelope<'_> = serde_json::from_slice(frame).ok()?;
+    let (method, params) = (envelope.method?, envelope.params?);
+    let is_event = method == "session.event";
+    if !is_event && !SESSION_REQUESTS.contains(&method) {
+        return None;
+    }
+    let target: SessionParams<'_> = serde_json::from_str(params.get()).ok()?;
+    let message = if is_event {
+        FromProgram::Event(target.event?.to_owned())
+    } else {
+        FromProgram::Request { id: envelope.id?.to_owned(), method: method.to_owned(), params: params.to_owned() }
+    };
+    Some((target.session_id.to_owned(), message))
+}
+
+async fn write_all(
+    mut to_program: impl AsyncWrite + Unpin,
+    from_client: DuplexStream,
+    mut answered: mpsc::Receiver<Bytes>,
+    ended: CancellationToken,
+) {
+    // Frames of the client are read whole by a task of their own, so that waiting for one can be given up safely.
+    let (sender, mut frames) = mpsc::channel(64);
+    let reading = async move {
+        let mut reader = BufReader::new(from_client);
+        while let Ok(Some(frame)) = read_frame(&mut reader).await {
+            if sender.send(frame).await.is_err() {
+                return;
+            }
+        }
+    };
+    let writing = async move {
+        loop {
+            let frame = tokio::select! {
+                frame = frames.recv() => frame,
+                answer = answered.recv() => answer,
+                () = ended.cancelled() => None,
+            };
+            let Some(frame) = frame else { return };
+            if write_frame(&mut to_program, &frame).await.is_err() {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = reading => {}
+        () = writing => {}
+    }
+}

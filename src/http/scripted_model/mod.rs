@@ -1,0 +1,103 @@
+//! A model endpoint whose answers are scripted: for tests against real agents, and for checking that an agent behaves.
+//!
+//! The last `@@name argument` in a user message chooses the scenario; how many answers were given since then is its step.
+//! It speaks chat completions and responses, streaming and not.
+
+mod chat;
+mod responses;
+mod scenario;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use scenario::{Item, plan};
+
+/// A running scripted model. Dropping it ends it.
+pub struct ScriptedModel {
+    address: SocketAddr,
+    requests: Arc<Mutex<Vec<Value>>>,
+    task: JoinHandle<()>,
+}
+
+#[derive(Clone, Default)]
+struct Shared {
+    requests: Arc<Mutex<Vec<Value>>>,
+}
+
+impl ScriptedModel {
+    /// Starts on a free port of this machine.
+    pub async fn start() -> std::io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let shared = Shared::default();
+        let requests = Arc::clone(&shared.requests);
+        let router = Router::new()
+            .route("/v1/chat/completions", post(chat_completions))
+            .route("/v1/responses", post(responses_api))
+            .with_state(shared);
+        let task = tokio::spawn(async move {
+            if let Err(error) = axum::serve(listener, router).await {
+                tracing::error!(%error, "the scripted model ended");
+            }
+        });
+        Ok(Self { address, requests, task })
+    }
+
+    /// What goes into an agent's configuration.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The bodies of all requests so far.
+    pub fn requests(&self) -> Vec<Value> {
+        self.requests.lock().clone()
+    }
+}
+
+impl Drop for ScriptedModel {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+async fn chat_completions(State(shared): State<Shared>, body: Bytes) -> Response {
+    answer(&shared, &body, chat::respond)
+}
+
+async fn responses_api(State(shared): State<Shared>, body: Bytes) -> Response {
+    answer(&shared, &body, responses::respond)
+}
+
+fn answer(shared: &Shared, body: &[u8], respond: fn(&Value, Vec<Item>) -> Response) -> Response {
+    let request: Value = serde_json::from_slice(body).unwrap_or_default();
+    shared.requests.lock().push(request.clone());
+    let earlier = shared.requests.lock().len();
+    let items = plan(&request, earlier);
+    match items.iter().find_map(|item| if let Item::Error(status) = item { Some(*status) } else { None }) {
+        Some(status) => refuse(status),
+        None => respond(&request, items),
+    }
+}
+
+fn refuse(status: u16) -> Response {
+    let (message, kind, code) = match status {
+        429 => ("Rate limit reached (scripted)", "rate_limit_error", "rate_limit_exceeded"),
+        401 => ("Bad key (scripted)", "invalid_request_error", "invalid_api_key"),
+        400 => ("Bad request (scripted)", "invalid_request_error", "bad"),
+        _ => ("Internal error (scripted)", "server_error", "internal"),
+    };
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = axum::Json(json!({ "error": { "message": message, "type": kind, "code": code } }));
+    (status, [(header::RETRY_AFTER, "1")], body).into_response()
+}

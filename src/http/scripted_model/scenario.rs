@@ -1,0 +1,158 @@
+//! What the model says: scenarios, and which one a request asks for.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// A part of an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Item {
+    /// Pieces of text, with a pause after each.
+    Text(Vec<String>, Duration),
+    Reasoning(Vec<String>),
+    Tool { name: String, arguments: Value },
+    /// An HTTP status instead of an answer.
+    Error(u16),
+    /// The connection breaks off here.
+    Break,
+}
+
+/// A message as scenarios see it.
+struct Message {
+    role: String,
+    text: String,
+}
+
+/// The answer to a request; `number` is how many requests there have been.
+pub(super) fn plan(request: &Value, number: usize) -> Vec<Item> {
+    let messages = messages(request);
+    let mut chosen = ("plain".to_owned(), String::new(), 0);
+    for (position, message) in messages.iter().enumerate().filter(|(_, message)| message.role == "user") {
+        if let Some((name, argument)) = mark(&message.text) {
+            chosen = (name, argument, position + 1);
+        }
+    }
+    let (name, argument, from) = chosen;
+    let since = &messages[from..];
+    let answered = since.iter().enumerate().filter(|(position, message)| {
+        message.role == "assistant" && (*position == 0 || since[position - 1].role != "assistant")
+    });
+    let step = answered.count();
+    let last_tool = messages.iter().rev().find(|message| message.role == "tool").map_or("", |message| &message.text);
+    play(&name, &argument, step, last_tool, &messages, number)
+}
+
+/// The last `@@name argument` of a text.
+fn mark(text: &str) -> Option<(String, String)> {
+    let (_, rest) = text.rsplit_once("@@")?;
+    let line = rest.lines().next().unwrap_or_default();
+    let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
+    let name: String = name.chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
+    (!name.is_empty()).then(|| (name, argument.trim().to_owned()))
+}
+
+fn messages(request: &Value) -> Vec<Message> {
+    let list = request["messages"].as_array().or_else(|| request["input"].as_array());
+    let entries = list.map(Vec::as_slice).unwrap_or_default();
+    entries
+        .iter()
+        .map(|entry| match entry["type"].as_str() {
+            Some("function_call") => Message { role: "assistant".to_owned(), text: String::new() },
+            Some("function_call_output") => Message { role: "tool".to_owned(), text: text_of(&entry["output"]) },
+            _ => Message {
+                role: entry["role"].as_str().unwrap_or_default().to_owned(),
+                text: text_of(&entry["content"]),
+            },
+        })
+        .collect()
+}
+
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}
+
+fn pieces(text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(6).map(|piece| piece.iter().collect()).collect()
+}
+
+fn say(text: &str) -> Item {
+    Item::Text(pieces(text), Duration::ZERO)
+}
+
+fn tool(name: &str, arguments: Value) -> Item {
+    Item::Tool { name: name.to_owned(), arguments }
+}
+
+fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Message], number: usize) -> Vec<Item> {
+    let after_tool = || {
+        let seen: String = last_tool.chars().take(120).collect();
+        vec![say(&format!("Final answer after tools. Last tool result was: {seen}"))]
+    };
+    let count = |default: usize| argument.parse().unwrap_or(default);
+    match name {
+        "plain" => vec![say("Hello from the scripted model. This is a plain streamed reply.")],
+        "echo" => vec![say(&format!("ECHO[{argument}]"))],
+        "history" => {
+            let turns = messages.iter().filter(|message| message.role == "user").count();
+            vec![say(&format!("user turns: {turns}"))]
+        }
+        "reason" => vec![
+            Item::Reasoning(pieces("Let me think about this step by step.")),
+            say("Reasoned answer: 42."),
+        ],
+        "bash" if step == 0 => vec![
+            say("I will run a command."),
+            tool("bash", json!({ "command": argument, "description": "Run it" })),
+        ],
+        "create" if step == 0 => vec![
+            say("Creating a file."),
+            tool("create", json!({ "path": argument, "file_text": "created by the scripted model\n" })),
+        ],
+        "ask" if step == 0 => vec![tool(
+            "ask_user",
+            json!({ "question": "Which colour?", "choices": ["red", "blue"], "allow_freeform": true }),
+        )],
+        "bash" | "create" | "ask" => after_tool(),
+        "slow" => {
+            let ticks = (0..count(100)).map(|tick| format!("tick{tick} ")).collect();
+            vec![Item::Text(ticks, Duration::from_millis(50))]
+        }
+        "many" => vec![Item::Text((0..count(1_000)).map(|token| format!("tok{token} ")).collect(), Duration::ZERO)],
+        "error" => vec![Item::Error(argument.parse().unwrap_or(500))],
+        // Breaks off every other time, so that a retry succeeds.
+        "midfail" if number % 2 == 1 => {
+            vec![Item::Text(vec!["partial ".to_owned(), "output ".to_owned()], Duration::from_millis(20)), Item::Break]
+        }
+        "midfail" => vec![say("Recovered after a broken stream.")],
+        other => vec![say(&format!("unknown scenario {other}"))],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_mark_of_a_user_chooses_and_answers_since_then_are_steps() {
+        let request = json!({ "messages": [
+            { "role": "user", "content": "@@reason" },
+            { "role": "assistant", "content": "42" },
+            { "role": "user", "content": [{ "type": "text", "text": "now @@bash echo hi\nmore" }] },
+        ] });
+        let Item::Tool { arguments, .. } = &plan(&request, 1)[1] else { panic!("a tool") };
+        assert_eq!(arguments["command"], "echo hi");
+        let mut later = request;
+        let list = later["messages"].as_array_mut().expect("a list");
+        list.push(json!({ "role": "assistant", "content": null, "tool_calls": [] }));
+        list.push(json!({ "role": "tool", "content": "hi" }));
+        let Item::Text(pieces, _) = &plan(&later, 2)[0] else { panic!("a text") };
+        assert!(pieces.concat().ends_with("hi"));
+    }
+}

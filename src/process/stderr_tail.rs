@@ -1,0 +1,60 @@
+//! The last lines that a child wrote to standard error.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+
+const LINES: usize = 20;
+const LONGEST_LINE: usize = 2_000;
+
+/// Shared with the task that reads; a flood of lines only replaces older ones.
+#[derive(Clone, Debug, Default)]
+pub struct StderrTail(Arc<Mutex<VecDeque<String>>>);
+
+impl StderrTail {
+    /// Reads until the child closes its end.
+    pub(super) async fn follow(self, stderr: impl AsyncRead + Unpin) {
+        let mut reader = BufReader::new(stderr);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            match reader.read_until(b'\n', &mut line).await {
+                Ok(0) | Err(_) => return,
+                Ok(_) => self.push(&line),
+            }
+        }
+    }
+
+    fn push(&self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end();
+        let mut lines = self.0.lock();
+        if lines.len() == LINES {
+            lines.pop_front();
+        }
+        lines.push_back(text[..text.floor_char_boundary(LONGEST_LINE)].to_owned());
+    }
+
+    /// What it said last, joined.
+    pub fn text(&self) -> String {
+        self.0.lock().iter().cloned().collect::<Vec<_>>().join("\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn only_the_last_lines_are_kept_and_none_is_too_long() {
+        let tail = StderrTail::default();
+        let mut text = "x".repeat(5_000);
+        (0..30).for_each(|number| text.push_str(&format!("\nline {number}")));
+        tail.clone().follow(text.as_bytes()).await;
+        let kept = tail.text();
+        assert_eq!(kept.lines().count(), LINES);
+        assert!(kept.starts_with("line 10") && kept.ends_with("line 29"), "{kept}");
+    }
+}

@@ -1,0 +1,6 @@
+//! Sessions on the real Copilot, with a scripted model behind it.
+
+mod failures;
+mod requests;
+mod restarts;
+mod turns;

@@ -1,0 +1,62 @@
+//! Permissions and questions of the real Copilot.
+
+use serde_json::json;
+
+use crate::support::{CopilotServer, Program, message_text};
+
+#[tokio::test]
+async fn a_shell_command_runs_only_when_it_is_allowed() {
+    for program in Program::BOTH {
+        let copilot = CopilotServer::start(program).await;
+        for (decision, file) in [("allow-once", "allowed.txt"), ("deny", "denied.txt")] {
+            let session = copilot.session("ask").await;
+            let request = session.prompt_and_get_request(&format!("@@bash touch {file}")).await;
+            let details = session.get("").await.json();
+            assert_eq!(details["requests"][0]["body"]["detail"], format!("touch {file}"), "exactly what would run");
+            session.post(&format!("/permission/{request}"), json!({ "decision": decision })).await;
+            session.events_after(0).await.until_callback("onIdle").await;
+            let made = copilot.server.work().join(file).exists();
+            assert_eq!(made, decision == "allow-once", "{program:?} {decision}");
+            let log = session.log().await;
+            let end = log.iter().find(|(_, response)| response["callback"] == "onEndToolExecution").expect("an end");
+            assert_eq!(end.1["error"]["code"] == "denied", decision == "deny", "{}", end.1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn modes_decide_for_the_real_agent_too() {
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    for (mode, file) in [("allow-all", "made.txt"), ("deny", "not-made.txt")] {
+        let session = copilot.session(mode).await;
+        let path = copilot.server.work().join(file);
+        session.ask(&format!("@@create {}", path.display())).await;
+        assert_eq!(path.exists(), mode == "allow-all", "{mode}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_of_the_agent_is_answered_by_a_person() {
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    let session = copilot.session("ask").await;
+    let request = session.prompt_and_get_request("@@ask").await;
+    let asked = &session.get("").await.json()["requests"][0]["body"];
+    assert_eq!((&asked["question"], &asked["choices"]), (&json!("Which colour?"), &json!(["red", "blue"])));
+    session.post(&format!("/answer/{request}"), json!({ "answer": "blue" })).await;
+    let events = session.events_after(0).await.until_callback("onIdle").await;
+    assert!(message_text(&events).contains("blue"), "{}", message_text(&events));
+}
+
+#[tokio::test]
+async fn an_interrupt_while_a_person_is_asked_ends_the_turn() {
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    let session = copilot.session("ask").await;
+    for prompt in ["@@bash touch late.txt", "@@ask"] {
+        session.prompt_and_get_request(prompt).await;
+        let after = session.get("").await.json()["lastSeq"].as_u64().expect("a number");
+        session.post("/interrupt", json!({})).await;
+        session.events_after(after).await.until_callback("onIdle").await;
+    }
+    assert!(!copilot.server.work().join("late.txt").exists());
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+}

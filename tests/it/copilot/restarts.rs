@@ -1,0 +1,65 @@
+//! The program is killed, the server is killed: the conversation goes on.
+
+use crate::support::{CopilotServer, Program, callbacks};
+
+/// The processes below another one.
+fn children_of(parent: u32) -> Vec<u32> {
+    let stat = |id: u32| std::fs::read_to_string(format!("/proc/{id}/stat")).ok();
+    std::fs::read_dir("/proc")
+        .expect("Linux")
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|id| {
+            let parent_field = stat(*id).and_then(|text| text.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok());
+            parent_field == Some(parent)
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_killed_program_is_started_again_and_still_knows_the_conversation() {
+    for program in Program::BOTH {
+        let copilot = CopilotServer::start(program).await;
+        let session = copilot.session("ask").await;
+        session.ask("@@plain").await;
+        session.prompt("@@slow 1000").await;
+        let after = session.get("").await.json()["lastSeq"].as_u64().expect("a number");
+        let mut stream = session.events_after(after).await;
+        stream.until(|event| event.data.contains("tick3")).await;
+        for child in children_of(copilot.server.process_id()) {
+            let killed = std::process::Command::new("kill").arg("-9").arg(child.to_string()).status().expect("kill runs");
+            assert!(killed.success());
+        }
+        let events = stream.until_callback("onIdle").await;
+        assert!(events.iter().any(|event| event.callback() == "sessionError"), "{program:?}");
+        assert!(events.iter().any(|event| event.json()["kind"] == "interrupted"));
+        let answer = session.ask("@@history").await;
+        assert_eq!(answer["verdict"], "succeeded", "{program:?} {answer}");
+        assert_eq!(answer["text"], "user turns: 3", "{program:?}");
+        let names = callbacks(&session.log().await);
+        assert_eq!(names.iter().filter(|name| *name == "onUserPrompt").count(), 3, "nothing is shown twice");
+        assert_eq!(names.iter().filter(|name| *name == "onEndMessage").count(), 3);
+    }
+}
+
+#[tokio::test]
+async fn after_a_kill_of_the_server_the_program_is_gone_and_the_session_goes_on() {
+    let CopilotServer { server, model } = CopilotServer::start(Program::Runtime).await;
+    let session = CopilotServer { server, model };
+    let first = session.session("ask").await;
+    first.ask("@@plain").await;
+    first.prompt("@@slow 1000").await;
+    first.events_after(0).await.until(|event| event.data.contains("tick3")).await;
+    let children = children_of(session.server.process_id());
+    assert!(!children.is_empty());
+    let CopilotServer { server, model } = session;
+    let server = server.kill_and_restart().await;
+    for child in children {
+        while std::fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|stat| !stat.contains(") Z")) {
+            tokio::task::yield_now().await;
+        }
+    }
+    let again = first.seen_by(server.http());
+    let answer = again.ask("@@history").await;
+    assert_eq!(answer["text"], "user turns: 3", "{answer}");
+    drop(model);
+}
