@@ -117,6 +117,13 @@ impl Runtimes {
         Ok(ModelChoice { model: model.to_owned(), runtime })
     }
 
+    /// Ends what runtimes keep running.
+    pub async fn shut_down(&self) {
+        for runtime in self.all.iter() {
+            runtime.shut_down().await;
+        }
+    }
+
     /// Name, readiness and capabilities of every runtime.
     pub async fn described(&self) -> Vec<(Arc<dyn Runtime>, Readiness)> {
         let mut described = Vec::new();

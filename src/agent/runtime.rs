@@ -74,6 +74,11 @@ pub trait Runtime: Send + Sync {
     /// Its models.
     fn models(&self) -> BoxFuture<'_, ModelList>;
 
+    /// Ends what the runtime itself keeps running, once all its connections are closed.
+    fn shut_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async {})
+    }
+
     /// Opens a connection.
     fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>>;
 }

@@ -167,7 +167,8 @@ mod tests {
         ProcessSpec {
             program: PathBuf::from("/bin/sh"),
             arguments: vec!["-c".to_owned(), script.to_owned()],
-            environment: [("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("ONLY".to_owned(), "this".to_owned())].into(),
+            environment: [("PATH".to_owned(), "/usr/bin:/bin".to_owned()), ("ONLY".to_owned(), "this".to_owned())]
+                .into(),
             working_directory: None,
         }
     }

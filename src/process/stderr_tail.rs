@@ -50,8 +50,8 @@ mod tests {
     #[tokio::test]
     async fn only_the_last_lines_are_kept_and_none_is_too_long() {
         let tail = StderrTail::default();
-        let mut text = "x".repeat(5_000);
-        (0..30).for_each(|number| text.push_str(&format!("\nline {number}")));
+        let lines: Vec<String> = (0..30).map(|number| format!("line {number}")).collect();
+        let text = format!("{}\n{}", "x".repeat(5_000), lines.join("\n"));
         tail.clone().follow(text.as_bytes()).await;
         let kept = tail.text();
         assert_eq!(kept.lines().count(), LINES);

@@ -266,6 +266,7 @@ impl Sessions {
         self.shared.stopping.cancel();
         self.shared.actors.close();
         self.shared.actors.wait().await;
+        self.runtimes().shut_down().await;
         self.shared.housekeeping.close();
         self.shared.housekeeping.wait().await;
         self.save_positions().await;

@@ -2,6 +2,7 @@
 //!
 //! Everything a task needs that is not in the toolchain is installed by the task itself.
 
+mod agents;
 mod bench;
 mod lint;
 mod shell;

@@ -5,12 +5,13 @@ use crate::shell::{cargo, run, works};
 /// Runs all tests, or those whose names match.
 pub fn test(filters: &[String]) -> Result<(), String> {
     let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
+    let agents = crate::agents::install()?;
     if works(&mut cargo(&["nextest", "--version"])) {
-        run(cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]).args(&filters))?;
+        run(cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]).args(&filters).env("TEST_AGENTS", &agents))?;
     } else {
         // nextest only adds a time limit per test; cargo's own runner is on every machine.
         for filter in if filters.is_empty() { vec![""] } else { filters } {
-            run(cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]).arg(filter))?;
+            run(cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]).arg(filter).env("TEST_AGENTS", &agents))?;
         }
     }
     run(&mut cargo(&["test", "--doc", "--package", "flightdeck"]))

@@ -42,14 +42,14 @@ impl Link {
         loop {
             let heard = tokio::select! {
                 () = cancelled.cancelled() => break,
-                message = self.incoming.recv() => match message {
-                    Some(message) => self.hear(message).await,
-                    None => {
+                message = self.incoming.recv() => {
+                    let Some(message) = message else {
                         let reason = format!("Copilot is gone: {}", self.server.last_words());
                         let _ = self.events.send(AgentEvent::Gone { reason }).await;
                         return;
-                    }
-                },
+                    };
+                    self.hear(message).await
+                }
                 command = commands.recv() => match command {
                     Some(command) => { self.obey(command, &mut calls).await; Ok(()) }
                     None => break,

@@ -14,7 +14,7 @@ mod tap;
 mod translate;
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex as SyncMutex;
@@ -41,7 +41,8 @@ const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: run `cop
 pub struct Copilot {
     capabilities: Capabilities,
     environment: BTreeMap<String, String>,
-    server: Mutex<Weak<Server>>,
+    /// Kept once started: the next session or question is answered at once.
+    server: Mutex<Option<Arc<Server>>>,
     login: SyncMutex<Option<(Instant, Result<(), String>)>>,
 }
 
@@ -71,7 +72,7 @@ impl Copilot {
                 ..Capabilities::default()
             },
             environment,
-            server: Mutex::new(Weak::new()),
+            server: Mutex::new(None),
             login: SyncMutex::new(None),
         }
     }
@@ -79,12 +80,12 @@ impl Copilot {
     /// The running program, started if need be.
     async fn server(&self) -> Result<Arc<Server>, StartError> {
         let mut current = self.server.lock().await;
-        if let Some(server) = current.upgrade().filter(|server| server.is_alive()) {
-            return Ok(server);
+        if let Some(server) = current.as_ref().filter(|server| server.is_alive()) {
+            return Ok(Arc::clone(server));
         }
         let program = program::find(&self.environment).map_err(StartError::Permanent)?;
         let server = Arc::new(Server::start(&program, self.environment.clone()).await?);
-        *current = Arc::downgrade(&server);
+        *current = Some(Arc::clone(&server));
         Ok(server)
     }
 
@@ -95,10 +96,9 @@ impl Copilot {
 
     /// Whether somebody is logged in; the answer is kept for a while, because asking may start the program.
     async fn login(&self) -> Result<(), String> {
-        if let Some((when, answer)) = self.login.lock().clone() {
-            if when.elapsed() < LOGIN_GOOD_FOR {
-                return answer;
-            }
+        let known = self.login.lock().clone();
+        if let Some((_, answer)) = known.filter(|(when, _)| when.elapsed() < LOGIN_GOOD_FOR) {
+            return answer;
         }
         let answer = match self.server().await {
             Err(error) => Err(error.to_string()),
@@ -210,12 +210,23 @@ impl Runtime for Copilot {
                 };
             }
             let listed = match self.server().await {
-                Ok(server) => server.client.call("models.list", Some(json!({}))).await.map_err(|error| error.to_string()),
+                Ok(server) => {
+                    server.client.call("models.list", Some(json!({}))).await.map_err(|error| error.to_string())
+                }
                 Err(error) => Err(error.to_string()),
             };
             match listed {
                 Ok(listed) => ModelList::Known(models(&listed)),
                 Err(reason) => ModelList::Unknown { reason },
+            }
+        })
+    }
+
+    fn shut_down(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let server = self.server.lock().await.take();
+            if let Some(server) = server {
+                server.end().await;
             }
         })
     }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 /// Arguments that make the CLI, or `copilot-runtime`, an SDK server.
 const SERVER_ARGUMENTS: [&str; 4] = ["--headless", "--no-auto-update", "--stdio", "--no-auto-login"];
-const NOT_FOUND: &str = "GitHub Copilot is not installed: run `npm install -g @github/copilot`, or set COPILOT_CLI_PATH to the program";
+const NOT_FOUND: &str =
+    "GitHub Copilot is not installed: run `npm install -g @github/copilot`, or set COPILOT_CLI_PATH to the program";
 
 /// A program that speaks the SDK protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,7 +85,8 @@ mod tests {
             std::fs::write(file, text).expect("written");
         }
         std::fs::create_dir(root.join("bin")).expect("made");
-        std::os::unix::fs::symlink(root.join("@github/copilot/npm-loader.js"), root.join("bin/copilot")).expect("linked");
+        std::os::unix::fs::symlink(root.join("@github/copilot/npm-loader.js"), root.join("bin/copilot"))
+            .expect("linked");
         let found = find(&environment("PATH", &root.join("bin"))).expect("found");
         assert_eq!(found.path, native.join("copilot"));
         assert_eq!(found.arguments[0], "--headless");

@@ -43,7 +43,8 @@ mod tests {
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-        let expected = json!({ "type": "openai", "baseUrl": "http://localhost:1/v1", "apiKey": "k", "wireApi": "responses" });
+        let expected =
+            json!({ "type": "openai", "baseUrl": "http://localhost:1/v1", "apiKey": "k", "wireApi": "responses" });
         assert_eq!(provider(&Map::new(), &environment), Some(expected));
         let own = json!({ "type": "azure", "baseUrl": "x" });
         let options: Map<String, Value> = [("provider".to_owned(), own.clone())].into_iter().collect();

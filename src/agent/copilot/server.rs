@@ -12,15 +12,17 @@ use crate::agent::StartError;
 use crate::process::{ChildProcess, ProcessSpec, StderrTail};
 
 /// How long the program may take to say hello. The first run of the CLI unpacks itself.
-const HELLO_WITHIN: Duration = Duration::from_secs(60);
+const HELLO_WITHIN: Duration = Duration::from_mins(1);
+/// How long it may take to say goodbye, and then to end.
+const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
+const END_WITHIN: Duration = Duration::from_secs(2);
 
 /// A running program that speaks a protocol version we know.
 pub(super) struct Server {
     pub client: Client,
     pub tap: Tap,
     stderr: StderrTail,
-    /// Dropped with the last session, which ends the whole group.
-    _child: Mutex<ChildProcess>,
+    child: Mutex<Option<ChildProcess>>,
 }
 
 impl Server {
@@ -35,7 +37,7 @@ impl Server {
             ChildProcess::spawn(&spec).map_err(|error| StartError::Permanent(format!("{error}: {}", error.source)))?;
         let stderr = child.stderr().clone();
         let (tap, client) = Tap::open(stdout, stdin).map_err(|error| StartError::Permanent(error.to_string()))?;
-        let server = Self { client, tap, stderr, _child: Mutex::new(child) };
+        let server = Self { client, tap, stderr, child: Mutex::new(Some(child)) };
         let hello = tokio::time::timeout(HELLO_WITHIN, server.client.verify_protocol_version());
         let path = program.path.display();
         let outcome = tokio::select! {
@@ -58,6 +60,17 @@ impl Server {
                 server.last_words()
             ))),
         }
+    }
+
+    /// Ends the program politely: it then ends the tools it has started, which a kill would leave behind.
+    pub async fn end(&self) {
+        let Some(child) = self.child.lock().take() else { return };
+        let goodbye = self.client.call("runtime.shutdown", Some(serde_json::json!({})));
+        if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
+            tracing::debug!("copilot did not say goodbye in time");
+        }
+        self.tap.close();
+        child.end(END_WITHIN).await;
     }
 
     pub fn is_alive(&self) -> bool {

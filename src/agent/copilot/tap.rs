@@ -59,6 +59,7 @@ pub(super) struct Tap {
     /// Cancelled when the stream has ended; then `reason` says why.
     pub ended: CancellationToken,
     reason: Arc<Mutex<String>>,
+    closing: CancellationToken,
 }
 
 impl Tap {
@@ -76,6 +77,7 @@ impl Tap {
             answers,
             ended: CancellationToken::new(),
             reason: Arc::default(),
+            closing: CancellationToken::new(),
         };
         let (routes, ended, reason) = (Arc::clone(&tap.routes), tap.ended.clone(), Arc::clone(&tap.reason));
         tokio::spawn(async move {
@@ -83,7 +85,7 @@ impl Tap {
             routes.lock().clear();
             ended.cancel();
         });
-        tokio::spawn(write_all(to_program, from_client, answered, tap.ended.clone()));
+        tokio::spawn(write_all(to_program, from_client, answered, tap.ended.clone(), tap.closing.clone()));
         Ok((tap, client))
     }
 
@@ -103,6 +105,11 @@ impl Tap {
         let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", id.get());
         // An error means that the program is gone, and with it whoever waited.
         let _ = self.answers.send(Bytes::from(frame)).await;
+    }
+
+    /// Closes the program's standard input.
+    pub fn close(&self) {
+        self.closing.cancel();
     }
 
     /// Why the stream ended.
@@ -154,6 +161,7 @@ async fn write_all(
     from_client: DuplexStream,
     mut answered: mpsc::Receiver<Bytes>,
     ended: CancellationToken,
+    closing: CancellationToken,
 ) {
     // Frames of the client are read whole by a task of their own, so that waiting for one can be given up safely.
     let (sender, mut frames) = mpsc::channel(64);
@@ -171,6 +179,7 @@ async fn write_all(
                 frame = frames.recv() => frame,
                 answer = answered.recv() => answer,
                 () = ended.cancelled() => None,
+                () = closing.cancelled() => None,
             };
             let Some(frame) = frame else { return };
             if write_frame(&mut to_program, &frame).await.is_err() {
@@ -181,5 +190,77 @@ async fn write_all(
     tokio::select! {
         () = reading => {}
         () = writing => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that never says hello and floods.
+    async fn flood(mut to_tap: DuplexStream, sessions: usize, each: usize) {
+        for number in 0..each {
+            for session in 0..sessions {
+                let event = format!(
+                    "{{\"jsonrpc\":\"2.0\",\"method\":\"session.event\",\"params\":{{\"sessionId\":\"s{session}\",\
+                     \"event\":{{\"type\":\"assistant.message_delta\",\"id\":\"{session}-{number}\",\"data\":{{}}}}}}}}"
+                );
+                write_frame(&mut to_tap, event.as_bytes()).await.expect("taken");
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_flood_over_many_sessions_arrives_whole_and_in_order() {
+        const SESSIONS: usize = 30;
+        const EACH: usize = 3_334;
+        let (program, tap_reads) = tokio::io::duplex(64 * 1024);
+        let (tap_writes, _program_reads) = tokio::io::duplex(64 * 1024);
+        let (tap, _client) = Tap::open(tap_reads, tap_writes).expect("opened");
+        let readers: Vec<_> = (0..SESSIONS)
+            .map(|session| {
+                let mut queue = tap.listen(&format!("s{session}"));
+                tokio::spawn(async move {
+                    for number in 0..EACH {
+                        let Some(FromProgram::Event(event)) = queue.recv().await else {
+                            panic!("{session} lost {number}")
+                        };
+                        assert!(event.get().contains(&format!("\"{session}-{number}\"")), "{}", event.get());
+                    }
+                })
+            })
+            .collect();
+        flood(program, SESSIONS, EACH).await;
+        for reader in readers {
+            reader.await.expect("everything arrived");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_client_gets_its_replies_and_sessions_their_requests() {
+        let (mut program, tap_reads) = tokio::io::duplex(64 * 1024);
+        let (tap_writes, program_reads) = tokio::io::duplex(64 * 1024);
+        let (tap, client) = Tap::open(tap_reads, tap_writes).expect("opened");
+        let mut queue = tap.listen("s");
+        let mut heard = BufReader::new(program_reads);
+        let caller = client.clone();
+        let call =
+            tokio::spawn(async move { caller.call("ping", Some(serde_json::json!({}))).await.expect("answered") });
+        let asked: serde_json::Value =
+            serde_json::from_slice(&read_frame(&mut heard).await.expect("read").expect("one")).expect("JSON");
+        let reply = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{{\"pong\":1}}}}", asked["id"]);
+        write_frame(&mut program, reply.as_bytes()).await.expect("written");
+        assert_eq!(call.await.expect("called")["pong"], 1);
+        let request =
+            r#"{"jsonrpc":"2.0","id":7,"method":"userInput.request","params":{"sessionId":"s","question":"?"}}"#;
+        write_frame(&mut program, request.as_bytes()).await.expect("written");
+        let Some(FromProgram::Request { id, .. }) = queue.recv().await else { panic!("a request") };
+        tap.answer(&id, &serde_json::json!({ "answer": "yes" })).await;
+        let answered = read_frame(&mut heard).await.expect("read").expect("one");
+        assert_eq!(answered, r#"{"jsonrpc":"2.0","id":7,"result":{"answer":"yes"}}"#);
+        drop(program);
+        assert!(queue.recv().await.is_none(), "the end of the stream ends every session's queue");
+        tap.ended.cancelled().await;
+        assert_eq!(tap.reason(), "the program ended");
     }
 }

@@ -112,10 +112,9 @@ impl Translator {
             return false;
         }
         self.seen_in_order.push_back(id.to_owned());
-        if self.seen_in_order.len() > REMEMBERED {
-            if let Some(oldest) = self.seen_in_order.pop_front() {
-                self.seen.remove(&oldest);
-            }
+        let too_many = self.seen_in_order.len() > REMEMBERED;
+        if let Some(oldest) = self.seen_in_order.pop_front_if(|_| too_many) {
+            self.seen.remove(&oldest);
         }
         true
     }
@@ -157,7 +156,7 @@ impl Translator {
                 name: data.tool_name.unwrap_or_else(|| "tool".to_owned()),
                 arguments: data.arguments.map(|arguments| format!("{arguments:#}")).unwrap_or_default(),
             })),
-            "tool.execution_partial_result" => self.partial_output(data.tool_call_id?, &data.partial_output?),
+            "tool.execution_partial_result" => Some(self.partial_output(data.tool_call_id?, &data.partial_output?)),
             "tool.execution_complete" => {
                 let id = data.tool_call_id?;
                 self.outputs.remove(&id);
@@ -166,9 +165,10 @@ impl Translator {
                 let error = failed.then(|| tool_error(data.error.as_ref()));
                 one(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error }))
             }
-            "permission.requested" => {
-                one(AgentEvent::RequestMade { agent_request_id: data.request_id?, body: permission(&data.permission_request?) })
-            }
+            "permission.requested" => one(AgentEvent::RequestMade {
+                agent_request_id: data.request_id?,
+                body: permission(&data.permission_request?),
+            }),
             "assistant.usage" => one(AgentEvent::UsageReported(Usage {
                 input_tokens: whole(data.input_tokens),
                 output_tokens: whole(data.output_tokens),
@@ -205,12 +205,12 @@ impl Translator {
         events
     }
 
-    fn partial_output(&mut self, id: String, output: &str) -> Option<Vec<AgentEvent>> {
+    fn partial_output(&mut self, id: String, output: &str) -> Vec<AgentEvent> {
         let sent = self.outputs.entry(id.clone()).or_default();
         let new = output.get(*sent..).unwrap_or(output).to_owned();
         *sent = output.len();
         let key = BlockKey::new(BlockKind::Tool, id);
-        Some(if new.is_empty() { Vec::new() } else { vec![AgentEvent::BlockDelta { key, delta: new }] })
+        if new.is_empty() { Vec::new() } else { vec![AgentEvent::BlockDelta { key, delta: new }] }
     }
 }
 
@@ -235,7 +235,11 @@ fn tool_result(result: &Value) -> ToolResult {
 
 fn tool_error(error: Option<&Value>) -> ToolError {
     let message = error.and_then(|error| text(error, "message")).unwrap_or_else(|| "the tool failed".to_owned());
-    ToolError { message, code: error.and_then(|error| text(error, "code")) }
+    // Two words of Copilot's for one of ours.
+    let code = error
+        .and_then(|error| text(error, "code"))
+        .map(|code| if code == "rejected" { "denied".to_owned() } else { code });
+    ToolError { message, code }
 }
 
 /// A permission request in one line and in full. Its fields differ by kind; what names the action comes first.
@@ -246,7 +250,8 @@ fn permission(request: &Value) -> RequestBody {
         .find_map(|name| text(request, name))
         .unwrap_or_else(|| format!("{request:#}"));
     let subject = ["fileName", "path", "url", "toolName"].iter().find_map(|name| text(request, name));
-    let title = text(request, "intention").or(subject).unwrap_or_else(|| detail.lines().next().unwrap_or_default().to_owned());
+    let title =
+        text(request, "intention").or(subject).unwrap_or_else(|| detail.lines().next().unwrap_or_default().to_owned());
     let tool = match text(request, "toolName") {
         Some(name) if kind == "mcp" || kind == "custom-tool" => name,
         _ => kind.clone(),
@@ -258,5 +263,122 @@ fn permission(request: &Value) -> RequestBody {
         tool,
         kind,
         detail,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Events of the real CLI, as it sent them.
+    const RECORDED: &str = include_str!("../../../tests/transcripts/sdk/client-events.jsonl");
+
+    fn recorded() -> Vec<Box<RawValue>> {
+        #[derive(Deserialize)]
+        struct Line {
+            k: String,
+            e: Option<Box<RawValue>>,
+        }
+        RECORDED
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Line>(line).ok())
+            .filter(|line| line.k == "EV")
+            .filter_map(|line| line.e)
+            .collect()
+    }
+
+    fn event(json: &Value) -> Box<RawValue> {
+        RawValue::from_string(json.to_string()).expect("JSON")
+    }
+
+    #[test]
+    fn a_recorded_session_is_understood_and_what_is_begun_is_ended() {
+        let mut translator = Translator::default();
+        let (mut open, mut texts, mut idles) = (HashSet::new(), Vec::new(), 0);
+        for raw in recorded() {
+            for event in translator.translate(raw) {
+                match event {
+                    AgentEvent::Unknown { kind, .. } => {
+                        assert!(matches!(kind.as_str(), "external_tool.requested"), "{kind} is not understood");
+                    }
+                    AgentEvent::BlockStarted(BlockStart::Tool { id, .. }) => {
+                        open.insert(BlockKey::new(BlockKind::Tool, id));
+                    }
+                    AgentEvent::BlockDelta { key, .. } => {
+                        open.insert(key);
+                    }
+                    AgentEvent::BlockEnded(BlockEnd::Message { id, content }) => {
+                        open.remove(&BlockKey::new(BlockKind::Message, id));
+                        texts.push(content);
+                    }
+                    AgentEvent::BlockEnded(BlockEnd::Reasoning { id, .. }) => {
+                        open.remove(&BlockKey::new(BlockKind::Reasoning, id));
+                    }
+                    AgentEvent::BlockEnded(BlockEnd::Tool { id, .. }) => {
+                        open.remove(&BlockKey::new(BlockKind::Tool, id));
+                    }
+                    AgentEvent::Idle => idles += 1,
+                    _ => {}
+                }
+            }
+        }
+        assert!(idles >= 9, "{idles}");
+        assert!(
+            texts.iter().any(|text| text == "Hello from the fake model. This is a plain streamed reply."),
+            "{texts:?}"
+        );
+        // One turn of the recording was aborted in mid-message and one session destroyed in mid-turn.
+        assert!(open.len() <= 2, "{open:?}");
+    }
+
+    #[test]
+    fn an_event_that_comes_again_says_nothing_new() {
+        let delta = |id: &str| {
+            event(&serde_json::json!({
+                "type": "assistant.message_delta", "id": id, "data": { "messageId": "m", "deltaContent": "x" },
+            }))
+        };
+        let mut translator = Translator::default();
+        assert_eq!(translator.translate(delta("1")).len(), 1);
+        assert_eq!(translator.translate(delta("2")).len(), 1);
+        assert_eq!(translator.translate(delta("1")).len(), 0);
+    }
+
+    #[test]
+    fn what_is_not_known_is_kept_and_rubbish_breaks_nothing() {
+        let mut translator = Translator::default();
+        for json in [
+            serde_json::json!({ "type": "session.something_new", "data": { "a": 1 } }),
+            serde_json::json!({ "type": "assistant.message_delta", "data": { "messageId": 7 } }),
+            serde_json::json!({ "type": "tool.execution_start" }),
+            serde_json::json!([1, 2]),
+            serde_json::json!("text"),
+        ] {
+            let events = translator.translate(event(&json));
+            assert!(matches!(events[..], [AgentEvent::Unknown { .. }]), "{json}: {events:?}");
+        }
+    }
+
+    #[test]
+    fn a_retried_stream_closes_what_it_left_behind() {
+        let mut translator = Translator::default();
+        translator.translate(event(&serde_json::json!({
+            "type": "assistant.message_delta", "data": { "messageId": "old", "deltaContent": "half" },
+        })));
+        let events = translator.translate(event(&serde_json::json!({ "type": "assistant.turn_retry", "data": {} })));
+        let closed = AgentEvent::BlockEnded(BlockEnd::Message { id: "old".to_owned(), content: "half".to_owned() });
+        assert_eq!(format!("{:?}", events[0]), format!("{closed:?}"));
+        assert!(matches!(&events[1], AgentEvent::Notice { kind, .. } if kind == "retrying"));
+    }
+
+    #[test]
+    fn a_permission_shows_exactly_what_would_run() {
+        let RequestBody::Permission { kind, tool, detail, title, tool_call_id, .. } = permission(&serde_json::json!({
+            "kind": "shell", "toolCallId": "c", "fullCommandText": "rm -rf x", "intention": "Tidy up",
+        })) else {
+            panic!("a permission")
+        };
+        assert_eq!((kind.as_str(), tool.as_str(), detail.as_str()), ("shell", "shell", "rm -rf x"));
+        assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to use shell: Tidy up", Some("c")));
     }
 }

@@ -62,7 +62,10 @@ pub(super) fn respond(request: &Value, items: Vec<Item>) -> Response {
 }
 
 fn whole(request: &Value, items: &[Item], finish: &str, usage: &Value) -> Response {
-    let text: String = items.iter().filter_map(|item| if let Item::Text(pieces, _) = item { Some(pieces.concat()) } else { None }).collect();
+    let text: String = items
+        .iter()
+        .filter_map(|item| if let Item::Text(pieces, _) = item { Some(pieces.concat()) } else { None })
+        .collect();
     let calls: Vec<Value> = items
         .iter()
         .filter_map(|item| match item {

@@ -92,7 +92,8 @@ fn reasoning(events: &mut Events, index: usize, id: &str, pieces: &[String]) -> 
     };
     let started = json!({ "id": id, "type": "reasoning", "summary": [] });
     events.at_once("response.output_item.added", json!({ "output_index": index, "item": started }));
-    events.at_once("response.reasoning_summary_part.added", with("part", json!({ "type": "summary_text", "text": "" })));
+    events
+        .at_once("response.reasoning_summary_part.added", with("part", json!({ "type": "summary_text", "text": "" })));
     for piece in pieces {
         events.at_once("response.reasoning_summary_text.delta", with("delta", json!(piece)));
     }

@@ -10,7 +10,10 @@ pub(super) enum Item {
     /// Pieces of text, with a pause after each.
     Text(Vec<String>, Duration),
     Reasoning(Vec<String>),
-    Tool { name: String, arguments: Value },
+    Tool {
+        name: String,
+        arguments: Value,
+    },
     /// An HTTP status instead of an answer.
     Error(u16),
     /// The connection breaks off here.
@@ -70,9 +73,7 @@ fn messages(request: &Value) -> Vec<Message> {
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
-        }
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
         _ => String::new(),
     }
 }
@@ -103,14 +104,10 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
             let turns = messages.iter().filter(|message| message.role == "user").count();
             vec![say(&format!("user turns: {turns}"))]
         }
-        "reason" => vec![
-            Item::Reasoning(pieces("Let me think about this step by step.")),
-            say("Reasoned answer: 42."),
-        ],
-        "bash" if step == 0 => vec![
-            say("I will run a command."),
-            tool("bash", json!({ "command": argument, "description": "Run it" })),
-        ],
+        "reason" => vec![Item::Reasoning(pieces("Let me think about this step by step.")), say("Reasoned answer: 42.")],
+        "bash" if step == 0 => {
+            vec![say("I will run a command."), tool("bash", json!({ "command": argument, "description": "Run it" }))]
+        }
         "create" if step == 0 => vec![
             say("Creating a file."),
             tool("create", json!({ "path": argument, "file_text": "created by the scripted model\n" })),

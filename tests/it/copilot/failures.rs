@@ -48,7 +48,6 @@ async fn a_program_that_prints_rubbish_is_named() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("copilot");
     std::fs::write(&program, "#!/bin/sh\necho 'Welcome to something else'\nread line\n").expect("written");
-    std::os::unix::fs::PermissionsExt::set_mode(&mut std::fs::metadata(&program).expect("there").permissions(), 0o755);
     std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
     let server = Server::builder()
         .variable("COPILOT_CLI_PATH", program.to_str().expect("UTF-8"))

@@ -9,10 +9,27 @@ fn children_of(parent: u32) -> Vec<u32> {
         .expect("Linux")
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .filter(|id| {
-            let parent_field = stat(*id).and_then(|text| text.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok());
+            let parent_field =
+                stat(*id).and_then(|text| text.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok());
             parent_field == Some(parent)
         })
         .collect()
+}
+
+/// The processes below another one, and those below them.
+fn descendants_of(parent: u32) -> Vec<u32> {
+    let mut all = children_of(parent);
+    let mut next = 0;
+    while let Some(child) = all.get(next).copied() {
+        all.extend(children_of(child));
+        next += 1;
+    }
+    all
+}
+
+/// A zombie is not alive any more.
+fn is_alive(id: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z"))
 }
 
 #[tokio::test]
@@ -26,7 +43,8 @@ async fn a_killed_program_is_started_again_and_still_knows_the_conversation() {
         let mut stream = session.events_after(after).await;
         stream.until(|event| event.data.contains("tick3")).await;
         for child in children_of(copilot.server.process_id()) {
-            let killed = std::process::Command::new("kill").arg("-9").arg(child.to_string()).status().expect("kill runs");
+            let killed =
+                std::process::Command::new("kill").arg("-9").arg(child.to_string()).status().expect("kill runs");
             assert!(killed.success());
         }
         let events = stream.until_callback("onIdle").await;
@@ -43,18 +61,17 @@ async fn a_killed_program_is_started_again_and_still_knows_the_conversation() {
 
 #[tokio::test]
 async fn after_a_kill_of_the_server_the_program_is_gone_and_the_session_goes_on() {
-    let CopilotServer { server, model } = CopilotServer::start(Program::Runtime).await;
-    let session = CopilotServer { server, model };
-    let first = session.session("ask").await;
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    let first = copilot.session("ask").await;
     first.ask("@@plain").await;
     first.prompt("@@slow 1000").await;
     first.events_after(0).await.until(|event| event.data.contains("tick3")).await;
-    let children = children_of(session.server.process_id());
+    let children = children_of(copilot.server.process_id());
     assert!(!children.is_empty());
-    let CopilotServer { server, model } = session;
+    let CopilotServer { server, model } = copilot;
     let server = server.kill_and_restart().await;
     for child in children {
-        while std::fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|stat| !stat.contains(") Z")) {
+        while is_alive(child) {
             tokio::task::yield_now().await;
         }
     }
@@ -62,4 +79,25 @@ async fn after_a_kill_of_the_server_the_program_is_gone_and_the_session_goes_on(
     let answer = again.ask("@@history").await;
     assert_eq!(answer["text"], "user turns: 3", "{answer}");
     drop(model);
+}
+
+#[tokio::test]
+async fn at_a_clean_end_the_program_and_its_tools_end_too() {
+    for program in Program::BOTH {
+        let mut copilot = CopilotServer::start(program).await;
+        let session = copilot.session("allow-all").await;
+        let marker = copilot.server.work().join("started");
+        session.prompt(&format!("@@bash touch {} && sleep 1000", marker.display())).await;
+        while !marker.exists() {
+            tokio::task::yield_now().await;
+        }
+        let children = descendants_of(copilot.server.process_id());
+        assert!(children.len() >= 2, "the program and the tool it runs: {children:?}");
+        assert!(copilot.server.stop().await, "{program:?}");
+        for child in children {
+            while is_alive(child) {
+                tokio::task::yield_now().await;
+            }
+        }
+    }
 }

@@ -69,7 +69,7 @@ async fn a_flood_of_deltas_arrives_whole() {
     let mut stream = session.events_after(0).await;
     session.prompt("@@many 5000").await;
     let events = stream.until_callback("onIdle").await;
-    let expected: String = (0..5000).map(|number| format!("tok{number} ")).collect();
+    let expected = (0..5000).map(|number| format!("tok{number} ")).collect::<Vec<_>>().concat();
     let deltas: String = events
         .iter()
         .filter(|event| event.callback() == "onMessage")

@@ -7,8 +7,8 @@ mod raw;
 mod server;
 mod session;
 
-pub use copilot::{CopilotServer, Program, byok};
 pub use client::{EventStream, Http, Reply, SseEvent};
+pub use copilot::{CopilotServer, Program, byok};
 pub use port::free_port;
 pub use raw::{RawConnection, RawReply, exchange};
 pub use server::{Ended, Server, ServerBuilder};

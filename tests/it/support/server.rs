@@ -138,7 +138,13 @@ impl ServerBuilder {
                 command
             }
         };
-        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("FLIGHTDECK_")) {
+        let leaks = |name: &str| {
+            name.starts_with("FLIGHTDECK_")
+                || name.starts_with("COPILOT_")
+                || name == "GH_TOKEN"
+                || name == "GITHUB_TOKEN"
+        };
+        for (name, _) in std::env::vars().filter(|(name, _)| leaks(name)) {
             command.env_remove(name);
         }
         command
@@ -146,6 +152,8 @@ impl ServerBuilder {
             .arg("--data-dir")
             .arg(self.data.clone().unwrap_or_else(|| folder.join("data")))
             .env("HOME", &home)
+            // Whatever agents this machine has: a test that wants one says so.
+            .env("COPILOT_CLI_PATH", "/no/copilot/unless/a/test/wants/it")
             .env("XDG_CONFIG_HOME", home.join("config"))
             .env("XDG_DATA_HOME", home.join("data"))
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
