@@ -12,9 +12,9 @@ use flightdeck::agent::{
 use flightdeck::config::{AuthMode, Limits};
 use flightdeck::http::auth::{Auth, AuthSettings, ServerToken};
 use flightdeck::http::{AllowedHosts, App, AppParts, Guard, Listeners, serve};
-use flightdeck::model::{BlockKey, BlockKind, PermissionPolicy, ProjectDefaults};
-use flightdeck::session::{NewPrompt, NewSession, RecoverySettings, SessionSettings, Sessions, SessionsParts};
-use flightdeck::store::{DataFolder, Retention, Store, StoreSettings};
+use flightdeck::model::{BlockKey, BlockKind};
+use flightdeck::session::{NewPrompt, NewSession, SessionSettings, Sessions, SessionsParts};
+use flightdeck::store::{DataFolder, Store, StoreSettings};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -71,34 +71,6 @@ impl Runtime for Stamping {
     }
 }
 
-fn settings() -> SessionSettings {
-    SessionSettings {
-        default_runtime: String::new(),
-        default_model: String::new(),
-        default_effort: None,
-        project_defaults: Arc::new(|_: &std::path::Path| Ok(ProjectDefaults::default())),
-        roots: Vec::new(),
-        permissions: PermissionPolicy::default(),
-        unattended_timeout: Duration::from_mins(10),
-        interrupt_grace: Duration::from_secs(5),
-        recovery: RecoverySettings {
-            attempts: 5,
-            first_delay: Duration::from_secs(1),
-            longest_delay: Duration::from_secs(1),
-        },
-        closed_grace: Duration::from_mins(1),
-        resume_at_start: false,
-        prompt_bytes: 1_000,
-        queued_prompts: 10,
-        open_sessions: 10_000,
-        readers_per_session: 100,
-        inline_output_bytes: 1_000_000,
-        blob_bytes: 1_000_000,
-        retention: Retention::default(),
-        agent_environment: Vec::new(),
-    }
-}
-
 async fn watch(mut viewer: Viewer, epoch: Instant) -> Vec<f64> {
     let mut micros = Vec::new();
     loop {
@@ -125,7 +97,7 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
     let sessions = Sessions::new(SessionsParts {
         store: store.clone(),
         runtimes: Runtimes::new(vec![Arc::new(runtime) as Arc<dyn Runtime>]),
-        settings: settings(),
+        settings: SessionSettings { open_sessions: 10_000, ..SessionSettings::default() },
         stopping: stopping.clone(),
     });
     let token = ServerToken::of(&folder).expect("a token");

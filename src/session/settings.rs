@@ -63,3 +63,34 @@ pub struct SessionSettings {
     /// Names of the variables that agents get; empty for all but ours.
     pub agent_environment: Vec<String>,
 }
+
+impl Default for SessionSettings {
+    /// The product's own defaults, for programs that embed the library.
+    fn default() -> Self {
+        Self {
+            default_runtime: String::new(),
+            default_model: String::new(),
+            default_effort: None,
+            project_defaults: Arc::new(|_| Ok(ProjectDefaults::default())),
+            roots: Vec::new(),
+            permissions: PermissionPolicy::default(),
+            unattended_timeout: Duration::from_mins(10),
+            interrupt_grace: Duration::from_secs(5),
+            recovery: RecoverySettings {
+                attempts: 5,
+                first_delay: Duration::from_secs(1),
+                longest_delay: Duration::from_mins(1),
+            },
+            closed_grace: Duration::from_mins(1),
+            resume_at_start: false,
+            prompt_bytes: 1024 * 1024,
+            queued_prompts: 100,
+            open_sessions: 2_000,
+            readers_per_session: 256,
+            inline_output_bytes: 256 * 1024,
+            blob_bytes: 64 * 1024 * 1024,
+            retention: Retention::default(),
+            agent_environment: Vec::new(),
+        }
+    }
+}

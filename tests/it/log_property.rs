@@ -2,16 +2,15 @@
 //! nothing twice.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use flightdeck::agent::{
     AgentCommand, AgentEvent, BlockEnd, BlockStart, BoxFuture, Capabilities, Connection, Model, ModelList, Readiness,
     Runtime, Runtimes, StartError, StartSpec,
 };
-use flightdeck::model::{BlockKey, BlockKind, PermissionPolicy, ProjectDefaults, SessionId};
+use flightdeck::model::{BlockKey, BlockKind, SessionId};
 use flightdeck::session::{NewPrompt, NewSession, RecoverySettings, Session, SessionSettings, Sessions, SessionsParts};
-use flightdeck::store::{DataFolder, EventPage, Retention, Store, StoreSettings, StoredEvent};
+use flightdeck::store::{DataFolder, EventPage, Store, StoreSettings, StoredEvent};
 use proptest::prelude::*;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -130,31 +129,9 @@ impl Run {
 }
 
 fn settings() -> SessionSettings {
-    SessionSettings {
-        default_runtime: String::new(),
-        default_model: String::new(),
-        default_effort: None,
-        project_defaults: Arc::new(|_: &Path| Ok(ProjectDefaults::default())),
-        roots: Vec::new(),
-        permissions: PermissionPolicy::default(),
-        unattended_timeout: Duration::from_mins(10),
-        interrupt_grace: Duration::from_secs(5),
-        recovery: RecoverySettings {
-            attempts: 5,
-            first_delay: Duration::from_millis(1),
-            longest_delay: Duration::from_millis(1),
-        },
-        closed_grace: Duration::from_mins(1),
-        resume_at_start: false,
-        prompt_bytes: 1000,
-        queued_prompts: 1000,
-        open_sessions: 10,
-        readers_per_session: 10,
-        inline_output_bytes: 1000,
-        blob_bytes: 1000,
-        retention: Retention::default(),
-        agent_environment: Vec::new(),
-    }
+    let at_once = Duration::from_millis(1);
+    let recovery = RecoverySettings { attempts: 5, first_delay: at_once, longest_delay: at_once };
+    SessionSettings { recovery, queued_prompts: 1_000, ..SessionSettings::default() }
 }
 
 /// What one reader got, over all restarts.
