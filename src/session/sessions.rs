@@ -233,7 +233,8 @@ impl Sessions {
                 tracing::error!(session = %id, error = %error, "a session of the last run could not be brought back");
             }
         }
-        Ok(())
+        // Whoever asks first finds the turns of the last run closed.
+        Ok(store.flush().await?)
     }
 
     /// Ends a session and forgets it.
