@@ -222,7 +222,10 @@ impl Sessions {
     /// Closes turns that an earlier run left open, and fills the inbox.
     pub async fn bring_back(&self) -> Result<(), SessionError> {
         let store = self.store();
-        store.settle_states().await?;
+        if let Err(error) = store.settle_states().await {
+            // Each is settled when it is loaded; until then lists may show what it was doing before.
+            tracing::warn!(error = %error, "states of the last run could not be settled");
+        }
         let mut unfinished = store.sessions_with_open_turn().await?;
         if self.settings().resume_at_start {
             unfinished.extend(store.sessions_with_queued_prompts().await?);

@@ -124,7 +124,11 @@ impl Store {
 
     /// Waits until everything that was given to the writer before is committed or kept.
     pub async fn flush(&self) -> Result<(), StoreError> {
-        self.write(|_| Ok(())).await
+        match self.all_written().await {
+            Err(StoreError::Closed) => Err(StoreError::Closed),
+            // What the disk refuses is kept, and whoever needs to know asks for it.
+            _ => Ok(()),
+        }
     }
 
     /// As [`Self::flush`], with an error when something is kept because the disk refuses it.
