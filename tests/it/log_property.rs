@@ -120,8 +120,8 @@ impl Run {
     }
 
     async fn end(self, clean: bool) {
-        self.stopping.cancel();
         if clean {
+            self.stopping.cancel();
             self.sessions.shut_down().await;
         }
         self.sessions.store().close().await;
@@ -177,6 +177,7 @@ async fn play(steps: Vec<Step>) {
     let mut polled: [Vec<u64>; READERS] = Default::default();
     let mut said: BTreeMap<u8, String> = BTreeMap::new();
     let mut generation = 0;
+    let mut crashes = 0;
     for step in steps {
         match step {
             Step::Prompt => {
@@ -209,7 +210,8 @@ async fn play(steps: Vec<Step>) {
             Step::Read(reader, most) => readers[reader].read(&run.session, most).await,
             Step::Poll(reader) => {
                 if run.session.log().head().committed > polled[reader].last().copied().unwrap_or(0) {
-                    let delivery = run.session.live_batch(&format!("token-{reader}"), None).await.expect("something");
+                    let delivery =
+                        run.session.live_batch(&format!("token-{reader}-{crashes}"), None).await.expect("something");
                     delivery.delivered();
                     polled[reader].extend(delivery.events.iter().map(|event| event.seq));
                 }
@@ -218,8 +220,9 @@ async fn play(steps: Vec<Step>) {
                 let clean = matches!(step, Step::Restart);
                 run.end(clean).await;
                 if !clean {
-                    // Places since the last save are lost with a crash: tokens may then read some events again.
+                    // Places since the last save are lost with a crash: readers begin anew, with tokens of their own.
                     polled = Default::default();
+                    crashes += 1;
                 }
                 run = Run::begin(&folder, Some(id)).await;
                 said.clear();
