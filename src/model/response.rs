@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BlockKey, BlockKind, Usage};
+use super::Usage;
 
 /// One entry of a session's list.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,20 +159,6 @@ impl Response {
         }
         let body: SessionErrorBody = serde_json::from_str(json).ok()?;
         Some(Self::SessionError(body.session_error))
-    }
-
-    /// The block whose data this is, if it is a delta: such an event is dropped when its block ends.
-    pub fn delta_of(&self) -> Option<BlockKey> {
-        match self {
-            Self::Callback(Callback::Reasoning { reasoning_id, .. }) => {
-                Some(BlockKey::new(BlockKind::Reasoning, reasoning_id))
-            }
-            Self::Callback(Callback::Message { message_id, .. }) => Some(BlockKey::new(BlockKind::Message, message_id)),
-            Self::Callback(Callback::ToolExecution { tool_call_id, .. }) => {
-                Some(BlockKey::new(BlockKind::Tool, tool_call_id))
-            }
-            _ => None,
-        }
     }
 }
 
