@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Model, ModelList, Readiness, Runtime, Runtimes,
+    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Readiness, Runtime, Runtimes,
     StartError, StartSpec,
 };
 use flightdeck::config::{AuthMode, Limits};
@@ -38,11 +38,11 @@ impl Runtime for Stamping {
         &self.capabilities
     }
     fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async { Readiness { ready: true, hint: String::new() } })
+        Box::pin(async { Readiness::ready("") })
     }
-    fn models(&self) -> BoxFuture<'_, ModelList> {
+    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
         let model = Model { name: "m".to_owned(), id: "m".to_owned(), multiplier: 1.0, hidden: false };
-        Box::pin(async { ModelList::Known(vec![model]) })
+        Box::pin(async { ModelList::known(vec![model]) })
     }
     fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
         let (commands, mut heard) = mpsc::channel(4);

@@ -55,8 +55,32 @@ pub enum RequestAnswer {
         /// What the person said beside it.
         feedback: Option<String>,
     },
-    /// To a question; `None` when nobody answered.
-    Question(Option<String>),
+    /// To a question.
+    Question(QuestionAnswer),
+}
+
+/// A person's answer to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QuestionAnswer {
+    /// In words, or one of the choices.
+    Text(String),
+    /// The values of a form.
+    Form(Map<String, Value>),
+    /// No.
+    Declined,
+    /// Nobody was there.
+    Nobody,
+}
+
+impl QuestionAnswer {
+    /// What the log shows of it; nothing when there was no answer.
+    pub fn shown(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Form(values) => Some(Value::Object(values.clone()).to_string()),
+            Self::Declined | Self::Nobody => None,
+        }
+    }
 }
 
 /// What a session tells an agent.

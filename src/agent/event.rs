@@ -2,15 +2,25 @@
 
 use serde_json::value::RawValue;
 
-use crate::model::{BlockKey, RequestBody, ToolError, ToolResult, Usage};
+use crate::model::{BackgroundTask, BlockKey, ContextUsage, RequestBody, ToolError, ToolResult, Usage};
 
 /// The beginning of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockStart {
-    /// Reasoning with this id.
-    Reasoning(String),
-    /// A message with this id.
-    Message(String),
+    /// Reasoning.
+    Reasoning {
+        /// The block's id.
+        id: String,
+        /// The tool call of the sub-agent that thinks.
+        parent: Option<String>,
+    },
+    /// A message.
+    Message {
+        /// The block's id.
+        id: String,
+        /// The tool call of the sub-agent that speaks.
+        parent: Option<String>,
+    },
     /// A tool call.
     Tool {
         /// The call's id.
@@ -79,6 +89,17 @@ pub enum AgentEvent {
     },
     /// A block ends.
     BlockEnded(BlockEnd),
+    /// A tool made a picture; comes before the end of its call.
+    ImageMade {
+        /// The tool call.
+        tool_call_id: String,
+        /// Its media type.
+        mime: String,
+        /// The picture itself.
+        data: Vec<u8>,
+    },
+    /// The agent goes on by itself, with this as its prompt.
+    PromptGenerated(String),
     /// A person is needed.
     RequestMade {
         /// The agent's id for the request.
@@ -93,6 +114,10 @@ pub enum AgentEvent {
     },
     /// What something cost.
     UsageReported(Usage),
+    /// How full its memory of the conversation is.
+    ContextUsed(ContextUsage),
+    /// What it does on the side; always all of it.
+    BackgroundTasks(Vec<BackgroundTask>),
     /// Something a person should know.
     Notice {
         /// For programs.

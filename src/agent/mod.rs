@@ -10,12 +10,22 @@ pub mod copilot;
 pub mod demo;
 mod environment;
 mod event;
+mod json_file;
+mod login;
+mod own_sessions;
+pub mod program;
+mod quarantine;
 mod registry;
 mod runtime;
 
 pub use capabilities::{Capabilities, SystemPromptSupport};
-pub use connection::{AgentCommand, Connection, RequestAnswer, StartSpec, SuspendedTurn};
+pub use connection::{AgentCommand, Connection, QuestionAnswer, RequestAnswer, StartSpec, SuspendedTurn};
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
+pub use login::{Login, LoginProgress, LoginRequest, LoginStage};
+pub use own_sessions::{OwnSession, OwnSessions, Past};
+pub use quarantine::Quarantine;
 pub use registry::{ModelChoice, ModelNotFound, RuntimeNotFound, Runtimes};
-pub use runtime::{BoxFuture, Model, ModelList, Readiness, Runtime, StartError};
+pub use runtime::{
+    BoxFuture, Freshness, LoginState, LoginStatus, Model, ModelList, Readiness, Runtime, StartError,
+};

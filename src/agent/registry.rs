@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Model, ModelList, Readiness, Runtime};
+use super::{Freshness, Model, Readiness, Runtime};
 
 /// All runtimes, in order of preference; the demo stands last.
 #[derive(Clone)]
@@ -89,13 +89,12 @@ impl Runtimes {
     pub async fn listed_models(&self, configured: &str) -> Vec<Model> {
         let mut listed = Vec::new();
         for (position, runtime) in self.ready(configured).await.iter().enumerate() {
-            if let ModelList::Known(models) = runtime.models().await {
-                for mut model in models.into_iter().filter(|model| !model.hidden) {
-                    if position > 0 {
-                        model.id = format!("{}/{}", runtime.name(), model.id);
-                    }
-                    listed.push(model);
+            let list = runtime.models(Freshness::Recent).await;
+            for mut model in list.models.into_iter().filter(|model| !model.hidden) {
+                if position > 0 {
+                    model.id = format!("{}/{}", runtime.name(), model.id);
                 }
+                listed.push(model);
             }
         }
         listed
@@ -134,22 +133,23 @@ impl Runtimes {
     }
 }
 
-/// Refuses a model only when the runtime's list is known and does not hold it.
+/// Refuses a model only when the runtime's list is complete and does not hold it.
 async fn check_model(runtime: &dyn Runtime, model: &str) -> Result<(), ModelNotFound> {
-    match runtime.models().await {
-        ModelList::Known(models) if !models.iter().any(|known| known.id == model) => Err(ModelNotFound {
-            runtime: runtime.name().to_owned(),
-            model: model.to_owned(),
-            known: models.iter().map(|known| known.id.as_str()).collect::<Vec<_>>().join(", "),
-        }),
-        _ => Ok(()),
+    let list = runtime.models(Freshness::Recent).await;
+    if list.incomplete.is_some() || list.models.iter().any(|known| known.id == model) {
+        return Ok(());
     }
+    Err(ModelNotFound {
+        runtime: runtime.name().to_owned(),
+        model: model.to_owned(),
+        known: list.models.iter().map(|known| known.id.as_str()).collect::<Vec<_>>().join(", "),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{BoxFuture, Capabilities, Connection, StartError, StartSpec};
+    use crate::agent::{BoxFuture, Capabilities, Connection, ModelList, StartError, StartSpec};
 
     struct Listed {
         name: &'static str,
@@ -166,9 +166,9 @@ mod tests {
             &self.capabilities
         }
         fn readiness(&self) -> BoxFuture<'_, Readiness> {
-            Box::pin(async { Readiness { ready: self.ready, hint: String::new() } })
+            Box::pin(async { Readiness { ready: self.ready, ..Readiness::ready("") } })
         }
-        fn models(&self) -> BoxFuture<'_, ModelList> {
+        fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
             Box::pin(async { self.models.clone() })
         }
         fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
@@ -190,7 +190,7 @@ mod tests {
             name,
             capabilities: Capabilities { demo: name == "demo", ..Capabilities::default() },
             ready,
-            models: ModelList::Known(models),
+            models: ModelList::known(models),
         })
     }
 
@@ -229,7 +229,7 @@ mod tests {
             name: "a",
             capabilities: Capabilities::default(),
             ready: true,
-            models: ModelList::Unknown { reason: "not logged in".to_owned() },
+            models: ModelList::unknown("not logged in"),
         }) as Arc<dyn Runtime>]);
         assert_eq!(runtimes.choose("", "whatever").await.expect("passed on").model, "whatever");
     }

@@ -3,15 +3,17 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::{Capabilities, Connection, StartSpec};
+use super::program::FoundProgram;
+use super::{Capabilities, Connection, Login, OwnSessions, StartSpec};
+use crate::model::Check;
 
 /// A future that a trait object can return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A model an agent offers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// For people.
     pub name: String,
@@ -20,23 +22,76 @@ pub struct Model {
     /// How much a request counts against a quota.
     pub multiplier: f64,
     /// Known and usable, but not shown in lists.
-    #[serde(skip)]
     pub hidden: bool,
 }
 
-/// The models of a runtime, or why there is no list.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ModelList {
-    /// All there are.
-    Known(Vec<Model>),
-    /// Nobody can say; a name is passed on as it is.
-    Unknown {
-        /// For people.
-        reason: String,
-    },
+/// The models of a runtime.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ModelList {
+    /// Those that are known.
+    pub models: Vec<Model>,
+    /// Why there may be others, for people. With a reason here any name is passed on as it is.
+    pub incomplete: Option<String>,
 }
 
-/// Whether sessions can be started.
+impl ModelList {
+    /// These are all.
+    pub fn known(models: Vec<Model>) -> Self {
+        Self { models, incomplete: None }
+    }
+
+    /// Nobody can say.
+    pub fn unknown(reason: impl Into<String>) -> Self {
+        Self { models: Vec::new(), incomplete: Some(reason.into()) }
+    }
+}
+
+/// How fresh an answer is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Freshness {
+    /// What was asked lately will do.
+    Recent,
+    /// The agent is asked again.
+    Now,
+}
+
+/// Whether somebody is logged in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoginState {
+    /// Yes.
+    LoggedIn,
+    /// No, and it is needed.
+    LoggedOut,
+    /// A model of the user's own is used, which needs no login.
+    OwnProvider,
+    /// The agent has no logins.
+    NotNeeded,
+    /// Nobody could say.
+    Unknown,
+}
+
+/// Who is logged in to an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LoginStatus {
+    /// Whether anybody is.
+    pub state: LoginState,
+    /// Who it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub who: Option<String>,
+    /// Whether [`Runtime::login`] can change it.
+    pub can_log_in: bool,
+}
+
+impl LoginStatus {
+    /// Logins are not a question here.
+    pub fn not_needed() -> Self {
+        Self { state: LoginState::NotNeeded, who: None, can_log_in: false }
+    }
+}
+
+/// Whether sessions can be started, and what is missing if not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Readiness {
@@ -44,6 +99,21 @@ pub struct Readiness {
     pub ready: bool,
     /// What is there, or what is missing and how to get it.
     pub hint: String,
+    /// Who is logged in.
+    pub login: LoginStatus,
+    /// The program behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub program: Option<FoundProgram>,
+    /// The command that installs the program, while it is not there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub install: Option<String>,
+}
+
+impl Readiness {
+    /// Ready, with neither program nor login.
+    pub fn ready(hint: impl Into<String>) -> Self {
+        Self { ready: true, hint: hint.into(), login: LoginStatus::not_needed(), program: None, install: None }
+    }
 }
 
 /// A connection could not be opened.
@@ -72,7 +142,31 @@ pub trait Runtime: Send + Sync {
     fn readiness(&self) -> BoxFuture<'_, Readiness>;
 
     /// Its models.
-    fn models(&self) -> BoxFuture<'_, ModelList>;
+    fn models(&self, freshness: Freshness) -> BoxFuture<'_, ModelList>;
+
+    /// How to log in, where that can be done from here.
+    fn login(&self) -> Option<&dyn Login> {
+        None
+    }
+
+    /// Waits until somebody may have logged in since the call.
+    fn credentials_changed(&self) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+
+    /// The sessions that the agent itself keeps, where it does.
+    fn own_sessions(&self) -> Option<&dyn OwnSessions> {
+        None
+    }
+
+    /// What can be checked before anybody starts a session.
+    fn preflight(&self) -> BoxFuture<'_, Vec<Check>> {
+        Box::pin(async move {
+            let Readiness { ready, hint, .. } = self.readiness().await;
+            let name = self.name();
+            vec![if ready { Check::ok(name, hint) } else { Check::warning(name, "not ready", hint) }]
+        })
+    }
 
     /// Ends what the runtime itself keeps running, once all its connections are closed.
     fn shut_down(&self) -> BoxFuture<'_, ()> {

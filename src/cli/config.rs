@@ -4,23 +4,28 @@ use std::process::ExitCode;
 
 use serde_json::{Map, json};
 
+use toml::Value;
+
 use super::arguments::{CommonFlags, resolve};
 use super::output::say;
+use crate::config::Origin;
+use crate::model::names_a_secret;
 
 pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let resolved = resolve(common, Vec::new())?;
-    let values = &resolved.loaded.values;
+    let values: Vec<(&String, Value, &Origin)> =
+        resolved.loaded.values.iter().map(|(key, (value, origin))| (key, without_secrets(value), origin)).collect();
     if common.json {
         let settings: Map<String, serde_json::Value> = values
             .iter()
-            .map(|(key, (value, origin))| (key.clone(), json!({ "value": value, "origin": origin.to_string() })))
+            .map(|(key, value, origin)| ((*key).clone(), json!({ "value": value, "origin": origin.to_string() })))
             .collect();
         let (user_file, data_folder) = (&resolved.loaded.user_file, &resolved.data_folder);
         say(&json!({ "settings": settings, "userFile": user_file, "dataFolder": data_folder }).to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     let settings: Vec<(String, String)> =
-        values.iter().map(|(key, (value, origin))| (format!("{key} = {value}"), origin.to_string())).collect();
+        values.iter().map(|(key, value, origin)| (format!("{key} = {value}"), origin.to_string())).collect();
     let width = settings.iter().map(|(setting, _)| setting.chars().count()).max().unwrap_or(0);
     let mut lines = vec![
         format!("# user's file: {}", resolved.loaded.user_file.display()),
@@ -29,4 +34,21 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     lines.extend(settings.iter().map(|(setting, origin)| format!("{setting:width$}  # {origin}")));
     say(&lines.join("\n"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Keys of providers and the like are not shown: the output of this command ends up in bug reports.
+fn without_secrets(value: &Value) -> Value {
+    match value {
+        Value::Table(entries) => Value::Table(
+            entries
+                .iter()
+                .map(|(key, value)| {
+                    let hidden = || Value::String("[redacted]".to_owned());
+                    (key.clone(), if names_a_secret(key) { hidden() } else { without_secrets(value) })
+                })
+                .collect(),
+        ),
+        Value::Array(items) => Value::Array(items.iter().map(without_secrets).collect()),
+        other => other.clone(),
+    }
 }

@@ -1,13 +1,103 @@
-//! The runtimes of this program, in order of preference.
+//! The runtimes of this program, in order of preference, as the configuration wants them.
 
+use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::agent::copilot::Copilot;
-use crate::agent::demo::Demo;
-use crate::agent::{Runtimes, agent_environment};
+use serde_json::{Map, Value, json};
 
-/// `only` names the variables that agents get; empty for all but ours.
-pub(super) fn runtimes(only: &[String]) -> Runtimes {
-    let environment = agent_environment(std::env::vars(), only);
-    Runtimes::new(vec![Arc::new(Copilot::new(environment)), Arc::new(Demo::new())])
+use crate::agent::copilot::{Copilot, CopilotSettings, OwnProvider};
+use crate::agent::demo::Demo;
+use crate::agent::{Quarantine, Runtimes, agent_environment};
+use crate::config::{Config, McpServer, Provider, ProviderKind, WireApi};
+
+/// All runtimes. What they keep is below `data_folder`.
+pub(super) fn runtimes(config: &Config, data_folder: &Path, quarantine: Arc<Quarantine>) -> Runtimes {
+    Runtimes::new(vec![
+        Arc::new(Copilot::new(copilot_settings(config, data_folder, quarantine))),
+        Arc::new(Demo::new()),
+    ])
+}
+
+fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarantine>) -> CopilotSettings {
+    let copilot = &config.agents.copilot;
+    let mut environment = agent_environment(std::env::vars(), &config.agents.environment);
+    let given = |path: &Path| (!path.as_os_str().is_empty()).then(|| path.to_owned());
+    if let Some(home) = given(&copilot.home) {
+        environment.insert("COPILOT_HOME".to_owned(), home.to_string_lossy().into_owned());
+    }
+    let provider = |provider: &Provider| OwnProvider {
+        value: provider_value(provider, &environment),
+        models: provider.models.clone(),
+    };
+    CopilotSettings {
+        program: given(&copilot.program),
+        data_folder: Some(data_folder.to_owned()),
+        models: copilot.models.clone(),
+        catalogue: copilot.catalogue.clone(),
+        hello_within: copilot.hello_within.or_zero(),
+        end_when_idle: copilot.end_when_idle.0,
+        providers: config.providers.iter().map(|(name, entry)| (name.clone(), provider(entry))).collect(),
+        mcp_servers: config.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_value(server))).collect(),
+        quarantine,
+        environment,
+    }
+}
+
+/// A provider as Copilot wants it.
+fn provider_value(provider: &Provider, environment: &BTreeMap<String, String>) -> Value {
+    let kind = match provider.kind {
+        ProviderKind::Openai => "openai",
+        ProviderKind::Azure => "azure",
+        ProviderKind::Anthropic => "anthropic",
+    };
+    let wire_api = match provider.wire_api {
+        WireApi::Completions => "completions",
+        WireApi::Responses => "responses",
+    };
+    let mut value = json!({ "type": kind, "baseUrl": provider.base_url });
+    if provider.kind != ProviderKind::Anthropic {
+        value["wireApi"] = json!(wire_api);
+    }
+    let variable = &provider.api_key_variable;
+    let key = if variable.is_empty() { Some(provider.api_key.clone()) } else { environment.get(variable).cloned() };
+    match key {
+        Some(key) if !key.is_empty() => value["apiKey"] = json!(key),
+        None => tracing::warn!(%variable, base_url = %provider.base_url, "the variable for a provider's key is not set"),
+        Some(_) => {}
+    }
+    if !provider.api_version.is_empty() {
+        value["azure"] = json!({ "apiVersion": provider.api_version });
+    }
+    if !provider.headers.is_empty() {
+        value["headers"] = json!(provider.headers);
+    }
+    value
+}
+
+/// An MCP server as Copilot wants it.
+fn mcp_value(server: &McpServer) -> Value {
+    let tools = if server.tools.is_empty() { vec!["*".to_owned()] } else { server.tools.clone() };
+    let fields: Map<String, Value> = match server.transport() {
+        "stdio" => [
+            ("type", json!("local")),
+            ("command", json!(server.command)),
+            ("args", json!(server.args)),
+            ("env", json!(server.env)),
+            ("tools", json!(tools)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect(),
+        transport => [
+            ("type", json!(transport)),
+            ("url", json!(server.url)),
+            ("headers", json!(server.headers)),
+            ("tools", json!(tools)),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect(),
+    };
+    Value::Object(fields)
 }

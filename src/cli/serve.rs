@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
 use super::signals::Signals;
 use super::{logging, runtime_list};
+use crate::agent::Quarantine;
 use crate::config::{AuthMode, Config, Resume, project_defaults, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
@@ -71,11 +72,12 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let listeners = bind(config).await?;
     let max_bytes = Some(config.limits.database_bytes).filter(|bytes| *bytes > 0);
     let store = Store::open(&folder, StoreSettings { max_bytes })?;
+    let quarantine = Arc::new(Quarantine::load(folder.path(), &config.agents.trusted_versions));
     let stop = CancellationToken::new();
     let stopping = CancellationToken::new();
     let sessions = Sessions::new(SessionsParts {
         store: store.clone(),
-        runtimes: runtime_list::runtimes(&config.agents.environment),
+        runtimes: runtime_list::runtimes(config, folder.path(), Arc::clone(&quarantine)),
         settings: session_settings(resolved, test),
         stopping: stopping.clone(),
     });

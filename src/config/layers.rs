@@ -7,13 +7,15 @@ use serde::Deserialize as _;
 use toml::{Table, Value};
 
 use super::project::project_file;
-use super::{Config, ConfigError, ConfigPaths};
+use super::{Config, ConfigError, ConfigPaths, McpServer, Provider};
 
 /// Keys that a project's own file may set: they choose among what the user allows anyway.
 const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "sessions.effort"];
 /// Variables with our prefix that are not settings.
 const OTHER_VARIABLES: [&str; 1] = ["FLIGHTDECK_CONFIG"];
 const PREFIX: &str = "FLIGHTDECK_";
+/// Tables whose keys are names of the user's choice; each entry is one value.
+const NAMED_TABLES: [&str; 2] = ["providers", "mcp_servers"];
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +83,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     layers
         .extend(sources.flags.iter().map(|(key, value, flag)| ((*key).to_owned(), value.clone(), Origin::Flag(flag))));
     for (key, value, origin) in layers {
-        if !values.contains_key(&key) {
+        if !values.contains_key(&key) && !is_named(&key) {
             let nearest = nearest(&key, values.keys());
             return Err(ConfigError::UnknownKey { origin: origin.to_string(), key, nearest });
         }
@@ -105,7 +107,7 @@ pub(super) fn project_layer(file: &Path, user_file: &Path) -> Result<Vec<(String
     let layer = file_layer(file)?;
     let known = defaults();
     for (key, _, origin) in &layer {
-        if !known.contains_key(key) {
+        if !known.contains_key(key) && !is_named(key) {
             let nearest = nearest(key, known.keys());
             return Err(ConfigError::UnknownKey { origin: origin.to_string(), key: key.clone(), nearest });
         }
@@ -132,18 +134,28 @@ fn flatten(prefix: &str, table: Table, into: &mut Vec<(String, Value)>) {
     for (name, value) in table {
         let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
         match value {
-            Value::Table(inner) => flatten(&key, inner, into),
+            Value::Table(inner) if !is_named(&key) => flatten(&key, inner, into),
             value => into.push((key, value)),
         }
     }
+}
+
+/// Whether a key is an entry of a table of names, such as `providers.ollama`.
+fn is_named(key: &str) -> bool {
+    key.split_once('.').is_some_and(|(table, _)| NAMED_TABLES.contains(&table))
 }
 
 fn insert(table: &mut Table, key: &str, value: Value) {
     match key.split_once('.') {
         Some((head, rest)) => {
             let inner = table.entry(head.to_owned()).or_insert_with(|| Value::Table(Table::new()));
-            if let Value::Table(inner) = inner {
-                insert(inner, rest, value);
+            match inner {
+                // A name may hold dots of its own; nothing is below it.
+                Value::Table(inner) if NAMED_TABLES.contains(&head) => {
+                    inner.insert(rest.to_owned(), value);
+                }
+                Value::Table(inner) => insert(inner, rest, value),
+                _ => {}
             }
         }
         None => {
@@ -158,7 +170,15 @@ fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigEr
     insert(&mut table, key, value.clone());
     let bad = |message: String| ConfigError::BadValue { origin: origin.to_string(), key: key.to_owned(), message };
     let config = Config::deserialize(table).map_err(|error| bad(error.message().to_owned()))?;
-    config.server.address().map(drop).map_err(bad)
+    let problem = config
+        .providers
+        .values()
+        .find_map(Provider::problem)
+        .or_else(|| config.mcp_servers.values().find_map(McpServer::problem));
+    match problem {
+        Some(problem) => Err(bad(problem)),
+        None => config.server.address().map(drop).map_err(bad),
+    }
 }
 
 fn file_layer(path: &Path) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
@@ -302,6 +322,27 @@ mod tests {
         }
         let error = Machine::new("server = {", "").load(&[], &[]).expect_err("not TOML");
         assert!(error.contains("not valid TOML"), "{error}");
+    }
+
+    #[test]
+    fn tables_of_names_take_any_name_and_check_what_is_in_them() {
+        let text = "[providers.\"my.box\"]\nbase_url = \"http://localhost:1/v1\"\nmodels = [\"m\"]\n\
+                    [mcp_servers.files]\ncommand = \"mcp-files\"";
+        let loaded = Machine::new(text, "").load(&[], &[]).expect("valid");
+        assert_eq!(loaded.config.providers["my.box"].models, ["m"]);
+        assert_eq!(loaded.config.mcp_servers["files"].transport(), "stdio");
+        for (wrong, word) in [
+            ("[providers.x]\nbase_uri = \"http://a\"", "base_url"),
+            ("[providers.x]\nbase_url = \"localhost\"", "http://localhost"),
+            ("[providers.x]\nbase_url = \"http://a\"\ntype = \"other\"", "anthropic"),
+            ("[mcp_servers.x]\nargs = []", "command is missing"),
+            ("[mcp_servers.x]\ntype = \"carrier-pigeon\"\nurl = \"http://a\"", "carrier-pigeon"),
+        ] {
+            let error = Machine::new(wrong, "").load(&[], &[]).expect_err(wrong);
+            assert!(error.contains(word) && error.contains("user.toml"), "{error}");
+        }
+        let error = Machine::new("", text).load(&[], &[]).expect_err("a project may not");
+        assert!(error.contains("a project may not"), "{error}");
     }
 
     #[test]

@@ -5,14 +5,18 @@
 
 mod error;
 mod layers;
+mod mcp_server;
 mod paths;
 mod project;
+mod provider;
 mod settings;
 mod span;
 
 pub use error::ConfigError;
 pub use layers::{Loaded, Origin, Sources, load};
+pub use mcp_server::McpServer;
 pub use paths::{ConfigPaths, repository_root};
 pub use project::project_defaults;
-pub use settings::{AuthMode, Config, Limits, Permissions, Resume, Server};
+pub use provider::{Provider, ProviderKind, WireApi};
+pub use settings::{AuthMode, Config, Copilot, Limits, Permissions, Resume, Server};
 pub use span::Span;

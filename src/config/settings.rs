@@ -1,12 +1,13 @@
 //! Every setting there is, with its default.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Span;
+use super::{McpServer, Provider, Span};
 use crate::model::{PermissionMode, PermissionRule};
 
 const MB: usize = 1024 * 1024;
@@ -31,6 +32,10 @@ pub struct Config {
     pub retention: Retention,
     /// What agents are given.
     pub agents: Agents,
+    /// Model providers of the user's own, by a name of the user's choice.
+    pub providers: BTreeMap<String, Provider>,
+    /// MCP servers that every session gets, by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
     /// What is logged.
     pub log: Log,
 }
@@ -228,12 +233,47 @@ pub struct Retention {
     pub max_bytes: u64,
 }
 
-/// What agents are given.
+/// What agents are given, and how they are found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agents {
     /// Names of environment variables; empty for all but ours.
     pub environment: Vec<String>,
+    /// `runtime version` pairs that failed the permission canary and are to be used all the same.
+    pub trusted_versions: Vec<String>,
+    /// GitHub Copilot.
+    pub copilot: Copilot,
+}
+
+/// GitHub Copilot over the SDK protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Copilot {
+    /// The program; empty to look for it.
+    pub program: PathBuf,
+    /// Its own folder for logins and sessions; empty for `COPILOT_HOME` or `~/.copilot`.
+    pub home: PathBuf,
+    /// Models to offer when nobody can be asked.
+    pub models: Vec<String>,
+    /// Where models are asked for when the program cannot say.
+    pub catalogue: String,
+    /// How long the program may take to answer at its start.
+    pub hello_within: Span,
+    /// The program ends when no session used it for this long; empty for never.
+    pub end_when_idle: Span,
+}
+
+impl Default for Copilot {
+    fn default() -> Self {
+        Self {
+            program: PathBuf::new(),
+            home: PathBuf::new(),
+            models: Vec::new(),
+            catalogue: "https://api.githubcopilot.com/models".to_owned(),
+            hello_within: Span::of(Duration::from_mins(1)),
+            end_when_idle: Span::of(Duration::from_mins(15)),
+        }
+    }
 }
 
 /// What is logged.

@@ -126,6 +126,7 @@ impl From<AnswerError> for ApiError {
             AnswerError::NotFound => (StatusCode::NOT_FOUND, "RequestNotFound"),
             AnswerError::AlreadyAnswered { .. } => (StatusCode::CONFLICT, "AlreadyAnswered"),
             AnswerError::WrongKind(_) => (StatusCode::BAD_REQUEST, "WrongKindOfAnswer"),
+            AnswerError::Incomplete(_) => (StatusCode::BAD_REQUEST, "IncompleteAnswer"),
         };
         Self::new(status, name, sentence(&error))
     }

@@ -3,7 +3,10 @@
 //! What must always hold here: no I/O, no clock, no task. A value of this room means the same in the store,
 //! in a session and on the wire, so whoever changes a type here changes the product's vocabulary.
 
+mod background_task;
 mod block;
+mod check;
+mod context;
 mod hex;
 mod id;
 mod permission;
@@ -17,15 +20,18 @@ mod state;
 mod timestamp;
 mod usage;
 
+pub use background_task::BackgroundTask;
 pub use block::{BlockKey, BlockKind};
+pub use check::{Check, CheckVerdict};
+pub use context::ContextUsage;
 pub use hex::hex;
 pub use id::{InvalidSessionId, Seq, SessionId};
 pub use permission::{Decision, PermissionMode, PermissionPolicy, PermissionRule, RuleDecision, Verdict};
 pub use project::ProjectDefaults;
 pub use prompt::{Attachment, PromptOutcome, PromptVerdict};
-pub use redaction::redact;
+pub use redaction::{names_a_secret, redact};
 pub use request::{OpenRequest, RequestBody};
-pub use response::{Callback, Response, ToolError, ToolResult};
+pub use response::{Callback, Response, ToolError, ToolImage, ToolResult};
 pub use session::{SessionProfile, SessionSummary};
 pub use state::SessionState;
 pub use timestamp::Timestamp;

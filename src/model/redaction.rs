@@ -37,6 +37,16 @@ const INTRODUCTIONS: [(&str, usize); 8] = [
 const SHORTEST_KEY: usize = 12;
 const MARK: &str = "[redacted]";
 
+/// Whether a setting or option of that name holds secrets: keys and tokens, and whatever a person may put among the
+/// variables and headers of a program. The name of a variable that holds a key is none.
+pub fn names_a_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let is_reference = name.ends_with("variable");
+    matches!(name.as_str(), "env" | "headers")
+        || (!is_reference
+            && ["key", "token", "secret", "password", "authorization"].iter().any(|word| name.contains(word)))
+}
+
 /// The text with every secret that we can recognise replaced by `[redacted]`.
 pub fn redact(text: &str) -> Cow<'_, str> {
     let mut clean: Option<String> = None;

@@ -1,6 +1,7 @@
 //! Requests of an agent to a person: permissions and questions.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// What an agent wants to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,9 +26,25 @@ pub enum RequestBody {
     Question {
         /// The question.
         question: String,
+        /// More about it, as Markdown: a plan to approve, say.
+        #[serde(default)]
+        detail: Option<String>,
         /// Offered answers; free text is always allowed.
         choices: Option<Vec<String>>,
+        /// A JSON Schema of an object whose values are wanted.
+        #[serde(default)]
+        form: Option<Value>,
+        /// A page to visit.
+        #[serde(default)]
+        url: Option<String>,
     },
+}
+
+impl RequestBody {
+    /// A question in words, perhaps with some answers to choose from.
+    pub fn question(question: impl Into<String>, choices: Option<Vec<String>>) -> Self {
+        Self::Question { question: question.into(), detail: None, choices, form: None, url: None }
+    }
 }
 
 /// A request that waits for its one answer.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Usage;
+use super::{BackgroundTask, ContextUsage, Usage};
 
 /// One entry of a session's list.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,18 @@ pub struct ToolResult {
     /// Hash of the blob that holds all of `detailed_content`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detailed_content_blob: Option<String>,
+    /// Pictures that it made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ToolImage>,
+}
+
+/// A picture that a tool made, kept as a blob.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolImage {
+    /// Hash of the blob.
+    pub blob: String,
+    /// Its media type.
+    pub mime: String,
 }
 
 /// Why a tool gave nothing.
@@ -46,13 +58,23 @@ pub struct ToolError {
 #[expect(missing_docs, reason = "the fields are the API's and are described in docs/api.md")]
 pub enum Callback {
     #[serde(rename = "onStartReasoning")]
-    StartReasoning { reasoning_id: String },
+    StartReasoning {
+        reasoning_id: String,
+        /// The tool call of the sub-agent that thinks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent_tool_call_id: Option<String>,
+    },
     #[serde(rename = "onReasoning")]
     Reasoning { reasoning_id: String, delta: String },
     #[serde(rename = "onEndReasoning")]
     EndReasoning { reasoning_id: String, complete_content: String },
     #[serde(rename = "onStartMessage")]
-    StartMessage { message_id: String },
+    StartMessage {
+        message_id: String,
+        /// The tool call of the sub-agent that speaks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent_tool_call_id: Option<String>,
+    },
     #[serde(rename = "onMessage")]
     Message { message_id: String, delta: String },
     #[serde(rename = "onEndMessage")]
@@ -102,7 +124,13 @@ pub enum Callback {
         request_id: String,
         question: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         choices: Option<Vec<String>>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        form: Option<serde_json::Value>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        url: Option<String>,
     },
     #[serde(rename = "onQuestionAnswered")]
     QuestionAnswered {
@@ -113,6 +141,10 @@ pub enum Callback {
     },
     #[serde(rename = "onUsage")]
     Usage(Usage),
+    #[serde(rename = "onContextUsage")]
+    ContextUsage(ContextUsage),
+    #[serde(rename = "onBackgroundTasks")]
+    BackgroundTasks { tasks: Vec<BackgroundTask> },
     #[serde(rename = "onNotice")]
     Notice { kind: String, message: String },
     #[serde(rename = "onTitleChanged")]

@@ -10,6 +10,9 @@ use tokio::task::JoinHandle;
 
 use super::StderrTail;
 
+/// How long what a program wrote before its end may take to be read.
+const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
+
 /// What to start.
 #[derive(Clone, Debug)]
 pub struct ProcessSpec {
@@ -39,6 +42,7 @@ pub struct SpawnError {
 pub struct ChildProcess {
     child: Child,
     id: u32,
+    succeeded: bool,
     stderr: StderrTail,
     stderr_reader: JoinHandle<()>,
 }
@@ -60,7 +64,7 @@ impl ChildProcess {
                 follower.follow(stderr).await;
             }
         });
-        Ok((Self { child, id, stderr: tail, stderr_reader }, stdin, stdout))
+        Ok((Self { child, id, succeeded: false, stderr: tail, stderr_reader }, stdin, stdout))
     }
 
     /// Its process id, which is also its group's.
@@ -76,9 +80,25 @@ impl ChildProcess {
     /// Waits until it ends by itself. Gives how, in words.
     pub async fn wait(&mut self) -> String {
         match self.child.wait().await {
-            Ok(status) => status.to_string(),
+            Ok(status) => {
+                self.succeeded = status.success();
+                status.to_string()
+            }
             Err(error) => error.to_string(),
         }
+    }
+
+    /// What it said last, once it has ended: all of it, unless somebody else holds its standard error open.
+    pub async fn last_words(&mut self) -> String {
+        if !self.stderr_reader.is_finished() {
+            let _ = tokio::time::timeout(LAST_WORDS_WITHIN, &mut self.stderr_reader).await;
+        }
+        self.stderr.text()
+    }
+
+    /// Whether it ended by itself with the exit code 0, as far as anybody waited for it.
+    pub fn succeeded(&self) -> bool {
+        self.succeeded
     }
 
     /// Ends it: its stdin must be closed already; then SIGTERM to the group, a grace, SIGKILL to the group.

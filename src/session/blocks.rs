@@ -55,8 +55,12 @@ impl Blocks {
     pub fn replay(&mut self, seq: Seq, response: &Response) {
         let Response::Callback(callback) = response else { return };
         match callback {
-            Callback::StartReasoning { reasoning_id: id } => self.start(BlockKey::new(BlockKind::Reasoning, id), seq),
-            Callback::StartMessage { message_id: id } => self.start(BlockKey::new(BlockKind::Message, id), seq),
+            Callback::StartReasoning { reasoning_id: id, .. } => {
+                self.start(BlockKey::new(BlockKind::Reasoning, id), seq);
+            }
+            Callback::StartMessage { message_id: id, .. } => {
+                self.start(BlockKey::new(BlockKind::Message, id), seq);
+            }
             Callback::StartToolExecution { tool_call_id: id, .. } => {
                 self.start(BlockKey::new(BlockKind::Tool, id), seq);
             }

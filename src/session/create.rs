@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::working_directory::{self, WorkingDirectoryError};
 use super::{SessionSettings, clock};
-use crate::agent::{ModelChoice, ModelList, ModelNotFound, Runtime, RuntimeNotFound, Runtimes};
+use crate::agent::{Freshness, ModelChoice, ModelNotFound, Runtime, RuntimeNotFound, Runtimes};
 use crate::model::{PermissionPolicy, ProjectDefaults, SessionId, SessionProfile, SessionState};
 use crate::store::{Store, StoreError};
 
@@ -124,13 +124,11 @@ fn project_defaults(settings: &SessionSettings, folder: &str) -> Result<ProjectD
 
 /// `gpt-5.2` where it is offered, as the portal always did, else the first; empty lets the agent choose.
 async fn first_model(runtime: &dyn Runtime) -> String {
-    match runtime.models().await {
-        ModelList::Known(models) => models
-            .iter()
-            .find(|model| model.id == "gpt-5.2")
-            .or_else(|| models.iter().find(|model| !model.hidden))
-            .map(|model| model.id.clone())
-            .unwrap_or_default(),
-        ModelList::Unknown { .. } => String::new(),
-    }
+    let models = runtime.models(Freshness::Recent).await.models;
+    models
+        .iter()
+        .find(|model| model.id == "gpt-5.2")
+        .or_else(|| models.iter().find(|model| !model.hidden))
+        .map(|model| model.id.clone())
+        .unwrap_or_default()
 }

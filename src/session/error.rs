@@ -77,4 +77,7 @@ pub enum AnswerError {
     /// A decision for a question, or the other way round.
     #[error("{0}")]
     WrongKind(&'static str),
+    /// A form without all that it needs.
+    #[error("the form needs values for: {0}")]
+    Incomplete(String),
 }

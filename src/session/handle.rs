@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::actor::{Accepted, Command, NewPrompt, SessionUpdate};
+use super::actor::{Accepted, Adoption, Command, NewPrompt, SessionUpdate};
 use super::readers::Readers;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
@@ -88,6 +88,15 @@ impl Session {
         self.ask(Command::Reopen).await??;
         self.readers.reopen();
         Ok(())
+    }
+
+    /// Tries again what came to nothing: a missing login, an agent that was given up.
+    pub async fn try_again(&self) -> Result<(), SessionError> {
+        self.ask(Command::TryAgain).await?
+    }
+
+    pub(super) async fn adopt(&self, adoption: Adoption) -> Result<(), SessionError> {
+        self.ask(|reply| Command::Adopt(Box::new(adoption), reply)).await?
     }
 
     /// Changes title, model, effort or permissions.

@@ -9,6 +9,7 @@
 //! - A request is answered once: the answer is committed before anybody hears of it.
 
 mod actor;
+mod adopt;
 mod blocks;
 mod bulletin;
 mod clock;
@@ -25,6 +26,7 @@ mod tail;
 mod viewers;
 mod working_directory;
 
+pub use adopt::{AdoptError, Adoptable};
 pub use actor::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 pub use bulletin::{Bulletin, BulletinEntry, PendingBrief};
 pub use clock::now;

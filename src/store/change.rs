@@ -4,9 +4,7 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::model::{
-    Attachment, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionId, SessionState, Timestamp, hex,
-};
+use crate::model::{Attachment, ContextUsage, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionId, SessionState, Timestamp, Usage, hex};
 
 /// A turn that has begun and not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -85,6 +83,10 @@ pub enum Change {
     },
     /// Readers that were told of the close may read again.
     ReadersReopened,
+    /// What it has cost so far.
+    Usage(Usage),
+    /// How full the agent's memory is.
+    Context(ContextUsage),
 }
 
 fn json<T: Serialize>(value: &T) -> String {
@@ -151,6 +153,8 @@ impl Change {
                 "INSERT OR IGNORE INTO blob_use (session, hash, mime, size) VALUES (?1, ?2, ?3, ?4)",
                 params![id, hash, mime, size],
             ),
+            Self::Usage(usage) => execute("UPDATE session SET usage = ?2 WHERE id = ?1", params![id, json(usage)]),
+            Self::Context(usage) => execute("UPDATE session SET context = ?2 WHERE id = ?1", params![id, json(usage)]),
             Self::ReadersReopened => execute("UPDATE reader SET done = 0 WHERE session = ?1", params![id]),
         }
     }

@@ -106,6 +106,13 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
             expires_at INTEGER NOT NULL
         ) WITHOUT ROWID;
         ",
+    ), M::up(
+        "
+        -- What the session has cost and how full the agent's memory is, as JSON.
+        ALTER TABLE session ADD COLUMN usage TEXT;
+        ALTER TABLE session ADD COLUMN context TEXT;
+        CREATE INDEX session_by_agent ON session (runtime, agent_session_id) WHERE agent_session_id IS NOT NULL;
+        ",
     )])
 });
 

@@ -7,7 +7,9 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::drop_range::{self, DropRange};
 use super::events::{LAST_SESSION, seq_of, whole_log};
 use super::{OpenTurn, QueuedPrompt, Store, StoreError};
-use crate::model::{OpenRequest, Seq, SessionId, SessionProfile, SessionState, SessionSummary, Timestamp};
+use crate::model::{
+    ContextUsage, OpenRequest, Seq, SessionId, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
+};
 
 /// Which sessions to list, newest first.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +39,10 @@ pub struct StoredSession {
     pub requests: Vec<OpenRequest>,
     /// The number of its last prompt.
     pub last_prompt: u32,
+    /// What it has cost so far.
+    pub usage: Usage,
+    /// How full the agent's memory is, as it last said.
+    pub context: Option<ContextUsage>,
 }
 
 const COLUMNS: &str =
@@ -95,10 +101,13 @@ impl Store {
                 return Ok(None);
             };
             let number = id.number();
-            let (agent_session_id, turn, floor) = connection.query_row(
-                "SELECT agent_session_id, turn, seq_floor FROM session WHERE id = ?1",
+            let optional = |row: &Row<'_>, column| row.get::<_, Option<String>>(column);
+            let (agent_session_id, turn, floor, usage, context) = connection.query_row(
+                "SELECT agent_session_id, turn, seq_floor, usage, context FROM session WHERE id = ?1",
                 [number],
-                |row| Ok((row.get(0)?, row.get::<_, Option<String>>(1)?, row.get::<_, u64>(2)?)),
+                |row| {
+                    Ok((row.get(0)?, optional(row, 1)?, row.get::<_, u64>(2)?, optional(row, 3)?, optional(row, 4)?))
+                },
             )?;
             Ok(Some(StoredSession {
                 next_seq: summary.last_seq.max(floor) + 1,
@@ -111,6 +120,8 @@ impl Store {
                     [number],
                     |row| row.get(0),
                 )?,
+                usage: usage.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
+                context: context.and_then(|json| serde_json::from_str(&json).ok()),
                 summary,
             }))
         })
@@ -127,6 +138,20 @@ impl Store {
                 "SELECT {COLUMNS} FROM session WHERE id < ?1 AND {condition} ORDER BY id DESC LIMIT ?2"
             ))?;
             statement.query_map(params![before, filter.limit, state], summary)?.collect()
+        })
+        .await
+    }
+
+    /// The agents' own ids of a runtime's sessions, with ours.
+    pub async fn agent_sessions(&self, runtime: String) -> Result<Vec<(String, SessionId)>, StoreError> {
+        self.read(move |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT agent_session_id, id FROM session WHERE runtime = ?1 AND agent_session_id IS NOT NULL
+                     ORDER BY id DESC",
+                )?
+                .query_map([runtime], |row| Ok((row.get(0)?, SessionId::from_number(row.get(1)?))))?
+                .collect()
         })
         .await
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use flightdeck::agent::{
-    AgentCommand, AgentEvent, BlockEnd, BlockStart, BoxFuture, Capabilities, Connection, Model, ModelList, Readiness,
+    AgentCommand, AgentEvent, BlockEnd, BlockStart, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Readiness,
     Runtime, Runtimes, StartError, StartSpec,
 };
 use flightdeck::model::{BlockKey, BlockKind, SessionId};
@@ -65,11 +65,11 @@ impl Runtime for Puppet {
         &self.capabilities
     }
     fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async { Readiness { ready: true, hint: String::new() } })
+        Box::pin(async { Readiness::ready("") })
     }
-    fn models(&self) -> BoxFuture<'_, ModelList> {
+    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
         let model = Model { name: "m".to_owned(), id: "m".to_owned(), multiplier: 1.0, hidden: false };
-        Box::pin(async { ModelList::Known(vec![model]) })
+        Box::pin(async { ModelList::known(vec![model]) })
     }
     fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
         let (voice, events) = mpsc::channel(64);
@@ -190,7 +190,7 @@ async fn play(steps: Vec<Step>) {
                     let delta = format!("{number} ");
                     said.entry(block).or_default().push_str(&delta);
                     if said.len().is_multiple_of(2) {
-                        run.say(AgentEvent::BlockStarted(BlockStart::Message(key.id.clone()))).await;
+                        run.say(AgentEvent::BlockStarted(BlockStart::Message { id: key.id.clone(), parent: None })).await;
                     }
                     run.say(AgentEvent::BlockDelta { key, delta }).await;
                 }

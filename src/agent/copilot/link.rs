@@ -1,7 +1,6 @@
 //! One Copilot session: commands in, events out.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -11,29 +10,47 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::server::Server;
+use super::parameters;
+use super::questions::{Question, Reply};
+use super::server::plain;
+use super::servers::Lease;
 use super::tap::FromProgram;
-use super::translate::Translator;
-use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
-use crate::model::{Attachment, RequestBody};
+use super::translate::{Translated, Translator};
+use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};
+use crate::model::BackgroundTask;
 
 /// How long the program may take to let go of a session.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(2);
 
 pub(super) struct Link {
-    pub server: Arc<Server>,
+    pub lease: Lease,
     pub session: String,
+    /// The name that the session's provider has in front of its models, if it has one.
+    pub provider_prefix: Option<String>,
     pub events: mpsc::Sender<AgentEvent>,
     pub incoming: mpsc::Receiver<FromProgram>,
     pub translator: Translator,
-    /// Questions of the program that wait for an answer, by their id as text.
-    pub questions: HashMap<String, (Box<RawValue>, Vec<String>)>,
+    /// Questions of the program that wait for an answer, by our id for them.
+    pub questions: HashMap<String, Question>,
+    /// What was last told about work on the side.
+    pub tasks: Vec<BackgroundTask>,
 }
 
 /// The session no longer listens.
 struct NobodyListens;
 
-type Calls = FuturesUnordered<BoxFuture<'static, Option<AgentEvent>>>;
+/// What comes of a call.
+enum Outcome {
+    /// Nothing to tell.
+    Done,
+    /// The prompt was not taken: its turn is over.
+    PromptRefused(String),
+    /// Something else was not done.
+    Refused(String),
+    Tasks(Vec<BackgroundTask>),
+}
+
+type Calls = FuturesUnordered<BoxFuture<'static, Outcome>>;
 
 impl Link {
     /// Serves until cancelled or until either side is gone, then lets the session go.
@@ -44,11 +61,11 @@ impl Link {
                 () = cancelled.cancelled() => break,
                 message = self.incoming.recv() => {
                     let Some(message) = message else {
-                        let reason = format!("Copilot is gone: {}", self.server.last_words());
+                        let reason = format!("Copilot is gone: {}", self.lease.server.last_words());
                         let _ = self.events.send(AgentEvent::Gone { reason }).await;
                         return;
                     };
-                    self.hear(message).await
+                    self.hear(message, &mut calls).await
                 }
                 command = commands.recv() => match command {
                     Some(command) => { self.obey(command, &mut calls).await; Ok(()) }
@@ -63,11 +80,18 @@ impl Link {
         self.say_goodbye().await;
     }
 
-    async fn hear(&mut self, message: FromProgram) -> Result<(), NobodyListens> {
+    async fn hear(&mut self, message: FromProgram, calls: &mut Calls) -> Result<(), NobodyListens> {
         match message {
             FromProgram::Event(raw) => {
-                for event in self.translator.translate(raw) {
-                    self.tell(event).await?;
+                for translated in self.translator.translate(raw) {
+                    match translated {
+                        Translated::Event(event) => self.tell(event).await?,
+                        Translated::Asked { id, question, body } => {
+                            self.questions.insert(id.clone(), question);
+                            self.tell(AgentEvent::RequestMade { agent_request_id: id, body }).await?;
+                        }
+                        Translated::TasksChanged => self.ask_for_tasks(calls),
+                    }
                 }
                 Ok(())
             }
@@ -78,39 +102,41 @@ impl Link {
     async fn ask(&mut self, id: Box<RawValue>, method: &str, params: &RawValue) -> Result<(), NobodyListens> {
         tracing::debug!(session = %self.session, method, "copilot asks");
         let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
-        let choices: Vec<String> = params["choices"]
-            .as_array()
-            .map(|choices| choices.iter().filter_map(|choice| choice.as_str().map(str::to_owned)).collect())
-            .unwrap_or_default();
-        let question = params["question"].as_str().unwrap_or("Copilot has a question").to_owned();
         let agent_request_id = format!("question-{}", id.get().trim_matches('"'));
-        let body = RequestBody::Question { question, choices: (!choices.is_empty()).then(|| choices.clone()) };
-        self.questions.insert(agent_request_id.clone(), (id, choices));
+        let Some((question, body)) = Question::from_request(method, id, &params) else {
+            tracing::error!(method, "a request was routed to a session and nobody knows it");
+            return Ok(());
+        };
+        self.questions.insert(agent_request_id.clone(), question);
         self.tell(AgentEvent::RequestMade { agent_request_id, body }).await
     }
 
     async fn obey(&mut self, command: AgentCommand, calls: &mut Calls) {
         match command {
             AgentCommand::Prompt { text, attachments, .. } => {
-                self.call(calls, "session.send", prompt_params(&self.session, &text, &attachments, None), true);
+                let params = parameters::prompt(&self.session, &text, &attachments, None);
+                self.call(calls, "session.send", params, Outcome::PromptRefused);
             }
             AgentCommand::Steer { text, attachments } => {
-                let params = prompt_params(&self.session, &text, &attachments, Some("immediate"));
-                self.call(calls, "session.send", params, true);
+                let params = parameters::prompt(&self.session, &text, &attachments, Some("immediate"));
+                self.call(calls, "session.send", params, Outcome::Refused);
             }
             AgentCommand::Interrupt => {
                 // Whoever is asked something gets no answer any more, so the program must not wait for one.
-                for (_, (id, _)) in self.questions.drain() {
-                    self.server.tap.answer(&id, &json!({ "answer": "", "wasFreeform": true })).await;
+                let waiting: Vec<Question> = self.questions.drain().map(|(_, question)| question).collect();
+                for question in waiting {
+                    self.reply(&question, QuestionAnswer::Nobody, calls).await;
                 }
-                self.call(calls, "session.abort", json!({ "sessionId": self.session }), false);
+                self.call(calls, "session.abort", json!({ "sessionId": self.session }), Outcome::Refused);
             }
             AgentCommand::Configure { model, effort } => {
+                let prefix = self.provider_prefix.as_deref().unwrap_or_default();
+                let model = model.strip_prefix(prefix).unwrap_or(&model);
                 let mut params = json!({ "sessionId": self.session, "modelId": model });
                 if let Some(effort) = effort {
                     params["reasoningEffort"] = json!(effort);
                 }
-                self.call(calls, "session.model.switchTo", params, false);
+                self.call(calls, "session.model.switchTo", params, Outcome::Refused);
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, answer, calls).await,
         }
@@ -125,34 +151,73 @@ impl Link {
                     json!({ "kind": "reject", "feedback": feedback.unwrap_or_default() })
                 };
                 let params = json!({ "sessionId": self.session, "requestId": request, "result": result });
-                self.call(calls, "session.permissions.handlePendingPermissionRequest", params, false);
+                let method = "session.permissions.handlePendingPermissionRequest";
+                self.call(calls, method, params, Outcome::Refused);
             }
-            RequestAnswer::Question(text) => {
-                if let Some((id, choices)) = self.questions.remove(request) {
-                    let text = text.unwrap_or_default();
-                    let freeform = !choices.contains(&text);
-                    self.server.tap.answer(&id, &json!({ "answer": text, "wasFreeform": freeform })).await;
+            RequestAnswer::Question(answer) => {
+                if let Some(question) = self.questions.remove(request) {
+                    self.reply(&question, answer, calls).await;
                 }
             }
         }
     }
 
-    /// Begins a call; its failure is told when it comes. A prompt that is not taken ends its turn.
-    fn call(&self, calls: &mut Calls, method: &'static str, params: Value, ends_turn: bool) {
-        let client = self.server.client.clone();
+    async fn reply(&self, question: &Question, answer: QuestionAnswer, calls: &mut Calls) {
+        match (question.reply(&self.session, answer), question.request()) {
+            (Reply::Result(result), Some(id)) => self.lease.server.tap.answer(id, &result).await,
+            (Reply::Call(method, params), _) => self.call(calls, method, params, Outcome::Refused),
+            (Reply::Result(_), None) => {}
+        }
+    }
+
+    /// Begins a call; its failure is told when it comes.
+    fn call(&self, calls: &mut Calls, method: &'static str, params: Value, failed: fn(String) -> Outcome) {
+        let client = self.lease.server.client.clone();
         calls.push(Box::pin(async move {
-            let error = client.call(method, Some(params)).await.err()?;
-            tracing::warn!(method, %error, "copilot refused a call");
-            ends_turn.then(|| AgentEvent::TurnFailed { message: format!("Copilot did not take the prompt: {error}") })
+            match client.call(method, Some(params)).await {
+                Ok(_) => Outcome::Done,
+                Err(error) => {
+                    tracing::warn!(method, %error, "copilot refused a call");
+                    failed(plain(&error.to_string()))
+                }
+            }
         }));
     }
 
-    async fn report(&self, outcome: Option<AgentEvent>) -> Result<(), NobodyListens> {
-        if let Some(failure) = outcome {
-            self.tell(failure).await?;
-            self.tell(AgentEvent::Idle).await?;
+    /// The program says only that something changed.
+    fn ask_for_tasks(&self, calls: &mut Calls) {
+        let (client, params) = (self.lease.server.client.clone(), json!({ "sessionId": self.session }));
+        calls.push(Box::pin(async move {
+            match client.call("session.tasks.list", Some(params)).await {
+                Ok(listed) => Outcome::Tasks(tasks(&listed)),
+                Err(error) => {
+                    tracing::debug!(%error, "copilot does not say what it does on the side");
+                    Outcome::Done
+                }
+            }
+        }));
+    }
+
+    async fn report(&mut self, outcome: Outcome) -> Result<(), NobodyListens> {
+        match outcome {
+            Outcome::Done => Ok(()),
+            Outcome::PromptRefused(error) => {
+                let message = format!("Copilot did not take the prompt: {error}");
+                self.tell(AgentEvent::TurnFailed { message }).await?;
+                self.tell(AgentEvent::Idle).await
+            }
+            Outcome::Refused(error) => {
+                let message = format!("Copilot refused: {error}");
+                self.tell(AgentEvent::Notice { kind: "warning".to_owned(), message }).await
+            }
+            Outcome::Tasks(tasks) => {
+                if tasks == self.tasks {
+                    return Ok(());
+                }
+                self.tasks.clone_from(&tasks);
+                self.tell(AgentEvent::BackgroundTasks(tasks)).await
+            }
         }
-        Ok(())
     }
 
     async fn tell(&self, event: AgentEvent) -> Result<(), NobodyListens> {
@@ -161,11 +226,12 @@ impl Link {
 
     /// Ends a running turn and detaches; the program keeps the session on disk.
     async fn say_goodbye(self) {
-        self.server.tap.forget(&self.session);
+        let server = &self.lease.server;
+        server.tap.forget(&self.session);
         let goodbye = async {
             for method in ["session.abort", "session.detach"] {
                 let params = json!({ "sessionId": self.session });
-                if let Err(error) = self.server.client.call(method, Some(params)).await {
+                if let Err(error) = server.client.call(method, Some(params)).await {
                     tracing::debug!(method, %error, "copilot did not say goodbye");
                 }
             }
@@ -176,16 +242,17 @@ impl Link {
     }
 }
 
-fn prompt_params(session: &str, text: &str, attachments: &[Attachment], mode: Option<&str>) -> Value {
-    let mut params = json!({ "sessionId": session, "prompt": text });
-    if let Some(mode) = mode {
-        params["mode"] = json!(mode);
-    }
-    if !attachments.is_empty() {
-        params["attachments"] = attachments
-            .iter()
-            .map(|file| json!({ "type": "blob", "displayName": file.name, "mimeType": file.mime, "data": file.data }))
-            .collect();
-    }
-    params
+/// What runs beside the conversation: sub-agents and commands that the agent does not wait for.
+fn tasks(listed: &Value) -> Vec<BackgroundTask> {
+    let text = |task: &Value, name: &str| task[name].as_str().unwrap_or_default().to_owned();
+    let all = listed["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
+    all.iter()
+        .filter(|task| task["executionMode"] != "sync")
+        .map(|task| BackgroundTask {
+            id: text(task, "id"),
+            kind: text(task, "type"),
+            description: task["command"].as_str().map_or_else(|| text(task, "description"), str::to_owned),
+            status: text(task, "status"),
+        })
+        .collect()
 }

@@ -5,53 +5,72 @@
 //! it takes every event raw (`tap.rs` says how and why). Permissions and questions are answered by calls of our own, so
 //! the crate's handlers are not used and no event has to reach it.
 
+mod authentication;
+mod catalogue;
 mod frames;
+mod history;
 mod link;
+mod login;
+mod models;
+mod notices;
+mod parameters;
+mod permission;
+mod preflight;
 mod program;
 mod provider;
+mod questions;
 mod server;
+mod servers;
+mod settings;
 mod tap;
+mod tool_results;
 mod translate;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use parking_lot::Mutex as SyncMutex;
-use serde_json::{Value, json};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub use settings::{CopilotSettings, OwnProvider};
+
 use super::{
-    BoxFuture, Capabilities, Connection, Model, ModelList, Readiness, Runtime, StartError, StartSpec,
-    SystemPromptSupport,
+    BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList, OwnSessions, Readiness,
+    Runtime, StartError, StartSpec, SystemPromptSupport,
 };
+use crate::model::Check;
+use authentication::{Answer, Authentication};
+use history::History;
 use link::Link;
-use server::Server;
+use login::DeviceLogin;
+use models::Models;
+use servers::Servers;
 use translate::Translator;
 
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
-/// How long the answer to "who is logged in" is good.
-const LOGIN_GOOD_FOR: Duration = Duration::from_secs(30);
-const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: run `copilot` once and log in, or set GH_TOKEN, \
-    or use a model of your own with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL.";
+const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: log in from the page or with `copilot login`, or \
+    set GH_TOKEN, or use a model of your own with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL.";
 
 /// The runtime `copilot`.
 pub struct Copilot {
     capabilities: Capabilities,
-    environment: BTreeMap<String, String>,
-    /// Kept once started: the next session or question is answered at once.
-    server: Mutex<Option<Arc<Server>>>,
-    login: SyncMutex<Option<(Instant, Result<(), String>)>>,
+    settings: CopilotSettings,
+    servers: Arc<Servers>,
+    authentication: Arc<Authentication>,
+    models: Models,
+    login: DeviceLogin,
+    history: History,
 }
 
 impl Copilot {
     /// The runtime's name.
     pub const NAME: &'static str = "copilot";
 
-    /// Copilot as the given environment finds and configures it.
-    pub fn new(environment: BTreeMap<String, String>) -> Self {
+    /// Copilot as the settings find and configure it.
+    pub fn new(settings: CopilotSettings) -> Self {
+        let servers = Arc::new(Servers::new(settings.clone()));
+        let authentication = Arc::new(Authentication::new());
         Self {
             capabilities: Capabilities {
                 streaming: true,
@@ -66,67 +85,56 @@ impl Copilot {
                 model_switch: true,
                 system_prompt: SystemPromptSupport::Message,
                 usage_tokens: true,
+                usage_premium_requests: true,
                 image_input: true,
                 mcp: true,
                 many_sessions_per_process: true,
                 ..Capabilities::default()
             },
-            environment,
-            server: Mutex::new(None),
-            login: SyncMutex::new(None),
+            models: Models::new(settings.clone()),
+            login: DeviceLogin::new(settings.clone(), Arc::clone(&servers), Arc::clone(&authentication)),
+            history: History { servers: Arc::clone(&servers) },
+            settings,
+            servers,
+            authentication,
         }
     }
 
-    /// The running program, started if need be.
-    async fn server(&self) -> Result<Arc<Server>, StartError> {
-        let mut current = self.server.lock().await;
-        if let Some(server) = current.as_ref().filter(|server| server.is_alive()) {
-            return Ok(Arc::clone(server));
-        }
-        let program = program::find(&self.environment).map_err(StartError::Permanent)?;
-        let server = Arc::new(Server::start(&program, self.environment.clone()).await?);
-        *current = Some(Arc::clone(&server));
-        Ok(server)
-    }
-
-    fn own_model(&self) -> Option<String> {
-        provider::from_environment(&self.environment)?;
-        self.environment.get("COPILOT_MODEL").filter(|model| !model.is_empty()).cloned()
-    }
-
-    /// Whether somebody is logged in; the answer is kept for a while, because asking may start the program.
-    async fn login(&self) -> Result<(), String> {
-        let known = self.login.lock().clone();
-        if let Some((_, answer)) = known.filter(|(when, _)| when.elapsed() < LOGIN_GOOD_FOR) {
-            return answer;
-        }
-        let answer = match self.server().await {
-            Err(error) => Err(error.to_string()),
-            Ok(server) => match server.client.call("auth.getStatus", Some(json!({}))).await {
-                Ok(status) if status["isAuthenticated"] == json!(true) => Ok(()),
-                Ok(_) => Err(LOGIN_HINT.to_owned()),
-                Err(error) => Err(format!("Copilot could not say who is logged in: {error}")),
-            },
-        };
-        *self.login.lock() = Some((Instant::now(), answer.clone()));
-        answer
+    /// Whether sessions can do without GitHub: a provider of the user's own offers models.
+    fn has_own_provider(&self) -> bool {
+        provider::from_environment(&self.settings.environment).is_some()
+            || self.settings.providers.values().any(|provider| !provider.models.is_empty())
     }
 
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
-        let server = self.server().await?;
-        let own_provider = provider::provider(&spec.options, &self.environment);
+        let route = provider::route(&spec, &self.settings.providers, &self.settings.environment)?;
+        if route.provider.is_none() {
+            // The program would take the session and fail its first prompt.
+            match self.authentication.recent(&self.servers).await {
+                Answer::LoggedIn { .. } => {}
+                Answer::LoggedOut => match self.authentication.ask(&self.servers).await {
+                    Answer::LoggedOut => return Err(StartError::NeedsLogin(LOGIN_HINT.to_owned())),
+                    Answer::LoggedIn { .. } | Answer::Unknown(_) => {}
+                },
+                // Whatever is wrong with the program shows at the next step.
+                Answer::Unknown(_) => {}
+            }
+        }
+        let lease = self.servers.lease().await?;
         let (session, method) = match &spec.agent_session_id {
             Some(id) => (id.clone(), "session.resume"),
             None => (uuid::Uuid::new_v4().to_string(), "session.create"),
         };
         // Listening first: nothing that the program says while it opens the session is missed.
-        let incoming = server.tap.listen(&session);
-        let params = session_params(&session, &spec, own_provider);
-        if let Err(error) = server.client.call(method, Some(params)).await {
-            server.tap.forget(&session);
-            let text = error.to_string();
-            return Err(if text.contains("Not authenticated") || text.contains("authentication") {
-                StartError::NeedsLogin(LOGIN_HINT.to_owned())
+        let incoming = lease.server.tap.listen(&session);
+        let params = parameters::session(&session, &spec, &route, &self.settings.mcp_servers);
+        if let Err(error) = lease.server.client.call(method, Some(params)).await {
+            lease.server.tap.forget(&session);
+            let text = server::plain(&error.to_string());
+            return Err(if !lease.server.is_alive() {
+                StartError::Temporary(format!("Copilot ended: {}", lease.server.last_words()))
+            } else if ["Not authenticated", "Authentication failed", "authentication"].iter().any(|sign| text.contains(sign)) {
+                StartError::NeedsLogin(format!("{LOGIN_HINT} ({text})"))
             } else {
                 StartError::Permanent(format!("Copilot could not open the session: {text}"))
             });
@@ -135,44 +143,57 @@ impl Copilot {
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
         let link = Link {
-            server,
+            lease,
             session: session.clone(),
+            provider_prefix: spec.model.strip_suffix(&route.model).filter(|prefix| !prefix.is_empty()).map(str::to_owned),
             events,
             incoming,
             translator: Translator::default(),
             questions: HashMap::new(),
+            tasks: Vec::new(),
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled))
     }
-}
 
-fn session_params(session: &str, spec: &StartSpec, provider: Option<Value>) -> Value {
-    let mut params = json!({
-        "sessionId": session,
-        "clientName": "flightdeck",
-        "streaming": true,
-        "requestPermission": true,
-        "requestUserInput": true,
-        "requestElicitation": false,
-        "requestExitPlanMode": false,
-        "requestAutoModeSwitch": false,
-        "hooks": false,
-        "includeSubAgentStreamingEvents": true,
-        "envValueMode": "direct",
-    });
-    let mut put = |name: &str, value: Option<Value>| {
-        if let Some(value) = value {
-            params[name] = value;
+    async fn readiness(&self) -> Readiness {
+        let program = match self.servers.programs.find().await {
+            Ok(program) => program,
+            Err(hint) => {
+                let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
+                let install = Some(program::INSTALL_COMMAND.to_owned());
+                return Readiness { ready: false, hint, login, program: None, install };
+            }
+        };
+        let can_log_in = program::is_whole_cli(&program);
+        let quarantine = program.version.as_deref().and_then(|version| self.settings.quarantine.reason(Self::NAME, version));
+        let answer = if provider::from_environment(&self.settings.environment).is_some() {
+            None
+        } else {
+            Some(self.authentication.recent(&self.servers).await)
+        };
+        let (state, who, hint) = match answer {
+            None => {
+                let hint = "GitHub Copilot with a model of your own (COPILOT_PROVIDER_BASE_URL).";
+                (LoginState::OwnProvider, None, hint.to_owned())
+            }
+            Some(Answer::LoggedIn { who }) => {
+                let name = who.as_deref().map(|who| format!(" as {who}")).unwrap_or_default();
+                (LoginState::LoggedIn, who, format!("GitHub Copilot, logged in{name}."))
+            }
+            Some(Answer::LoggedOut) => (LoginState::LoggedOut, None, LOGIN_HINT.to_owned()),
+            Some(Answer::Unknown(reason)) => (LoginState::Unknown, None, reason),
+        };
+        let is_usable = matches!(state, LoginState::LoggedIn | LoginState::OwnProvider)
+            || (state == LoginState::LoggedOut && self.has_own_provider());
+        Readiness {
+            ready: is_usable && quarantine.is_none(),
+            hint: quarantine.unwrap_or(hint),
+            login: LoginStatus { state, who, can_log_in },
+            program: Some(program),
+            install: None,
         }
-    };
-    put("model", (!spec.model.is_empty()).then(|| json!(spec.model)));
-    put("reasoningEffort", spec.effort.as_ref().map(|effort| json!(effort)));
-    put("workingDirectory", spec.working_directory.as_ref().map(|folder| json!(folder)));
-    put("provider", provider);
-    put("systemMessage", spec.system_prompt.as_ref().map(|text| json!({ "mode": "append", "content": text })));
-    put("mcpServers", spec.options.get("mcpServers").cloned());
-    params
+    }
 }
 
 impl Runtime for Copilot {
@@ -185,70 +206,44 @@ impl Runtime for Copilot {
     }
 
     fn readiness(&self) -> BoxFuture<'_, Readiness> {
+        Box::pin(self.readiness())
+    }
+
+    fn models(&self, freshness: Freshness) -> BoxFuture<'_, ModelList> {
+        Box::pin(self.models.list(&self.servers, &self.authentication, freshness))
+    }
+
+    fn login(&self) -> Option<&dyn Login> {
+        Some(&self.login)
+    }
+
+    fn credentials_changed(&self) -> BoxFuture<'static, ()> {
+        let mut changes = self.authentication.changes();
         Box::pin(async move {
-            let unready = |hint| Readiness { ready: false, hint };
-            if let Err(hint) = program::find(&self.environment) {
-                return unready(hint);
-            }
-            if provider::from_environment(&self.environment).is_some() {
-                let hint = "GitHub Copilot with a model of your own (COPILOT_PROVIDER_BASE_URL).".to_owned();
-                return Readiness { ready: true, hint };
-            }
-            match self.login().await {
-                Ok(()) => Readiness { ready: true, hint: "GitHub Copilot, logged in.".to_owned() },
-                Err(hint) => unready(hint),
+            changes.mark_unchanged();
+            // The sender lives as long as the runtime; without it there is nothing to wait for.
+            if changes.changed().await.is_err() {
+                std::future::pending().await
             }
         })
     }
 
-    fn models(&self) -> BoxFuture<'_, ModelList> {
-        Box::pin(async move {
-            if provider::from_environment(&self.environment).is_some() {
-                return match self.own_model() {
-                    Some(id) => ModelList::Known(vec![Model { name: id.clone(), id, multiplier: 1.0, hidden: false }]),
-                    None => ModelList::Unknown { reason: "COPILOT_MODEL is not set".to_owned() },
-                };
-            }
-            let listed = match self.server().await {
-                Ok(server) => {
-                    server.client.call("models.list", Some(json!({}))).await.map_err(|error| error.to_string())
-                }
-                Err(error) => Err(error.to_string()),
-            };
-            match listed {
-                Ok(listed) => ModelList::Known(models(&listed)),
-                Err(reason) => ModelList::Unknown { reason },
-            }
-        })
+    fn own_sessions(&self) -> Option<&dyn OwnSessions> {
+        Some(&self.history)
+    }
+
+    fn preflight(&self) -> BoxFuture<'_, Vec<Check>> {
+        Box::pin(preflight::checks(self))
     }
 
     fn shut_down(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            let server = self.server.lock().await.take();
-            if let Some(server) = server {
-                server.end().await;
-            }
+            self.login.shut_down().await;
+            self.servers.shut_down().await;
         })
     }
 
     fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
         Box::pin(self.open(spec))
     }
-}
-
-fn models(listed: &Value) -> Vec<Model> {
-    let entries = listed["models"].as_array().cloned().unwrap_or_default();
-    entries
-        .iter()
-        .filter_map(|entry| {
-            let id = entry["id"].as_str()?.to_owned();
-            let state = entry["policy"]["state"].as_str().unwrap_or("enabled");
-            Some(Model {
-                name: entry["name"].as_str().unwrap_or(&id).to_owned(),
-                multiplier: entry["billing"]["multiplier"].as_f64().unwrap_or(1.0),
-                hidden: state == "disabled",
-                id,
-            })
-        })
-        .collect()
 }

@@ -1,13 +1,57 @@
-//! A model provider of the user's own. The SDK server ignores the CLI's environment variables for it, so they are turned
-//! into the `provider` of create and resume here.
+//! Model providers of the user's own. The SDK server ignores the CLI's environment variables for them, so these are
+//! turned into the `provider` of create and resume here, as are the configured ones.
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-/// The provider of a session: its own option, else the environment's.
-pub(super) fn provider(options: &Map<String, Value>, environment: &BTreeMap<String, String>) -> Option<Value> {
-    options.get("provider").cloned().filter(|own| !own.is_null()).or_else(|| from_environment(environment))
+use super::settings::OwnProvider;
+use crate::agent::{StartError, StartSpec};
+
+/// The provider and model of a session.
+#[derive(Debug, PartialEq)]
+pub(super) struct Route {
+    /// `None` for GitHub's own models.
+    pub provider: Option<Value>,
+    /// As the provider knows it; empty for the default.
+    pub model: String,
+}
+
+/// Which provider a session uses: its own option (an object, or the name of a configured one), else the one its model's
+/// name begins with, else the environment's.
+pub(super) fn route(
+    spec: &StartSpec,
+    configured: &BTreeMap<String, OwnProvider>,
+    environment: &BTreeMap<String, String>,
+) -> Result<Route, StartError> {
+    let by_name = |name: &str| configured.get(name).map(|provider| provider.value.clone());
+    let named_by_model = spec.model.split_once('/').and_then(|(name, model)| Some((by_name(name)?, model.to_owned())));
+    match spec.options.get("provider") {
+        Some(Value::String(name)) => {
+            let provider = by_name(name).ok_or_else(|| {
+                let known: Vec<&str> = configured.keys().map(String::as_str).collect();
+                StartError::Permanent(format!(
+                    "there is no provider {name:?} in the configuration; there are: {}",
+                    if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+                ))
+            })?;
+            let model = spec.model.strip_prefix(&format!("{name}/")).unwrap_or(&spec.model).to_owned();
+            Ok(Route { provider: Some(provider), model })
+        }
+        Some(own @ Value::Object(_)) => Ok(Route { provider: Some(own.clone()), model: spec.model.clone() }),
+        Some(Value::Null) | None => Ok(match named_by_model {
+            Some((provider, model)) => Route { provider: Some(provider), model },
+            None => {
+                let provider = from_environment(environment);
+                // A provider of the user's own has no default model of its own.
+                let default = environment.get("COPILOT_MODEL").filter(|_| provider.is_some() && spec.model.is_empty());
+                Route { model: default.unwrap_or(&spec.model).clone(), provider }
+            }
+        }),
+        Some(other) => Err(StartError::Permanent(format!(
+            "options.provider is {other}; it is an object {{type,baseUrl,apiKey,wireApi}} or the name of a configured provider"
+        ))),
+    }
 }
 
 /// What `COPILOT_PROVIDER_…` says.
@@ -27,28 +71,85 @@ pub(super) fn from_environment(environment: &BTreeMap<String, String>) -> Option
             provider[field] = json!(value);
         }
     }
+    if let Some(version) = value("COPILOT_PROVIDER_AZURE_API_VERSION") {
+        provider["azure"] = json!({ "apiVersion": version });
+    }
+    if let Some(headers) = value("COPILOT_PROVIDER_HEADERS") {
+        provider["headers"] = headers
+            .replace("\\n", "\n")
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .map(|(name, value)| (name.trim().to_owned(), json!(value.trim())))
+            .collect();
+    }
     Some(provider)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
 
+    fn spec(model: &str, provider: Option<Value>) -> StartSpec {
+        StartSpec {
+            session: "session-1".parse().expect("an id"),
+            model: model.to_owned(),
+            effort: None,
+            working_directory: None,
+            system_prompt: None,
+            options: provider.map(|value| ("provider".to_owned(), value)).into_iter().collect::<Map<_, _>>(),
+            environment: BTreeMap::new(),
+            agent_session_id: None,
+            suspended: None,
+        }
+    }
+
+    fn configured() -> BTreeMap<String, OwnProvider> {
+        let provider = OwnProvider { value: json!({ "baseUrl": "http://local" }), models: vec!["qwen".to_owned()] };
+        [("ollama".to_owned(), provider)].into()
+    }
+
     #[test]
-    fn the_environment_becomes_a_provider_and_a_sessions_own_goes_before_it() {
+    fn the_environment_becomes_a_provider() {
         let environment: BTreeMap<String, String> = [
             ("COPILOT_PROVIDER_BASE_URL", "http://localhost:1/v1"),
             ("COPILOT_PROVIDER_API_KEY", "k"),
             ("COPILOT_PROVIDER_WIRE_API", "responses"),
+            ("COPILOT_PROVIDER_AZURE_API_VERSION", "2024-10-21"),
+            ("COPILOT_PROVIDER_HEADERS", "X-Team: a\\nX-Other: b: c"),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-        let expected =
-            json!({ "type": "openai", "baseUrl": "http://localhost:1/v1", "apiKey": "k", "wireApi": "responses" });
-        assert_eq!(provider(&Map::new(), &environment), Some(expected));
-        let own = json!({ "type": "azure", "baseUrl": "x" });
-        let options: Map<String, Value> = [("provider".to_owned(), own.clone())].into_iter().collect();
-        assert_eq!(provider(&options, &environment), Some(own));
-        assert_eq!(provider(&Map::new(), &BTreeMap::new()), None);
+        let expected = json!({
+            "type": "openai", "baseUrl": "http://localhost:1/v1", "apiKey": "k", "wireApi": "responses",
+            "azure": { "apiVersion": "2024-10-21" }, "headers": { "X-Team": "a", "X-Other": "b: c" },
+        });
+        let found = route(&spec("m", None), &BTreeMap::new(), &environment).expect("fits");
+        assert_eq!(found, Route { provider: Some(expected), model: "m".to_owned() });
+    }
+
+    #[test]
+    fn a_session_chooses_by_option_or_by_the_models_name() {
+        let local = Some(json!({ "baseUrl": "http://local" }));
+        for (model, option, provider, plain) in [
+            ("ollama/qwen", None, local.clone(), "qwen"),
+            ("qwen", Some(json!("ollama")), local.clone(), "qwen"),
+            ("ollama/qwen", Some(json!("ollama")), local, "qwen"),
+            ("m", Some(json!({ "baseUrl": "x" })), Some(json!({ "baseUrl": "x" })), "m"),
+            ("org/m", None, None, "org/m"),
+            ("m", Some(Value::Null), None, "m"),
+        ] {
+            let found = route(&spec(model, option), &configured(), &BTreeMap::new()).expect("fits");
+            assert_eq!(found, Route { provider, model: plain.to_owned() });
+        }
+    }
+
+    #[test]
+    fn an_unknown_provider_is_named_with_those_there_are() {
+        for (option, word) in [(json!("olama"), "ollama"), (json!(7), "options.provider")] {
+            let error = route(&spec("m", Some(option)), &configured(), &BTreeMap::new()).expect_err("unknown");
+            assert!(error.to_string().contains(word), "{error}");
+        }
     }
 }

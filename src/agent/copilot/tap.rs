@@ -23,7 +23,7 @@ use super::frames::{read_frame, write_frame};
 const SESSION_QUEUE: usize = 65_536;
 const PIPE_BYTES: usize = 1024 * 1024;
 /// Requests that sessions answer themselves.
-const SESSION_REQUESTS: [&str; 1] = ["userInput.request"];
+const SESSION_REQUESTS: [&str; 3] = ["userInput.request", "exitPlanMode.request", "autoModeSwitch.request"];
 
 /// What the program sends to one session.
 #[derive(Debug)]

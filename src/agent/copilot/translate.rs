@@ -6,44 +6,81 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::questions::Question;
+use super::{notices, permission, tool_results};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{BlockKey, BlockKind, RequestBody, ToolError, ToolResult, Usage};
+use crate::model::{BlockKey, BlockKind, ContextUsage, RequestBody, Usage};
 
 /// Events remembered to notice repetitions: under bursts the CLI sends the same deltas again.
 const REMEMBERED: usize = 65_536;
 
-/// Kinds that say nothing a person needs to see.
-const QUIET: [&str; 21] = [
+/// Kinds that say nothing a person needs to see: what they tell is told by others, or concerns the program alone.
+const QUIET: [&str; 42] = [
     "abort",
     "agent.interrupted",
     "assistant.idle",
+    "assistant.intent",
     "assistant.message_start",
     "assistant.streaming_delta",
     "assistant.tool_call_delta",
+    "auto_mode_switch.completed",
+    "auto_mode_switch.requested",
+    "capabilities.changed",
+    "commands.changed",
+    "exit_plan_mode.completed",
+    "exit_plan_mode.requested",
     "external_tool.completed",
     "pending_messages.modified",
-    "permission.completed",
     "sandbox.decision",
-    "session.background_tasks_changed",
+    "session.context_changed",
+    "session.custom_agents_updated",
+    "session.extensions_loaded",
     "session.indexed_search",
     "session.managed_settings_resolved",
-    "session.mcp_servers_loaded",
+    "session.mcp_server_tools_loaded",
+    "session.mode_notice_delivered",
+    "session.permissions_changed",
+    "session.plan_changed",
+    "session.quota_observation",
     "session.resume",
     "session.shutdown",
     "session.skills_loaded",
     "session.start",
+    "session.todos_changed",
     "session.tools_updated",
-    "session.usage_info",
-    "user.message",
+    "session.usage_checkpoint",
+    "session.usage_record",
+    "session.workspace_file_changed",
+    "skill.context_delivered",
+    "skill.invoked",
+    "subagent.configured",
+    "subagent.deselected",
+    "subagent.selected",
+    "system.message",
+    "tool_search.activated",
 ];
 const QUIET_FAMILIES: [&str; 3] = ["hook.", "model.", "user_input."];
+/// Kinds that a sub-agent reports of itself and that are no news of the session.
+const QUIET_OF_SUB_AGENTS: [&str; 7] = [
+    "assistant.turn_start",
+    "assistant.turn_end",
+    "session.idle",
+    "session.mode_changed",
+    "session.model_change",
+    "session.title_changed",
+    "session.usage_info",
+];
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Event<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     #[serde(default)]
     id: Option<&'a str>,
+    /// Which sub-agent it comes from.
+    #[serde(default)]
+    agent_id: Option<&'a str>,
     #[serde(borrow, default)]
     data: Option<&'a RawValue>,
 }
@@ -56,11 +93,14 @@ struct Data {
     reasoning_id: Option<String>,
     delta_content: Option<String>,
     content: Option<String>,
+    reasoning_text: Option<String>,
+    source: Option<String>,
     tool_call_id: Option<String>,
     parent_tool_call_id: Option<String>,
     tool_name: Option<String>,
     arguments: Option<Value>,
     partial_output: Option<String>,
+    progress_message: Option<String>,
     success: Option<bool>,
     result: Option<Value>,
     error: Option<Value>,
@@ -72,8 +112,28 @@ struct Data {
     output_tokens: Option<f64>,
     cache_read_tokens: Option<f64>,
     cache_write_tokens: Option<f64>,
+    cost: Option<f64>,
+    is_byok: Option<bool>,
     duration: Option<f64>,
-    new_model: Option<String>,
+    current_tokens: Option<f64>,
+    token_limit: Option<f64>,
+}
+
+/// What one of Copilot's events means.
+#[derive(Debug)]
+pub(super) enum Translated {
+    /// One of ours.
+    Event(AgentEvent),
+    /// A question that is answered by a call.
+    Asked { id: String, question: Question, body: RequestBody },
+    /// Work on the side has changed; the program must be asked how.
+    TasksChanged,
+}
+
+impl From<AgentEvent> for Translated {
+    fn from(event: AgentEvent) -> Self {
+        Self::Event(event)
+    }
 }
 
 /// What is known of one Copilot session while its events are read.
@@ -83,13 +143,15 @@ pub(super) struct Translator {
     seen_in_order: VecDeque<String>,
     /// Messages that have begun and not ended, with their text so far: a retried stream leaves them behind.
     messages: HashMap<String, String>,
+    /// Reasoning that has begun and not ended.
+    reasoning: HashSet<String>,
     /// Output of running tools: the program sends all of it each time, we send what is new.
     outputs: HashMap<String, usize>,
 }
 
 impl Translator {
-    /// Our events for one of Copilot's.
-    pub fn translate(&mut self, raw: Box<RawValue>) -> Vec<AgentEvent> {
+    /// What one of Copilot's events means to us.
+    pub fn translate(&mut self, raw: Box<RawValue>) -> Vec<Translated> {
         let Ok(event) = serde_json::from_str::<Event<'_>>(raw.get()) else {
             return vec![unknown("unreadable", raw)];
         };
@@ -97,12 +159,28 @@ impl Translator {
             return Vec::new();
         }
         let kind = event.kind.to_owned();
-        if QUIET.contains(&kind.as_str()) || QUIET_FAMILIES.iter().any(|family| kind.starts_with(family)) {
+        let is_quiet = QUIET.contains(&kind.as_str())
+            || QUIET_FAMILIES.iter().any(|family| kind.starts_with(family))
+            || (event.agent_id.is_some() && QUIET_OF_SUB_AGENTS.contains(&kind.as_str()));
+        if is_quiet {
             return Vec::new();
         }
-        let data = event.data.map_or("{}", RawValue::get);
-        match serde_json::from_str::<Data>(data).ok().and_then(|data| self.known(&kind, data)) {
-            Some(events) => events,
+        if kind == "session.background_tasks_changed" {
+            return vec![Translated::TasksChanged];
+        }
+        let (data, is_sub_agents) = (event.data.map_or("{}", RawValue::get), event.agent_id.is_some());
+        let known = serde_json::from_str::<Data>(data).ok().and_then(|data| self.known(&kind, data, is_sub_agents));
+        if let Some(events) = known {
+            return events.into_iter().map(Translated::from).collect();
+        }
+        let value: Value = serde_json::from_str(data).unwrap_or_default();
+        if let Some((question, body)) = Question::from_event(&kind, &value)
+            && let Some(id) = value["requestId"].as_str()
+        {
+            return vec![Translated::Asked { id: id.to_owned(), question, body }];
+        }
+        match notices::notices(&kind, &value) {
+            Some(notices) => notices.into_iter().map(Translated::from).collect(),
             None => vec![unknown(&kind, raw)],
         }
     }
@@ -119,37 +197,57 @@ impl Translator {
         true
     }
 
-    /// `None` for a kind, or a shape of it, that we do not know.
-    fn known(&mut self, kind: &str, data: Data) -> Option<Vec<AgentEvent>> {
+    /// `None` for a kind, or a shape of it, that is not known here.
+    fn known(&mut self, kind: &str, data: Data, is_sub_agents: bool) -> Option<Vec<AgentEvent>> {
         let one = |event| Some(vec![event]);
         match kind {
             "assistant.turn_start" => one(AgentEvent::TurnStarted { turn_id: data.turn_id? }),
             "assistant.turn_end" => one(AgentEvent::TurnEnded { turn_id: data.turn_id? }),
             "session.idle" => {
                 self.messages.clear();
+                self.reasoning.clear();
                 self.outputs.clear();
                 one(AgentEvent::Idle)
             }
+            "user.message" => Some(match data.source {
+                // What somebody typed is known already; what the program asks of itself is not.
+                Some(source) if !is_sub_agents && source != "user" => {
+                    vec![AgentEvent::PromptGenerated(data.content.unwrap_or_default())]
+                }
+                _ => Vec::new(),
+            }),
             "assistant.message_delta" => {
                 let (id, delta) = (data.message_id?, data.delta_content?);
+                let mut events = self.begin_message(&id, data.parent_tool_call_id);
                 self.messages.entry(id.clone()).or_default().push_str(&delta);
-                one(AgentEvent::BlockDelta { key: BlockKey::new(BlockKind::Message, id), delta })
+                events.push(AgentEvent::BlockDelta { key: BlockKey::new(BlockKind::Message, id), delta });
+                Some(events)
             }
             "assistant.message" => {
                 let (id, content) = (data.message_id?, data.content.unwrap_or_default());
-                let begun = self.messages.remove(&id).is_some();
                 // A message that only asks for tools has nothing to show.
-                let shown = begun || !content.is_empty();
-                Some(if shown { vec![AgentEvent::BlockEnded(BlockEnd::Message { id, content })] } else { Vec::new() })
+                if content.is_empty() && !self.messages.contains_key(&id) {
+                    return Some(Vec::new());
+                }
+                let mut events = self.begin_message(&id, data.parent_tool_call_id);
+                self.messages.remove(&id);
+                events.push(AgentEvent::BlockEnded(BlockEnd::Message { id, content }));
+                Some(events)
             }
             "assistant.reasoning_delta" => {
-                let key = BlockKey::new(BlockKind::Reasoning, data.reasoning_id?);
-                one(AgentEvent::BlockDelta { key, delta: data.delta_content? })
+                let (id, delta) = (data.reasoning_id?, data.delta_content?);
+                let mut events = self.begin_reasoning(&id, data.parent_tool_call_id);
+                events.push(AgentEvent::BlockDelta { key: BlockKey::new(BlockKind::Reasoning, id), delta });
+                Some(events)
             }
-            "assistant.reasoning" => one(AgentEvent::BlockEnded(BlockEnd::Reasoning {
-                id: data.reasoning_id?,
-                content: data.content.unwrap_or_default(),
-            })),
+            "assistant.reasoning" => {
+                let id = data.reasoning_id?;
+                let mut events = self.begin_reasoning(&id, data.parent_tool_call_id);
+                self.reasoning.remove(&id);
+                let content = data.content.unwrap_or_default();
+                events.push(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content }));
+                Some(events)
+            }
             "tool.execution_start" => one(AgentEvent::BlockStarted(BlockStart::Tool {
                 id: data.tool_call_id?,
                 parent: data.parent_tool_call_id,
@@ -157,18 +255,27 @@ impl Translator {
                 arguments: data.arguments.map(|arguments| format!("{arguments:#}")).unwrap_or_default(),
             })),
             "tool.execution_partial_result" => Some(self.partial_output(data.tool_call_id?, &data.partial_output?)),
+            "tool.execution_progress" => one(AgentEvent::BlockDelta {
+                key: BlockKey::new(BlockKind::Tool, data.tool_call_id?),
+                delta: format!("{}\n", data.progress_message?),
+            }),
             "tool.execution_complete" => {
                 let id = data.tool_call_id?;
                 self.outputs.remove(&id);
-                let result = data.result.as_ref().map(tool_result);
-                let failed = data.success == Some(false);
-                let error = failed.then(|| tool_error(data.error.as_ref()));
-                one(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error }))
+                let mut events = data.result.as_ref().map(|result| tool_results::images(&id, result)).unwrap_or_default();
+                let result = data.result.as_ref().map(tool_results::result);
+                let error = (data.success == Some(false)).then(|| tool_results::error(data.error.as_ref()));
+                events.push(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error }));
+                Some(events)
             }
             "permission.requested" => one(AgentEvent::RequestMade {
                 agent_request_id: data.request_id?,
-                body: permission(&data.permission_request?),
+                body: permission::permission(&data.permission_request?),
             }),
+            // Answered by us, or no longer wanted: the session knows which.
+            "permission.completed" | "elicitation.completed" | "session_limits_exhausted.completed" => {
+                one(AgentEvent::RequestWithdrawn { agent_request_id: data.request_id? })
+            }
             "assistant.usage" => one(AgentEvent::UsageReported(Usage {
                 input_tokens: whole(data.input_tokens),
                 output_tokens: whole(data.output_tokens),
@@ -176,18 +283,48 @@ impl Translator {
                 cache_creation: whole(data.cache_write_tokens),
                 duration_ms: whole(data.duration),
                 num_turns: Some(1),
+                // A model of the user's own costs GitHub's quota nothing, whatever stands there.
+                premium_requests: data.cost.filter(|_| data.is_byok != Some(true)),
                 ..Usage::default()
+            })),
+            "session.usage_info" => one(AgentEvent::ContextUsed(ContextUsage {
+                current_tokens: whole(data.current_tokens)?,
+                token_limit: whole(data.token_limit)?,
             })),
             "session.title_changed" => one(AgentEvent::TitleChanged(data.title?)),
             "session.error" => one(AgentEvent::TurnFailed { message: data.message? }),
-            "session.warning" => one(AgentEvent::Notice { kind: "warning".to_owned(), message: data.message? }),
-            "session.info" => one(AgentEvent::Notice { kind: "info".to_owned(), message: data.message? }),
-            "session.model_change" => one(AgentEvent::Notice {
-                kind: "model".to_owned(),
-                message: format!("The model is now {}.", data.new_model?),
-            }),
             "assistant.turn_retry" => Some(self.retry()),
             _ => None,
+        }
+    }
+
+    /// A message of the history: whole, with the reasoning that led to it.
+    pub fn recorded_reasoning(raw: &RawValue) -> Option<(String, String)> {
+        let event = serde_json::from_str::<Event<'_>>(raw.get()).ok()?;
+        let data: Data = serde_json::from_str(event.data?.get()).ok()?;
+        let text = data.reasoning_text.filter(|text| !text.is_empty() && event.kind == "assistant.message")?;
+        Some((data.message_id?, text))
+    }
+
+    /// A sub-agent's message says whose it is when it begins; the session makes up all other beginnings itself.
+    fn begin_message(&self, id: &str, parent: Option<String>) -> Vec<AgentEvent> {
+        match parent {
+            Some(parent) if !self.messages.contains_key(id) => {
+                let start = BlockStart::Message { id: id.to_owned(), parent: Some(parent) };
+                vec![AgentEvent::BlockStarted(start)]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn begin_reasoning(&mut self, id: &str, parent: Option<String>) -> Vec<AgentEvent> {
+        let is_new = self.reasoning.insert(id.to_owned());
+        match parent {
+            Some(parent) if is_new => {
+                let start = BlockStart::Reasoning { id: id.to_owned(), parent: Some(parent) };
+                vec![AgentEvent::BlockStarted(start)]
+            }
+            _ => Vec::new(),
         }
     }
 
@@ -214,8 +351,8 @@ impl Translator {
     }
 }
 
-fn unknown(kind: &str, raw: Box<RawValue>) -> AgentEvent {
-    AgentEvent::Unknown { kind: kind.to_owned(), raw }
+fn unknown(kind: &str, raw: Box<RawValue>) -> Translated {
+    AgentEvent::Unknown { kind: kind.to_owned(), raw }.into()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts, which JSON may write as 1.0")]
@@ -223,52 +360,17 @@ fn whole(figure: Option<f64>) -> Option<u64> {
     figure.filter(|figure| *figure >= 0.0).map(|figure| figure as u64)
 }
 
-fn text(value: &Value, name: &str) -> Option<String> {
-    value[name].as_str().map(str::to_owned)
-}
-
-fn tool_result(result: &Value) -> ToolResult {
-    let content = text(result, "content").unwrap_or_default();
-    let detailed_content = text(result, "detailedContent").filter(|detailed| *detailed != content);
-    ToolResult { content, detailed_content, ..ToolResult::default() }
-}
-
-fn tool_error(error: Option<&Value>) -> ToolError {
-    let message = error.and_then(|error| text(error, "message")).unwrap_or_else(|| "the tool failed".to_owned());
-    // Two words of Copilot's for one of ours.
-    let code = error
-        .and_then(|error| text(error, "code"))
-        .map(|code| if code == "rejected" { "denied".to_owned() } else { code });
-    ToolError { message, code }
-}
-
-/// A permission request in one line and in full. Its fields differ by kind; what names the action comes first.
-fn permission(request: &Value) -> RequestBody {
-    let kind = text(request, "kind").unwrap_or_else(|| "unknown".to_owned());
-    let detail = ["fullCommandText", "diff", "url", "fileName", "path", "toolName"]
-        .iter()
-        .find_map(|name| text(request, name))
-        .unwrap_or_else(|| format!("{request:#}"));
-    let subject = ["fileName", "path", "url", "toolName"].iter().find_map(|name| text(request, name));
-    let title =
-        text(request, "intention").or(subject).unwrap_or_else(|| detail.lines().next().unwrap_or_default().to_owned());
-    let tool = match text(request, "toolName") {
-        Some(name) if kind == "mcp" || kind == "custom-tool" => name,
-        _ => kind.clone(),
-    };
-    RequestBody::Permission {
-        title: format!("Copilot wants to use {kind}: {title}"),
-        options: ["allow-once", "allow-always", "deny"].map(str::to_owned).to_vec(),
-        tool_call_id: text(request, "toolCallId"),
-        tool,
-        kind,
-        detail,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Those of ours that an event becomes.
+    fn ours(translated: Vec<Translated>) -> Vec<AgentEvent> {
+        translated
+            .into_iter()
+            .filter_map(|translated| if let Translated::Event(event) = translated { Some(event) } else { None })
+            .collect()
+    }
 
     /// Events of the real CLI, as it sent them.
     const RECORDED: &str = include_str!("../../../tests/transcripts/sdk/client-events.jsonl");
@@ -296,7 +398,7 @@ mod tests {
         let mut translator = Translator::default();
         let (mut open, mut texts, mut idles) = (HashSet::new(), Vec::new(), 0);
         for raw in recorded() {
-            for event in translator.translate(raw) {
+            for event in ours(translator.translate(raw)) {
                 match event {
                     AgentEvent::Unknown { kind, .. } => {
                         assert!(matches!(kind.as_str(), "external_tool.requested"), "{kind} is not understood");
@@ -354,7 +456,7 @@ mod tests {
             serde_json::json!([1, 2]),
             serde_json::json!("text"),
         ] {
-            let events = translator.translate(event(&json));
+            let events = ours(translator.translate(event(&json)));
             assert!(matches!(events[..], [AgentEvent::Unknown { .. }]), "{json}: {events:?}");
         }
     }
@@ -365,20 +467,53 @@ mod tests {
         translator.translate(event(&serde_json::json!({
             "type": "assistant.message_delta", "data": { "messageId": "old", "deltaContent": "half" },
         })));
-        let events = translator.translate(event(&serde_json::json!({ "type": "assistant.turn_retry", "data": {} })));
+        let retry = serde_json::json!({ "type": "assistant.turn_retry", "data": {} });
+        let events = ours(translator.translate(event(&retry)));
         let closed = AgentEvent::BlockEnded(BlockEnd::Message { id: "old".to_owned(), content: "half".to_owned() });
         assert_eq!(format!("{:?}", events[0]), format!("{closed:?}"));
         assert!(matches!(&events[1], AgentEvent::Notice { kind, .. } if kind == "retrying"));
     }
 
     #[test]
-    fn a_permission_shows_exactly_what_would_run() {
-        let RequestBody::Permission { kind, tool, detail, title, tool_call_id, .. } = permission(&serde_json::json!({
-            "kind": "shell", "toolCallId": "c", "fullCommandText": "rm -rf x", "intention": "Tidy up",
-        })) else {
-            panic!("a permission")
+    fn a_sub_agent_speaks_within_its_tool_call_and_its_turns_are_not_the_sessions() {
+        let mut translator = Translator::default();
+        let said = |kind: &str, data: Value| {
+            event(&serde_json::json!({ "type": kind, "agentId": "sub", "data": data }))
         };
-        assert_eq!((kind.as_str(), tool.as_str(), detail.as_str()), ("shell", "shell", "rm -rf x"));
-        assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to use shell: Tidy up", Some("c")));
+        assert!(translator.translate(said("assistant.turn_start", serde_json::json!({ "turnId": "0" }))).is_empty());
+        let delta = serde_json::json!({ "messageId": "m", "deltaContent": "x", "parentToolCallId": "call" });
+        let events = ours(translator.translate(said("assistant.message_delta", delta.clone())));
+        let start = BlockStart::Message { id: "m".to_owned(), parent: Some("call".to_owned()) };
+        assert!(matches!(&events[0], AgentEvent::BlockStarted(begun) if *begun == start), "{events:?}");
+        assert_eq!(ours(translator.translate(said("assistant.message_delta", delta))).len(), 1, "it begins once");
+        assert!(translator.translate(said("session.idle", serde_json::json!({}))).is_empty());
+        assert!(translator.translate(said("user.message", serde_json::json!({ "content": "c", "source": "a" }))).is_empty());
+    }
+
+    #[test]
+    fn what_the_program_asks_of_itself_is_shown_and_what_a_person_typed_is_not_repeated() {
+        let mut translator = Translator::default();
+        let message = |source: Option<&str>| {
+            let data = serde_json::json!({ "content": "go on", "source": source });
+            event(&serde_json::json!({ "type": "user.message", "data": data }))
+        };
+        assert!(translator.translate(message(None)).is_empty());
+        let events = ours(translator.translate(message(Some("autopilot"))));
+        assert!(matches!(&events[..], [AgentEvent::PromptGenerated(prompt)] if prompt == "go on"), "{events:?}");
+    }
+
+    #[test]
+    fn figures_of_memory_and_cost_are_kept_apart() {
+        let mut translator = Translator::default();
+        let info = serde_json::json!({ "type": "session.usage_info", "data": { "tokenLimit": 128_000, "currentTokens": 9 } });
+        let expected = ContextUsage { current_tokens: 9, token_limit: 128_000 };
+        let events = ours(translator.translate(event(&info)));
+        assert!(matches!(events[..], [AgentEvent::ContextUsed(usage)] if usage == expected), "{events:?}");
+        for (byok, premium) in [(true, None), (false, Some(1.0))] {
+            let usage = serde_json::json!({ "type": "assistant.usage", "data": { "cost": 1, "isByok": byok } });
+            let events = ours(translator.translate(event(&usage)));
+            let [AgentEvent::UsageReported(usage)] = &events[..] else { panic!("{events:?}") };
+            assert_eq!(usage.premium_requests, premium);
+        }
     }
 }

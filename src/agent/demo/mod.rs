@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BoxFuture, Capabilities, Connection, Model, ModelList, Readiness, Runtime, StartError, StartSpec,
+    BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Readiness, Runtime, StartError, StartSpec,
     SystemPromptSupport,
 };
 use player::Player;
@@ -69,18 +69,15 @@ impl Runtime for Demo {
 
     fn readiness(&self) -> BoxFuture<'_, Readiness> {
         Box::pin(async {
-            Readiness {
-                ready: true,
-                hint: "A scripted demo in the program itself: no AI, no account. Send the prompt `help`.".to_owned(),
-            }
+            Readiness::ready("A scripted demo in the program itself: no AI, no account. Send the prompt `help`.")
         })
     }
 
-    fn models(&self) -> BoxFuture<'_, ModelList> {
+    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
         let model =
             |name: &str, id: &str| Model { name: name.to_owned(), id: id.to_owned(), multiplier: 0.0, hidden: false };
         Box::pin(async move {
-            ModelList::Known(vec![
+            ModelList::known(vec![
                 model("Demo agent (no AI)", "demo"),
                 model("Demo agent, at reading speed (no AI)", player::SLOW_MODEL),
             ])

@@ -168,7 +168,7 @@ impl Stage {
 
     pub async fn message(&self, text: &str) -> Played {
         let id = self.id("message");
-        self.tell(AgentEvent::BlockStarted(BlockStart::Message(id.clone()))).await?;
+        self.tell(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
         self.stream(BlockKey::new(BlockKind::Message, &id), text).await?;
         self.tell(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text.to_owned() })).await
     }

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::player::{Played, Stage};
 use super::script::{Many, Script};
-use crate::agent::{AgentEvent, BlockEnd, BlockStart, RequestAnswer};
+use crate::agent::{AgentEvent, BlockEnd, BlockStart, QuestionAnswer, RequestAnswer};
 use crate::model::{BlockKey, BlockKind, RequestBody, ToolError, ToolResult, Usage};
 
 const HELLO: &str =
@@ -81,7 +81,7 @@ pub(super) async fn after_answer(stage: &mut Stage, body: &RequestBody, answer: 
             let said = if decision.allows() { "You allowed it" } else { "You denied it" };
             stage.message(&format!("{said}. This was the demo agent; no command was run.")).await
         }
-        (_, RequestAnswer::Question(Some(answer))) => {
+        (_, RequestAnswer::Question(QuestionAnswer::Text(answer))) => {
             stage.message(&format!("The demo agent heard your answer: {answer}")).await
         }
         _ => stage.message("The demo agent got no answer and goes on without one.").await,
@@ -96,7 +96,7 @@ fn echo(prompt: &str) -> String {
 
 async fn reason(stage: &Stage) -> Played {
     let id = stage.id("reasoning");
-    stage.tell(AgentEvent::BlockStarted(BlockStart::Reasoning(id.clone()))).await?;
+    stage.tell(AgentEvent::BlockStarted(BlockStart::Reasoning { id: id.clone(), parent: None })).await?;
     stage.stream(BlockKey::new(BlockKind::Reasoning, &id), REASONING).await?;
     stage.tell(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content: REASONING.to_owned() })).await?;
     stage.message("The demo agent has finished reasoning and answers: 42.").await?;
@@ -168,24 +168,24 @@ async fn permission(stage: &mut Stage) -> Played {
 }
 
 async fn question(stage: &mut Stage) -> Played {
-    let body = RequestBody::Question {
-        question: "The demo agent asks: which colour do you like?".to_owned(),
-        choices: Some(vec!["red".to_owned(), "green".to_owned(), "blue".to_owned()]),
-    };
+    let body = RequestBody::question(
+        "The demo agent asks: which colour do you like?",
+        Some(vec!["red".to_owned(), "green".to_owned(), "blue".to_owned()]),
+    );
     let answer = stage.ask(body.clone()).await?;
     after_answer(stage, &body, answer).await
 }
 
 async fn crash(stage: &Stage) -> Played {
     let id = stage.id("message");
-    stage.tell(AgentEvent::BlockStarted(BlockStart::Message(id.clone()))).await?;
+    stage.tell(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
     stage.stream(BlockKey::new(BlockKind::Message, &id), "The demo agent is about to").await?;
     stage.tell(AgentEvent::Gone { reason: "the demo agent crashed, as it was asked to".to_owned() }).await
 }
 
 async fn deltas(stage: &Stage, many: Many) -> Played {
     let id = stage.id("message");
-    stage.tell(AgentEvent::BlockStarted(BlockStart::Message(id.clone()))).await?;
+    stage.tell(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
     let key = BlockKey::new(BlockKind::Message, &id);
     let began = Instant::now();
     let mut content = String::with_capacity(many.count * many.size);

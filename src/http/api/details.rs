@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::http::app::App;
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::{PermissionMode, PermissionPolicy, PermissionRule, SessionId, SessionSummary};
+use crate::model::{PermissionMode, PermissionPolicy, PermissionRule, SessionId, SessionSummary, names_a_secret};
 
 /// What lists show of a session.
 pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
@@ -45,6 +45,8 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
         ("requests", json!(session.requests)),
         ("queuedPrompts", json!(session.queued.len())),
         ("demo", json!(demo)),
+        ("usage", json!(session.usage)),
+        ("context", json!(session.context)),
     ] {
         entry.insert(key.to_owned(), value);
     }
@@ -53,16 +55,12 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
 
 /// Options may hold a provider's key; it goes to the agent and nowhere else.
 fn without_secrets(value: &Value) -> Value {
-    let is_secret = |key: &str| {
-        let key = key.to_ascii_lowercase();
-        ["key", "token", "secret", "password", "authorization"].iter().any(|word| key.contains(word))
-    };
     match value {
         Value::Object(entries) => entries
             .iter()
             .map(|(key, value)| {
                 let value =
-                    if is_secret(key) && !value.is_null() { json!("[redacted]") } else { without_secrets(value) };
+                    if names_a_secret(key) && !value.is_null() { json!("[redacted]") } else { without_secrets(value) };
                 (key.clone(), value)
             })
             .collect(),

@@ -3,14 +3,14 @@
 use axum::extract::State;
 use axum::{Extension, Json};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::session;
-use crate::agent::RequestAnswer;
+use crate::agent::{QuestionAnswer, RequestAnswer};
 use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, PathPart};
-use crate::http::error::ApiResult;
+use crate::http::error::{ApiError, ApiResult};
 use crate::model::Decision;
 
 #[derive(Deserialize)]
@@ -34,15 +34,30 @@ pub(in crate::http) async fn answer_permission(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct AnswerBody {
-    answer: String,
+    answer: Option<String>,
+    content: Option<Map<String, Value>>,
+    #[serde(default)]
+    decline: bool,
 }
 
 pub(in crate::http) async fn answer_question(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     PathPart((id, request)): PathPart<(String, String)>,
-    JsonBody(AnswerBody { answer }): JsonBody<AnswerBody>,
+    JsonBody(body): JsonBody<AnswerBody>,
 ) -> ApiResult<Json<Value>> {
-    session(&app, &id).await?.answer(&request, RequestAnswer::Question(Some(answer.clone())), caller.name()).await?;
-    Ok(Json(json!({ "requestId": request, "answer": answer, "by": caller.name() })))
+    let answer = match body {
+        AnswerBody { answer: Some(text), content: None, decline: false } => QuestionAnswer::Text(text),
+        AnswerBody { answer: None, content: Some(values), decline: false } => QuestionAnswer::Form(values),
+        AnswerBody { answer: None, content: None, decline: true } => QuestionAnswer::Declined,
+        _ => {
+            return Err(ApiError::bad_request(
+                "InvalidJson",
+                "An answer is one of {\"answer\": text}, {\"content\": {…}} for a form, {\"decline\": true}.",
+            ));
+        }
+    };
+    let shown = answer.shown();
+    session(&app, &id).await?.answer(&request, RequestAnswer::Question(answer), caller.name()).await?;
+    Ok(Json(json!({ "requestId": request, "answer": shown, "by": caller.name() })))
 }

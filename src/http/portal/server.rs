@@ -33,5 +33,9 @@ pub(in crate::http) async fn stop(State(app): State<App>) -> Response {
 pub(in crate::http) async fn models(State(app): State<App>) -> Json<Value> {
     let sessions = app.sessions();
     let models = sessions.runtimes().listed_models(&sessions.settings().default_runtime).await;
-    Json(json!({ "models": models }))
+    let entries: Vec<Value> = models
+        .iter()
+        .map(|model| json!({ "name": model.name, "id": model.id, "multiplier": model.multiplier }))
+        .collect();
+    Json(json!({ "models": entries }))
 }

@@ -2,7 +2,7 @@
 
 use super::{Actor, connecting::Link};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{BlockKey, BlockKind, Callback, Response, ToolResult, redact};
+use crate::model::{BlockKey, BlockKind, Callback, Response, ToolImage, ToolResult, redact};
 use crate::store::Change;
 
 /// The part of a long output that stays in the event itself.
@@ -41,7 +41,20 @@ impl Actor {
                 if let Some(turn) = &mut self.turn {
                     turn.usage.add(&usage);
                 }
+                self.usage.add(&usage);
+                self.journal.change(Change::Usage(self.usage.clone()));
                 self.journal.write(&Callback::Usage(usage).into());
+            }
+            AgentEvent::ContextUsed(usage) => {
+                self.journal.change(Change::Context(usage));
+                self.journal.write(&Callback::ContextUsage(usage).into());
+            }
+            AgentEvent::BackgroundTasks(tasks) => {
+                self.journal.write(&Callback::BackgroundTasks { tasks }.into());
+            }
+            AgentEvent::ImageMade { tool_call_id, mime, data } => self.on_image(tool_call_id, mime, data).await,
+            AgentEvent::PromptGenerated(prompt) => {
+                self.journal.write(&Callback::GeneratedUserPrompt { prompt }.into());
             }
             AgentEvent::Notice { kind, message } => self.write_notice(&kind, redact(&message).into_owned()),
             AgentEvent::TitleChanged(title) => self.on_title(title),
@@ -72,11 +85,19 @@ impl Actor {
 
     fn on_block_started(&mut self, start: BlockStart) {
         let (key, response) = match start {
-            BlockStart::Reasoning(id) => {
-                (BlockKey::new(BlockKind::Reasoning, &id), Callback::StartReasoning { reasoning_id: id })
-            }
-            BlockStart::Message(id) => {
-                (BlockKey::new(BlockKind::Message, &id), Callback::StartMessage { message_id: id })
+            BlockStart::Reasoning { id, parent } => (
+                BlockKey::new(BlockKind::Reasoning, &id),
+                Callback::StartReasoning { reasoning_id: id, parent_tool_call_id: parent },
+            ),
+            BlockStart::Message { id, parent } => {
+                // A sub-agent speaks to the agent, not to the person who asked.
+                if let (Some(_), Some(turn)) = (&parent, &mut self.turn) {
+                    turn.asides.insert(id.clone());
+                }
+                (
+                    BlockKey::new(BlockKind::Message, &id),
+                    Callback::StartMessage { message_id: id, parent_tool_call_id: parent },
+                )
             }
             BlockStart::Tool { id, parent, name, arguments } => {
                 // What the agent said before a tool call is not its final word.
@@ -107,8 +128,8 @@ impl Actor {
         if !self.blocks.is_open(key) {
             let id = key.id.clone();
             self.on_block_started(match key.kind {
-                BlockKind::Reasoning => BlockStart::Reasoning(id),
-                BlockKind::Message => BlockStart::Message(id),
+                BlockKind::Reasoning => BlockStart::Reasoning { id, parent: None },
+                BlockKind::Message => BlockStart::Message { id, parent: None },
                 BlockKind::Tool => {
                     BlockStart::Tool { id, parent: None, name: "unknown".to_owned(), arguments: String::new() }
                 }
@@ -135,7 +156,9 @@ impl Actor {
                 Callback::EndReasoning { reasoning_id: id, complete_content: content },
             ),
             BlockEnd::Message { id, content } => {
-                if let Some(turn) = &mut self.turn {
+                if let Some(turn) = &mut self.turn
+                    && !turn.asides.contains(&id)
+                {
                     turn.add_text(&content);
                 }
                 (
@@ -144,9 +167,11 @@ impl Actor {
                 )
             }
             BlockEnd::Tool { id, result, error } => {
+                let images = self.images.remove(&id).unwrap_or_default();
                 let result = match result {
-                    Some(result) => Some(self.outsource(result).await),
-                    None => None,
+                    Some(result) => Some(ToolResult { images, ..self.outsource(result).await }),
+                    None if images.is_empty() => None,
+                    None => Some(ToolResult { images, ..ToolResult::default() }),
                 };
                 (BlockKey::new(BlockKind::Tool, &id), Callback::EndToolExecution { tool_call_id: id, result, error })
             }
@@ -155,6 +180,27 @@ impl Actor {
         let seq = self.journal.write(&response.into());
         if let Some(ended) = self.blocks.end(&key, seq) {
             self.journal.end_block(ended);
+        }
+    }
+
+    /// Keeps a picture until the call that made it ends.
+    async fn on_image(&mut self, tool_call_id: String, mime: String, data: Vec<u8>) {
+        let (size, most) = (data.len(), self.around.settings.blob_bytes);
+        if size > most {
+            return self.write_notice(
+                "limit",
+                format!("A picture of {size} bytes was left out; raise limits.blob_bytes to keep it."),
+            );
+        }
+        match self.around.store.put_blob(data).await {
+            Ok(hash) => {
+                self.journal.change(Change::BlobUsed { hash: hash.clone(), mime: mime.clone(), size: size as u64 });
+                self.images.entry(tool_call_id).or_default().push(ToolImage { blob: hash, mime });
+            }
+            Err(error) => {
+                tracing::error!(session = %self.id, error = %error, "a picture could not be kept");
+                self.write_notice("limit", format!("A picture of {size} bytes could not be kept: {error}."));
+            }
         }
     }
 

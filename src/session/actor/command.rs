@@ -2,7 +2,7 @@
 
 use tokio::sync::oneshot;
 
-use crate::agent::RequestAnswer;
+use crate::agent::{Past, RequestAnswer};
 use crate::model::{Attachment, PermissionPolicy, PromptOutcome};
 use crate::session::{AnswerError, PromptError, SessionError};
 
@@ -60,6 +60,12 @@ pub struct SessionUpdate {
     pub permissions: Option<PermissionPolicy>,
 }
 
+/// A session that the agent had before, and what happened in it.
+pub(in crate::session) struct Adoption {
+    pub agent_session_id: String,
+    pub past: Vec<Past>,
+}
+
 type Reply<T, E = SessionError> = oneshot::Sender<Result<T, E>>;
 
 pub(in crate::session) enum Command {
@@ -69,6 +75,8 @@ pub(in crate::session) enum Command {
     Interrupt(Reply<bool>),
     Close(Reply<()>),
     Reopen(Reply<()>),
+    TryAgain(Reply<()>),
+    Adopt(Box<Adoption>, Reply<()>),
     Update(Box<SessionUpdate>, Reply<()>),
     Answer {
         request_id: String,

@@ -10,6 +10,7 @@ use crate::agent::{
     agent_environment,
 };
 use crate::model::{PromptVerdict, Response, SessionState, redact};
+use crate::session::SessionError;
 use crate::store::Change;
 
 /// How long an agent may take to go away before it is left to itself.
@@ -23,6 +24,8 @@ pub(super) enum Link {
     BackingOff {
         until: Instant,
     },
+    /// Nobody is logged in; resolves when somebody may have.
+    AwaitingLogin(BoxFuture<'static, ()>),
 }
 
 pub(super) enum LinkNews {
@@ -41,6 +44,10 @@ pub(super) async fn next(link: &mut Link, buffer: &mut Vec<AgentEvent>, limit: u
         Link::Starting(start) => LinkNews::Started(start.await),
         Link::BackingOff { until } => {
             tokio::time::sleep_until(*until).await;
+            LinkNews::TryAgain
+        }
+        Link::AwaitingLogin(changed) => {
+            changed.await;
             LinkNews::TryAgain
         }
         Link::Live(connection) => match connection.events.recv_many(buffer, limit).await {
@@ -119,6 +126,19 @@ impl Actor {
         }
     }
 
+    /// Tries again what came to nothing: a login that was missing, an agent that was given up.
+    pub(super) fn try_again(&mut self) -> Result<(), SessionError> {
+        match self.state {
+            SessionState::Closed => Err(SessionError::Closed),
+            SessionState::NeedsLogin | SessionState::Failed | SessionState::Recovering => {
+                self.deaths = 0;
+                self.connect();
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn on_start_failed(&mut self, error: &StartError) {
         self.link = Link::None;
         let message = redact(&error.to_string()).into_owned();
@@ -129,8 +149,16 @@ impl Actor {
         }
         match error {
             StartError::Temporary(_) => self.recover_or_fail(message),
-            // The prompt is kept: it is sent when somebody has logged in and tries again.
-            StartError::NeedsLogin(_) => self.set_state(SessionState::NeedsLogin, Some(message)),
+            // The prompt is kept: it is sent when somebody has logged in.
+            StartError::NeedsLogin(_) => {
+                if self.state != SessionState::NeedsLogin {
+                    self.write_notice("login-needed", message.clone());
+                }
+                self.set_state(SessionState::NeedsLogin, Some(message));
+                if let Ok(runtime) = self.around.runtimes.named(&self.profile.runtime) {
+                    self.link = Link::AwaitingLogin(runtime.credentials_changed());
+                }
+            }
             StartError::Permanent(_) => self.fail(message),
         }
     }

@@ -30,6 +30,12 @@ impl Actor {
             Command::Reopen(reply) => {
                 let _ = reply.send(self.reopen().await);
             }
+            Command::TryAgain(reply) => {
+                let _ = reply.send(self.try_again());
+            }
+            Command::Adopt(adoption, reply) => {
+                let _ = reply.send(self.adopt(*adoption).await);
+            }
             Command::Update(update, reply) => {
                 let _ = reply.send(self.update(*update).await);
             }

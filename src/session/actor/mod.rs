@@ -3,6 +3,7 @@
 //! Everything a session does goes through [`Actor::run`]: a command, news of the agent, a deadline or news of the
 //! store, one at a time. What a step wrote is handed to the store in one piece before the next step begins.
 
+mod adoption;
 mod agent_events;
 mod command;
 mod connecting;
@@ -22,7 +23,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-pub(super) use command::Command;
+pub(super) use command::{Adoption, Command};
 pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 use connecting::{Link, LinkNews};
 use held::Held;
@@ -35,7 +36,7 @@ use super::blocks::Blocks;
 use super::bulletin::{Bulletin, BulletinEntry, PendingBrief};
 use super::{SessionLog, SessionSettings};
 use crate::agent::{AgentEvent, Runtimes};
-use crate::model::{Callback, PromptOutcome, SessionId, SessionProfile, SessionState};
+use crate::model::{Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
 use crate::store::{Change, Store, StoreHealth, StoredSession};
 
 /// Events numbered and not yet committed beyond which a session's agent waits.
@@ -82,6 +83,10 @@ pub(super) struct Actor {
     let_go_at: Option<Instant>,
     outcomes_awaited: HashMap<u32, Vec<oneshot::Sender<PromptOutcome>>>,
     unknown_events: u64,
+    /// All that the session has cost.
+    usage: Usage,
+    /// Pictures of tool calls that have not ended.
+    images: HashMap<String, Vec<ToolImage>>,
 }
 
 #[derive(Debug)]
@@ -94,7 +99,7 @@ struct AgentTurn {
 
 impl Actor {
     pub fn new(around: Arc<Surroundings>, log: Arc<SessionLog>, stored: StoredSession) -> Self {
-        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, .. } = stored;
+        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, usage, .. } = stored;
         Self {
             id: summary.id,
             journal: Journal::new(summary.id, around.store.clone(), log, next_seq),
@@ -116,6 +121,8 @@ impl Actor {
             let_go_at: None,
             outcomes_awaited: HashMap::new(),
             unknown_events: 0,
+            usage,
+            images: HashMap::new(),
         }
     }
 

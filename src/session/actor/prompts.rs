@@ -49,10 +49,25 @@ impl PromptQueue {
         self.waiting.push_front(prompt);
     }
 
+    /// The prompt with that number was sent long ago.
+    pub fn skip_to(&mut self, number: u32) {
+        self.last = number;
+    }
+
     fn push(&mut self, prompt: QueuedPrompt) {
         self.last = prompt.number;
         self.waiting.push_back(prompt);
     }
+}
+
+/// What the log says of a prompt.
+pub(super) fn accepted(prompt: &QueuedPrompt, queued: bool) -> Response {
+    Callback::UserPrompt { prompt_id: prompt_id(prompt.number), text: prompt.text.clone(), queued }.into()
+}
+
+/// A prompt that was sent before the session was ours.
+pub(super) fn past_prompt(number: u32, text: String) -> QueuedPrompt {
+    QueuedPrompt { number, idempotency_key: None, text, attachments: Vec::new() }
 }
 
 impl Actor {
@@ -110,10 +125,7 @@ impl Actor {
 
     async fn write_accepted(&mut self, prompt: &QueuedPrompt, waits: bool) -> Result<(), PromptError> {
         self.journal.flush();
-        self.journal.write(
-            &Callback::UserPrompt { prompt_id: prompt_id(prompt.number), text: prompt.text.clone(), queued: waits }
-                .into(),
-        );
+        self.journal.write(&accepted(prompt, waits));
         self.journal.change(Change::PromptAccepted(prompt.clone()));
         let title = self.profile.title.is_none().then(|| title_of(&prompt.text));
         if let Some(title) = &title {

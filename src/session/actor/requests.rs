@@ -1,10 +1,11 @@
 //! Permissions and questions: asked, answered once, closed when nobody can answer any more.
 
+use serde_json::{Map, Value};
 use tokio::time::Instant;
 
 use super::connecting::Link;
 use super::{Actor, PendingBriefs};
-use crate::agent::{AgentCommand, RequestAnswer};
+use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{Callback, Decision, OpenRequest, PermissionPolicy, RequestBody, Response, SessionState, Verdict};
 use crate::session::bulletin::PendingBrief;
 use crate::session::{AnswerError, SessionError};
@@ -113,7 +114,13 @@ impl Actor {
                 }
                 (decision.as_str(), None)
             }
-            (RequestBody::Question { .. }, RequestAnswer::Question(text)) => ("answered", text.clone()),
+            (RequestBody::Question { form, .. }, RequestAnswer::Question(given)) => {
+                if let (Some(form), QuestionAnswer::Form(values)) = (form, given) {
+                    check_form(form, values)?;
+                }
+                let decision = if *given == QuestionAnswer::Declined { "declined" } else { "answered" };
+                (decision, given.shown())
+            }
             (RequestBody::Permission { .. }, RequestAnswer::Question(_)) => {
                 return Err(AnswerError::WrongKind(
                     "the request asks for a permission; send the answer to …/permission/{requestId}",
@@ -145,7 +152,7 @@ impl Actor {
             self.send(AgentCommand::Answer { agent_request_id, answer });
         } else {
             self.requests.undelivered.push((agent_request_id, answer));
-            if matches!(self.link, Link::None) {
+            if matches!(self.link, Link::None | Link::AwaitingLogin(_)) {
                 self.connect();
             }
         }
@@ -215,7 +222,7 @@ impl Actor {
                     let feedback = Some("nobody was there to decide".to_owned());
                     (RequestAnswer::Permission { decision: Decision::Deny, feedback }, "denied")
                 }
-                RequestBody::Question { .. } => (RequestAnswer::Question(None), "left unanswered"),
+                RequestBody::Question { .. } => (RequestAnswer::Question(QuestionAnswer::Nobody), "left unanswered"),
             };
             self.write_notice(
                 "unattended",
@@ -232,13 +239,23 @@ impl Actor {
     }
 }
 
+/// A form's required values must be there; the agent checks the rest and asks again.
+fn check_form(form: &Value, values: &Map<String, Value>) -> Result<(), AnswerError> {
+    let required = form["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let missing: Vec<&str> =
+        required.iter().filter_map(Value::as_str).filter(|name| !values.contains_key(*name)).collect();
+    if missing.is_empty() { Ok(()) } else { Err(AnswerError::Incomplete(missing.join(", "))) }
+}
+
 fn asked(request: &OpenRequest) -> Response {
     let request_id = request.request_id.clone();
     match request.body.clone() {
         RequestBody::Permission { kind, title, detail, options, tool_call_id, .. } => {
             Callback::PermissionRequested { request_id, kind, title, detail, options, tool_call_id }
         }
-        RequestBody::Question { question, choices } => Callback::QuestionAsked { request_id, question, choices },
+        RequestBody::Question { question, detail, choices, form, url } => {
+            Callback::QuestionAsked { request_id, question, detail, choices, form, url }
+        }
     }
     .into()
 }

@@ -73,7 +73,12 @@ impl Actor {
                     Response::Callback(Callback::Usage(usage)) => turn.usage.add(&usage),
                     Response::Callback(Callback::AgentEnd { .. }) => self.agent_turn = None,
                     Response::Callback(Callback::StartToolExecution { .. }) => turn.text.clear(),
-                    Response::Callback(Callback::EndMessage { complete_content, .. }) => {
+                    Response::Callback(Callback::StartMessage { message_id, parent_tool_call_id: Some(_) }) => {
+                        turn.asides.insert(message_id);
+                    }
+                    Response::Callback(Callback::EndMessage { message_id, complete_content })
+                        if !turn.asides.contains(&message_id) =>
+                    {
                         turn.add_text(&complete_content);
                     }
                     _ => {}

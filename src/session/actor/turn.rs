@@ -1,5 +1,7 @@
 //! Turns: from a prompt to idle, whatever happens in between.
 
+use std::collections::HashSet;
+
 use tokio::time::{Duration, Instant};
 
 use super::command::prompt_id;
@@ -19,6 +21,8 @@ pub(super) struct Turn {
     pub text: String,
     pub usage: Usage,
     pub failed: bool,
+    /// Messages that sub-agents said to the agent: no part of the answer.
+    pub asides: HashSet<String>,
     /// The prompt's text, for a turn that goes on after a restart.
     pub prompt_text: Option<String>,
     interrupt: Option<Interrupt>,
@@ -38,6 +42,7 @@ impl Turn {
             text: String::new(),
             usage: Usage::default(),
             failed: false,
+            asides: HashSet::new(),
             prompt_text: None,
             interrupt: None,
         }
@@ -82,7 +87,8 @@ impl Actor {
         match self.link {
             Link::Live(_) => self.begin_turn().await,
             Link::Starting(_) | Link::BackingOff { .. } => {}
-            Link::None => self.connect(),
+            // Whoever sends a prompt may know of a login that nobody told us of.
+            Link::None | Link::AwaitingLogin(_) => self.connect(),
         }
     }
 
@@ -143,7 +149,7 @@ impl Actor {
         match self.link {
             Link::Live(_) => self.send(AgentCommand::Interrupt),
             // A turn that waits for a person after a restart has no agent that could end it.
-            Link::None => self.end_interrupted_turn(),
+            Link::None | Link::AwaitingLogin(_) => self.end_interrupted_turn(),
             Link::Starting(_) | Link::BackingOff { .. } => {}
         }
         true

@@ -1,0 +1,162 @@
+//! The sessions that Copilot itself has on disk, and what happened in them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::servers::Servers;
+use super::translate::{Translated, Translator};
+use crate::agent::{AgentEvent, BlockEnd, BoxFuture, OwnSession, OwnSessions, Past};
+
+/// Events asked for at once.
+const PAGE: u32 = 500;
+
+pub(super) struct History {
+    pub servers: Arc<Servers>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    events: Vec<Box<RawValue>>,
+    #[serde(default)]
+    cursor: Option<String>,
+    #[serde(default)]
+    has_more: bool,
+}
+
+impl OwnSessions for History {
+    fn list(&self) -> BoxFuture<'_, Result<Vec<OwnSession>, String>> {
+        Box::pin(async move {
+            let server = self.servers.get().await.map_err(|error| error.to_string())?;
+            let listed = server.ask("session.list").await?;
+            let entries = listed["sessions"].as_array().ok_or("Copilot gave no list of sessions")?;
+            let mut sessions: Vec<OwnSession> = entries.iter().filter_map(own_session).collect();
+            sessions.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
+            Ok(sessions)
+        })
+    }
+
+    fn history(&self, id: String) -> BoxFuture<'_, Result<Vec<Past>, String>> {
+        Box::pin(async move {
+            let server = self.servers.get().await.map_err(|error| error.to_string())?;
+            let mut events: Vec<Box<RawValue>> = Vec::new();
+            let mut cursor: Option<String> = None;
+            loop {
+                let mut params = json!({ "sessionId": id, "max": PAGE });
+                if let Some(cursor) = &cursor {
+                    params["cursor"] = json!(cursor);
+                }
+                let page = server.ask_with("sessions.readPersistedEvents", params).await?;
+                let page: Page = serde_json::from_value(page).map_err(|error| format!("its events: {error}"))?;
+                let is_last = !page.has_more || page.events.is_empty() || page.cursor == cursor;
+                events.extend(page.events);
+                cursor = page.cursor;
+                if is_last {
+                    return Ok(past(events));
+                }
+            }
+        })
+    }
+}
+
+/// Sessions of other machines cannot be opened here.
+fn own_session(entry: &Value) -> Option<OwnSession> {
+    let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+    (entry["isRemote"] != true).then_some(())?;
+    Some(OwnSession {
+        id: text(&entry["sessionId"])?,
+        title: text(&entry["name"]).or_else(|| text(&entry["summary"])),
+        working_directory: text(&entry["context"]["cwd"]).map(PathBuf::from),
+        created_at: text(&entry["startTime"])?,
+        updated_at: text(&entry["modifiedTime"])?,
+    })
+}
+
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(rename = "type")]
+    kind: &'a str,
+    #[serde(default, rename = "agentId")]
+    agent_id: Option<&'a str>,
+    #[serde(default)]
+    data: Value,
+}
+
+/// Prompts and events in order; a turn ends where the next prompt begins.
+fn past(events: Vec<Box<RawValue>>) -> Vec<Past> {
+    let mut translator = Translator::default();
+    let mut past = Vec::new();
+    for raw in events {
+        let prompt = serde_json::from_str::<Kind<'_>>(raw.get())
+            .ok()
+            .filter(|event| event.kind == "user.message" && event.agent_id.is_none() && event.data["source"].is_null())
+            .and_then(|event| event.data["content"].as_str().map(str::to_owned));
+        if let Some(prompt) = prompt {
+            if !past.is_empty() {
+                past.push(Past::Event(AgentEvent::Idle));
+            }
+            past.push(Past::Prompt(prompt));
+            continue;
+        }
+        if let Some((id, content)) = Translator::recorded_reasoning(&raw) {
+            past.push(Past::Event(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content })));
+        }
+        for translated in translator.translate(raw) {
+            // Figures of the past are not spent again, and what was asked then cannot be answered now.
+            if let Translated::Event(event) = translated
+                && !matches!(
+                    event,
+                    AgentEvent::UsageReported(_)
+                        | AgentEvent::RequestMade { .. }
+                        | AgentEvent::RequestWithdrawn { .. }
+                        | AgentEvent::TitleChanged(_)
+                )
+            {
+                past.push(Past::Event(event));
+            }
+        }
+    }
+    if !past.is_empty() {
+        past.push(Past::Event(AgentEvent::Idle));
+    }
+    past
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_past_is_told_turn_by_turn_with_its_reasoning() {
+        let event = |kind: &str, data: Value| {
+            RawValue::from_string(json!({ "type": kind, "data": data }).to_string()).expect("JSON")
+        };
+        let past = past(vec![
+            event("session.start", json!({})),
+            event("user.message", json!({ "content": "one" })),
+            event("system.message", json!({ "content": "rules" })),
+            event("assistant.turn_start", json!({ "turnId": "0" })),
+            event("assistant.message", json!({ "messageId": "m", "content": "answer", "reasoningText": "hm" })),
+            event("assistant.turn_end", json!({ "turnId": "0" })),
+            event("user.message", json!({ "content": "two" })),
+            event("session.shutdown", json!({})),
+        ]);
+        let told: Vec<String> = past
+            .iter()
+            .map(|piece| match piece {
+                Past::Prompt(prompt) => format!("prompt {prompt}"),
+                Past::Event(AgentEvent::BlockEnded(BlockEnd::Reasoning { content, .. })) => format!("thought {content}"),
+                Past::Event(AgentEvent::BlockEnded(BlockEnd::Message { content, .. })) => format!("said {content}"),
+                Past::Event(AgentEvent::TurnStarted { .. }) => "begins".to_owned(),
+                Past::Event(AgentEvent::TurnEnded { .. }) => "ends".to_owned(),
+                Past::Event(AgentEvent::Idle) => "idle".to_owned(),
+                Past::Event(other) => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(told, ["prompt one", "begins", "thought hm", "said answer", "ends", "idle", "prompt two", "idle"]);
+    }
+}

@@ -1,0 +1,176 @@
+//! The programs that run: one that new sessions get, and those that are only kept for the sessions they have.
+//!
+//! What must always hold here: a program that a session uses is never ended; one that nobody uses ends after a while;
+//! all of them end with the runtime.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use parking_lot::Mutex as SyncMutex;
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::program;
+use super::server::Server;
+use super::settings::CopilotSettings;
+use crate::agent::StartError;
+use crate::agent::program::Programs;
+
+/// Far enough away, and still a moment that can be computed with.
+const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
+
+#[derive(Default)]
+struct Running {
+    current: Option<Arc<Server>>,
+    /// Replaced ones that still have sessions.
+    retired: Vec<Arc<Server>>,
+}
+
+pub(super) struct Servers {
+    pub programs: Programs,
+    settings: CopilotSettings,
+    running: Arc<Mutex<Running>>,
+    started: SyncMutex<Vec<Weak<Server>>>,
+    watchers: TaskTracker,
+    stopping: CancellationToken,
+}
+
+/// A session's hold on a program.
+pub(super) struct Lease {
+    pub server: Arc<Server>,
+}
+
+impl Lease {
+    fn of(server: &Arc<Server>) -> Self {
+        server.sessions.send_modify(|sessions| *sessions += 1);
+        Self { server: Arc::clone(server) }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.server.sessions.send_modify(|sessions| *sessions -= 1);
+    }
+}
+
+impl Servers {
+    pub fn new(settings: CopilotSettings) -> Self {
+        Self {
+            programs: program::programs(&settings),
+            settings,
+            running: Arc::default(),
+            started: SyncMutex::default(),
+            watchers: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        }
+    }
+
+    /// The running program, started if need be. It may end as soon as no session holds it.
+    pub async fn get(&self) -> Result<Arc<Server>, StartError> {
+        let mut running = self.running.lock().await;
+        self.get_locked(&mut running).await
+    }
+
+    /// The running program, held until the lease is dropped.
+    pub async fn lease(&self) -> Result<Lease, StartError> {
+        let mut running = self.running.lock().await;
+        Ok(Lease::of(&self.get_locked(&mut running).await?))
+    }
+
+    /// A program that was started after `before`: an older one does not see a login that was made since. Sessions of
+    /// the older one keep it.
+    pub async fn renewed(&self, before: &Arc<Server>) -> Result<Arc<Server>, StartError> {
+        let mut running = self.running.lock().await;
+        if running.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, before)) {
+            self.retire(&mut running).await;
+        }
+        self.get_locked(&mut running).await
+    }
+
+    /// From now on sessions get a new program.
+    pub async fn renew(&self) {
+        self.retire(&mut *self.running.lock().await).await;
+    }
+
+    /// The program if it runs, without starting one.
+    pub async fn running(&self) -> Option<Arc<Server>> {
+        self.running.lock().await.current.clone().filter(|server| server.is_alive())
+    }
+
+    /// Every program that runs. Waits for nobody, because a page that shows figures must not wait for a program's start.
+    pub fn all(&self) -> Vec<Arc<Server>> {
+        let mut started = self.started.lock();
+        started.retain(|server| server.strong_count() > 0);
+        started.iter().filter_map(Weak::upgrade).filter(|server| server.is_alive()).collect()
+    }
+
+    async fn get_locked(&self, running: &mut Running) -> Result<Arc<Server>, StartError> {
+        if let Some(server) = running.current.as_ref().filter(|server| server.is_alive()) {
+            return Ok(Arc::clone(server));
+        }
+        if self.stopping.is_cancelled() {
+            return Err(StartError::Permanent("the server is shutting down".to_owned()));
+        }
+        let program = self.programs.find().await.map_err(StartError::Permanent)?;
+        let server = Arc::new(Server::start(&program, &self.settings).await?);
+        tracing::info!(version = %server.version, program = %program.path.display(), "copilot was started");
+        running.current = Some(Arc::clone(&server));
+        self.started.lock().push(Arc::downgrade(&server));
+        let (servers, watched) = (Arc::clone(&self.running), Arc::clone(&server));
+        let (stopping, idle) = (self.stopping.clone(), self.settings.end_when_idle.unwrap_or(NEVER));
+        self.watchers.spawn(async move {
+            let _: Option<()> = stopping.run_until_cancelled(end_when_idle(servers, watched, idle)).await;
+        });
+        Ok(server)
+    }
+
+    async fn retire(&self, running: &mut Running) {
+        let Some(server) = running.current.take() else { return };
+        if *server.sessions.borrow() == 0 {
+            server.end().await;
+        } else {
+            running.retired.push(server);
+        }
+    }
+
+    pub async fn shut_down(&self) {
+        self.stopping.cancel();
+        self.watchers.close();
+        self.watchers.wait().await;
+        let running = std::mem::take(&mut *self.running.lock().await);
+        for server in running.current.iter().chain(&running.retired) {
+            server.end().await;
+        }
+    }
+}
+
+/// Waits until no session has used the program for `idle`, then ends it. A retired one ends with its last session.
+async fn end_when_idle(running: Arc<Mutex<Running>>, server: Arc<Server>, idle: Duration) {
+    let mut sessions = server.sessions.subscribe();
+    loop {
+        if sessions.wait_for(|sessions| *sessions == 0).await.is_err() {
+            return;
+        }
+        let is_retired = running.lock().await.retired.iter().any(|retired| Arc::ptr_eq(retired, &server));
+        let patience = if is_retired { Duration::ZERO } else { idle };
+        tokio::select! {
+            used = tokio::time::timeout(patience, sessions.wait_for(|sessions| *sessions > 0)) => if used.is_ok() { continue },
+            () = server.tap.ended.cancelled() => {}
+        }
+        let mut running = running.lock().await;
+        // Whoever leases it holds the lock, so this is the last word.
+        if *server.sessions.borrow() > 0 && server.is_alive() {
+            continue;
+        }
+        if running.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, &server)) {
+            running.current = None;
+        }
+        running.retired.retain(|retired| !Arc::ptr_eq(retired, &server));
+        if server.is_alive() {
+            tracing::info!("copilot was ended because no session used it");
+        }
+        server.end().await;
+        return;
+    }
+}

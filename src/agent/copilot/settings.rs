@@ -1,0 +1,61 @@
+//! What the configuration decides about Copilot.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value};
+
+use crate::agent::Quarantine;
+
+/// A model provider of the user's own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnProvider {
+    /// The `provider` of create and resume, as Copilot wants it.
+    pub value: Value,
+    /// The models to offer from it.
+    pub models: Vec<String>,
+}
+
+/// Everything that can be set.
+#[derive(Clone, Debug)]
+pub struct CopilotSettings {
+    /// All of the program's environment.
+    pub environment: BTreeMap<String, String>,
+    /// The program, where somebody named it.
+    pub program: Option<PathBuf>,
+    /// Our own data folder: installs and caches are below it. `None` keeps nothing.
+    pub data_folder: Option<PathBuf>,
+    /// Models to offer when nobody can be asked.
+    pub models: Vec<String>,
+    /// Where models are asked for when the program cannot say.
+    pub catalogue: String,
+    /// How long the program may take to answer at its start.
+    pub hello_within: Duration,
+    /// The program ends when no session used it for this long.
+    pub end_when_idle: Option<Duration>,
+    /// By the user's names.
+    pub providers: BTreeMap<String, OwnProvider>,
+    /// MCP servers for every session, by name, as Copilot wants them.
+    pub mcp_servers: Map<String, Value>,
+    /// Versions that must not be used.
+    pub quarantine: Arc<Quarantine>,
+}
+
+impl Default for CopilotSettings {
+    fn default() -> Self {
+        Self {
+            environment: BTreeMap::new(),
+            program: None,
+            data_folder: None,
+            models: Vec::new(),
+            catalogue: String::new(),
+            hello_within: Duration::from_mins(1),
+            end_when_idle: None,
+            providers: BTreeMap::new(),
+            mcp_servers: Map::new(),
+            quarantine: Arc::default(),
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! How full an agent's memory of the conversation is.
+
+use serde::{Deserialize, Serialize};
+
+/// Tokens of the conversation, and how many fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ContextUsage {
+    /// Now.
+    pub current_tokens: u64,
+    /// At most.
+    pub token_limit: u64,
+}

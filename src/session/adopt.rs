@@ -1,0 +1,109 @@
+//! Sessions that agents keep on their own: listing them, and making one of them ours.
+
+use std::sync::Arc;
+
+use super::actor::Adoption;
+use super::working_directory::{self, WorkingDirectoryError};
+use super::{Session, SessionError, Sessions, clock};
+use crate::agent::{OwnSession, RuntimeNotFound};
+use crate::model::{PermissionPolicy, SessionId, SessionProfile, SessionState};
+use crate::store::StoreError;
+
+/// Why a session could not be adopted.
+#[derive(Debug, thiserror::Error)]
+pub enum AdoptError {
+    /// No such runtime.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeNotFound),
+    /// The runtime's agent keeps no sessions.
+    #[error("the runtime {0} keeps no sessions of its own")]
+    KeepsNone(String),
+    /// The agent was asked and could not say.
+    #[error("{runtime} could not be asked for its sessions: {reason}")]
+    Agent {
+        /// Which.
+        runtime: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The agent has no such session.
+    #[error("{runtime} has no session {id:?}")]
+    NotFound {
+        /// Which runtime.
+        runtime: String,
+        /// What was asked for.
+        id: String,
+    },
+    /// Its folder will not do.
+    #[error(transparent)]
+    WorkingDirectory(#[from] WorkingDirectoryError),
+    /// No more sessions.
+    #[error("{limit} sessions are open, which is the limit; close some, or raise limits.sessions")]
+    TooMany {
+        /// What is allowed.
+        limit: usize,
+    },
+    /// Our own session refused.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The store refused.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A session that an agent keeps, and which of ours it is already.
+#[derive(Clone, Debug)]
+pub struct Adoptable {
+    /// The agent's.
+    pub session: OwnSession,
+    /// Ours.
+    pub adopted_as: Option<SessionId>,
+}
+
+impl Sessions {
+    /// The sessions that a runtime's agent keeps, the latest first.
+    pub async fn adoptable(&self, runtime: &str) -> Result<Vec<Adoptable>, AdoptError> {
+        let agent = self.runtimes().named(runtime)?;
+        let kept = agent.own_sessions().ok_or_else(|| AdoptError::KeepsNone(runtime.to_owned()))?;
+        let listed = kept.list().await.map_err(|reason| AdoptError::Agent { runtime: runtime.to_owned(), reason })?;
+        let ours = self.store().agent_sessions(runtime.to_owned()).await?;
+        let adopted_as = |id: &str| ours.iter().find(|(agent, _)| agent == id).map(|(_, ours)| *ours);
+        Ok(listed
+            .into_iter()
+            .map(|session| Adoptable { adopted_as: adopted_as(&session.id), session })
+            .collect())
+    }
+
+    /// Makes one of them ours, with its history. One that is ours already is given as it is: nobody drives an agent's
+    /// session twice.
+    pub async fn adopt(&self, runtime: &str, id: &str) -> Result<Arc<Session>, AdoptError> {
+        let adoptable = self.adoptable(runtime).await?.into_iter().find(|adoptable| adoptable.session.id == id);
+        let not_found = || AdoptError::NotFound { runtime: runtime.to_owned(), id: id.to_owned() };
+        let Adoptable { session: own, adopted_as } = adoptable.ok_or_else(not_found)?;
+        if let Some(ours) = adopted_as {
+            return Ok(self.get(ours).await?);
+        }
+        let agent = self.runtimes().named(runtime)?;
+        let kept = agent.own_sessions().ok_or_else(|| AdoptError::KeepsNone(runtime.to_owned()))?;
+        let past = kept.history(id.to_owned()).await;
+        let past = past.map_err(|reason| AdoptError::Agent { runtime: runtime.to_owned(), reason })?;
+        let settings = self.settings();
+        let folder = own.working_directory.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        let profile = SessionProfile {
+            title: own.title,
+            runtime: runtime.to_owned(),
+            // The agent knows which model the session had.
+            model: String::new(),
+            effort: None,
+            working_directory: working_directory::check(&folder, &settings.roots).await?,
+            permissions: PermissionPolicy { mode: settings.permissions.mode, rules: Vec::new() },
+            system_prompt: None,
+            options: serde_json::Map::new(),
+        };
+        let limit = settings.open_sessions;
+        let created = self.store().create_session(profile, SessionState::Ready, clock::now(), limit).await?;
+        let session = self.get(created.ok_or(AdoptError::TooMany { limit })?).await?;
+        session.adopt(Adoption { agent_session_id: id.to_owned(), past }).await?;
+        Ok(session)
+    }
+}
