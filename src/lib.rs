@@ -8,12 +8,14 @@
 //! - [`agent`]: what an agent runtime is, and the runtimes
 //! - [`store`]: the only SQL
 //! - [`session`]: one actor per session, its log and its readers
+//! - [`doctor`]: preflight checks of all rooms
 //! - [`http`]: the only HTTP
 //! - [`cli`]: a file per command
 
 pub mod agent;
 pub mod cli;
 pub mod config;
+pub mod doctor;
 pub mod http;
 pub mod model;
 pub mod process;

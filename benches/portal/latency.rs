@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Readiness, Runtime, Runtimes,
-    StartError, StartSpec,
+    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Readiness, Runtime,
+    Runtimes, StartError, StartSpec,
 };
 use flightdeck::config::{AuthMode, Limits};
 use flightdeck::http::auth::{Auth, AuthSettings, ServerToken};

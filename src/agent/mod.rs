@@ -25,7 +25,5 @@ pub use event::{AgentEvent, BlockEnd, BlockStart};
 pub use login::{Login, LoginProgress, LoginRequest, LoginStage};
 pub use own_sessions::{OwnSession, OwnSessions, Past};
 pub use quarantine::Quarantine;
-pub use registry::{ModelChoice, ModelNotFound, RuntimeNotFound, Runtimes};
-pub use runtime::{
-    BoxFuture, Freshness, LoginState, LoginStatus, Model, ModelList, Readiness, Runtime, StartError,
-};
+pub use registry::{ModelChoice, ModelNotFound, RuntimeModels, RuntimeNotFound, Runtimes};
+pub use runtime::{BoxFuture, Freshness, LoginState, LoginStatus, Model, ModelList, Readiness, Runtime, StartError};

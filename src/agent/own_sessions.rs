@@ -35,4 +35,7 @@ pub trait OwnSessions: Send + Sync {
 
     /// What happened in one of them, in order; or why it cannot be had.
     fn history(&self, id: String) -> BoxFuture<'_, Result<Vec<Past>, String>>;
+
+    /// Removes one of them from the agent's own store.
+    fn forget(&self, id: String) -> BoxFuture<'_, Result<(), String>>;
 }

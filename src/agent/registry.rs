@@ -40,6 +40,26 @@ pub struct ModelChoice {
     pub model: String,
 }
 
+/// The models of one runtime, with the ids that lists use for them.
+pub struct RuntimeModels {
+    /// Whose they are.
+    pub runtime: String,
+    /// The id in lists, and the model.
+    pub models: Vec<(String, Model)>,
+    /// Why there may be others, or why there are none.
+    pub note: Option<String>,
+}
+
+impl RuntimeModels {
+    async fn of(runtime: &dyn Runtime, is_default: bool, freshness: Freshness) -> Self {
+        let list = runtime.models(freshness).await;
+        let name = runtime.name();
+        let listed_id = |id: &str| if is_default { id.to_owned() } else { format!("{name}/{id}") };
+        let models = list.models.into_iter().map(|model| (listed_id(&model.id), model)).collect();
+        Self { runtime: name.to_owned(), models, note: list.incomplete }
+    }
+}
+
 impl Runtimes {
     /// The given runtimes, in order of preference.
     pub fn new(all: Vec<Arc<dyn Runtime>>) -> Self {
@@ -89,15 +109,26 @@ impl Runtimes {
     pub async fn listed_models(&self, configured: &str) -> Vec<Model> {
         let mut listed = Vec::new();
         for (position, runtime) in self.ready(configured).await.iter().enumerate() {
-            let list = runtime.models(Freshness::Recent).await;
-            for mut model in list.models.into_iter().filter(|model| !model.hidden) {
-                if position > 0 {
-                    model.id = format!("{}/{}", runtime.name(), model.id);
-                }
-                listed.push(model);
-            }
+            let list = RuntimeModels::of(runtime.as_ref(), position == 0, Freshness::Recent).await;
+            let shown = list.models.into_iter().filter(|(_, model)| !model.hidden);
+            listed.extend(shown.map(|(id, model)| Model { id, ..model }));
         }
         listed
+    }
+
+    /// The models of every runtime in the order of [`Self::listed_models`], then those of runtimes that are not ready.
+    pub async fn model_lists(&self, configured: &str, freshness: Freshness) -> Vec<RuntimeModels> {
+        let mut lists = Vec::new();
+        for (position, runtime) in self.ready(configured).await.iter().enumerate() {
+            lists.push(RuntimeModels::of(runtime.as_ref(), position == 0, freshness).await);
+        }
+        for (runtime, readiness) in self.described().await.into_iter().filter(|(_, readiness)| !readiness.ready) {
+            let (runtime, note) = (runtime.name().to_owned(), Some(readiness.hint));
+            if !lists.iter().any(|list| list.runtime == runtime) {
+                lists.push(RuntimeModels { runtime, models: Vec::new(), note });
+            }
+        }
+        lists
     }
 
     /// Which runtime and model an id of [`Self::listed_models`] means. A model's own id may contain slashes.

@@ -1,6 +1,7 @@
 //! The contract of a runtime.
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::Pin;
 
 use serde::{Deserialize, Serialize};
@@ -166,6 +167,17 @@ pub trait Runtime: Send + Sync {
             let name = self.name();
             vec![if ready { Check::ok(name, hint) } else { Check::warning(name, "not ready", hint) }]
         })
+    }
+
+    /// The version of the agent that would be used, where it says.
+    fn version(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async move { self.readiness().await.program.and_then(|program| program.version) })
+    }
+
+    /// What starts a session on a model at the given address (one that speaks `OpenAI`'s chat completions), in the
+    /// given folder. `None` where the agent cannot be pointed at one.
+    fn spec_for_model_at(&self, _base_url: &str, _folder: &Path) -> Option<StartSpec> {
+        None
     }
 
     /// Ends what the runtime itself keeps running, once all its connections are closed.

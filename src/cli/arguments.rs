@@ -31,6 +31,46 @@ pub(super) enum Command {
     Stop,
     /// Show every setting and where its value came from
     Config,
+    /// Show the models there are to choose from
+    Models(ModelsFlags),
+    /// Show the agents and what is missing, or install one
+    Agents {
+        #[command(subcommand)]
+        command: Option<AgentsCommand>,
+    },
+    /// Check this machine, its agents and our own folder
+    Doctor(DoctorFlags),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum AgentsCommand {
+    /// Show every runtime, its program, and what is missing (what happens without a command)
+    List,
+    /// Install an agent's program from npm, below the data folder
+    Install(InstallFlags),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct InstallFlags {
+    /// The agent: copilot
+    pub name: String,
+    /// A version other than the newest
+    #[arg(long = "agent-version", value_name = "VERSION")]
+    pub version: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ModelsFlags {
+    /// Ask the agents again instead of using what was asked within the hour
+    #[arg(long)]
+    pub refresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct DoctorFlags {
+    /// Leave out the permission canary, which runs each agent once on a scripted model
+    #[arg(long)]
+    pub no_canary: bool,
 }
 
 /// Flags of every command.

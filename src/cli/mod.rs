@@ -1,18 +1,22 @@
 //! The command line: a file per command, raw flags here, resolved settings there.
 
+mod agents;
 mod arguments;
 mod config;
+mod doctor;
 mod logging;
+mod models;
 mod open;
 mod output;
 mod runtime_list;
 mod serve;
 mod signals;
 mod stop;
+mod workbench;
 
 use std::process::ExitCode;
 
-use arguments::{Arguments, Command};
+use arguments::{AgentsCommand, Arguments, Command};
 
 /// Parses the arguments, does what they say, and gives the exit code.
 pub fn run() -> ExitCode {
@@ -23,6 +27,12 @@ pub fn run() -> ExitCode {
         Some(Command::Open(flags)) => open::open(&flags, &arguments.common),
         Some(Command::Stop) => stop::stop(&arguments.common),
         Some(Command::Config) => config::config(&arguments.common),
+        Some(Command::Models(flags)) => models::models(&flags, &arguments.common),
+        Some(Command::Agents { command: None | Some(AgentsCommand::List) }) => agents::list(&arguments.common),
+        Some(Command::Agents { command: Some(AgentsCommand::Install(flags)) }) => {
+            agents::install(&flags, &arguments.common)
+        }
+        Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
     };
     match outcome {
         Ok(code) => code,

@@ -63,7 +63,9 @@ fn provider_value(provider: &Provider, environment: &BTreeMap<String, String>) -
     let key = if variable.is_empty() { Some(provider.api_key.clone()) } else { environment.get(variable).cloned() };
     match key {
         Some(key) if !key.is_empty() => value["apiKey"] = json!(key),
-        None => tracing::warn!(%variable, base_url = %provider.base_url, "the variable for a provider's key is not set"),
+        None => {
+            tracing::warn!(%variable, base_url = %provider.base_url, "the variable for a provider's key is not set")
+        }
         Some(_) => {}
     }
     if !provider.api_version.is_empty() {

@@ -101,6 +101,8 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
         guard: Guard::new(hosts, &config.server.allowed_origins),
         limits: config.limits.clone(),
         repository_root: repository_root(&resolved.start_folder),
+        data_folder: folder.path().to_owned(),
+        quarantine,
         stop: stop.clone(),
     });
     let serving = crate::http::serve(listeners, &app, &stopping);

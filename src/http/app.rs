@@ -1,6 +1,6 @@
 //! What every handler can reach.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::auth::Auth;
 use super::guard::Guard;
 use super::metrics::Metrics;
+use crate::agent::Quarantine;
 use crate::config::Limits;
 use crate::session::Sessions;
 
@@ -28,6 +29,10 @@ pub struct AppParts {
     pub limits: Limits,
     /// What `api/config` says.
     pub repository_root: PathBuf,
+    /// Where everything is kept.
+    pub data_folder: PathBuf,
+    /// Agent versions that must not be used.
+    pub quarantine: Arc<Quarantine>,
     /// Cancelled by `api/stop`.
     pub stop: CancellationToken,
 }
@@ -63,6 +68,14 @@ impl App {
 
     pub(super) fn repository_root(&self) -> &PathBuf {
         &self.0.parts.repository_root
+    }
+
+    pub(super) fn data_folder(&self) -> &Path {
+        &self.0.parts.data_folder
+    }
+
+    pub(super) fn quarantine(&self) -> &Quarantine {
+        &self.0.parts.quarantine
     }
 
     pub(super) fn stop(&self) -> &CancellationToken {

@@ -18,6 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct LocalServer {
     url: String,
     token: Option<ServerToken>,
+    patience: Duration,
 }
 
 /// The server could not be asked.
@@ -47,7 +48,13 @@ pub enum ClientError {
 impl LocalServer {
     /// The server at an address such as `http://localhost:8888`.
     pub fn at(url: &str, token: Option<ServerToken>) -> Self {
-        Self { url: url.to_owned(), token }
+        Self { url: url.to_owned(), token, patience: TIMEOUT }
+    }
+
+    /// The same server, given that long for an answer.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Where it is.
@@ -67,7 +74,7 @@ impl LocalServer {
 
     async fn ask(&self, method: Method, path: &str) -> Result<Value, ClientError> {
         let unreachable = |source| ClientError::Unreachable { url: self.url.clone(), source };
-        match tokio::time::timeout(TIMEOUT, self.exchange(method, path)).await {
+        match tokio::time::timeout(self.patience, self.exchange(method, path)).await {
             Ok(Ok((status, body))) if status.is_success() => {
                 serde_json::from_slice(&body).map_err(|error| unreachable(error.into()))
             }
@@ -77,7 +84,7 @@ impl LocalServer {
                 message: String::from_utf8_lossy(&body).into_owned(),
             }),
             Ok(Err(error)) => Err(unreachable(error)),
-            Err(_) => Err(unreachable(format!("no answer within {} seconds", TIMEOUT.as_secs()).into())),
+            Err(_) => Err(unreachable(format!("no answer within {} seconds", self.patience.as_secs()).into())),
         }
     }
 

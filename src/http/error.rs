@@ -7,7 +7,9 @@ use serde_json::json;
 
 use crate::agent::ModelNotFound;
 use crate::model::redact;
-use crate::session::{AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError};
+use crate::session::{
+    AdoptError, AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError,
+};
 use crate::store::StoreError;
 
 /// An error with a status, a name for programs and a sentence for people.
@@ -152,6 +154,22 @@ impl From<CreateError> for ApiError {
             CreateError::ProjectConfiguration(_) => (StatusCode::BAD_REQUEST, "ProjectConfigurationInvalid"),
             CreateError::TooMany { .. } => (StatusCode::TOO_MANY_REQUESTS, "TooManySessions"),
             CreateError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+impl From<AdoptError> for ApiError {
+    fn from(error: AdoptError) -> Self {
+        let (status, name) = match error {
+            AdoptError::Store(error) => return error.into(),
+            AdoptError::Session(error) => return error.into(),
+            AdoptError::WorkingDirectory(error) => return CreateError::WorkingDirectory(error).into(),
+            AdoptError::TooMany { limit } => return CreateError::TooMany { limit }.into(),
+            AdoptError::Runtime(_) => (StatusCode::NOT_FOUND, "RuntimeNotFound"),
+            AdoptError::KeepsNone(_) => (StatusCode::CONFLICT, "NotSupportedByRuntime"),
+            AdoptError::NotFound { .. } => (StatusCode::NOT_FOUND, "AgentSessionNotFound"),
+            AdoptError::Agent { .. } => (StatusCode::BAD_GATEWAY, "AgentNotAvailable"),
         };
         Self::new(status, name, sentence(&error))
     }

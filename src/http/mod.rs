@@ -24,6 +24,7 @@ pub mod scripted_model;
 mod serve;
 mod sse;
 
+pub use api::{models_json, runtimes_json};
 pub use app::{App, AppParts};
 pub use client::{ClientError, LocalServer};
 pub use guard::{AllowedHosts, Guard};

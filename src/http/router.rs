@@ -45,6 +45,7 @@ pub(super) fn router(app: App) -> Router {
         .route("/api/copilot/session/{id}/prompt", post(api::prompt))
         .route("/api/copilot/session/{id}/interrupt", post(api::interrupt))
         .route("/api/copilot/session/{id}/reopen", post(api::reopen))
+        .route("/api/copilot/session/{id}/retry", post(api::retry))
         .route("/api/copilot/session/{id}/events", get(api::session_events))
         .route("/api/copilot/session/{id}/log", get(api::log))
         .route("/api/copilot/session/{id}/blob/{hash}", get(api::blob))
@@ -52,6 +53,14 @@ pub(super) fn router(app: App) -> Router {
         .route("/api/copilot/session/{id}/answer/{request}", post(api::answer_question))
         .route("/api/events", get(api::inbox))
         .route("/api/runtimes", get(api::runtimes))
+        .route(
+            "/api/runtimes/{name}/login",
+            get(api::login_progress).merge(post(api::log_in).delete(api::cancel_login)),
+        )
+        .route("/api/models", get(api::models))
+        .route("/api/agent-sessions", get(api::agent_sessions))
+        .route("/api/agent-sessions/{runtime}/{id}/adopt", post(api::adopt))
+        .route("/api/doctor", get(api::doctor))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
         .route("/metrics", get(metrics::metrics))

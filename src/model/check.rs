@@ -36,21 +36,11 @@ impl Check {
 
     /// Works, and could be better.
     pub fn warning(name: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            verdict: CheckVerdict::Warning,
-            message: message.into(),
-            hint: Some(hint.into()),
-        }
+        Self { name: name.into(), verdict: CheckVerdict::Warning, message: message.into(), hint: Some(hint.into()) }
     }
 
     /// Does not work.
     pub fn failure(name: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            verdict: CheckVerdict::Failure,
-            message: message.into(),
-            hint: Some(hint.into()),
-        }
+        Self { name: name.into(), verdict: CheckVerdict::Failure, message: message.into(), hint: Some(hint.into()) }
     }
 }

@@ -68,10 +68,7 @@ impl Sessions {
         let listed = kept.list().await.map_err(|reason| AdoptError::Agent { runtime: runtime.to_owned(), reason })?;
         let ours = self.store().agent_sessions(runtime.to_owned()).await?;
         let adopted_as = |id: &str| ours.iter().find(|(agent, _)| agent == id).map(|(_, ours)| *ours);
-        Ok(listed
-            .into_iter()
-            .map(|session| Adoptable { adopted_as: adopted_as(&session.id), session })
-            .collect())
+        Ok(listed.into_iter().map(|session| Adoptable { adopted_as: adopted_as(&session.id), session }).collect())
     }
 
     /// Makes one of them ours, with its history. One that is ours already is given as it is: nobody drives an agent's

@@ -26,8 +26,8 @@ mod tail;
 mod viewers;
 mod working_directory;
 
-pub use adopt::{AdoptError, Adoptable};
 pub use actor::{Accepted, NewPrompt, PromptMode, SessionUpdate};
+pub use adopt::{AdoptError, Adoptable};
 pub use bulletin::{Bulletin, BulletinEntry, PendingBrief};
 pub use clock::now;
 pub use create::{CreateError, NewSession};

@@ -4,7 +4,10 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::model::{Attachment, ContextUsage, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionId, SessionState, Timestamp, Usage, hex};
+use crate::model::{
+    Attachment, ContextUsage, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionId, SessionState, Timestamp,
+    Usage, hex,
+};
 
 /// A turn that has begun and not ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,8 +6,9 @@ use rusqlite_migration::{M, Migrations};
 
 /// Every version of the schema, oldest first.
 pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
-    Migrations::new(vec![M::up(
-        "
+    Migrations::new(vec![
+        M::up(
+            "
         CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
         -- AUTOINCREMENT: an old id never names a new session, even after the newest one was deleted.
@@ -106,14 +107,16 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
             expires_at INTEGER NOT NULL
         ) WITHOUT ROWID;
         ",
-    ), M::up(
-        "
+        ),
+        M::up(
+            "
         -- What the session has cost and how full the agent's memory is, as JSON.
         ALTER TABLE session ADD COLUMN usage TEXT;
         ALTER TABLE session ADD COLUMN context TEXT;
         CREATE INDEX session_by_agent ON session (runtime, agent_session_id) WHERE agent_session_id IS NOT NULL;
         ",
-    )])
+        ),
+    ])
 });
 
 #[cfg(test)]
@@ -121,5 +124,19 @@ mod tests {
     #[test]
     fn the_migrations_fit_together() {
         super::MIGRATIONS.validate().expect("valid");
+    }
+
+    #[test]
+    fn what_the_first_version_kept_is_there_in_the_last() {
+        let mut database = rusqlite::Connection::open_in_memory().expect("opened");
+        super::MIGRATIONS.to_version(&mut database, 1).expect("the first version");
+        let session = "INSERT INTO session (title, runtime, model, permissions, options, state, created_at, updated_at)
+                       VALUES ('old', 'demo', 'demo', '{}', '{}', 'ready', 1, 1)";
+        database.execute(session, []).expect("written");
+        super::MIGRATIONS.to_latest(&mut database).expect("the last version");
+        let (title, usage): (String, Option<String>) = database
+            .query_row("SELECT title, usage FROM session", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .expect("read");
+        assert_eq!((title.as_str(), usage), ("old", None));
     }
 }

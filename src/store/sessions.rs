@@ -105,9 +105,7 @@ impl Store {
             let (agent_session_id, turn, floor, usage, context) = connection.query_row(
                 "SELECT agent_session_id, turn, seq_floor, usage, context FROM session WHERE id = ?1",
                 [number],
-                |row| {
-                    Ok((row.get(0)?, optional(row, 1)?, row.get::<_, u64>(2)?, optional(row, 3)?, optional(row, 4)?))
-                },
+                |row| Ok((row.get(0)?, optional(row, 1)?, row.get::<_, u64>(2)?, optional(row, 3)?, optional(row, 4)?)),
             )?;
             Ok(Some(StoredSession {
                 next_seq: summary.last_seq.max(floor) + 1,

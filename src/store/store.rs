@@ -122,6 +122,18 @@ impl Store {
         self.shared.health.clone()
     }
 
+    /// What `SQLite` finds wrong with the database; nothing when it is whole. Takes a while on a large one.
+    pub async fn problems(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|connection| {
+            let found: Vec<String> = connection
+                .prepare("PRAGMA quick_check(5)")?
+                .query_map([], |row| row.get(0))?
+                .collect::<rusqlite::Result<_>>()?;
+            Ok(found.into_iter().filter(|line| line != "ok").collect())
+        })
+        .await
+    }
+
     /// Waits until everything that was given to the writer before is committed or kept.
     pub async fn flush(&self) -> Result<(), StoreError> {
         match self.all_written().await {

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 /// Who may use whom. A room may always use itself.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("model", &[]),
     ("config", &["model"]),
     ("process", &["model"]),
     ("agent", &["process", "model"]),
     ("store", &["model"]),
     ("session", &["agent", "store", "model"]),
-    ("http", &["session", "agent", "store", "config", "model"]),
-    ("cli", &["http", "session", "agent", "store", "config", "model"]),
+    ("doctor", &["agent", "store", "model"]),
+    ("http", &["doctor", "session", "agent", "store", "config", "model"]),
+    ("cli", &["http", "doctor", "session", "agent", "store", "config", "model"]),
 ];
 
 /// Crates that only one room may name.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use flightdeck::agent::{
-    AgentCommand, AgentEvent, BlockEnd, BlockStart, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Readiness,
-    Runtime, Runtimes, StartError, StartSpec,
+    AgentCommand, AgentEvent, BlockEnd, BlockStart, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList,
+    Readiness, Runtime, Runtimes, StartError, StartSpec,
 };
 use flightdeck::model::{BlockKey, BlockKind, SessionId};
 use flightdeck::session::{NewPrompt, NewSession, RecoverySettings, Session, SessionSettings, Sessions, SessionsParts};
@@ -190,7 +190,8 @@ async fn play(steps: Vec<Step>) {
                     let delta = format!("{number} ");
                     said.entry(block).or_default().push_str(&delta);
                     if said.len().is_multiple_of(2) {
-                        run.say(AgentEvent::BlockStarted(BlockStart::Message { id: key.id.clone(), parent: None })).await;
+                        run.say(AgentEvent::BlockStarted(BlockStart::Message { id: key.id.clone(), parent: None }))
+                            .await;
                     }
                     run.say(AgentEvent::BlockDelta { key, delta }).await;
                 }

@@ -13,7 +13,9 @@ const GOOD_FOR: Duration = Duration::from_secs(30);
 /// What the program says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    LoggedIn { who: Option<String> },
+    LoggedIn {
+        who: Option<String>,
+    },
     LoggedOut,
     /// The program could not be asked; the text says why.
     Unknown(String),
@@ -37,7 +39,9 @@ impl Authentication {
         let last = self.last.lock().clone();
         match last {
             Some((when, answer)) if when.elapsed() < GOOD_FOR => answer,
-            Some((_, answer @ (Answer::LoggedIn { .. } | Answer::LoggedOut))) if servers.running().await.is_none() => answer,
+            Some((_, answer @ (Answer::LoggedIn { .. } | Answer::LoggedOut))) if servers.running().await.is_none() => {
+                answer
+            }
             _ => self.ask(servers).await,
         }
     }

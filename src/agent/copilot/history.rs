@@ -40,6 +40,13 @@ impl OwnSessions for History {
         })
     }
 
+    fn forget(&self, id: String) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async move {
+            let server = self.servers.get().await.map_err(|error| error.to_string())?;
+            server.ask_with("session.delete", json!({ "sessionId": id })).await.map(drop)
+        })
+    }
+
     fn history(&self, id: String) -> BoxFuture<'_, Result<Vec<Past>, String>> {
         Box::pin(async move {
             let server = self.servers.get().await.map_err(|error| error.to_string())?;
@@ -149,7 +156,9 @@ mod tests {
             .iter()
             .map(|piece| match piece {
                 Past::Prompt(prompt) => format!("prompt {prompt}"),
-                Past::Event(AgentEvent::BlockEnded(BlockEnd::Reasoning { content, .. })) => format!("thought {content}"),
+                Past::Event(AgentEvent::BlockEnded(BlockEnd::Reasoning { content, .. })) => {
+                    format!("thought {content}")
+                }
                 Past::Event(AgentEvent::BlockEnded(BlockEnd::Message { content, .. })) => format!("said {content}"),
                 Past::Event(AgentEvent::TurnStarted { .. }) => "begins".to_owned(),
                 Past::Event(AgentEvent::TurnEnded { .. }) => "ends".to_owned(),

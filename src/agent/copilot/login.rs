@@ -121,9 +121,8 @@ impl Login for DeviceLogin {
         Box::pin(async move {
             self.under_way.lock().cancel();
             let mut progress = self.progress.subscribe();
-            let is_over = |progress: &LoginProgress| {
-                !matches!(progress.stage, LoginStage::Starting | LoginStage::Waiting)
-            };
+            let is_over =
+                |progress: &LoginProgress| !matches!(progress.stage, LoginStage::Starting | LoginStage::Waiting);
             let _ = progress.wait_for(is_over).await;
         })
     }
@@ -186,8 +185,10 @@ fn failure(words: &str, status: &str) -> String {
     let last = words.lines().rfind(|line| !line.contains("clipboard") && !line.trim().is_empty());
     let reason = last.map_or_else(|| format!("copilot login ended with {status}"), |line| line.trim().to_owned());
     if reason.contains("not saved") {
-        format!("{reason} This machine has no key store that Copilot can use; log in again with \"plainText\": true to \
-                 keep the token in Copilot's own folder.")
+        format!(
+            "{reason} This machine has no key store that Copilot can use; log in again with \"plainText\": true to \
+                 keep the token in Copilot's own folder."
+        )
     } else {
         reason
     }

@@ -27,8 +27,10 @@ mod tool_results;
 mod translate;
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +40,7 @@ use super::{
     BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList, OwnSessions, Readiness,
     Runtime, StartError, StartSpec, SystemPromptSupport,
 };
-use crate::model::Check;
+use crate::model::{Check, SessionId};
 use authentication::{Answer, Authentication};
 use history::History;
 use link::Link;
@@ -100,6 +102,11 @@ impl Copilot {
         }
     }
 
+    /// The option that takes every configured MCP server away.
+    fn without_mcp_servers(&self) -> Value {
+        self.settings.mcp_servers.keys().map(|name| (name.clone(), Value::Null)).collect()
+    }
+
     /// Whether sessions can do without GitHub: a provider of the user's own offers models.
     fn has_own_provider(&self) -> bool {
         provider::from_environment(&self.settings.environment).is_some()
@@ -133,7 +140,10 @@ impl Copilot {
             let text = server::plain(&error.to_string());
             return Err(if !lease.server.is_alive() {
                 StartError::Temporary(format!("Copilot ended: {}", lease.server.last_words()))
-            } else if ["Not authenticated", "Authentication failed", "authentication"].iter().any(|sign| text.contains(sign)) {
+            } else if ["Not authenticated", "Authentication failed", "authentication"]
+                .iter()
+                .any(|sign| text.contains(sign))
+            {
                 StartError::NeedsLogin(format!("{LOGIN_HINT} ({text})"))
             } else {
                 StartError::Permanent(format!("Copilot could not open the session: {text}"))
@@ -145,7 +155,11 @@ impl Copilot {
         let link = Link {
             lease,
             session: session.clone(),
-            provider_prefix: spec.model.strip_suffix(&route.model).filter(|prefix| !prefix.is_empty()).map(str::to_owned),
+            provider_prefix: spec
+                .model
+                .strip_suffix(&route.model)
+                .filter(|prefix| !prefix.is_empty())
+                .map(str::to_owned),
             events,
             incoming,
             translator: Translator::default(),
@@ -166,7 +180,8 @@ impl Copilot {
             }
         };
         let can_log_in = program::is_whole_cli(&program);
-        let quarantine = program.version.as_deref().and_then(|version| self.settings.quarantine.reason(Self::NAME, version));
+        let quarantine =
+            program.version.as_deref().and_then(|version| self.settings.quarantine.reason(Self::NAME, version));
         let answer = if provider::from_environment(&self.settings.environment).is_some() {
             None
         } else {
@@ -234,6 +249,35 @@ impl Runtime for Copilot {
 
     fn preflight(&self) -> BoxFuture<'_, Vec<Check>> {
         Box::pin(preflight::checks(self))
+    }
+
+    fn version(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async move {
+            match self.servers.running().await {
+                Some(server) => Some(server.version.clone()),
+                None => self.servers.programs.find().await.ok()?.version,
+            }
+        })
+    }
+
+    fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
+        let provider = json!({ "type": "openai", "baseUrl": base_url, "apiKey": "none", "wireApi": "completions" });
+        Some(StartSpec {
+            session: SessionId::from_number(0),
+            model: "scripted-model".to_owned(),
+            effort: None,
+            working_directory: Some(folder.to_owned()),
+            system_prompt: None,
+            // The user's own MCP servers are no part of it.
+            options: [("provider", provider)]
+                .into_iter()
+                .chain(self.settings.mcp_servers.keys().map(|_| ("mcpServers", self.without_mcp_servers())))
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
+            environment: self.settings.environment.clone(),
+            agent_session_id: None,
+            suspended: None,
+        })
     }
 
     fn shut_down(&self) -> BoxFuture<'_, ()> {

@@ -24,7 +24,10 @@ pub(super) fn notices(kind: &str, data: &Value) -> Option<Vec<AgentEvent>> {
         "session.compaction_complete" => one("compaction", compaction_ends(data)),
         "session.truncation" => one(
             "compaction",
-            format!("The {} oldest messages were dropped to make room.", count(data, "messagesRemovedDuringTruncation")?),
+            format!(
+                "The {} oldest messages were dropped to make room.",
+                count(data, "messagesRemovedDuringTruncation")?
+            ),
         ),
         "session.task_complete" => {
             let summary = text("summary").filter(|summary| !summary.is_empty());
@@ -35,7 +38,9 @@ pub(super) fn notices(kind: &str, data: &Value) -> Option<Vec<AgentEvent>> {
             let task = text("agentDescription").map(|task| format!(": {task}")).unwrap_or_default();
             one("sub-agent", format!("{} begins{task}.", name(data)?))
         }
-        "subagent.completed" if data["cancelled"] == true => one("sub-agent", format!("{} was cancelled.", name(data)?)),
+        "subagent.completed" if data["cancelled"] == true => {
+            one("sub-agent", format!("{} was cancelled.", name(data)?))
+        }
         "subagent.completed" => {
             let calls = count(data, "totalToolCalls").map(|calls| format!(" after {calls} tool calls"));
             one("sub-agent", format!("{} is done{}.", name(data)?, calls.unwrap_or_default()))

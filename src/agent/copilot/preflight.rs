@@ -19,7 +19,9 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
             checks.push(if found.native {
                 Check::ok("copilot: program", place)
             } else {
-                let hint = format!("a script cannot be supervised as well as the program behind it; `{INSTALL_COMMAND}` brings that");
+                let hint = format!(
+                    "a script cannot be supervised as well as the program behind it; `{INSTALL_COMMAND}` brings that"
+                );
                 Check::warning("copilot: program", place, hint)
             });
             if !program::is_whole_cli(&found) {
@@ -41,7 +43,9 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
     }
     let readiness = copilot.readiness().await;
     checks.push(match readiness.login.state {
-        LoginState::LoggedIn | LoginState::OwnProvider | LoginState::NotNeeded => Check::ok("copilot: login", readiness.hint),
+        LoginState::LoggedIn | LoginState::OwnProvider | LoginState::NotNeeded => {
+            Check::ok("copilot: login", readiness.hint)
+        }
         LoginState::LoggedOut if copilot.has_own_provider() => {
             Check::ok("copilot: login", "nobody is logged in; the configured providers need no login")
         }
@@ -53,7 +57,9 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
     checks.push(match list.incomplete {
         None if names > 0 => Check::ok("copilot: models", format!("{names} to choose from")),
         None => Check::warning("copilot: models", "the list is empty", "type a model's name by hand"),
-        Some(reason) => Check::warning("copilot: models", format!("{names} known; {reason}"), "a model's name can be typed by hand"),
+        Some(reason) => {
+            Check::warning("copilot: models", format!("{names} known; {reason}"), "a model's name can be typed by hand")
+        }
     });
     checks
 }

@@ -10,12 +10,25 @@ use crate::model::RequestBody;
 #[derive(Debug)]
 pub(super) enum Question {
     /// A request of the program, answered in kind.
-    UserInput { id: Box<RawValue>, choices: Vec<String> },
-    ExitPlan { id: Box<RawValue>, actions: Vec<String> },
-    AutoMode { id: Box<RawValue> },
+    UserInput {
+        id: Box<RawValue>,
+        choices: Vec<String>,
+    },
+    ExitPlan {
+        id: Box<RawValue>,
+        actions: Vec<String>,
+    },
+    AutoMode {
+        id: Box<RawValue>,
+    },
     /// An event, answered by a call.
-    Elicitation { request_id: String, form: Option<Value> },
-    Limits { request_id: String },
+    Elicitation {
+        request_id: String,
+        form: Option<Value>,
+    },
+    Limits {
+        request_id: String,
+    },
 }
 
 /// How an answer reaches the program.
@@ -58,8 +71,9 @@ impl Question {
                 // What Copilot recommends comes first.
                 known.sort_by_key(|words| *words != in_words(recommended));
                 let body = RequestBody::Question {
-                    question: "Copilot has a plan. Shall it be carried out? Any other answer is taken as what to change."
-                        .to_owned(),
+                    question:
+                        "Copilot has a plan. Shall it be carried out? Any other answer is taken as what to change."
+                            .to_owned(),
                     detail,
                     choices: Some(known.into_iter().map(str::to_owned).collect()),
                     form: None,
@@ -215,13 +229,17 @@ mod tests {
     #[test]
     fn a_form_is_accepted_declined_or_cancelled() {
         let schema = json!({ "type": "object", "properties": { "name": { "type": "string" } }, "required": ["name"] });
-        let data = json!({ "requestId": "e", "message": "Who?", "requestedSchema": schema, "elicitationSource": "mcp" });
+        let data =
+            json!({ "requestId": "e", "message": "Who?", "requestedSchema": schema, "elicitationSource": "mcp" });
         let (question, body) = Question::from_event("elicitation.requested", &data).expect("known");
         let RequestBody::Question { question: words, form, .. } = body else { panic!("a question") };
         assert_eq!((words.as_str(), form), ("mcp asks: Who?", Some(schema)));
         let values = json!({ "name": "x" });
         for (answer, result) in [
-            (QuestionAnswer::Form(values.as_object().expect("one").clone()), json!({ "action": "accept", "content": values })),
+            (
+                QuestionAnswer::Form(values.as_object().expect("one").clone()),
+                json!({ "action": "accept", "content": values }),
+            ),
             (text("x"), json!({ "action": "accept", "content": values })),
             (text("{\"name\":\"x\"}"), json!({ "action": "accept", "content": values })),
             (QuestionAnswer::Declined, json!({ "action": "decline" })),

@@ -262,7 +262,8 @@ impl Translator {
             "tool.execution_complete" => {
                 let id = data.tool_call_id?;
                 self.outputs.remove(&id);
-                let mut events = data.result.as_ref().map(|result| tool_results::images(&id, result)).unwrap_or_default();
+                let mut events =
+                    data.result.as_ref().map(|result| tool_results::images(&id, result)).unwrap_or_default();
                 let result = data.result.as_ref().map(tool_results::result);
                 let error = (data.success == Some(false)).then(|| tool_results::error(data.error.as_ref()));
                 events.push(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error }));
@@ -477,9 +478,8 @@ mod tests {
     #[test]
     fn a_sub_agent_speaks_within_its_tool_call_and_its_turns_are_not_the_sessions() {
         let mut translator = Translator::default();
-        let said = |kind: &str, data: Value| {
-            event(&serde_json::json!({ "type": kind, "agentId": "sub", "data": data }))
-        };
+        let said =
+            |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "agentId": "sub", "data": data }));
         assert!(translator.translate(said("assistant.turn_start", serde_json::json!({ "turnId": "0" }))).is_empty());
         let delta = serde_json::json!({ "messageId": "m", "deltaContent": "x", "parentToolCallId": "call" });
         let events = ours(translator.translate(said("assistant.message_delta", delta.clone())));
@@ -487,7 +487,9 @@ mod tests {
         assert!(matches!(&events[0], AgentEvent::BlockStarted(begun) if *begun == start), "{events:?}");
         assert_eq!(ours(translator.translate(said("assistant.message_delta", delta))).len(), 1, "it begins once");
         assert!(translator.translate(said("session.idle", serde_json::json!({}))).is_empty());
-        assert!(translator.translate(said("user.message", serde_json::json!({ "content": "c", "source": "a" }))).is_empty());
+        assert!(
+            translator.translate(said("user.message", serde_json::json!({ "content": "c", "source": "a" }))).is_empty()
+        );
     }
 
     #[test]
@@ -505,7 +507,8 @@ mod tests {
     #[test]
     fn figures_of_memory_and_cost_are_kept_apart() {
         let mut translator = Translator::default();
-        let info = serde_json::json!({ "type": "session.usage_info", "data": { "tokenLimit": 128_000, "currentTokens": 9 } });
+        let info =
+            serde_json::json!({ "type": "session.usage_info", "data": { "tokenLimit": 128_000, "currentTokens": 9 } });
         let expected = ContextUsage { current_tokens: 9, token_limit: 128_000 };
         let events = ours(translator.translate(event(&info)));
         assert!(matches!(events[..], [AgentEvent::ContextUsed(usage)] if usage == expected), "{events:?}");

@@ -97,7 +97,8 @@ impl Programs {
             .map(|folder| (folder, ProgramSource::Private))
             .chain(std::env::split_paths(on_path).map(|folder| (folder, ProgramSource::Path)));
         for (folder, source) in places {
-            let found = file_names(self.search.name).into_iter().map(|file| folder.join(file)).find(|file| is_program(file));
+            let found =
+                file_names(self.search.name).into_iter().map(|file| folder.join(file)).find(|file| is_program(file));
             if let Some(path) = found {
                 return Ok(Some(self.found(&path, source)));
             }
@@ -232,8 +233,7 @@ mod tests {
             };
             let mut environment: BTreeMap<String, String> =
                 [("PATH".to_owned(), format!("{}:/usr/bin:/bin", self.path("bin").display()))].into();
-            environment
-                .extend(variables.iter().map(|(name, path)| ((*name).to_owned(), path.display().to_string())));
+            environment.extend(variables.iter().map(|(name, path)| ((*name).to_owned(), path.display().to_string())));
             Programs::new(search, environment, Some(&self.path("data")))
         }
     }
@@ -284,8 +284,11 @@ mod tests {
         let asked = machine.path("asked");
         machine.script("bin/npm", &format!("echo x >> {}; echo {}", asked.display(), root.display()));
         machine.script("global/@github/copilot/loader.js", "echo 4.5.6");
-        std::fs::write(root.join("@github/copilot/package.json"), r#"{"version":"4.5.6","bin":{"copilot":"loader.js"}}"#)
-            .expect("written");
+        std::fs::write(
+            root.join("@github/copilot/package.json"),
+            r#"{"version":"4.5.6","bin":{"copilot":"loader.js"}}"#,
+        )
+        .expect("written");
         for _ in 0..2 {
             let found = machine.programs(None, &[]).find().await.expect("found");
             assert_eq!((found.source, found.version.as_deref()), (ProgramSource::NpmGlobal, Some("4.5.6")));
@@ -301,7 +304,8 @@ mod tests {
     async fn gh_is_the_last_resort_and_says_so() {
         let machine = Machine::new();
         machine.script("bin/npm", "exit 1");
-        let gh = machine.script("bin/gh", "[ \"$1 $2\" = 'copilot --help' ] || [ \"$1 $2\" = 'copilot --version' ] && echo 0.9.9");
+        let gh = machine
+            .script("bin/gh", "[ \"$1 $2\" = 'copilot --help' ] || [ \"$1 $2\" = 'copilot --version' ] && echo 0.9.9");
         let found = machine.programs(None, &[]).find().await.expect("found");
         assert_eq!((found.path, found.source), (gh, ProgramSource::GitHubCli));
         assert_eq!(found.leading_arguments, ["copilot"]);

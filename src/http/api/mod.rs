@@ -1,22 +1,34 @@
 //! Our own routes: JSON in, the right status out.
 
+mod agent_sessions;
 mod details;
+mod doctor;
 mod inbox;
 mod log;
+mod models;
 mod prompt;
 mod requests;
+mod runtimes;
 mod server;
 mod sessions;
 mod stream;
 
 use std::sync::Arc;
 
+pub(super) use agent_sessions::{adopt, agent_sessions};
+pub(super) use doctor::doctor;
 pub(super) use inbox::inbox;
 pub(super) use log::{blob, log};
+pub(super) use models::models;
+pub use models::models_json;
 pub(super) use prompt::{interrupt, prompt};
 pub(super) use requests::{answer_permission, answer_question};
-pub(super) use server::{health, login_code, runtimes};
-pub(super) use sessions::{create_session, delete_session, list_sessions, reopen, session_details, update_session};
+pub use runtimes::runtimes_json;
+pub(super) use runtimes::{cancel_login, log_in, login_progress, runtimes};
+pub(super) use server::{health, login_code};
+pub(super) use sessions::{
+    create_session, delete_session, list_sessions, reopen, retry, session_details, update_session,
+};
 pub(super) use stream::session_events;
 
 use super::app::App;

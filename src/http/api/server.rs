@@ -1,4 +1,4 @@
-//! About the server: is it alive, which runtimes does it have, how does a browser log in.
+//! About the server: is it alive, how does a browser log in.
 
 use std::time::Duration;
 
@@ -32,25 +32,6 @@ pub(in crate::http) async fn health(State(app): State<App>, caller: Option<Exten
         "storage": { "takesWrites": reason.is_none(), "reason": reason },
         "authentication": !app.auth().is_open(),
     }))
-}
-
-pub(in crate::http) async fn runtimes(State(app): State<App>) -> Json<Value> {
-    let sessions = app.sessions();
-    let default = sessions.runtimes().default_runtime(&sessions.settings().default_runtime).await.ok();
-    let described = sessions.runtimes().described().await;
-    let entries: Vec<Value> = described
-        .iter()
-        .map(|(runtime, readiness)| {
-            json!({
-                "name": runtime.name(),
-                "default": default.as_ref().is_some_and(|default| default.name() == runtime.name()),
-                "ready": readiness.ready,
-                "hint": readiness.hint,
-                "capabilities": runtime.capabilities(),
-            })
-        })
-        .collect();
-    Json(json!({ "runtimes": entries }))
 }
 
 /// A one-time code for a login link; whoever asks is logged in already.

@@ -132,6 +132,14 @@ pub(in crate::http) async fn delete_session(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Tries again what came to nothing: a missing login, an agent that was given up.
+pub(in crate::http) async fn retry(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Response> {
+    let session = session(&app, &id).await?;
+    session.try_again().await?;
+    let details = details(&app, session.id()).await?;
+    Ok((StatusCode::ACCEPTED, Json(details)).into_response())
+}
+
 pub(in crate::http) async fn reopen(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Json<Value>> {
     let session = session(&app, &id).await?;
     session.reopen().await?;

@@ -20,7 +20,8 @@ impl Actor {
         }
         self.write_notice(
             "adopted",
-            "The session was begun elsewhere. What happened there ends here; the next prompt goes on with it.".to_owned(),
+            "The session was begun elsewhere. What happened there ends here; the next prompt goes on with it."
+                .to_owned(),
         );
         Ok(self.journal.commit().await?)
     }

@@ -23,8 +23,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-pub(super) use command::{Adoption, Command};
 pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
+pub(super) use command::{Adoption, Command};
 use connecting::{Link, LinkNews};
 use held::Held;
 use journal::Journal;

@@ -1,0 +1,121 @@
+//! `flightdeck agents`: which agents there are, what is missing, and installing one.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::bail;
+use serde_json::{Value, json};
+
+use super::arguments::{CommonFlags, InstallFlags};
+use super::output::say;
+use super::workbench::Workbench;
+use crate::agent::agent_environment;
+use crate::agent::program::{InstallStep, Installable};
+use crate::http::runtimes_json;
+
+pub(super) fn list(common: &CommonFlags) -> anyhow::Result<ExitCode> {
+    let bench = Workbench::new(common)?;
+    let answer = match bench.ask("/api/runtimes")? {
+        Some(answer) => answer,
+        None => bench.with_runtimes(async |runtimes, _| {
+            runtimes_json(runtimes, &bench.resolved.loaded.config.sessions.runtime).await
+        }),
+    };
+    if common.json {
+        say(&answer.to_string())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for runtime in answer["runtimes"].as_array().into_iter().flatten() {
+        say(&description(runtime))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn description(runtime: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let state = if runtime["ready"] == json!(true) { "ready" } else { "not ready" };
+    let default = if runtime["default"] == json!(true) { ", the default" } else { "" };
+    let mut lines = vec![format!("{} ({state}{default})", text(&runtime["name"]))];
+    lines.push(format!("  {}", text(&runtime["hint"])));
+    let program = &runtime["program"];
+    if program.is_object() {
+        let version = program["version"].as_str().unwrap_or("of unknown version");
+        lines.push(format!("  {version} at {} ({})", text(&program["path"]), text(&program["source"])));
+    }
+    if let Some(command) = runtime["install"].as_str() {
+        lines.push(format!("  install it with `{command}`"));
+    }
+    lines.join("\n")
+}
+
+pub(super) fn install(flags: &InstallFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
+    let Some(agent) = Installable::ALL.into_iter().find(|agent| agent.name == flags.name) else {
+        let known: Vec<&str> = Installable::ALL.iter().map(|agent| agent.name).collect();
+        bail!("there is no agent {:?} to install; there are: {}", flags.name, known.join(", "));
+    };
+    let bench = Workbench::new(common)?;
+    let environment = agent_environment(std::env::vars(), &[]);
+    let mut progress = Progress::new(agent.package, common.json);
+    let folder = &bench.resolved.data_folder;
+    let installed = bench.wait_for(agent.install(folder, flags.version.as_deref(), &environment, |step| {
+        progress.tell(step);
+    }));
+    progress.end();
+    let program = installed?;
+    if common.json {
+        say(&json!({ "installed": { "name": agent.name, "program": program } }).to_string())?;
+    } else {
+        let version = program.version.as_deref().unwrap_or("of unknown version");
+        say(&format!("{} {version} is installed at {}.", agent.name, program.path.display()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One line that is written over on a terminal; elsewhere a line at each step.
+struct Progress {
+    package: &'static str,
+    since: Instant,
+    on_terminal: bool,
+    quiet: bool,
+    said_checking: bool,
+}
+
+impl Progress {
+    fn new(package: &'static str, quiet: bool) -> Self {
+        let on_terminal = std::io::stderr().is_terminal();
+        let progress = Self { package, since: Instant::now(), on_terminal, quiet, said_checking: false };
+        if !quiet && !on_terminal {
+            eprintln!("installing {package} with npm …");
+        }
+        progress
+    }
+
+    fn tell(&mut self, step: InstallStep) {
+        if self.quiet {
+            return;
+        }
+        let seconds = self.since.elapsed().as_secs();
+        match step {
+            InstallStep::Downloading { bytes } if self.on_terminal => {
+                let megabytes = bytes / (1024 * 1024);
+                eprint!("\r\x1b[Kinstalling {} with npm … {megabytes} MB, {seconds} s", self.package);
+                let _ = std::io::stderr().flush();
+            }
+            InstallStep::Downloading { .. } => {}
+            InstallStep::Checking if !self.said_checking => {
+                self.said_checking = true;
+                let begin = if self.on_terminal { "\r\x1b[K" } else { "" };
+                eprint!("{begin}downloaded in {seconds} s; trying it …");
+                let _ = std::io::stderr().flush();
+            }
+            InstallStep::Checking => {}
+        }
+    }
+
+    fn end(&self) {
+        if !self.quiet && (self.on_terminal || self.said_checking) {
+            eprintln!();
+        }
+    }
+}

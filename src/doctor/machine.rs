@@ -1,0 +1,81 @@
+//! The machine: folder, database, disk, git.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::process::Command;
+
+use crate::model::Check;
+use crate::store::{Store, StoreHealth};
+
+const GIT_WITHIN: Duration = Duration::from_secs(10);
+const MB: u64 = 1024 * 1024;
+/// Free space below which work is about to stop, and below which it soon may.
+const TOO_LITTLE: u64 = 100 * MB;
+const LITTLE: u64 = 1024 * MB;
+
+/// Whether something can be written where everything is kept.
+pub(super) async fn folder_check(folder: &Path) -> Check {
+    let name = "data folder";
+    let probe = folder.join(format!("doctor-{}", std::process::id()));
+    let tried = tokio::fs::write(&probe, b"written by doctor").await;
+    let _ = tokio::fs::remove_file(&probe).await;
+    match tried {
+        Ok(()) => Check::ok(name, folder.display().to_string()),
+        Err(error) => Check::failure(
+            name,
+            format!("{} cannot be written: {error}", folder.display()),
+            "check who owns the folder, or choose another with --data-dir",
+        ),
+    }
+}
+
+/// Whether the database takes writes and is whole.
+pub(super) async fn database_check(store: &Store) -> Check {
+    let name = "database";
+    if let StoreHealth::Refusing { reason } = store.health().borrow().clone() {
+        return Check::failure(name, reason, "make room, or delete sessions; it goes on by itself");
+    }
+    match store.problems().await {
+        Ok(problems) if problems.is_empty() => Check::ok(name, "whole, and takes writes"),
+        Ok(problems) => {
+            Check::failure(name, problems.join("; "), "stop the server, move the database away and restore a backup")
+        }
+        Err(error) => Check::failure(name, error.to_string(), "look at the disk, then start the server again"),
+    }
+}
+
+/// How much room the disk has.
+#[cfg(unix)]
+pub(super) fn space_check(folder: &Path) -> Check {
+    let name = "disk space";
+    let found = match rustix::fs::statvfs(folder) {
+        Ok(found) => found,
+        Err(error) => return Check::warning(name, format!("cannot be measured: {error}"), "look at the disk by hand"),
+    };
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    let message = format!("{} MB free", free / MB);
+    match free {
+        0..TOO_LITTLE => Check::failure(name, message, "make room: sessions cannot be kept without it"),
+        TOO_LITTLE..LITTLE => Check::warning(name, message, "make room before long"),
+        _ => Check::ok(name, message),
+    }
+}
+
+#[cfg(not(unix))]
+pub(super) fn space_check(_: &Path) -> Check {
+    Check::warning("disk space", "is not measured on this system", "look at the disk by hand")
+}
+
+/// Whether changes of a session can be shown.
+pub(super) async fn git_check() -> Check {
+    let mut git = Command::new("git");
+    git.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+    match tokio::time::timeout(GIT_WITHIN, git.output()).await {
+        Ok(Ok(output)) if output.status.success() => {
+            Check::ok("git", String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        }
+        _ => Check::warning("git", "is not there", "install git to see what sessions change"),
+    }
+}
