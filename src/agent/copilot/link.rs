@@ -34,6 +34,18 @@ pub(super) struct Link {
     pub questions: HashMap<String, Question>,
     /// What was last told about work on the side.
     pub tasks: Vec<BackgroundTask>,
+    /// The program is being asked about it; changes come in bursts and one answer covers them all.
+    pub tasks_asked: TasksAsked,
+}
+
+/// Whether the program is being asked what it does on the side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum TasksAsked {
+    #[default]
+    No,
+    Yes,
+    /// And something changed since.
+    YesAndAgain,
 }
 
 /// The session no longer listens.
@@ -47,7 +59,8 @@ enum Outcome {
     PromptRefused(String),
     /// Something else was not done.
     Refused(String),
-    Tasks(Vec<BackgroundTask>),
+    /// What runs on the side, if the program says.
+    Tasks(Option<Vec<BackgroundTask>>),
 }
 
 type Calls = FuturesUnordered<BoxFuture<'static, Outcome>>;
@@ -71,7 +84,7 @@ impl Link {
                     Some(command) => { self.obey(command, &mut calls).await; Ok(()) }
                     None => break,
                 },
-                Some(outcome) = calls.next() => self.report(outcome).await,
+                Some(outcome) = calls.next() => self.report(outcome, &mut calls).await,
             };
             if heard.is_err() {
                 break;
@@ -185,20 +198,25 @@ impl Link {
     }
 
     /// The program says only that something changed.
-    fn ask_for_tasks(&self, calls: &mut Calls) {
+    fn ask_for_tasks(&mut self, calls: &mut Calls) {
+        if self.tasks_asked != TasksAsked::No {
+            self.tasks_asked = TasksAsked::YesAndAgain;
+            return;
+        }
+        self.tasks_asked = TasksAsked::Yes;
         let (client, params) = (self.lease.server.client.clone(), json!({ "sessionId": self.session }));
         calls.push(Box::pin(async move {
             match client.call("session.tasks.list", Some(params)).await {
-                Ok(listed) => Outcome::Tasks(tasks(&listed)),
+                Ok(listed) => Outcome::Tasks(Some(tasks(&listed))),
                 Err(error) => {
                     tracing::debug!(%error, "copilot does not say what it does on the side");
-                    Outcome::Done
+                    Outcome::Tasks(None)
                 }
             }
         }));
     }
 
-    async fn report(&mut self, outcome: Outcome) -> Result<(), NobodyListens> {
+    async fn report(&mut self, outcome: Outcome, calls: &mut Calls) -> Result<(), NobodyListens> {
         match outcome {
             Outcome::Done => Ok(()),
             Outcome::PromptRefused(error) => {
@@ -211,11 +229,16 @@ impl Link {
                 self.tell(AgentEvent::Notice { kind: "warning".to_owned(), message }).await
             }
             Outcome::Tasks(tasks) => {
-                if tasks == self.tasks {
-                    return Ok(());
+                if std::mem::take(&mut self.tasks_asked) == TasksAsked::YesAndAgain {
+                    self.ask_for_tasks(calls);
                 }
-                self.tasks.clone_from(&tasks);
-                self.tell(AgentEvent::BackgroundTasks(tasks)).await
+                match tasks {
+                    Some(tasks) if tasks != self.tasks => {
+                        self.tasks.clone_from(&tasks);
+                        self.tell(AgentEvent::BackgroundTasks(tasks)).await
+                    }
+                    _ => Ok(()),
+                }
             }
         }
     }

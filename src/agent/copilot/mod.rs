@@ -43,7 +43,7 @@ use super::{
 use crate::model::{Check, SessionId};
 use authentication::{Answer, Authentication};
 use history::History;
-use link::Link;
+use link::{Link, TasksAsked};
 use login::DeviceLogin;
 use models::Models;
 use servers::Servers;
@@ -149,6 +149,15 @@ impl Copilot {
                 StartError::Permanent(format!("Copilot could not open the session: {text}"))
             });
         }
+        if let Some(mode) = spec.options.get("mode").filter(|mode| !mode.is_null()) {
+            let params = json!({ "sessionId": session, "mode": mode });
+            if let Err(error) = lease.server.ask_with("session.mode.set", params).await {
+                lease.server.tap.forget(&session);
+                return Err(StartError::Permanent(format!(
+                    "options.mode is {mode}, which Copilot does not take: {error}; there are interactive, plan and autopilot"
+                )));
+            }
+        }
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
@@ -165,6 +174,7 @@ impl Copilot {
             translator: Translator::default(),
             questions: HashMap::new(),
             tasks: Vec::new(),
+            tasks_asked: TasksAsked::default(),
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled))

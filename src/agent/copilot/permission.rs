@@ -7,9 +7,10 @@ use crate::model::RequestBody;
 /// Its fields differ by kind; what names the action comes first.
 pub(super) fn permission(request: &Value) -> RequestBody {
     let kind = text(request, "kind").unwrap_or_else(|| "unknown".to_owned());
-    let detail = ["fullCommandText", "diff", "url", "fileName", "path", "toolName"]
+    let detail = ["fullCommandText", "diff", "url", "fileName", "path"]
         .iter()
         .find_map(|name| text(request, name))
+        .or_else(|| text(request, "toolName").map(|tool| call(&tool, &request["args"])))
         .unwrap_or_else(|| format!("{request:#}"));
     let subject = ["fileName", "path", "url", "toolName"].iter().find_map(|name| text(request, name));
     let title =
@@ -28,6 +29,11 @@ pub(super) fn permission(request: &Value) -> RequestBody {
     }
 }
 
+/// A tool with what it would be given.
+fn call(tool: &str, arguments: &Value) -> String {
+    if arguments.is_null() { tool.to_owned() } else { format!("{tool} {arguments:#}") }
+}
+
 fn text(value: &Value, name: &str) -> Option<String> {
     value[name].as_str().map(str::to_owned)
 }
@@ -44,6 +50,11 @@ mod tests {
             panic!("a permission")
         };
         assert_eq!((kind.as_str(), tool.as_str(), detail.as_str()), ("shell", "shell", "rm -rf x"));
+        let mcp =
+            permission(&serde_json::json!({ "kind": "mcp", "toolName": "greeter-greet", "args": { "name": "x" } }));
+        let RequestBody::Permission { tool: of_server, detail: given, .. } = mcp else { panic!("a permission") };
+        assert_eq!(of_server, "greeter-greet", "rules name the tool");
+        assert!(given.contains("greeter-greet") && given.contains("\"name\": \"x\""), "{given}");
         assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to use shell: Tidy up", Some("c")));
     }
 }

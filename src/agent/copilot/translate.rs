@@ -147,6 +147,8 @@ pub(super) struct Translator {
     reasoning: HashSet<String>,
     /// Output of running tools: the program sends all of it each time, we send what is new.
     outputs: HashMap<String, usize>,
+    /// Calls of this turn that have ended: what a command in the background says later belongs to no block.
+    ended_tools: HashSet<String>,
 }
 
 impl Translator {
@@ -207,6 +209,7 @@ impl Translator {
                 self.messages.clear();
                 self.reasoning.clear();
                 self.outputs.clear();
+                self.ended_tools.clear();
                 one(AgentEvent::Idle)
             }
             "user.message" => Some(match data.source {
@@ -262,6 +265,7 @@ impl Translator {
             "tool.execution_complete" => {
                 let id = data.tool_call_id?;
                 self.outputs.remove(&id);
+                self.ended_tools.insert(id.clone());
                 let mut events =
                     data.result.as_ref().map(|result| tool_results::images(&id, result)).unwrap_or_default();
                 let result = data.result.as_ref().map(tool_results::result);
@@ -344,6 +348,9 @@ impl Translator {
     }
 
     fn partial_output(&mut self, id: String, output: &str) -> Vec<AgentEvent> {
+        if self.ended_tools.contains(&id) {
+            return Vec::new();
+        }
         let sent = self.outputs.entry(id.clone()).or_default();
         let new = output.get(*sent..).unwrap_or(output).to_owned();
         *sent = output.len();

@@ -116,7 +116,12 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
             "ask_user",
             json!({ "question": "Which colour?", "choices": ["red", "blue"], "allow_freeform": true }),
         )],
-        "bash" | "create" | "ask" => after_tool(),
+        // Any tool: its name, then its arguments as JSON.
+        "tool" if step == 0 => {
+            let (name, arguments) = argument.split_once(' ').unwrap_or((argument, "{}"));
+            vec![tool(name, serde_json::from_str(arguments).unwrap_or_default())]
+        }
+        "bash" | "create" | "ask" | "tool" => after_tool(),
         "slow" => {
             let ticks = (0..count(100)).map(|tick| format!("tick{tick} ")).collect();
             vec![Item::Text(ticks, Duration::from_millis(50))]

@@ -1,6 +1,15 @@
 //! Sessions on the real Copilot, with a scripted model behind it.
 
+mod adoption;
+mod command_line;
 mod failures;
+mod idle;
+mod login;
+mod providers;
+mod questions;
 mod requests;
 mod restarts;
+mod starts;
+mod steering;
 mod turns;
+mod vocabulary;

@@ -70,6 +70,14 @@ impl Http {
         self.header("content-type", "application/json").send(Method::POST, path, body.to_string()).await
     }
 
+    pub async fn patch_json(&self, path: &str, body: &Value) -> Reply {
+        self.header("content-type", "application/json").send(Method::PATCH, path, body.to_string()).await
+    }
+
+    pub async fn delete(&self, path: &str) -> Reply {
+        self.send(Method::DELETE, path, "").await
+    }
+
     pub async fn send(&self, method: Method, path: &str, body: impl Into<Bytes>) -> Reply {
         let response = self.open(method, path, body.into()).await;
         let (parts, body) = response.into_parts();

@@ -1,0 +1,96 @@
+//! Models of the user's own: in the configuration, and per session.
+
+use flightdeck::http::scripted_model::ScriptedModel;
+use serde_json::{Value, json};
+
+use crate::support::{Program, Server, TestSession, bare};
+
+struct Configured {
+    server: Server,
+    model: ScriptedModel,
+}
+
+impl Configured {
+    /// A server whose only model is one in its configuration.
+    async fn start() -> Self {
+        let model = ScriptedModel::start().await.expect("started");
+        let config = format!(
+            "[providers.local]\nbase_url = \"{}\"\napi_key_variable = \"LOCAL_KEY\"\nmodels = [\"small\", \"large\"]",
+            model.base_url()
+        );
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("work")).expect("a folder to work in");
+        let builder = bare(Program::Runtime, folder.path()).variable("LOCAL_KEY", "sk-local").config(&config);
+        Self { server: builder.start_in(folder).await, model }
+    }
+
+    async fn session(&self, body: Value) -> TestSession {
+        TestSession::start_with(self.server.http(), body).await
+    }
+}
+
+#[tokio::test]
+async fn a_configured_provider_offers_its_models_and_sessions_run_on_them() {
+    let configured = Configured::start().await;
+    let http = configured.server.http();
+    let models = http.get("/api/copilot/models").await.json();
+    let ids: Vec<&str> =
+        models["models"].as_array().expect("models").iter().filter_map(|model| model["id"].as_str()).collect();
+    assert_eq!(ids, ["local/small", "local/large", "demo/demo", "demo/demo-slow"]);
+    let notes = http.get("/api/models").await.json()["notes"].clone();
+    assert!(notes[0]["reason"].as_str().expect("a reason").contains("logged in"), "{notes}");
+    let session = configured.session(json!({ "model": "local/large" })).await;
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    let requests = configured.model.requests();
+    assert_eq!(requests.last().expect("asked")["model"], "large", "the provider's own name for it");
+}
+
+#[tokio::test]
+async fn a_session_names_a_provider_or_brings_its_own() {
+    let configured = Configured::start().await;
+    let named =
+        configured.session(json!({ "runtime": "copilot", "model": "small", "options": { "provider": "local" } })).await;
+    assert_eq!(named.ask("@@plain").await["verdict"], "succeeded");
+    let other = ScriptedModel::start().await.expect("started");
+    let provider = json!({ "type": "openai", "baseUrl": other.base_url(), "apiKey": "sk-secretOfThisSession", "wireApi": "responses" });
+    let own =
+        configured.session(json!({ "runtime": "copilot", "model": "mine", "options": { "provider": provider } })).await;
+    assert_eq!(own.ask("@@plain").await["verdict"], "succeeded");
+    assert_eq!(other.requests().last().expect("asked")["model"], "mine");
+    let details = own.get("").await;
+    assert!(!details.text().contains("secretOfThisSession"), "{}", details.text());
+    let nope =
+        configured.session(json!({ "runtime": "copilot", "model": "m", "options": { "provider": "locall" } })).await;
+    assert_eq!(nope.ask("hello").await["verdict"], "failed");
+    let log = nope.get("/log").await.text().to_owned();
+    assert!(log.contains("locall") && log.contains("there are: local"), "{log}");
+}
+
+#[tokio::test]
+async fn keys_of_providers_are_not_shown_by_the_config_command() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let builder = Server::builder().config(
+        "[providers.a]\nbase_url = \"http://localhost:1/v1\"\napi_key = \"sk-inTheFile\"\nheaders = { x = \"alsoSecret\" }",
+    );
+    for arguments in [&["config"][..], &["config", "--json"]] {
+        let shown = builder.run(folder.path(), arguments).await;
+        assert!(shown.success, "{}", shown.stderr);
+        assert!(shown.stdout.contains("http://localhost:1/v1"), "{}", shown.stdout);
+        assert!(!shown.stdout.contains("inTheFile") && !shown.stdout.contains("alsoSecret"), "{}", shown.stdout);
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_cannot_be_reached_fails_the_turn_and_the_others_go_on() {
+    let configured = Configured::start().await;
+    let port = crate::support::free_port();
+    let provider = json!({ "type": "openai", "baseUrl": format!("http://127.0.0.1:{port}/v1") });
+    let lost =
+        configured.session(json!({ "runtime": "copilot", "model": "m", "options": { "provider": provider } })).await;
+    let good = configured.session(json!({ "model": "local/small" })).await;
+    let (failed, succeeded) = tokio::join!(lost.ask("@@plain"), good.ask("@@plain"));
+    assert_eq!((&failed["verdict"], &succeeded["verdict"]), (&json!("failed"), &json!("succeeded")));
+    let log = lost.log().await;
+    let error = log.iter().find_map(|(_, response)| response["sessionError"].as_str()).expect("an error");
+    assert!(error.len() > 20, "{error}");
+}
