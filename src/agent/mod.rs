@@ -10,6 +10,7 @@ pub mod copilot;
 pub mod demo;
 mod environment;
 mod event;
+mod pulse;
 mod registry;
 mod runtime;
 
@@ -17,5 +18,6 @@ pub use capabilities::{Capabilities, SystemPromptSupport};
 pub use connection::{AgentCommand, Connection, RequestAnswer, StartSpec, SuspendedTurn};
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
+pub use pulse::Pulse;
 pub use registry::{ModelChoice, ModelNotFound, RuntimeNotFound, Runtimes};
-pub use runtime::{BoxFuture, Model, ModelList, Readiness, Runtime, StartError};
+pub use runtime::{AgentProcess, BoxFuture, Model, ModelList, Readiness, Runtime, StartError};

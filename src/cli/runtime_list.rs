@@ -5,9 +5,10 @@ use std::sync::Arc;
 use crate::agent::copilot::Copilot;
 use crate::agent::demo::Demo;
 use crate::agent::{Runtimes, agent_environment};
+use crate::process::Supervisor;
 
 /// `only` names the variables that agents get; empty for all but ours.
-pub(super) fn runtimes(only: &[String]) -> Runtimes {
+pub(super) fn runtimes(only: &[String], supervisor: Supervisor) -> Runtimes {
     let environment = agent_environment(std::env::vars(), only);
-    Runtimes::new(vec![Arc::new(Copilot::new(environment)), Arc::new(Demo::new())])
+    Runtimes::new(vec![Arc::new(Copilot::new(environment, supervisor)), Arc::new(Demo::new())])
 }

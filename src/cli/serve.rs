@@ -17,6 +17,7 @@ use crate::config::{AuthMode, Config, Resume, project_defaults, repository_root}
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
 use crate::model::PermissionPolicy;
+use crate::process::Supervisor;
 use crate::session::{RecoverySettings, SessionSettings, Sessions, SessionsParts};
 use crate::store::{DataFolder, Retention, ServerNote, Store, StoreSettings};
 
@@ -71,11 +72,14 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let listeners = bind(config).await?;
     let max_bytes = Some(config.limits.database_bytes).filter(|bytes| *bytes > 0);
     let store = Store::open(&folder, StoreSettings { max_bytes })?;
+    let supervisor = Supervisor::in_folder(folder.processes()?);
+    // Before anything is served: an agent of the last run must not work on beside the next one.
+    supervisor.end_orphans().await?;
     let stop = CancellationToken::new();
     let stopping = CancellationToken::new();
     let sessions = Sessions::new(SessionsParts {
         store: store.clone(),
-        runtimes: runtime_list::runtimes(&config.agents.environment),
+        runtimes: runtime_list::runtimes(&config.agents.environment, supervisor),
         settings: session_settings(resolved, test),
         stopping: stopping.clone(),
     });

@@ -11,7 +11,7 @@ const MAY_USE: [(&str, &[&str]); 8] = [
     ("store", &["model"]),
     ("session", &["agent", "store", "model"]),
     ("http", &["session", "agent", "store", "config", "model"]),
-    ("cli", &["http", "session", "agent", "store", "config", "model"]),
+    ("cli", &["http", "session", "agent", "process", "store", "config", "model"]),
 ];
 
 /// Crates that only one room may name.

@@ -23,12 +23,14 @@ use tokio::sync::{Mutex, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BoxFuture, Capabilities, Connection, Model, ModelList, Readiness, Runtime, StartError, StartSpec,
+    AgentProcess, BoxFuture, Capabilities, Connection, Model, ModelList, Readiness, Runtime, StartError, StartSpec,
     SystemPromptSupport,
 };
 use link::Link;
 use server::Server;
 use translate::Translator;
+
+use crate::process::Supervisor;
 
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
@@ -41,6 +43,7 @@ const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: run `cop
 pub struct Copilot {
     capabilities: Capabilities,
     environment: BTreeMap<String, String>,
+    supervisor: Supervisor,
     /// Kept once started: the next session or question is answered at once.
     server: Mutex<Option<Arc<Server>>>,
     login: SyncMutex<Option<(Instant, Result<(), String>)>>,
@@ -51,7 +54,7 @@ impl Copilot {
     pub const NAME: &'static str = "copilot";
 
     /// Copilot as the given environment finds and configures it.
-    pub fn new(environment: BTreeMap<String, String>) -> Self {
+    pub fn new(environment: BTreeMap<String, String>, supervisor: Supervisor) -> Self {
         Self {
             capabilities: Capabilities {
                 streaming: true,
@@ -72,6 +75,7 @@ impl Copilot {
                 ..Capabilities::default()
             },
             environment,
+            supervisor,
             server: Mutex::new(None),
             login: SyncMutex::new(None),
         }
@@ -84,7 +88,11 @@ impl Copilot {
             return Ok(Arc::clone(server));
         }
         let program = program::find(&self.environment).map_err(StartError::Permanent)?;
-        let server = Arc::new(Server::start(&program, self.environment.clone()).await?);
+        if let Some(gone) = current.take() {
+            // Its tools must not meet those of the next one.
+            gone.end().await;
+        }
+        let server = Server::start(&program, self.environment.clone(), &self.supervisor).await?;
         *current = Some(Arc::clone(&server));
         Ok(server)
     }
@@ -134,6 +142,7 @@ impl Copilot {
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
+        let pulse = Arc::clone(&server);
         let link = Link {
             server,
             session: session.clone(),
@@ -143,7 +152,7 @@ impl Copilot {
             questions: HashMap::new(),
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
-        Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled))
+        Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled).with_pulse(pulse))
     }
 }
 
@@ -229,6 +238,12 @@ impl Runtime for Copilot {
                 server.end().await;
             }
         })
+    }
+
+    fn processes(&self) -> Vec<AgentProcess> {
+        // Locked while the program is started or ended: then there is nothing to say about it.
+        let current = self.server.try_lock().ok().and_then(|current| current.clone());
+        current.filter(|server| server.is_alive()).and_then(|server| server.figures()).into_iter().collect()
     }
 
     fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {

@@ -3,4 +3,5 @@
 mod failures;
 mod requests;
 mod restarts;
+mod supervision;
 mod turns;

@@ -3,13 +3,15 @@
 mod client;
 mod copilot;
 mod port;
+mod processes;
 mod raw;
 mod server;
 mod session;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
-pub use copilot::{CopilotServer, Program, byok};
+pub use copilot::{CopilotServer, Program, agent_figure, byok};
 pub use port::free_port;
+pub use processes::{children_of, descendants_of, id_in, is_alive, send_signal, until_gone};
 pub use raw::{RawConnection, RawReply, exchange};
 pub use server::{Ended, Server, ServerBuilder};
 pub use session::{TestSession, callbacks, message_text};
