@@ -164,6 +164,8 @@ fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
             attempts: config.recovery.attempts,
             first_delay: config.recovery.first_delay.or_zero(),
             longest_delay: config.recovery.longest_delay.or_zero(),
+            silence_notice: config.recovery.silence_notice.0.filter(|span| !span.is_zero()),
+            end_hung: config.recovery.end_hung,
         },
         closed_grace: if test { CLOSED_GRACE_IN_TESTS } else { CLOSED_GRACE },
         resume_at_start: sessions.resume == Resume::AtStart,

@@ -3,5 +3,6 @@
 mod failures;
 mod requests;
 mod restarts;
+mod silence;
 mod supervision;
 mod turns;
