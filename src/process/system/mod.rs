@@ -17,6 +17,7 @@ pub(super) use ps::{boot, carriers, figures, kin, signal_carrier, started};
 
 /// A process that carries a mark.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(not(any(target_os = "linux", target_os = "macos")), allow(dead_code, reason = "nobody is found there"))]
 pub(super) struct Carrier {
     pub pid: u32,
     /// For people.
