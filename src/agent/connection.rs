@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::AgentEvent;
+use super::{AgentEvent, Pulse};
 use crate::model::{Attachment, Decision, OpenRequest, SessionId};
 
 /// What a runtime needs to know to open a connection.
@@ -121,7 +122,6 @@ pub enum AgentCommand {
 }
 
 /// A live link: commands in, events out, both bounded. Dropping it ends the agent's side.
-#[derive(Debug)]
 pub struct Connection {
     /// To the agent.
     pub commands: mpsc::Sender<AgentCommand>,
@@ -131,6 +131,7 @@ pub struct Connection {
     pub agent_session_id: Option<String>,
     task: JoinHandle<()>,
     ends_when_dropped: DropGuard,
+    pulse: Option<Arc<dyn Pulse>>,
 }
 
 impl Connection {
@@ -142,7 +143,19 @@ impl Connection {
         task: JoinHandle<()>,
         cancelled: CancellationToken,
     ) -> Self {
-        Self { commands, events, agent_session_id, task, ends_when_dropped: cancelled.drop_guard() }
+        Self { commands, events, agent_session_id, task, ends_when_dropped: cancelled.drop_guard(), pulse: None }
+    }
+
+    /// The same connection, with somebody who knows whether its agent lives.
+    #[must_use]
+    pub fn with_pulse(mut self, pulse: Arc<dyn Pulse>) -> Self {
+        self.pulse = Some(pulse);
+        self
+    }
+
+    /// Who knows whether the agent lives; `None` when nobody can say.
+    pub fn pulse(&self) -> Option<&Arc<dyn Pulse>> {
+        self.pulse.as_ref()
     }
 
     /// Ends the connection and waits until its task is gone.

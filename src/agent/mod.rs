@@ -14,6 +14,7 @@ mod json_file;
 mod login;
 mod own_sessions;
 pub mod program;
+mod pulse;
 mod quarantine;
 mod registry;
 mod runtime;
@@ -24,6 +25,9 @@ pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
 pub use login::{Login, LoginProgress, LoginRequest, LoginStage};
 pub use own_sessions::{OwnSession, OwnSessions, Past};
+pub use pulse::Pulse;
 pub use quarantine::Quarantine;
 pub use registry::{ModelChoice, ModelNotFound, RuntimeModels, RuntimeNotFound, Runtimes};
-pub use runtime::{BoxFuture, Freshness, LoginState, LoginStatus, Model, ModelList, Readiness, Runtime, StartError};
+pub use runtime::{
+    AgentProcess, BoxFuture, Freshness, LoginState, LoginStatus, Model, ModelList, Readiness, Runtime, StartError,
+};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Freshness, Model, Readiness, Runtime};
+use super::{AgentProcess, Freshness, Model, Readiness, Runtime};
 
 /// All runtimes, in order of preference; the demo stands last.
 #[derive(Clone)]
@@ -152,6 +152,17 @@ impl Runtimes {
         for runtime in self.all.iter() {
             runtime.shut_down().await;
         }
+    }
+
+    /// What all processes of all runtimes use right now.
+    pub async fn processes(&self) -> Vec<AgentProcess> {
+        let all = Arc::clone(&self.all);
+        let looked_at =
+            tokio::task::spawn_blocking(move || all.iter().flat_map(|runtime| runtime.processes()).collect()).await;
+        looked_at.unwrap_or_else(|error| {
+            tracing::error!(%error, "looking at agent processes failed");
+            Vec::new()
+        })
     }
 
     /// Name, readiness and capabilities of every runtime.

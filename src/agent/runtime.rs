@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::program::FoundProgram;
 use super::{Capabilities, Connection, Login, OwnSessions, StartSpec};
-use crate::model::Check;
+use crate::model::{Check, Timestamp};
 
 /// A future that a trait object can return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -117,6 +117,28 @@ impl Readiness {
     }
 }
 
+/// A process that a runtime keeps, with everything that it has started.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AgentProcess {
+    /// Whose it is.
+    pub runtime: String,
+    /// The process id of the program itself.
+    pub pid: u32,
+    /// What the program calls its version.
+    pub version: Option<String>,
+    /// Sessions that use it right now.
+    pub sessions: usize,
+    /// Memory in use, children included.
+    pub resident_bytes: u64,
+    /// Processor time since its start, children included.
+    pub cpu_seconds: f64,
+    /// Processes that it has started and that still run.
+    pub children: usize,
+    /// When it began.
+    pub started_at: Timestamp,
+}
+
 /// A connection could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -183,6 +205,11 @@ pub trait Runtime: Send + Sync {
     /// Ends what the runtime itself keeps running, once all its connections are closed.
     fn shut_down(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
+    }
+
+    /// What its processes use right now, where the system says so. Takes a while: not for a thread that others wait for.
+    fn processes(&self) -> Vec<AgentProcess> {
+        Vec::new()
     }
 
     /// Opens a connection.

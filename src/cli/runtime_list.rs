@@ -10,13 +10,17 @@ use crate::agent::copilot::{Copilot, CopilotSettings, OwnProvider};
 use crate::agent::demo::Demo;
 use crate::agent::{Quarantine, Runtimes, agent_environment};
 use crate::config::{Config, McpServer, Provider, ProviderKind, WireApi};
+use crate::process::Supervisor;
 
 /// All runtimes. What they keep is below `data_folder`.
-pub(super) fn runtimes(config: &Config, data_folder: &Path, quarantine: Arc<Quarantine>) -> Runtimes {
-    Runtimes::new(vec![
-        Arc::new(Copilot::new(copilot_settings(config, data_folder, quarantine))),
-        Arc::new(Demo::new()),
-    ])
+pub(super) fn runtimes(
+    config: &Config,
+    data_folder: &Path,
+    quarantine: Arc<Quarantine>,
+    supervisor: Supervisor,
+) -> Runtimes {
+    let copilot = CopilotSettings { supervisor, ..copilot_settings(config, data_folder, quarantine) };
+    Runtimes::new(vec![Arc::new(Copilot::new(copilot)), Arc::new(Demo::new())])
 }
 
 fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarantine>) -> CopilotSettings {
@@ -41,6 +45,7 @@ fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarant
         mcp_servers: config.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_value(server))).collect(),
         quarantine,
         environment,
+        ..CopilotSettings::default()
     }
 }
 

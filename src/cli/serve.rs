@@ -18,6 +18,7 @@ use crate::config::{AuthMode, Config, Resume, project_defaults, repository_root}
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
 use crate::model::PermissionPolicy;
+use crate::process::Supervisor;
 use crate::session::{RecoverySettings, SessionSettings, Sessions, SessionsParts};
 use crate::store::{DataFolder, Retention, ServerNote, Store, StoreSettings};
 
@@ -73,11 +74,14 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let max_bytes = Some(config.limits.database_bytes).filter(|bytes| *bytes > 0);
     let store = Store::open(&folder, StoreSettings { max_bytes })?;
     let quarantine = Arc::new(Quarantine::load(folder.path(), &config.agents.trusted_versions));
+    let supervisor = Supervisor::in_folder(folder.processes()?);
+    // Before anything is served: an agent of the last run must not work on beside the next one.
+    supervisor.end_orphans().await?;
     let stop = CancellationToken::new();
     let stopping = CancellationToken::new();
     let sessions = Sessions::new(SessionsParts {
         store: store.clone(),
-        runtimes: runtime_list::runtimes(config, folder.path(), Arc::clone(&quarantine)),
+        runtimes: runtime_list::runtimes(config, folder.path(), Arc::clone(&quarantine), supervisor),
         settings: session_settings(resolved, test),
         stopping: stopping.clone(),
     });
@@ -164,6 +168,8 @@ fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
             attempts: config.recovery.attempts,
             first_delay: config.recovery.first_delay.or_zero(),
             longest_delay: config.recovery.longest_delay.or_zero(),
+            silence_notice: config.recovery.silence_notice.0.filter(|span| !span.is_zero()),
+            end_hung: config.recovery.end_hung,
         },
         closed_grace: if test { CLOSED_GRACE_IN_TESTS } else { CLOSED_GRACE },
         resume_at_start: sessions.resume == Resume::AtStart,

@@ -11,6 +11,7 @@ use super::{logging, runtime_list};
 use crate::agent::{Quarantine, Runtimes};
 use crate::http::LocalServer;
 use crate::http::auth::ServerToken;
+use crate::process::Supervisor;
 use crate::store::ServerNote;
 
 /// Agents are asked, and some are started for it.
@@ -50,7 +51,8 @@ impl Workbench {
         let folder = &self.resolved.data_folder;
         let quarantine = Arc::new(Quarantine::load(folder, &config.agents.trusted_versions));
         self.threads.block_on(async {
-            let runtimes = runtime_list::runtimes(config, folder, Arc::clone(&quarantine));
+            let runtimes =
+                runtime_list::runtimes(config, folder, Arc::clone(&quarantine), Supervisor::without_ledger());
             let outcome = work(&runtimes, &quarantine).await;
             runtimes.shut_down().await;
             outcome

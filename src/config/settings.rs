@@ -165,6 +165,10 @@ pub struct Recovery {
     pub first_delay: Span,
     /// The longest wait.
     pub longest_delay: Span,
+    /// No sign of life from an agent in a turn for this long is told; empty for never.
+    pub silence_notice: Span,
+    /// End an agent that shows no sign of life, and start it anew.
+    pub end_hung: bool,
 }
 
 impl Default for Recovery {
@@ -173,6 +177,8 @@ impl Default for Recovery {
             attempts: 5,
             first_delay: Span::of(Duration::from_secs(1)),
             longest_delay: Span::of(Duration::from_mins(1)),
+            silence_notice: Span::of(Duration::from_mins(5)),
+            end_hung: false,
         }
     }
 }

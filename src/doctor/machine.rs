@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
+use crate::agent::AgentProcess;
 use crate::model::Check;
 use crate::store::{Store, StoreHealth};
 
@@ -66,6 +67,14 @@ pub(super) fn space_check(folder: &Path) -> Check {
 #[cfg(not(unix))]
 pub(super) fn space_check(_: &Path) -> Check {
     Check::warning("disk space", "is not measured on this system", "look at the disk by hand")
+}
+
+/// What an agent's program uses.
+pub(super) fn process_check(process: &AgentProcess) -> Check {
+    let name = format!("{}: process {}", process.runtime, process.pid);
+    let memory = process.resident_bytes / MB;
+    let (sessions, children, seconds) = (process.sessions, process.children, process.cpu_seconds);
+    Check::ok(name, format!("{memory} MB, {seconds:.1} s of processor time, {sessions} sessions, {children} children"))
 }
 
 /// Whether changes of a session can be shown.

@@ -44,6 +44,8 @@ pub async fn examine(patient: &Patient<'_>) -> Vec<Check> {
             checks.extend(canary::check(runtime.as_ref(), model, patient.quarantine).await);
         }
     }
+    let processes = patient.runtimes.processes().await;
+    checks.extend(processes.iter().map(machine::process_check));
     checks
 }
 

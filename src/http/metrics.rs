@@ -1,11 +1,13 @@
 //! `/metrics`: figures for Prometheus.
 
+use std::sync::atomic::AtomicU64;
+
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -13,6 +15,7 @@ use prometheus_client::registry::Registry;
 
 use super::app::App;
 use super::error::ApiResult;
+use crate::agent::AgentProcess;
 use crate::model::SessionState;
 use crate::store::StoreStatistics;
 
@@ -27,6 +30,12 @@ struct RequestLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StateLabels {
     state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ProcessLabels {
+    runtime: String,
+    pid: u32,
 }
 
 /// All figures of the server.
@@ -84,8 +93,36 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     }
     metrics.readers.set(i64::try_from(app.sessions().reader_count()).unwrap_or(i64::MAX));
     metrics.queued_prompts.set(i64::try_from(store.queued_prompt_count().await?).unwrap_or(i64::MAX));
+    let processes = app.sessions().runtimes().processes().await;
     let mut text = String::new();
-    encode(&mut text, &metrics.registry).expect("a string takes everything");
+    encode_registry(&mut text, &metrics.registry)
+        .and_then(|()| encode_registry(&mut text, &process_registry(&processes)))
+        .and_then(|()| encode_eof(&mut text))
+        .expect("a string takes everything");
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, content_type)], text).into_response())
+}
+
+/// Made anew each time, so that a process that is gone leaves no figures behind.
+fn process_registry(processes: &[AgentProcess]) -> Registry {
+    let mut registry = Registry::with_prefix("flightdeck_agent_process");
+    let resident = Family::<ProcessLabels, Gauge>::default();
+    let cpu = Family::<ProcessLabels, Counter<f64, AtomicU64>>::default();
+    let children = Family::<ProcessLabels, Gauge>::default();
+    let sessions = Family::<ProcessLabels, Gauge>::default();
+    for process in processes {
+        let labels = ProcessLabels { runtime: process.runtime.clone(), pid: process.pid };
+        let set = |family: &Family<ProcessLabels, Gauge>, value: usize| {
+            family.get_or_create(&labels).set(i64::try_from(value).unwrap_or(i64::MAX));
+        };
+        resident.get_or_create(&labels).set(i64::try_from(process.resident_bytes).unwrap_or(i64::MAX));
+        cpu.get_or_create(&labels).inc_by(process.cpu_seconds);
+        set(&children, process.children);
+        set(&sessions, process.sessions);
+    }
+    registry.register("resident_bytes", "Memory of an agent's program and of what it has started", resident);
+    registry.register("cpu_seconds", "Processor time of an agent's program and of what it has started", cpu);
+    registry.register("children", "Processes that an agent's program has started and that still run", children);
+    registry.register("sessions", "Sessions that an agent's program serves", sessions);
+    registry
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
-use super::StderrTail;
+use super::signal::{Signal, signal_group};
+use super::supervisor::Trace;
+use super::{ProcessProbe, StderrTail};
 
 /// How long what a program wrote before its end may take to be read.
 const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
@@ -28,16 +30,30 @@ pub struct ProcessSpec {
 
 /// The program could not be started.
 #[derive(Debug, thiserror::Error)]
-#[error("{} could not be started", program.display())]
-pub struct SpawnError {
-    /// Which.
-    pub program: PathBuf,
-    /// Why not.
-    #[source]
-    pub source: std::io::Error,
+pub enum SpawnError {
+    /// The operating system refused.
+    #[error("{} could not be started", program.display())]
+    Start {
+        /// Which.
+        program: PathBuf,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Nothing is started that a later run could not find.
+    #[error("{} was not started, because it could not be noted in {}", program.display(), folder.display())]
+    Note {
+        /// Which.
+        program: PathBuf,
+        /// Where.
+        folder: PathBuf,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
 }
 
-/// A running child. Dropping it kills its whole group.
+/// A running child. Dropping it kills its whole group and everything else that it has started.
 #[derive(Debug)]
 pub struct ChildProcess {
     child: Child,
@@ -45,13 +61,21 @@ pub struct ChildProcess {
     succeeded: bool,
     stderr: StderrTail,
     stderr_reader: JoinHandle<()>,
+    trace: Trace,
+    /// Nothing of it is left, as far as anybody can tell.
+    is_settled: bool,
 }
 
 impl ChildProcess {
-    /// Starts a program with piped standard streams, as the leader of a process group of its own.
-    pub fn spawn(spec: &ProcessSpec) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
-        let failed = |source| SpawnError { program: spec.program.clone(), source };
+    /// Starts a program that carries the trace's mark.
+    pub(super) fn spawn(spec: &ProcessSpec, trace: Trace) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
+        let failed = |source| {
+            trace.settle();
+            SpawnError::Start { program: spec.program.clone(), source }
+        };
         let mut command = command(spec);
+        let (name, value) = trace.marker().variable();
+        command.env(name, value);
         let mut child = command.spawn().map_err(failed)?;
         let gone = || failed(std::io::Error::other("it ended at once"));
         let id = child.id().ok_or_else(gone)?;
@@ -64,7 +88,8 @@ impl ChildProcess {
                 follower.follow(stderr).await;
             }
         });
-        Ok((Self { child, id, succeeded: false, stderr: tail, stderr_reader }, stdin, stdout))
+        let child = Self { child, id, succeeded: false, stderr: tail, stderr_reader, trace, is_settled: false };
+        Ok((child, stdin, stdout))
     }
 
     /// Its process id, which is also its group's.
@@ -75,6 +100,11 @@ impl ChildProcess {
     /// What it said last.
     pub fn stderr(&self) -> &StderrTail {
         &self.stderr
+    }
+
+    /// Looks at what it uses.
+    pub fn probe(&self) -> ProcessProbe {
+        self.trace.probe(self.id)
     }
 
     /// Waits until it ends by itself. Gives how, in words.
@@ -101,15 +131,30 @@ impl ChildProcess {
         self.succeeded
     }
 
-    /// Ends it: its stdin must be closed already; then SIGTERM to the group, a grace, SIGKILL to the group.
+    /// Ends it: its stdin must be closed already; then SIGTERM to the group, a grace, SIGKILL to the group. One that had
+    /// to be killed, or had died before, has not seen to what it had started, so that is ended too.
     pub async fn end(mut self, grace: Duration) {
-        if tokio::time::timeout(grace / 4, self.child.wait()).await.is_err() {
-            signal_group(self.id, Signal::Terminate);
-            if tokio::time::timeout(grace, self.child.wait()).await.is_err() {
-                signal_group(self.id, Signal::Kill);
-                let _ = self.child.wait().await;
-            }
+        if self.end_politely(grace).await {
+            self.trace.settle();
+        } else {
+            self.trace.sweep().await;
         }
+        self.is_settled = true;
+    }
+
+    /// Gives whether it ended well.
+    async fn end_politely(&mut self, grace: Duration) -> bool {
+        if let Ok(status) = tokio::time::timeout(grace / 4, self.child.wait()).await {
+            return status.is_ok_and(|status| status.success());
+        }
+        signal_group(self.id, Signal::Terminate);
+        if let Ok(status) = tokio::time::timeout(grace, self.child.wait()).await {
+            // One that took the signal as it is has no code of its own.
+            return status.is_ok_and(|status| status.code().is_some());
+        }
+        signal_group(self.id, Signal::Kill);
+        let _ = self.child.wait().await;
+        false
     }
 }
 
@@ -118,6 +163,9 @@ impl Drop for ChildProcess {
         self.stderr_reader.abort();
         if matches!(self.child.try_wait(), Ok(None)) {
             signal_group(self.id, Signal::Kill);
+        }
+        if !self.is_settled {
+            self.trace.kill_at_once();
         }
     }
 }
@@ -153,35 +201,16 @@ fn parent_death_wrapper() -> Option<&'static Path> {
     (cfg!(target_os = "linux") && setpriv.exists()).then_some(setpriv)
 }
 
-#[derive(Clone, Copy)]
-enum Signal {
-    Terminate,
-    Kill,
-}
-
-#[cfg(unix)]
-fn signal_group(id: u32, signal: Signal) {
-    use rustix::process::{Pid, Signal as Unix, kill_process_group};
-    let signal = match signal {
-        Signal::Terminate => Unix::TERM,
-        Signal::Kill => Unix::KILL,
-    };
-    let group = i32::try_from(id).ok().and_then(Pid::from_raw);
-    if let Some(Err(error)) = group.map(|group| kill_process_group(group, signal)) {
-        tracing::debug!(%error, id, "the process group is gone already");
-    }
-}
-
-#[cfg(not(unix))]
-fn signal_group(_: u32, _: Signal) {
-    // The child itself is killed by tokio when it is dropped; a job object for its children comes with Windows support.
-}
-
 #[cfg(all(test, unix))]
 mod tests {
     use tokio::io::{AsyncBufReadExt, BufReader};
 
     use super::*;
+    use crate::process::Supervisor;
+
+    fn spawn(script: &str) -> Result<(ChildProcess, ChildStdin, ChildStdout), SpawnError> {
+        Supervisor::without_ledger().spawn(&shell(script))
+    }
 
     fn shell(script: &str) -> ProcessSpec {
         ProcessSpec {
@@ -201,7 +230,7 @@ mod tests {
     #[tokio::test]
     async fn a_child_that_ignores_the_polite_way_is_killed_with_its_own_children() {
         let script = "trap '' TERM; sleep 1000 & echo $!; while :; do wait; done";
-        let (child, stdin, stdout) = ChildProcess::spawn(&shell(script)).expect("started");
+        let (child, stdin, stdout) = spawn(script).expect("started");
         let line = BufReader::new(stdout).lines().next_line().await.expect("readable").expect("a line");
         let grandchild: u32 = line.parse().expect("a process id");
         assert!(is_alive(grandchild));
@@ -214,7 +243,7 @@ mod tests {
 
     #[tokio::test]
     async fn dropping_a_child_ends_its_group() {
-        let (child, _stdin, stdout) = ChildProcess::spawn(&shell("sleep 1000 & echo $!; wait")).expect("started");
+        let (child, _stdin, stdout) = spawn("sleep 1000 & echo $!; wait").expect("started");
         let line = BufReader::new(stdout).lines().next_line().await.expect("readable").expect("a line");
         drop(child);
         let grandchild: u32 = line.parse().expect("a process id");
@@ -225,8 +254,7 @@ mod tests {
 
     #[tokio::test]
     async fn it_gets_the_given_environment_only_and_its_last_words_are_kept() {
-        let (mut child, _stdin, stdout) =
-            ChildProcess::spawn(&shell("echo \"$ONLY-$HOME\"; echo trouble >&2; exit 3")).expect("started");
+        let (mut child, _stdin, stdout) = spawn("echo \"$ONLY-$HOME\"; echo trouble >&2; exit 3").expect("started");
         let line = BufReader::new(stdout).lines().next_line().await.expect("readable").expect("a line");
         assert_eq!(line, "this-");
         assert!(child.wait().await.contains('3'));
@@ -239,7 +267,7 @@ mod tests {
     async fn a_missing_program_is_named() {
         let spec = ProcessSpec { program: PathBuf::from("/no/such/program"), ..shell("") };
         // Behind the wrapper the failure shows as an exit; without it, at once.
-        match ChildProcess::spawn(&spec) {
+        match Supervisor::without_ledger().spawn(&spec) {
             Err(error) => assert!(error.to_string().contains("/no/such/program")),
             Ok((mut child, ..)) => {
                 child.wait().await;

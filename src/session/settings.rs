@@ -16,6 +16,22 @@ pub struct RecoverySettings {
     pub first_delay: Duration,
     /// The longest wait.
     pub longest_delay: Duration,
+    /// No sign of life in a turn for this long is told; `None` for never.
+    pub silence_notice: Option<Duration>,
+    /// Ends an agent that shows no sign of life, and starts it anew.
+    pub end_hung: bool,
+}
+
+impl Default for RecoverySettings {
+    fn default() -> Self {
+        Self {
+            attempts: 5,
+            first_delay: Duration::from_secs(1),
+            longest_delay: Duration::from_mins(1),
+            silence_notice: Some(Duration::from_mins(5)),
+            end_hung: false,
+        }
+    }
 }
 
 /// Finds what the project of a folder configures; the error is for people.
@@ -76,11 +92,7 @@ impl Default for SessionSettings {
             permissions: PermissionPolicy::default(),
             unattended_timeout: Duration::from_mins(10),
             interrupt_grace: Duration::from_secs(5),
-            recovery: RecoverySettings {
-                attempts: 5,
-                first_delay: Duration::from_secs(1),
-                longest_delay: Duration::from_mins(1),
-            },
+            recovery: RecoverySettings::default(),
             closed_grace: Duration::from_mins(1),
             resume_at_start: false,
             prompt_bytes: 1024 * 1024,

@@ -105,6 +105,17 @@ impl DataFolder {
         self.path.join("blobs")
     }
 
+    /// Where child processes are written down; made if need be.
+    pub fn processes(&self) -> Result<PathBuf, FolderError> {
+        let path = self.path.join("processes");
+        create_private_folder(&path).map_err(|source| FolderError::Refused {
+            path: path.clone(),
+            action: "created",
+            source,
+        })?;
+        Ok(path)
+    }
+
     /// Writes a file that only its owner may read, whole or not at all.
     pub fn write_private(&self, name: &str, content: &str) -> Result<(), FolderError> {
         let write = || {

@@ -12,7 +12,7 @@ const MAY_USE: [(&str, &[&str]); 9] = [
     ("session", &["agent", "store", "model"]),
     ("doctor", &["agent", "store", "model"]),
     ("http", &["doctor", "session", "agent", "store", "config", "model"]),
-    ("cli", &["http", "doctor", "session", "agent", "store", "config", "model"]),
+    ("cli", &["http", "doctor", "session", "agent", "process", "store", "config", "model"]),
 ];
 
 /// Crates that only one room may name.

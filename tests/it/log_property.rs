@@ -130,7 +130,7 @@ impl Run {
 
 fn settings() -> SessionSettings {
     let at_once = Duration::from_millis(1);
-    let recovery = RecoverySettings { attempts: 5, first_delay: at_once, longest_delay: at_once };
+    let recovery = RecoverySettings { first_delay: at_once, longest_delay: at_once, ..RecoverySettings::default() };
     SessionSettings { recovery, queued_prompts: 1_000, ..SessionSettings::default() }
 }
 

@@ -13,6 +13,7 @@ mod permissions;
 mod routes;
 mod security;
 mod sessions;
+mod silence;
 mod storage;
 mod stream;
 mod support;

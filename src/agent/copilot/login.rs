@@ -1,6 +1,7 @@
 //! Logging in: `copilot login --device-code`, its code and address shown, its end waited for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -11,30 +12,40 @@ use tokio_util::task::TaskTracker;
 
 use super::authentication::Authentication;
 use super::program::{is_whole_cli, with_leading};
+use super::server::reason;
 use super::servers::Servers;
 use super::settings::CopilotSettings;
 use crate::agent::{BoxFuture, Login, LoginProgress, LoginRequest, LoginStage};
 use crate::model::redact;
 use crate::process::{ChildProcess, ProcessSpec};
 
+/// How long a cancelled login may take to go away.
+const END_WITHIN: Duration = Duration::from_millis(200);
+
 /// The one login that may be under way.
 pub(super) struct DeviceLogin {
-    pub settings: CopilotSettings,
-    pub servers: Arc<Servers>,
-    pub authentication: Arc<Authentication>,
-    progress: watch::Sender<LoginProgress>,
+    shared: Arc<Shared>,
     /// Ends the one under way.
     under_way: Mutex<CancellationToken>,
     tasks: TaskTracker,
 }
 
+struct Shared {
+    settings: CopilotSettings,
+    servers: Arc<Servers>,
+    authentication: Arc<Authentication>,
+    progress: watch::Sender<LoginProgress>,
+}
+
+fn is_under_way(progress: &LoginProgress) -> bool {
+    matches!(progress.stage, LoginStage::Starting | LoginStage::Waiting)
+}
+
 impl DeviceLogin {
     pub fn new(settings: CopilotSettings, servers: Arc<Servers>, authentication: Arc<Authentication>) -> Self {
+        let progress = watch::Sender::new(LoginProgress::default());
         Self {
-            settings,
-            servers,
-            authentication,
-            progress: watch::Sender::new(LoginProgress::default()),
+            shared: Arc::new(Shared { settings, servers, authentication, progress }),
             under_way: Mutex::default(),
             tasks: TaskTracker::new(),
         }
@@ -45,10 +56,61 @@ impl DeviceLogin {
         self.tasks.close();
         self.tasks.wait().await;
     }
+}
 
-    fn fail(&self, message: impl Into<String>) {
-        let message = Some(redact(&message.into()).into_owned());
-        self.progress.send_replace(LoginProgress { stage: LoginStage::Failed, message, ..LoginProgress::default() });
+impl Login for DeviceLogin {
+    fn begin(&self, request: LoginRequest) -> BoxFuture<'_, LoginProgress> {
+        let begun = self.shared.progress.send_if_modified(|progress| {
+            let begins = !is_under_way(progress);
+            if begins {
+                *progress = LoginProgress { stage: LoginStage::Starting, ..LoginProgress::default() };
+            }
+            begins
+        });
+        if begun {
+            let cancelled = CancellationToken::new();
+            self.under_way.lock().clone_from(&cancelled);
+            // A task of its own: whoever began it may go away.
+            self.tasks.spawn(Arc::clone(&self.shared).log_in(request, cancelled));
+        }
+        Box::pin(async move {
+            let mut progress = self.shared.progress.subscribe();
+            let settled = progress.wait_for(|progress| progress.stage != LoginStage::Starting).await;
+            settled.map(|progress| progress.clone()).unwrap_or_default()
+        })
+    }
+
+    fn progress(&self) -> LoginProgress {
+        self.shared.progress.borrow().clone()
+    }
+
+    fn cancel(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            self.under_way.lock().cancel();
+            let _ = self.shared.progress.subscribe().wait_for(|progress| !is_under_way(progress)).await;
+        })
+    }
+}
+
+impl Shared {
+    /// One login from its beginning to its end.
+    async fn log_in(self: Arc<Self>, request: LoginRequest, cancelled: CancellationToken) {
+        let outcome = match cancelled.run_until_cancelled(self.start(request)).await {
+            None => Err("The login was cancelled.".to_owned()),
+            Some(Err(reason)) => Err(reason),
+            Some(Ok((child, stdout))) => self.follow(child, stdout, cancelled).await,
+        };
+        let (stage, message) = match outcome {
+            Ok(message) => {
+                // A program that runs already does not see the new login.
+                self.servers.renew().await;
+                self.authentication.forget();
+                (LoginStage::Succeeded, message)
+            }
+            Err(message) => (LoginStage::Failed, message),
+        };
+        let message = Some(redact(&message).into_owned());
+        self.progress.send_replace(LoginProgress { stage, message, ..LoginProgress::default() });
     }
 
     async fn start(&self, request: LoginRequest) -> Result<(ChildProcess, ChildStdout), String> {
@@ -75,68 +137,18 @@ impl DeviceLogin {
             environment: self.settings.environment.clone(),
             working_directory: None,
         };
-        let (child, stdin, stdout) =
-            ChildProcess::spawn(&spec).map_err(|error| format!("{error}: {}", error.source))?;
+        let (child, stdin, stdout) = self.settings.supervisor.spawn(&spec).map_err(|error| reason(&error))?;
         drop(stdin);
         Ok((child, stdout))
     }
-}
 
-impl Login for DeviceLogin {
-    fn begin(&self, request: LoginRequest) -> BoxFuture<'_, LoginProgress> {
-        Box::pin(async move {
-            let begun = self.progress.send_if_modified(|progress| {
-                let idle = !matches!(progress.stage, LoginStage::Starting | LoginStage::Waiting);
-                if idle {
-                    *progress = LoginProgress { stage: LoginStage::Starting, ..LoginProgress::default() };
-                }
-                idle
-            });
-            if begun {
-                let cancelled = CancellationToken::new();
-                self.under_way.lock().clone_from(&cancelled);
-                match self.start(request).await {
-                    Err(reason) => self.fail(reason),
-                    Ok((child, stdout)) => {
-                        let flow = Flow {
-                            progress: self.progress.clone(),
-                            servers: Arc::clone(&self.servers),
-                            authentication: Arc::clone(&self.authentication),
-                        };
-                        self.tasks.spawn(flow.follow(child, stdout, cancelled));
-                    }
-                }
-            }
-            let mut progress = self.progress.subscribe();
-            let settled = progress.wait_for(|progress| progress.stage != LoginStage::Starting).await;
-            settled.map(|progress| progress.clone()).unwrap_or_default()
-        })
-    }
-
-    fn progress(&self) -> LoginProgress {
-        self.progress.borrow().clone()
-    }
-
-    fn cancel(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            self.under_way.lock().cancel();
-            let mut progress = self.progress.subscribe();
-            let is_over =
-                |progress: &LoginProgress| !matches!(progress.stage, LoginStage::Starting | LoginStage::Waiting);
-            let _ = progress.wait_for(is_over).await;
-        })
-    }
-}
-
-/// One login from its first word to its end.
-struct Flow {
-    progress: watch::Sender<LoginProgress>,
-    servers: Arc<Servers>,
-    authentication: Arc<Authentication>,
-}
-
-impl Flow {
-    async fn follow(self, mut child: ChildProcess, stdout: ChildStdout, cancelled: CancellationToken) {
+    /// Tells the code as soon as it is known, then waits for the end. Gives who logged in, or why nobody did.
+    async fn follow(
+        &self,
+        mut child: ChildProcess,
+        stdout: ChildStdout,
+        cancelled: CancellationToken,
+    ) -> Result<String, String> {
         let mut lines = BufReader::new(stdout).lines();
         let mut last = String::new();
         let reading = async {
@@ -154,20 +166,14 @@ impl Flow {
             }
             child.wait().await
         };
-        let ended = cancelled.run_until_cancelled(reading).await;
-        let (stage, message) = match ended {
-            None => (LoginStage::Failed, "The login was cancelled.".to_owned()),
-            Some(_) if child.succeeded() => (LoginStage::Succeeded, last),
-            Some(status) => (LoginStage::Failed, failure(&child.last_words().await, &status)),
-        };
-        drop(child);
-        if stage == LoginStage::Succeeded {
-            // A program that runs already does not see the new login.
-            self.servers.renew().await;
-            self.authentication.forget();
+        match cancelled.run_until_cancelled(reading).await {
+            None => {
+                child.end(END_WITHIN).await;
+                Err("The login was cancelled.".to_owned())
+            }
+            Some(_) if child.succeeded() => Ok(last),
+            Some(status) => Err(failure(&child.last_words().await, &status)),
         }
-        let message = Some(redact(&message).into_owned());
-        self.progress.send_replace(LoginProgress { stage, message, ..LoginProgress::default() });
     }
 }
 

@@ -37,8 +37,8 @@ use tokio_util::sync::CancellationToken;
 pub use settings::{CopilotSettings, OwnProvider};
 
 use super::{
-    BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList, OwnSessions, Readiness,
-    Runtime, StartError, StartSpec, SystemPromptSupport,
+    AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
+    OwnSessions, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::{Check, SessionId};
 use authentication::{Answer, Authentication};
@@ -161,6 +161,7 @@ impl Copilot {
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
+        let pulse = Arc::clone(&lease.server);
         let link = Link {
             lease,
             session: session.clone(),
@@ -177,7 +178,7 @@ impl Copilot {
             tasks_asked: TasksAsked::default(),
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
-        Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled))
+        Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled).with_pulse(pulse))
     }
 
     async fn readiness(&self) -> Readiness {
@@ -259,6 +260,10 @@ impl Runtime for Copilot {
 
     fn preflight(&self) -> BoxFuture<'_, Vec<Check>> {
         Box::pin(preflight::checks(self))
+    }
+
+    fn processes(&self) -> Vec<AgentProcess> {
+        self.servers.all().iter().filter_map(|server| server.figures()).collect()
     }
 
     fn version(&self) -> BoxFuture<'_, Option<String>> {

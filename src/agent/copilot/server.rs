@@ -1,22 +1,24 @@
 //! One running program, shared by all sessions.
 
+use std::error::Error as _;
 use std::time::{Duration, Instant};
 
 use github_copilot_sdk::Client;
-use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{Mutex, watch};
 
 use super::program::server_arguments;
 use super::settings::CopilotSettings;
 use super::tap::Tap;
-use crate::agent::StartError;
 use crate::agent::program::FoundProgram;
-use crate::process::{ChildProcess, ProcessSpec, StderrTail};
+use crate::agent::{AgentProcess, BoxFuture, Pulse, StartError};
+use crate::process::{ChildProcess, ProcessProbe, ProcessSpec, SpawnError, StderrTail};
 
 /// How long it may take to say goodbye, and then to end.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
 const END_WITHIN: Duration = Duration::from_secs(2);
+/// How long the rest of what it said may take to be read.
+const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
 /// How long it may take to answer a simple question.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const UPDATE_HINT: &str = "update it with `flightdeck agents install copilot` or `npm install -g @github/copilot`";
@@ -31,6 +33,8 @@ pub(super) struct Server {
     /// How many sessions use it.
     pub sessions: watch::Sender<usize>,
     stderr: StderrTail,
+    probe: ProcessProbe,
+    /// Locked until it has ended with everything that it had started: whoever starts it again waits for that.
     child: Mutex<Option<ChildProcess>>,
 }
 
@@ -44,8 +48,8 @@ impl Server {
             working_directory: None,
         };
         let (child, stdin, stdout) =
-            ChildProcess::spawn(&spec).map_err(|error| StartError::Permanent(format!("{error}: {}", error.source)))?;
-        let stderr = child.stderr().clone();
+            settings.supervisor.spawn(&spec).map_err(|error| StartError::Permanent(reason(&error)))?;
+        let (stderr, probe) = (child.stderr().clone(), child.probe());
         let (tap, client) = Tap::open(stdout, stdin).map_err(|error| StartError::Permanent(error.to_string()))?;
         let mut server = Self {
             client,
@@ -54,6 +58,7 @@ impl Server {
             started_at: Instant::now(),
             sessions: watch::Sender::new(0),
             stderr,
+            probe,
             child: Mutex::new(Some(child)),
         };
         let hello = tokio::time::timeout(settings.hello_within, server.client.verify_protocol_version());
@@ -92,7 +97,7 @@ impl Server {
 
     /// A program that does not know what an SDK server is ends at once and says so; any other end may pass.
     async fn ended_at_start(&self, program: &FoundProgram) -> StartError {
-        let child = self.child.lock().take();
+        let child = self.child.lock().await.take();
         if let Some(mut child) = child {
             child.last_words().await;
         }
@@ -120,15 +125,48 @@ impl Server {
         }
     }
 
-    /// Ends the program politely: it then ends the tools it has started, which a kill would leave behind.
+    /// Ends the program politely: it then ends the tools it has started, which a kill would leave behind. What a program
+    /// that died has left behind is ended too.
     pub async fn end(&self) {
-        let Some(child) = self.child.lock().take() else { return };
-        let goodbye = self.client.call("runtime.shutdown", Some(json!({})));
-        if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
-            tracing::debug!("copilot did not say goodbye in time");
+        let mut place = self.child.lock().await;
+        let Some(child) = place.take() else { return };
+        if self.is_alive() {
+            let goodbye = self.client.call("runtime.shutdown", Some(json!({})));
+            if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
+                tracing::debug!("copilot did not say goodbye in time");
+            }
         }
+        self.finish(child, END_WITHIN).await;
+    }
+
+    /// Whoever waited for this finds that the program is not alive any more.
+    async fn finish(&self, child: ChildProcess, grace: Duration) {
         self.tap.close();
-        child.end(END_WITHIN).await;
+        child.end(grace).await;
+        if tokio::time::timeout(LAST_WORDS_WITHIN, self.tap.ended.cancelled()).await.is_err() {
+            tracing::warn!("copilot has ended and somebody still holds its standard output");
+            self.tap.give_up();
+        }
+    }
+
+    /// What it uses. Not for a thread that others wait for.
+    pub fn figures(&self) -> Option<AgentProcess> {
+        let figures = self.probe.figures()?;
+        Some(AgentProcess {
+            runtime: super::Copilot::NAME.to_owned(),
+            pid: self.probe.pid(),
+            version: Some(self.version.clone()).filter(|version| !version.is_empty()),
+            sessions: *self.sessions.borrow(),
+            resident_bytes: figures.resident_bytes,
+            cpu_seconds: figures.cpu.as_secs_f64(),
+            children: figures.processes.saturating_sub(1),
+            started_at: figures.started_at,
+        })
+    }
+
+    async fn processor_time(&self) -> Option<Duration> {
+        let probe = self.probe.clone();
+        tokio::task::spawn_blocking(move || probe.figures()).await.ok().flatten().map(|figures| figures.cpu)
     }
 
     pub fn is_alive(&self) -> bool {
@@ -145,6 +183,32 @@ impl Server {
             (false, false) => format!("{reason}; its last words: {stderr}"),
         }
     }
+}
+
+impl Pulse for Server {
+    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+        Box::pin(async move {
+            let before = self.processor_time().await;
+            let answer = tokio::time::timeout(within, self.client.call("ping", Some(json!({})))).await;
+            // An error is an answer, and one that is gone says so itself.
+            answer.is_ok() || self.processor_time().await > before
+        })
+    }
+
+    fn cut_off(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut place = self.child.lock().await;
+            if let Some(child) = place.take() {
+                self.finish(child, Duration::ZERO).await;
+            }
+        })
+    }
+}
+
+/// Why a program was not started, with the cause.
+pub(super) fn reason(error: &SpawnError) -> String {
+    let cause = error.source().map(ToString::to_string).unwrap_or_default();
+    format!("{error}: {cause}")
 }
 
 fn text(value: &Value, name: &str) -> Option<String> {

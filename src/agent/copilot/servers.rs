@@ -112,16 +112,17 @@ impl Servers {
         if self.stopping.is_cancelled() {
             return Err(StartError::Permanent("the server is shutting down".to_owned()));
         }
+        if let Some(gone) = running.current.take() {
+            // Its tools must not meet those of the next one.
+            gone.end().await;
+        }
         let program = self.programs.find().await.map_err(StartError::Permanent)?;
         let server = Arc::new(Server::start(&program, &self.settings).await?);
         tracing::info!(version = %server.version, program = %program.path.display(), "copilot was started");
         running.current = Some(Arc::clone(&server));
         self.started.lock().push(Arc::downgrade(&server));
-        let (servers, watched) = (Arc::clone(&self.running), Arc::clone(&server));
-        let (stopping, idle) = (self.stopping.clone(), self.settings.end_when_idle.unwrap_or(NEVER));
-        self.watchers.spawn(async move {
-            let _: Option<()> = stopping.run_until_cancelled(end_when_idle(servers, watched, idle)).await;
-        });
+        let idle = self.settings.end_when_idle.unwrap_or(NEVER);
+        self.watchers.spawn(watch(Arc::clone(&self.running), Arc::clone(&server), idle, self.stopping.clone()));
         Ok(server)
     }
 
@@ -145,32 +146,36 @@ impl Servers {
     }
 }
 
-/// Waits until no session has used the program for `idle`, then ends it. A retired one ends with its last session.
-async fn end_when_idle(running: Arc<Mutex<Running>>, server: Arc<Server>, idle: Duration) {
+/// Ends the program when nobody uses it any more, and sees to what one that died by itself has left behind.
+async fn watch(running: Arc<Mutex<Running>>, server: Arc<Server>, idle: Duration, stopping: CancellationToken) {
+    tokio::select! {
+        () = until_unused(&running, &server, idle) => tracing::info!("copilot is ended because no session used it"),
+        () = server.tap.ended.cancelled() => {}
+        // Whoever stops the runtime ends every program.
+        () = stopping.cancelled() => return,
+    }
+    server.end().await;
+}
+
+/// Waits until no session has used the program for `idle`, or the last session of a retired one is gone. Nobody can
+/// lease it afterwards.
+async fn until_unused(running: &Mutex<Running>, server: &Arc<Server>, idle: Duration) {
     let mut sessions = server.sessions.subscribe();
     loop {
         if sessions.wait_for(|sessions| *sessions == 0).await.is_err() {
-            return;
+            return std::future::pending().await;
         }
-        let is_retired = running.lock().await.retired.iter().any(|retired| Arc::ptr_eq(retired, &server));
+        let is_retired = running.lock().await.retired.iter().any(|retired| Arc::ptr_eq(retired, server));
         let patience = if is_retired { Duration::ZERO } else { idle };
-        tokio::select! {
-            used = tokio::time::timeout(patience, sessions.wait_for(|sessions| *sessions > 0)) => if used.is_ok() { continue },
-            () = server.tap.ended.cancelled() => {}
+        if tokio::time::timeout(patience, sessions.wait_for(|sessions| *sessions > 0)).await.is_ok() {
+            continue;
         }
         let mut running = running.lock().await;
         // Whoever leases it holds the lock, so this is the last word.
-        if *server.sessions.borrow() > 0 && server.is_alive() {
-            continue;
+        if *server.sessions.borrow() == 0 {
+            running.current.take_if(|current| Arc::ptr_eq(current, server));
+            running.retired.retain(|retired| !Arc::ptr_eq(retired, server));
+            return;
         }
-        if running.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, &server)) {
-            running.current = None;
-        }
-        running.retired.retain(|retired| !Arc::ptr_eq(retired, &server));
-        if server.is_alive() {
-            tracing::info!("copilot was ended because no session used it");
-        }
-        server.end().await;
-        return;
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::agent::Quarantine;
+use crate::process::Supervisor;
 
 /// A model provider of the user's own.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,8 @@ pub struct CopilotSettings {
     pub mcp_servers: Map<String, Value>,
     /// Versions that must not be used.
     pub quarantine: Arc<Quarantine>,
+    /// Who starts the program.
+    pub supervisor: Supervisor,
 }
 
 impl Default for CopilotSettings {
@@ -56,6 +59,7 @@ impl Default for CopilotSettings {
             providers: BTreeMap::new(),
             mcp_servers: Map::new(),
             quarantine: Arc::default(),
+            supervisor: Supervisor::without_ledger(),
         }
     }
 }

@@ -82,8 +82,7 @@ impl Tap {
         let (routes, ended, reason) = (Arc::clone(&tap.routes), tap.ended.clone(), Arc::clone(&tap.reason));
         tokio::spawn(async move {
             *reason.lock() = read_all(from_program, to_client, &routes).await;
-            routes.lock().clear();
-            ended.cancel();
+            end(&routes, &ended);
         });
         tokio::spawn(write_all(to_program, from_client, answered, tap.ended.clone(), tap.closing.clone()));
         Ok((tap, client))
@@ -112,10 +111,22 @@ impl Tap {
         self.closing.cancel();
     }
 
+    /// The program is gone, even if its stream is not at its end because something else holds it.
+    pub fn give_up(&self) {
+        "the program ended".clone_into(&mut self.reason.lock());
+        end(&self.routes, &self.ended);
+    }
+
     /// Why the stream ended.
     pub fn reason(&self) -> String {
         self.reason.lock().clone()
     }
+}
+
+/// In this order: whoever finds the queue of a session at its end also finds that the program is gone.
+fn end(routes: &Routes, ended: &CancellationToken) {
+    ended.cancel();
+    routes.lock().clear();
 }
 
 /// Reads until the end; gives the reason for it.
@@ -261,6 +272,18 @@ mod tests {
         drop(program);
         assert!(queue.recv().await.is_none(), "the end of the stream ends every session's queue");
         tap.ended.cancelled().await;
+        assert_eq!(tap.reason(), "the program ended");
+    }
+
+    #[tokio::test]
+    async fn a_program_that_is_gone_is_gone_for_its_sessions_even_if_its_stream_is_held_open() {
+        let (_held, tap_reads) = tokio::io::duplex(1024);
+        let (tap_writes, _program_reads) = tokio::io::duplex(1024);
+        let (tap, _client) = Tap::open(tap_reads, tap_writes).expect("opened");
+        let mut queue = tap.listen("s");
+        tap.give_up();
+        assert!(queue.recv().await.is_none());
+        assert!(tap.ended.is_cancelled());
         assert_eq!(tap.reason(), "the program ended");
     }
 }

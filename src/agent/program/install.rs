@@ -10,7 +10,7 @@ use super::find::private_folder;
 use super::native::{behind_loader, file_names};
 use super::version::version_of;
 use super::{FoundProgram, ProgramSource};
-use crate::process::{ChildProcess, ProcessSpec};
+use crate::process::{ProcessSpec, Supervisor};
 
 /// How often progress is told.
 const TOLD_EVERY: Duration = Duration::from_millis(500);
@@ -127,7 +127,8 @@ impl Installable {
         let mut arguments: Vec<String> = fixed.map(str::to_owned).to_vec();
         arguments.extend([folder.display().to_string(), package.clone()]);
         let spec = ProcessSpec { program: npm, arguments, environment: environment.clone(), working_directory: None };
-        let (mut child, stdin, mut stdout) = ChildProcess::spawn(&spec).map_err(|error| failed(error.to_string()))?;
+        let (mut child, stdin, mut stdout) =
+            Supervisor::without_ledger().spawn(&spec).map_err(|error| failed(error.to_string()))?;
         drop(stdin);
         let mut said = Vec::new();
         let mut talking = true;

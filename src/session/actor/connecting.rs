@@ -211,6 +211,7 @@ impl Actor {
     /// closed its channel says so itself.
     pub(super) fn send(&mut self, command: AgentCommand) {
         let Link::Live(connection) = &self.link else { return };
+        self.silence.ends();
         if let Err(TrySendError::Full(_)) = connection.commands.try_send(command) {
             tracing::error!(session = %self.id, "the agent takes no commands; it is started anew");
             let error = StartError::Temporary("the agent took no commands any more".to_owned());
@@ -223,6 +224,7 @@ impl Actor {
         // Nothing that it said may be numbered after what is written now.
         self.held.take();
         self.buffer.clear();
+        self.silence.ends();
         if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None)
             && tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err()
         {

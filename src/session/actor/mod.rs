@@ -13,6 +13,7 @@ mod lifecycle;
 mod prompts;
 mod requests;
 mod restart;
+mod silence;
 mod turn;
 
 use std::collections::HashMap;
@@ -30,6 +31,7 @@ use held::Held;
 use journal::Journal;
 use prompts::PromptQueue;
 use requests::Requests;
+use silence::Silence;
 use turn::Turn;
 
 use super::blocks::Blocks;
@@ -75,6 +77,7 @@ pub(super) struct Actor {
     blocks: Blocks,
     requests: Requests,
     link: Link,
+    silence: Silence,
     /// Consecutive deaths of the agent without a turn that went well.
     deaths: u32,
     buffer: Vec<AgentEvent>,
@@ -114,6 +117,7 @@ impl Actor {
             blocks: Blocks::default(),
             requests: Requests::new(requests),
             link: Link::None,
+            silence: Silence::new(),
             deaths: 0,
             buffer: Vec::new(),
             held: Held::default(),
@@ -136,6 +140,8 @@ impl Actor {
             self.journal.flush();
             let full = self.journal.in_flight() >= WINDOW;
             if full {
+                // Nobody listens, so nobody can say that it is quiet.
+                self.silence.ends();
                 self.stalled_since.get_or_insert_with(Instant::now);
             } else {
                 self.stalled_since = None;
@@ -156,6 +162,7 @@ impl Actor {
                 news = connecting::next(&mut self.link, &mut self.buffer, EVENTS_PER_STEP), if listens => {
                     self.on_news(news, full).await;
                 }
+                lives = self.silence.looked(), if self.silence.is_looked_at() => self.on_looked(lives).await,
                 _ = head.changed(), if full => {}
                 () = stopping.cancelled() => {
                     self.shut_down().await;
@@ -179,6 +186,7 @@ impl Actor {
     }
 
     async fn on_news(&mut self, news: LinkNews, full: bool) {
+        self.silence.ends();
         match news {
             LinkNews::Events => {
                 let mut buffer = std::mem::take(&mut self.buffer);
@@ -214,7 +222,7 @@ impl Actor {
     fn next_deadline(&self) -> Option<Instant> {
         let stall = self.stalled_since.filter(|_| !self.is_stalled()).map(|since| since + STALLED_AFTER);
         let interrupt = self.turn.as_ref().and_then(Turn::interrupt_deadline);
-        [stall, interrupt, self.let_go_at, self.request_deadline()].into_iter().flatten().min()
+        [stall, interrupt, self.let_go_at, self.request_deadline(), self.silence_deadline()].into_iter().flatten().min()
     }
 
     async fn on_deadline(&mut self) {
@@ -225,6 +233,9 @@ impl Actor {
         }
         if self.turn.as_ref().and_then(Turn::interrupt_deadline).is_some_and(|at| at <= now) {
             self.give_up_on_interrupt().await;
+        }
+        if self.silence_deadline().is_some_and(|at| at <= now) {
+            self.look_at_silent_agent();
         }
         self.give_up_on_unattended_requests().await;
     }

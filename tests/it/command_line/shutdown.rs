@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::support::{EventStream, Reply, Server, SseEvent, TestSession, callbacks};
+use crate::support::{
+    CopilotServer, EventStream, Program, Reply, Server, SseEvent, TestSession, callbacks, send_signal, until_gone,
+};
 
 /// A server with somebody in every kind of call that waits.
 struct Busy {
@@ -98,6 +100,34 @@ async fn sigint_ends_the_server_well_with_readers_and_a_running_turn() {
     let mut busy = busy_server().await;
     assert!(busy.server.signal("INT").await, "exit code 0");
     check_all_is_kept(busy).await;
+}
+
+/// A program that stands still holds up the end for a while; nobody has to wait for that.
+#[tokio::test]
+async fn a_second_signal_ends_the_server_at_once_and_loses_nothing_that_was_seen() {
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    let session = copilot.session("ask").await;
+    let mut stream = session.events_after(0).await;
+    session.prompt("@@slow 1000").await;
+    let mut seen = stream.until(|event| event.data.contains("tick3")).await;
+    let (program, process) = (copilot.program(), copilot.server.process_id());
+    let CopilotServer { mut server, model } = copilot;
+    send_signal("STOP", program);
+    send_signal("TERM", process);
+    // Two of a kind might be taken for one.
+    send_signal("INT", process);
+    assert_eq!(server.exit_code().await, Some(130));
+    until_gone(program).await;
+    seen.extend(rest_of(stream).await);
+    let server = server.start_again().await;
+    let session = session.seen_by(server.http());
+    let log = session.log().await;
+    check_closed(&log);
+    let said: String = seen.iter().filter_map(|event| event.json()["delta"].as_str().map(str::to_owned)).collect();
+    let kept = log[log.len() - 4].1["completeContent"].as_str().expect("text").to_owned();
+    assert!(said.contains("tick3") && kept.starts_with(&said), "what a reader has seen is kept: {kept}");
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    drop(model);
 }
 
 #[tokio::test]

@@ -1,36 +1,6 @@
 //! The program is killed, the server is killed: the conversation goes on.
 
-use crate::support::{CopilotServer, Program, callbacks};
-
-/// The processes below another one.
-fn children_of(parent: u32) -> Vec<u32> {
-    let stat = |id: u32| std::fs::read_to_string(format!("/proc/{id}/stat")).ok();
-    std::fs::read_dir("/proc")
-        .expect("Linux")
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter(|id| {
-            let parent_field =
-                stat(*id).and_then(|text| text.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok());
-            parent_field == Some(parent)
-        })
-        .collect()
-}
-
-/// The processes below another one, and those below them.
-fn descendants_of(parent: u32) -> Vec<u32> {
-    let mut all = children_of(parent);
-    let mut next = 0;
-    while let Some(child) = all.get(next).copied() {
-        all.extend(children_of(child));
-        next += 1;
-    }
-    all
-}
-
-/// A zombie is not alive any more.
-fn is_alive(id: u32) -> bool {
-    std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z"))
-}
+use crate::support::{CopilotServer, Program, callbacks, children_of, descendants_of, send_signal, until_gone};
 
 #[tokio::test]
 async fn a_killed_program_is_started_again_and_still_knows_the_conversation() {
@@ -42,11 +12,7 @@ async fn a_killed_program_is_started_again_and_still_knows_the_conversation() {
         let after = session.get("").await.json()["lastSeq"].as_u64().expect("a number");
         let mut stream = session.events_after(after).await;
         stream.until(|event| event.data.contains("tick3")).await;
-        for child in children_of(copilot.server.process_id()) {
-            let killed =
-                std::process::Command::new("kill").arg("-9").arg(child.to_string()).status().expect("kill runs");
-            assert!(killed.success());
-        }
+        send_signal("KILL", copilot.program());
         let events = stream.until_callback("onIdle").await;
         assert!(events.iter().any(|event| event.callback() == "sessionError"), "{program:?}");
         assert!(events.iter().any(|event| event.json()["kind"] == "interrupted"));
@@ -71,9 +37,7 @@ async fn after_a_kill_of_the_server_the_program_is_gone_and_the_session_goes_on(
     let CopilotServer { server, model } = copilot;
     let server = server.kill_and_restart().await;
     for child in children {
-        while is_alive(child) {
-            tokio::task::yield_now().await;
-        }
+        until_gone(child).await;
     }
     let again = first.seen_by(server.http());
     let answer = again.ask("@@history").await;
@@ -95,9 +59,7 @@ async fn at_a_clean_end_the_program_and_its_tools_end_too() {
         assert!(children.len() >= 2, "the program and the tool it runs: {children:?}");
         assert!(copilot.server.stop().await, "{program:?}");
         for child in children {
-            while is_alive(child) {
-                tokio::task::yield_now().await;
-            }
+            until_gone(child).await;
         }
     }
 }

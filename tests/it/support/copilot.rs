@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flightdeck::http::scripted_model::ScriptedModel;
 use serde_json::{Value, json};
 
-use super::{Server, ServerBuilder, TestSession};
+use super::{Server, ServerBuilder, TestSession, children_of, id_in};
 
 /// The two programs that speak the SDK protocol.
 #[derive(Clone, Copy, Debug)]
@@ -63,17 +63,40 @@ pub fn byok(program: Program, base_url: &str, folder: &Path) -> ServerBuilder {
 }
 
 impl CopilotServer {
-    /// With settings of the test's own.
+    pub async fn start(program: Program) -> Self {
+        Self::start_with(program, "").await
+    }
+
+    /// As [`Self::start`], with a configuration file.
     pub async fn start_with(program: Program, config: &str) -> Self {
+        Self::start_as(program, |builder| builder.config(config)).await
+    }
+
+    /// As [`Self::start`], with anything else that a server can be started with.
+    pub async fn start_as(program: Program, change: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let model = ScriptedModel::start().await.expect("started");
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("work")).expect("a folder to work in");
-        let builder = byok(program, &model.base_url(), folder.path()).config(config);
+        let builder = change(byok(program, &model.base_url(), folder.path()));
         Self { server: builder.start_in(folder).await, model }
     }
 
-    pub async fn start(program: Program) -> Self {
-        Self::start_with(program, "").await
+    /// The one program that the server has started.
+    pub fn program(&self) -> u32 {
+        let children = children_of(self.server.process_id());
+        assert_eq!(children.len(), 1, "{children:?}");
+        children[0]
+    }
+
+    /// Runs a tool in a session that says nothing and goes on until it is ended from outside; gives its process.
+    pub async fn run_tool(&self, session: &TestSession) -> u32 {
+        self.run_command(session, "exec sleep 1000").await
+    }
+
+    pub async fn run_command(&self, session: &TestSession, command: &str) -> u32 {
+        let file = self.server.work().join("tool");
+        session.prompt(&format!("@@bash echo $$ > {} && {command}", file.display())).await;
+        id_in(&file).await
     }
 
     /// A session in the server's own folder, with that permission mode.
@@ -86,4 +109,12 @@ impl CopilotServer {
         body["workingDirectory"] = json!(self.server.work());
         TestSession::start_with(self.server.http(), body).await
     }
+}
+
+/// A figure of an agent's process, from the text of `/metrics`.
+pub fn agent_figure(text: &str, name: &str, pid: u32) -> Option<f64> {
+    let start = format!("flightdeck_agent_process_{name}{{");
+    let line = text.lines().find(|line| line.starts_with(&start) && line.contains(&format!("pid=\"{pid}\"")))?;
+    assert!(line.contains("runtime=\"copilot\""), "{line}");
+    line.rsplit_once(' ')?.1.parse().ok()
 }

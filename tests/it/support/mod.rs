@@ -4,14 +4,16 @@ mod client;
 mod copilot;
 mod github;
 mod port;
+mod processes;
 mod raw;
 mod server;
 mod session;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
-pub use copilot::{CopilotServer, Program, bare, byok};
+pub use copilot::{CopilotServer, Program, agent_figure, bare, byok};
 pub use github::{FakeGitHub, Person};
 pub use port::free_port;
+pub use processes::{children_of, descendants_of, id_in, is_alive, send_signal, until_gone};
 pub use raw::{RawConnection, RawReply, exchange};
 pub use server::{Ended, Server, ServerBuilder};
 pub use session::{TestSession, callbacks, message_text};

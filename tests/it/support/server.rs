@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
 use tokio::task::JoinHandle;
 
-use super::{Http, TestSession};
+use super::{Http, TestSession, send_signal};
 
 /// How a server is to be started.
 #[derive(Clone, Debug, Default)]
@@ -250,8 +250,7 @@ impl Server {
 
     /// Sends a signal and waits for the end. Gives whether it ended well.
     pub async fn signal(&mut self, name: &str) -> bool {
-        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.process_id().to_string()).status().await;
-        assert!(sent.expect("kill runs").success());
+        send_signal(name, self.process_id());
         self.ended().await
     }
 
@@ -261,7 +260,12 @@ impl Server {
     }
 
     pub async fn ended(&mut self) -> bool {
-        self.child.wait().await.expect("waited").success()
+        self.exit_code().await == Some(0)
+    }
+
+    /// How it ended; `None` for a signal.
+    pub async fn exit_code(&mut self) -> Option<i32> {
+        self.child.wait().await.expect("waited").code()
     }
 
     /// Starts anew on the same data after an end.

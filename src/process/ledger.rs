@@ -1,0 +1,169 @@
+//! Children that were started and not seen to their end, written down so that a later run finds what is left of them.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::marker::Marker;
+use super::system;
+
+/// A file per child in a folder, or nowhere. Clones share the folder.
+#[derive(Clone, Debug)]
+pub(super) struct Ledger {
+    folder: Option<Arc<Path>>,
+}
+
+/// A process as it is written down. A number alone says little: it is given to others later.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Identity {
+    pub pid: u32,
+    /// When it began; `None` where the system does not say.
+    pub started: Option<String>,
+}
+
+/// What is written down about a child.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Note {
+    marker: String,
+    /// For people.
+    pub program: PathBuf,
+    /// Which boot of the machine the numbers belong to.
+    pub boot: String,
+    /// Who started it.
+    pub owner: Identity,
+    /// The child; `None` while it is being started.
+    pub child: Option<Identity>,
+}
+
+impl Identity {
+    pub fn of(pid: u32) -> Self {
+        Self { pid, started: system::started(pid) }
+    }
+
+    /// Whether this very process is still there. Where the system does not say, none is.
+    pub fn is_alive(&self) -> bool {
+        self.started.is_some() && self.started == system::started(self.pid)
+    }
+}
+
+impl Note {
+    pub fn new(marker: &Marker, program: &Path) -> Self {
+        Self {
+            marker: marker.to_string(),
+            program: program.to_owned(),
+            boot: system::boot(),
+            owner: Identity::of(std::process::id()),
+            child: None,
+        }
+    }
+
+    /// `None` for one that is damaged.
+    pub fn marker(&self) -> Option<Marker> {
+        Marker::parse(&self.marker)
+    }
+}
+
+impl Ledger {
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder: folder.map(Arc::from) }
+    }
+
+    pub fn folder(&self) -> Option<&Path> {
+        self.folder.as_deref()
+    }
+
+    /// Writes a note, whole or not at all. It has to outlive this process, not the machine, so nothing is synced.
+    pub fn write(&self, note: &Note) -> io::Result<()> {
+        let Some(path) = self.file(&note.marker) else { return Ok(()) };
+        let fresh = path.with_extension("new");
+        let mut file = private_file(&fresh)?;
+        file.write_all(&serde_json::to_vec(note)?)?;
+        fs::rename(&fresh, path)
+    }
+
+    /// Nothing is left of that child.
+    pub fn remove(&self, marker: &Marker) {
+        let Some(path) = self.file(&marker.to_string()) else { return };
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                tracing::warn!(%error, path = %path.display(), "the note of an ended process could not be removed");
+            }
+            _ => {}
+        }
+    }
+
+    /// All notes that can be read; others are of no use to anybody and go.
+    pub fn notes(&self) -> io::Result<Vec<Note>> {
+        let Some(folder) = self.folder() else { return Ok(Vec::new()) };
+        let mut notes = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            let note = serde_json::from_slice::<Note>(&fs::read(&path)?).ok().filter(|note| note.marker().is_some());
+            if let Some(note) = note {
+                notes.push(note);
+            } else {
+                tracing::warn!(path = %path.display(), "the note of a process cannot be read and is dropped");
+                fs::remove_file(&path)?;
+            }
+        }
+        Ok(notes)
+    }
+
+    fn file(&self, marker: &str) -> Option<PathBuf> {
+        self.folder().map(|folder| folder.join(format!("{marker}.json")))
+    }
+}
+
+/// A new or emptied file that only its owner may read.
+fn private_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_are_private_come_back_whole_and_go() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = Ledger::new(Some(folder.path().to_owned()));
+        let marker = Marker::new();
+        let mut note = Note::new(&marker, Path::new("/bin/sh"));
+        ledger.write(&note).expect("written");
+        note.child = Some(Identity { pid: 7, started: Some("99".to_owned()) });
+        ledger.write(&note).expect("written again");
+        assert_eq!(ledger.notes().expect("read"), [note]);
+        #[cfg(unix)]
+        {
+            let file = fs::metadata(folder.path().join(format!("{marker}.json"))).expect("there");
+            assert_eq!(std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o777, 0o600);
+        }
+        ledger.remove(&marker);
+        assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
+    }
+
+    #[test]
+    fn damaged_notes_are_dropped_and_other_files_left_alone() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = Ledger::new(Some(folder.path().to_owned()));
+        let mut note = Note::new(&Marker::new(), Path::new("/bin/sh"));
+        note.marker = String::new();
+        fs::write(folder.path().join("a.json"), serde_json::to_vec(&note).expect("JSON")).expect("written");
+        fs::write(folder.path().join("b.json"), "{").expect("written");
+        fs::write(folder.path().join("readme.txt"), "not ours").expect("written");
+        assert_eq!(ledger.notes().expect("read"), []);
+        let left: Vec<_> =
+            fs::read_dir(folder.path()).expect("read").map(|entry| entry.expect("one").file_name()).collect();
+        assert_eq!(left, ["readme.txt"]);
+    }
+}

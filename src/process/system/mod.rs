@@ -1,0 +1,25 @@
+//! What the operating system knows about processes. One file per system, all with the same functions: Linux reads
+//! `/proc`, macOS asks `ps`, and elsewhere nothing is known, so nothing is found and nothing is ended.
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+mod absent;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(any(target_os = "macos", all(unix, test)))]
+mod ps;
+
+#[cfg(not(any(target_os = "linux", target_os = "macos")))]
+pub(super) use absent::{boot, carriers, figures, kin, signal_carrier, started};
+#[cfg(target_os = "linux")]
+pub(super) use linux::{boot, carriers, figures, kin, signal_carrier, started};
+#[cfg(target_os = "macos")]
+pub(super) use ps::{boot, carriers, figures, kin, signal_carrier, started};
+
+/// A process that carries a mark.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(not(any(target_os = "linux", target_os = "macos")), allow(dead_code, reason = "nobody is found there"))]
+pub(super) struct Carrier {
+    pub pid: u32,
+    /// For people.
+    pub name: String,
+}

@@ -1,0 +1,121 @@
+//! macOS: `ps` shows the environment of the user's own processes. Figures are not taken here.
+
+use std::process::Command;
+
+use super::Carrier;
+#[cfg(target_os = "macos")]
+use crate::process::figures::ProcessFigures;
+use crate::process::marker::Marker;
+use crate::process::signal::{self, Signal};
+
+/// Every process with its command line and, behind it, its environment.
+#[cfg(not(target_os = "linux"))]
+const ALL: [&str; 7] = ["-A", "-E", "-ww", "-o", "pid=", "-o", "command="];
+/// The tests run where `ps` spells it differently.
+#[cfg(target_os = "linux")]
+const ALL: [&str; 2] = ["axeww", "-opid=,command="];
+
+/// Nothing that is cheap to ask for; a mark is random enough to tell a reboot too.
+pub fn boot() -> String {
+    String::new()
+}
+
+/// When a process began, in a form that only equals itself; `None` when there is none any more.
+pub fn started(pid: u32) -> Option<String> {
+    let text = ps(&["-o", "lstart=", "-p", &pid.to_string()]);
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// Every process that carries the mark.
+pub fn carriers(marker: &Marker) -> Vec<Carrier> {
+    let entry = marker.entry();
+    ps(&ALL).lines().filter_map(|line| carrier(line, &entry)).collect()
+}
+
+fn carrier(line: &str, entry: &str) -> Option<Carrier> {
+    let (pid, command) = line.trim_start().split_once(' ')?;
+    if !command.split_whitespace().any(|word| word == entry) {
+        return None;
+    }
+    let program = command.split_whitespace().next().unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or_default().to_owned();
+    Some(Carrier { pid: pid.parse().ok()?, name })
+}
+
+/// This process and the one above it. Neither is ever anybody's orphan.
+pub fn kin() -> Vec<u32> {
+    let parent = rustix::process::getppid().and_then(|parent| u32::try_from(parent.as_raw_nonzero().get()).ok());
+    std::iter::once(std::process::id()).chain(parent).collect()
+}
+
+/// Sends a signal to a process, and to the group that it leads, if it still carries the mark.
+pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) {
+    let Some(id) = signal::pid(pid) else { return };
+    if !carriers(marker).iter().any(|carrier| carrier.pid == pid) {
+        return;
+    }
+    let leads = rustix::process::getpgid(Some(id)).is_ok_and(|group| group == id);
+    if leads && !signal::is_own_group(pid) {
+        signal::signal_group(pid, what);
+    }
+    if let Err(error) = rustix::process::kill_process(id, what.to_unix()) {
+        tracing::debug!(%error, pid, "the process is gone already");
+    }
+}
+
+/// Not taken here.
+#[cfg(target_os = "macos")]
+pub fn figures(_: u32, _: &Marker) -> Option<ProcessFigures> {
+    None
+}
+
+fn ps(arguments: &[&str]) -> String {
+    // Times and numbers in one language and zone, so that they compare.
+    let output = Command::new("ps").args(arguments).env("LC_ALL", "C").env("TZ", "UTC").output();
+    match output {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+        Err(error) => {
+            tracing::warn!(%error, "ps cannot be run, so processes that an agent left behind are not found");
+            String::new()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_variable_counts_and_the_name_is_short() {
+        let marker = Marker::new();
+        let entry = marker.entry();
+        let found =
+            carrier(&format!("  42 /usr/bin/sleep 1000 HOME=/h {entry} PATH=/bin"), &entry).expect("carries it");
+        assert_eq!(found, Carrier { pid: 42, name: "sleep".to_owned() });
+        for line in ["", "42", "42 sleep 1000 HOME=/h", &format!("42 sleep {entry}0"), &format!("42 sleep X{entry}")] {
+            assert_eq!(carrier(line, &entry), None, "{line}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_real_process_is_found_and_ended_by_its_mark_only() {
+        assert_eq!(boot(), boot());
+        let (marker, other) = (Marker::new(), Marker::new());
+        let (name, value) = marker.variable();
+        let mut child = tokio::process::Command::new("sleep").arg("1000").env(name, value).spawn().expect("started");
+        let pid = child.id().expect("running");
+        assert!(started(pid).is_some() && !kin().contains(&pid));
+        // The environment shows once the program has replaced the copy of this one.
+        while carriers(&marker).is_empty() {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(carriers(&marker), [Carrier { pid, name: "sleep".to_owned() }]);
+        assert!(carriers(&other).is_empty());
+        signal_carrier(pid, &other, Signal::Kill);
+        assert!(matches!(child.try_wait(), Ok(None)), "somebody else's mark ends nobody");
+        signal_carrier(pid, &marker, Signal::Terminate);
+        child.wait().await.expect("ended");
+        assert!(started(pid).is_none());
+    }
+}

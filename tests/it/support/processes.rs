@@ -1,0 +1,57 @@
+//! Processes of the machine, as tests look at them.
+
+use std::path::Path;
+use std::process::Command;
+
+/// The processes below another one.
+pub fn children_of(parent: u32) -> Vec<u32> {
+    let stat = |id: u32| std::fs::read_to_string(format!("/proc/{id}/stat")).ok();
+    std::fs::read_dir("/proc")
+        .expect("Linux")
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|id| {
+            let parent_field =
+                stat(*id).and_then(|text| text.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok());
+            parent_field == Some(parent)
+        })
+        .collect()
+}
+
+/// The processes below another one, and those below them.
+pub fn descendants_of(parent: u32) -> Vec<u32> {
+    let mut all = children_of(parent);
+    let mut next = 0;
+    while let Some(child) = all.get(next).copied() {
+        all.extend(children_of(child));
+        next += 1;
+    }
+    all
+}
+
+/// A zombie is not alive any more.
+pub fn is_alive(id: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z"))
+}
+
+pub async fn until_gone(id: u32) {
+    while is_alive(id) {
+        tokio::task::yield_now().await;
+    }
+}
+
+pub fn send_signal(name: &str, id: u32) {
+    let sent = Command::new("kill").arg(format!("-{name}")).arg(id.to_string()).status().expect("kill runs");
+    assert!(sent.success(), "{name} to {id}");
+}
+
+/// The process id that something writes to a file, once it is there.
+pub async fn id_in(file: &Path) -> u32 {
+    loop {
+        // Whole once the line is.
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        if let Some(id) = text.strip_suffix('\n').and_then(|line| line.parse().ok()) {
+            return id;
+        }
+        tokio::task::yield_now().await;
+    }
+}
