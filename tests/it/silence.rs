@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Model, ModelList, Pulse, Readiness, RequestAnswer,
+    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Pulse, QuestionAnswer, Readiness, RequestAnswer,
     Runtime, Runtimes, StartError, StartSpec,
 };
 use flightdeck::model::{PromptVerdict, RequestBody};
@@ -60,11 +60,11 @@ impl Runtime for Quiet {
         &self.capabilities
     }
     fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async { Readiness { ready: true, hint: String::new() } })
+        Box::pin(async { Readiness::ready("") })
     }
-    fn models(&self) -> BoxFuture<'_, ModelList> {
+    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
         let model = Model { name: "m".to_owned(), id: "m".to_owned(), multiplier: 1.0, hidden: false };
-        Box::pin(async { ModelList::Known(vec![model]) })
+        Box::pin(async { ModelList::known(vec![model]) })
     }
     fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
         let (voice, events) = mpsc::channel(64);
@@ -203,7 +203,7 @@ async fn an_agent_that_lives_is_looked_at_again_and_again_and_nothing_is_said() 
 #[tokio::test(start_paused = true)]
 async fn whoever_waits_for_a_person_may_be_as_silent_as_it_likes() {
     let turn = InTurn::begin(RecoverySettings::default(), true).await;
-    let body = RequestBody::Question { question: "Which?".to_owned(), choices: None };
+    let body = RequestBody::question("Which?", None);
     turn.say(AgentEvent::RequestMade { agent_request_id: "q".to_owned(), body }).await;
     turn.until(|log| log.iter().any(|response| response["callback"] == "onQuestionAsked")).await;
     turn.dies();
@@ -213,7 +213,7 @@ async fn whoever_waits_for_a_person_may_be_as_silent_as_it_likes() {
     let log = turn.log().await;
     let asked = log.iter().find(|response| response["callback"] == "onQuestionAsked").expect("one");
     let request = asked["requestId"].as_str().expect("an id");
-    turn.session.answer(request, RequestAnswer::Question(None), "test").await.expect("answered");
+    turn.session.answer(request, RequestAnswer::Question(QuestionAnswer::Nobody), "test").await.expect("answered");
     turn.until_notices(1).await;
     turn.end().await;
 }
