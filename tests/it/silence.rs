@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Pulse, QuestionAnswer, Readiness, RequestAnswer,
-    Runtime, Runtimes, StartError, StartSpec,
+    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Pulse, QuestionAnswer,
+    Readiness, RequestAnswer, Runtime, Runtimes, StartError, StartSpec,
 };
 use flightdeck::model::{PromptVerdict, RequestBody};
 use flightdeck::session::{NewPrompt, NewSession, RecoverySettings, Session, SessionSettings, Sessions, SessionsParts};

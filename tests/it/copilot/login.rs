@@ -65,15 +65,15 @@ async fn a_code_is_shown_waited_for_and_the_session_that_needed_it_goes_on() {
 }
 
 #[tokio::test]
-async fn a_refused_and_a_cancelled_login_say_so_and_can_be_tried_again() {
+async fn a_login_that_came_too_late_and_one_that_was_cancelled_say_so_and_can_be_tried_again() {
     let github = FakeGitHub::start().await;
     let server = server("").await;
     let http = server.http();
+    github.person(Person::IsTooLate);
     begin(&http, &github).await;
-    github.person(Person::Refuses);
-    let refused = until_over(&http).await;
-    assert_eq!(refused["state"], "failed", "{refused}");
-    assert!(refused["message"].as_str().expect("why").len() > 10, "{refused}");
+    let late = until_over(&http).await;
+    assert_eq!(late["state"], "failed", "{late}");
+    assert!(late["message"].as_str().expect("why").len() > 10, "{late}");
     github.person(Person::Thinks);
     assert_eq!(begin(&http, &github).await["state"], "waiting");
     assert_eq!(http.delete("/api/runtimes/copilot/login").await.status, 204);

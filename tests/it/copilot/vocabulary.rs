@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::support::{CopilotServer, Program, SseEvent};
 
-const SUB_AGENT: &str = "@@tool task {\"agent_type\":\"explore\",\"description\":\"look\",\"prompt\":\"@@echo from-below\",\"name\":\"looker\"}";
+const SUB_AGENT: &str =
+    "@@tool task {\"agent_type\":\"explore\",\"description\":\"look\",\"prompt\":\"look around\",\"name\":\"looker\"}";
 
 #[tokio::test]
 async fn a_sub_agent_speaks_within_its_call_and_not_in_the_answer() {

@@ -16,7 +16,8 @@ use tokio::task::JoinHandle;
 pub enum Person {
     Thinks,
     Agrees,
-    Refuses,
+    /// The code is no longer good when they come.
+    IsTooLate,
 }
 
 #[derive(Clone)]
@@ -71,7 +72,7 @@ impl Drop for FakeGitHub {
 async fn code(State(shared): State<Shared>) -> Json<Value> {
     Json(json!({
         "device_code": "device", "user_code": FakeGitHub::CODE, "verification_uri": format!("{}/login/device", shared.url),
-        "expires_in": 600, "interval": 1,
+        "expires_in": if *shared.person.lock() == Person::IsTooLate { 1 } else { 600 }, "interval": 1,
     }))
 }
 
@@ -79,7 +80,7 @@ async fn token(State(shared): State<Shared>) -> Json<Value> {
     Json(match *shared.person.lock() {
         Person::Thinks => json!({ "error": "authorization_pending" }),
         Person::Agrees => json!({ "access_token": "gho_notAToken", "token_type": "bearer", "scope": "read:user" }),
-        Person::Refuses => json!({ "error": "access_denied", "error_description": "The person said no." }),
+        Person::IsTooLate => json!({ "error": "expired_token" }),
     })
 }
 
