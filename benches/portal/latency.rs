@@ -110,6 +110,8 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
         guard: Guard::new(AllowedHosts::new(None, &[]), &[]),
         limits: Limits { connections: 10_000, ..Limits::default() },
         repository_root: std::path::PathBuf::new(),
+        data_folder: folder.path().to_owned(),
+        quarantine: Arc::default(),
         stop: CancellationToken::new(),
     });
     let serving = serve(listeners, &app, &stopping);

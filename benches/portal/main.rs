@@ -3,9 +3,11 @@
 //! `cargo xtask bench` builds, runs and writes `docs/benchmarks.md`. Nothing here asserts a time: machines differ, and
 //! the table says which one it was.
 
+mod copilot;
 mod full_speed;
 mod history;
 mod latency;
+mod pipe_clock;
 mod process;
 mod report;
 mod start;
@@ -13,13 +15,21 @@ mod viewer;
 
 use report::Report;
 
+fn main() {
+    match std::env::var(pipe_clock::PROGRAM) {
+        Ok(program) => pipe_clock::run(&program),
+        Err(_) => measure(),
+    }
+}
+
 #[tokio::main]
-async fn main() {
+async fn measure() {
     let mut report = Report::default();
     start::measure(&mut report).await;
     full_speed::measure(&mut report).await;
     history::measure(&mut report).await;
     latency::measure(&mut report).await;
+    copilot::measure(&mut report).await;
     let text = report.write();
     println!("{text}");
     if let Some(path) = std::env::var_os("BENCH_OUTPUT") {

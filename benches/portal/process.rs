@@ -22,6 +22,10 @@ impl Process {
     }
 
     pub async fn start_in(folder: TempDir) -> Self {
+        Self::start_with(folder, &[]).await
+    }
+
+    pub async fn start_with(folder: TempDir, variables: &[(String, String)]) -> Self {
         let began = Instant::now();
         let mut child = Command::new(env!("CARGO_BIN_EXE_flightdeck"))
             .args(["--port", "0", "--auth", "none", "--data-dir"])
@@ -29,6 +33,7 @@ impl Process {
             .env("XDG_CONFIG_HOME", folder.path())
             .env("FLIGHTDECK_LIMITS_CONNECTIONS", "5000")
             .env("FLIGHTDECK_LOG_FILTER", "error")
+            .envs(variables.iter().map(|(name, value)| (name, value)))
             .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
@@ -68,7 +73,12 @@ impl Process {
     }
 
     pub async fn new_session(&self) -> String {
-        let reply = super::viewer::request(self.port, "POST", "/api/copilot/session/start/demo", "").await;
+        self.new_session_on("demo").await
+    }
+
+    pub async fn new_session_on(&self, model: &str) -> String {
+        let path = format!("/api/copilot/session/start/{model}");
+        let reply = super::viewer::request(self.port, "POST", &path, "").await;
         let start = reply.find("session-").expect("an id");
         reply[start..].split('"').next().expect("an id").to_owned()
     }

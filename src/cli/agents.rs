@@ -102,14 +102,13 @@ impl Progress {
                 eprint!("\r\x1b[Kinstalling {} with npm … {megabytes} MB, {seconds} s", self.package);
                 let _ = std::io::stderr().flush();
             }
-            InstallStep::Downloading { .. } => {}
             InstallStep::Checking if !self.said_checking => {
                 self.said_checking = true;
                 let begin = if self.on_terminal { "\r\x1b[K" } else { "" };
                 eprint!("{begin}downloaded in {seconds} s; trying it …");
                 let _ = std::io::stderr().flush();
             }
-            InstallStep::Checking => {}
+            InstallStep::Downloading { .. } | InstallStep::Checking => {}
         }
     }
 

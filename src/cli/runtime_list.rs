@@ -69,7 +69,7 @@ fn provider_value(provider: &Provider, environment: &BTreeMap<String, String>) -
     match key {
         Some(key) if !key.is_empty() => value["apiKey"] = json!(key),
         None => {
-            tracing::warn!(%variable, base_url = %provider.base_url, "the variable for a provider's key is not set")
+            tracing::warn!(%variable, base_url = %provider.base_url, "the variable for a provider's key is not set");
         }
         Some(_) => {}
     }

@@ -8,7 +8,7 @@ use crate::agent::{AgentCommand, AgentEvent, Connection, Quarantine, QuestionAns
 use crate::model::{Check, Decision, RequestBody};
 
 /// How long an agent may take for one denied action.
-const SONG_WITHIN: Duration = Duration::from_secs(60);
+const SONG_WITHIN: Duration = Duration::from_mins(1);
 
 /// What came of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,8 @@ use crate::shell::{cargo, run, workspace};
 
 /// Builds the server and its benchmark in the release profile, and runs it.
 pub fn bench() -> Result<(), String> {
+    let agents = crate::agents::install()?;
     run(&mut cargo(&["build", "--release"]))?;
-    run(cargo(&["bench", "--bench", "portal"]).env("BENCH_OUTPUT", workspace().join("docs/benchmarks.md")))
+    let output = workspace().join("docs/benchmarks.md");
+    run(cargo(&["bench", "--bench", "portal"]).env("BENCH_OUTPUT", output).env("TEST_AGENTS", agents))
 }

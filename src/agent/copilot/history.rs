@@ -84,7 +84,7 @@ fn own_session(entry: &Value) -> Option<OwnSession> {
 }
 
 #[derive(Deserialize)]
-struct Kind<'a> {
+struct Recorded<'a> {
     #[serde(rename = "type")]
     kind: &'a str,
     #[serde(default, rename = "agentId")]
@@ -98,7 +98,7 @@ fn past(events: Vec<Box<RawValue>>) -> Vec<Past> {
     let mut translator = Translator::default();
     let mut past = Vec::new();
     for raw in events {
-        let prompt = serde_json::from_str::<Kind<'_>>(raw.get())
+        let prompt = serde_json::from_str::<Recorded<'_>>(raw.get())
             .ok()
             .filter(|event| event.kind == "user.message" && event.agent_id.is_none() && event.data["source"].is_null())
             .and_then(|event| event.data["content"].as_str().map(str::to_owned));

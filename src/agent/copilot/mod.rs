@@ -117,14 +117,12 @@ impl Copilot {
         let route = provider::route(&spec, &self.settings.providers, &self.settings.environment)?;
         if route.provider.is_none() {
             // The program would take the session and fail its first prompt.
-            match self.authentication.recent(&self.servers).await {
-                Answer::LoggedIn { .. } => {}
-                Answer::LoggedOut => match self.authentication.ask(&self.servers).await {
-                    Answer::LoggedOut => return Err(StartError::NeedsLogin(LOGIN_HINT.to_owned())),
-                    Answer::LoggedIn { .. } | Answer::Unknown(_) => {}
-                },
-                // Whatever is wrong with the program shows at the next step.
-                Answer::Unknown(_) => {}
+            let is_out = |answer: Answer| answer == Answer::LoggedOut;
+            // Asked again, because somebody may have logged in since. What else is wrong shows at the next step.
+            if is_out(self.authentication.recent(&self.servers).await)
+                && is_out(self.authentication.ask(&self.servers).await)
+            {
+                return Err(StartError::NeedsLogin(LOGIN_HINT.to_owned()));
             }
         }
         let lease = self.servers.lease().await?;
@@ -249,7 +247,7 @@ impl Runtime for Copilot {
             changes.mark_unchanged();
             // The sender lives as long as the runtime; without it there is nothing to wait for.
             if changes.changed().await.is_err() {
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
         })
     }

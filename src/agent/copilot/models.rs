@@ -56,7 +56,7 @@ impl Models {
         }
         let environment = &self.settings.environment;
         if provider::from_environment(environment).is_some() {
-            models.extend(self.settings.models.iter().map(plain));
+            models.extend(self.settings.models.iter().map(|id| plain(id)));
             return match environment.get("COPILOT_MODEL").filter(|model| !model.is_empty()) {
                 Some(model) => {
                     models.insert(0, plain(model));
@@ -71,7 +71,7 @@ impl Models {
                 ModelList::known(models)
             }
             Err(reason) => {
-                models.extend(self.settings.models.iter().map(plain));
+                models.extend(self.settings.models.iter().map(|id| plain(id)));
                 ModelList { models, incomplete: Some(reason) }
             }
         }
@@ -143,8 +143,8 @@ fn model(entry: &Value) -> Option<Model> {
     })
 }
 
-fn plain(id: &String) -> Model {
-    Model { name: id.clone(), id: id.clone(), multiplier: 1.0, hidden: false }
+fn plain(id: &str) -> Model {
+    Model { name: id.to_owned(), id: id.to_owned(), multiplier: 1.0, hidden: false }
 }
 
 fn now() -> u64 {

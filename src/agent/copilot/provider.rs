@@ -39,15 +39,15 @@ pub(super) fn route(
             Ok(Route { provider: Some(provider), model })
         }
         Some(own @ Value::Object(_)) => Ok(Route { provider: Some(own.clone()), model: spec.model.clone() }),
-        Some(Value::Null) | None => Ok(match named_by_model {
-            Some((provider, model)) => Route { provider: Some(provider), model },
-            None => {
+        Some(Value::Null) | None => Ok(named_by_model.map_or_else(
+            || {
                 let provider = from_environment(environment);
                 // A provider of the user's own has no default model of its own.
                 let default = environment.get("COPILOT_MODEL").filter(|_| provider.is_some() && spec.model.is_empty());
                 Route { model: default.unwrap_or(&spec.model).clone(), provider }
-            }
-        }),
+            },
+            |(provider, model)| Route { provider: Some(provider), model },
+        )),
         Some(other) => Err(StartError::Permanent(format!(
             "options.provider is {other}; it is an object {{type,baseUrl,apiKey,wireApi}} or the name of a configured provider"
         ))),

@@ -247,6 +247,47 @@ mod tests {
         }
     }
 
+    /// What a real CLI and a client said to each other, frame by frame.
+    const RECORDED: &str = include_str!("../../../tests/transcripts/sdk/wire.ndjson");
+
+    #[tokio::test]
+    async fn a_recorded_conversation_is_routed_to_its_sessions_in_order() {
+        #[derive(Deserialize)]
+        struct Line {
+            dir: String,
+            msg: serde_json::Value,
+        }
+        let from_program: Vec<serde_json::Value> = RECORDED
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Line>(line).ok())
+            .filter(|line| line.dir == "<-" && line.msg.is_object())
+            .map(|line| line.msg)
+            .collect();
+        let mut expected: HashMap<String, Vec<serde_json::Value>> = HashMap::new();
+        for message in from_program.iter().filter(|message| message["method"] == "session.event") {
+            let session = message["params"]["sessionId"].as_str().expect("a session").to_owned();
+            expected.entry(session).or_default().push(message["params"]["event"].clone());
+        }
+        assert!(expected.values().map(Vec::len).sum::<usize>() > 500, "the recording is there");
+        let (mut program, tap_reads) = tokio::io::duplex(64 * 1024);
+        let (tap_writes, _program_reads) = tokio::io::duplex(64 * 1024);
+        let (tap, _client) = Tap::open(tap_reads, tap_writes).expect("opened");
+        let mut queues: Vec<_> = expected.keys().map(|session| (session.clone(), tap.listen(session))).collect();
+        for message in &from_program {
+            write_frame(&mut program, message.to_string().as_bytes()).await.expect("written");
+        }
+        drop(program);
+        for (session, queue) in &mut queues {
+            let mut events: Vec<serde_json::Value> = Vec::new();
+            while let Some(message) = queue.recv().await {
+                if let FromProgram::Event(raw) = message {
+                    events.push(serde_json::from_str(raw.get()).expect("JSON"));
+                }
+            }
+            assert_eq!(events, expected[session.as_str()], "{session}");
+        }
+    }
+
     #[tokio::test]
     async fn the_client_gets_its_replies_and_sessions_their_requests() {
         let (mut program, tap_reads) = tokio::io::duplex(64 * 1024);

@@ -67,13 +67,11 @@ impl Programs {
         if self.absent_since.lock().is_some_and(|since| since.elapsed() < ABSENCE_GOOD_FOR) {
             return Err(self.search.not_found.to_owned());
         }
-        match self.find_far().await {
-            Some(far) => Ok(self.complete(far).await),
-            None => {
-                *self.absent_since.lock() = Some(Instant::now());
-                Err(self.search.not_found.to_owned())
-            }
+        if let Some(far) = self.find_far().await {
+            return Ok(self.complete(far).await);
         }
+        *self.absent_since.lock() = Some(Instant::now());
+        Err(self.search.not_found.to_owned())
     }
 
     /// Forgets that the program was not there.

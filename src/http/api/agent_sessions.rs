@@ -23,13 +23,9 @@ pub(in crate::http) async fn agent_sessions(
     QueryPart(AgentSessionsQuery { runtime }): QueryPart<AgentSessionsQuery>,
 ) -> ApiResult<Json<Value>> {
     let sessions = app.sessions();
-    let runtimes: Vec<String> = match runtime {
-        Some(runtime) => vec![runtime],
-        None => {
-            let all = sessions.runtimes().iter().filter(|runtime| runtime.own_sessions().is_some());
-            all.map(|runtime| runtime.name().to_owned()).collect()
-        }
-    };
+    let keeping = sessions.runtimes().iter().filter(|runtime| runtime.own_sessions().is_some());
+    let keeping = || keeping.map(|runtime| runtime.name().to_owned()).collect::<Vec<_>>();
+    let runtimes = runtime.map_or_else(keeping, |runtime| vec![runtime]);
     let (mut found, mut problems) = (Vec::new(), Vec::new());
     for runtime in runtimes {
         match sessions.adoptable(&runtime).await {

@@ -122,9 +122,12 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
             vec![tool(name, serde_json::from_str(arguments).unwrap_or_default())]
         }
         "bash" | "create" | "ask" | "tool" => after_tool(),
+        // How many pieces, and the pause after each in milliseconds.
         "slow" => {
-            let ticks = (0..count(100)).map(|tick| format!("tick{tick} ")).collect();
-            vec![Item::Text(ticks, Duration::from_millis(50))]
+            let mut figures = argument.split_whitespace().map(|figure| figure.parse().unwrap_or(0));
+            let (pieces, pause) = (figures.next().unwrap_or(100), figures.next().unwrap_or(50));
+            let ticks = (0..pieces).map(|tick| format!("tick{tick} ")).collect();
+            vec![Item::Text(ticks, Duration::from_millis(pause))]
         }
         "many" => vec![Item::Text((0..count(1_000)).map(|token| format!("tok{token} ")).collect(), Duration::ZERO)],
         "error" => vec![Item::Error(argument.parse().unwrap_or(500))],
