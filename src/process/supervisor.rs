@@ -89,8 +89,7 @@ impl Supervisor {
 
 fn tell(swept: &Swept, note: &Note) {
     let program = note.program.display();
-    for orphan in &swept.ended {
-        let (pid, name) = (orphan.pid, &orphan.name);
+    for (pid, name) in &swept.ended {
         tracing::warn!(pid, name, %program, "ended a process that an earlier run left behind");
     }
     if !swept.is_clean {
@@ -122,8 +121,7 @@ impl Trace {
     /// The child is gone without having seen to anything.
     pub async fn sweep(&self) {
         let swept = sweep(&self.marker, None).await;
-        for tool in &swept.ended {
-            let (pid, name) = (tool.pid, &tool.name);
+        for (pid, name) in &swept.ended {
             tracing::warn!(pid, name, "ended a process that a dead agent left behind");
         }
         if swept.is_clean {
@@ -281,7 +279,7 @@ mod tests {
         supervisor.end_orphans().await.expect("looked for");
         assert_eq!(polite.wait().await.expect("ended").to_string(), "signal: 15 (SIGTERM)");
         assert_eq!(stubborn.wait().await.expect("ended").to_string(), "signal: 9 (SIGKILL)");
-        assert!(system::carriers(&marker).is_empty());
+        assert!(system::look(&marker).carriers.is_empty());
         assert_eq!(files(&folder), 0);
     }
 

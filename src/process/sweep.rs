@@ -1,6 +1,6 @@
 //! Ending everything that carries a mark: the child, the tools it has started, and what those have started.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -8,12 +8,15 @@ use tokio::time::Instant;
 use super::ledger::Identity;
 use super::marker::Marker;
 use super::signal::Signal;
-use super::system::{self, Carrier};
+use super::system::{self, Carrier, Look};
 
 /// How long processes have after they were asked to end.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long they may take to be gone after they were killed.
 const GONE_WITHIN: Duration = Duration::from_secs(2);
+/// A program that has just been replaced by another shows its environment after this long at the latest. Who still shows
+/// none has none.
+const UNSURE_FOR: Duration = Duration::from_millis(500);
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 /// What is started while the others are killed is found by looking again, a few times.
 const LOOKS_AT_ONCE: usize = 5;
@@ -21,8 +24,8 @@ const LOOKS_AT_ONCE: usize = 5;
 /// What a sweep did.
 #[derive(Debug)]
 pub(super) struct Swept {
-    /// Whoever was there.
-    pub ended: BTreeSet<Carrier>,
+    /// Whoever was there: process ids and names.
+    pub ended: BTreeMap<u32, String>,
     /// Whether nobody is left.
     pub is_clean: bool,
 }
@@ -30,20 +33,31 @@ pub(super) struct Swept {
 /// Asks everybody who carries the mark to end, waits, and kills who is left. `noted` is the child as it was written
 /// down: a process with its number that began at another time is somebody else, whatever it carries.
 pub(super) async fn sweep(marker: &Marker, noted: Option<&Identity>) -> Swept {
-    let kill_from = Instant::now() + GRACE;
+    let begun = Instant::now();
+    let kill_from = begun + GRACE;
     let give_up_at = kill_from + GONE_WITHIN;
-    let mut ended = BTreeSet::new();
+    // Since when nobody was found.
+    let mut empty_since = None;
+    let mut ended = BTreeMap::new();
     loop {
-        let (found, now) = (find(marker, noted).await, Instant::now());
-        if found.is_empty() || now >= give_up_at {
-            return Swept { ended, is_clean: found.is_empty() };
+        let Look { carriers, is_unsure } = look(marker, noted).await;
+        let now = Instant::now();
+        if carriers.is_empty() {
+            let since = *empty_since.get_or_insert(now);
+            if !is_unsure || now >= since + UNSURE_FOR {
+                return Swept { ended, is_clean: true };
+            }
+        } else {
+            empty_since = None;
+            if now >= give_up_at {
+                return Swept { ended, is_clean: false };
+            }
         }
-        for carrier in found {
-            let is_new = ended.insert(carrier.clone());
-            if now >= kill_from {
-                system::signal_carrier(carrier.pid, marker, Signal::Kill);
-            } else if is_new {
-                system::signal_carrier(carrier.pid, marker, Signal::Terminate);
+        let what = if now >= kill_from { Signal::Kill } else { Signal::Terminate };
+        for Carrier { pid, name } in carriers {
+            let is_asked = what == Signal::Terminate && ended.contains_key(&pid);
+            if !is_asked && system::signal_carrier(pid, marker, what) {
+                ended.insert(pid, name);
             }
         }
         tokio::time::sleep(LOOK_AGAIN_AFTER).await;
@@ -53,32 +67,32 @@ pub(super) async fn sweep(marker: &Marker, noted: Option<&Identity>) -> Swept {
 /// Kills everybody who carries the mark, for owners that cannot wait. Gives whether nobody was left.
 pub(super) fn kill_at_once(marker: &Marker) -> bool {
     for _ in 0..LOOKS_AT_ONCE {
-        let found = carriers(marker, None);
-        if found.is_empty() {
-            return true;
+        let Look { carriers, is_unsure } = look_now(marker, None);
+        if carriers.is_empty() {
+            return !is_unsure;
         }
-        for carrier in found {
+        for carrier in carriers {
             system::signal_carrier(carrier.pid, marker, Signal::Kill);
         }
     }
     false
 }
 
-async fn find(marker: &Marker, noted: Option<&Identity>) -> Vec<Carrier> {
+async fn look(marker: &Marker, noted: Option<&Identity>) -> Look {
     let (marker, noted) = (marker.clone(), noted.cloned());
     // Looking reads something of every process of the machine.
-    let found = tokio::task::spawn_blocking(move || carriers(&marker, noted.as_ref())).await;
-    found.unwrap_or_else(|error| {
+    let look = tokio::task::spawn_blocking(move || look_now(&marker, noted.as_ref())).await;
+    look.unwrap_or_else(|error| {
         tracing::error!(%error, "looking for processes failed");
-        Vec::new()
+        Look { carriers: Vec::new(), is_unsure: true }
     })
 }
 
-fn carriers(marker: &Marker, noted: Option<&Identity>) -> Vec<Carrier> {
+fn look_now(marker: &Marker, noted: Option<&Identity>) -> Look {
     let kin = system::kin();
     let is_somebody_else =
         |pid: u32| noted.is_some_and(|noted| noted.pid == pid && noted.started.is_some() && !noted.is_alive());
-    let mut found = system::carriers(marker);
-    found.retain(|carrier| !kin.contains(&carrier.pid) && !is_somebody_else(carrier.pid));
-    found
+    let mut look = system::look(marker);
+    look.carriers.retain(|carrier| !kin.contains(&carrier.pid) && !is_somebody_else(carrier.pid));
+    look
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
-use super::Carrier;
+use super::{Carrier, Look};
 use crate::model::Timestamp;
 use crate::process::figures::ProcessFigures;
 use crate::process::marker::Marker;
@@ -22,13 +22,23 @@ pub fn started(pid: u32) -> Option<String> {
     stat(pid).map(|stat| stat.started_ticks.to_string())
 }
 
-/// Every process that carries the mark.
-pub fn carriers(marker: &Marker) -> Vec<Carrier> {
+/// Looks for everybody who carries the mark.
+pub fn look(marker: &Marker) -> Look {
     let entry = marker.entry();
-    pids()
-        .filter(|pid| carries(*pid, &entry))
-        .filter_map(|pid| stat(pid).map(|stat| Carrier { pid, name: stat.name }))
-        .collect()
+    let mut look = Look::default();
+    for pid in pids() {
+        let Some(environment) = environment(pid) else { continue };
+        let is_empty = environment.is_empty();
+        if !is_empty && !holds(&environment, &entry) {
+            continue;
+        }
+        match stat(pid) {
+            Some(stat) if is_empty => look.is_unsure |= !stat.is_kernels,
+            Some(stat) => look.carriers.push(Carrier { pid, name: stat.name }),
+            None => {}
+        }
+    }
+    look
 }
 
 /// This process and those above it. None of them is ever anybody's orphan.
@@ -41,14 +51,14 @@ pub fn kin() -> Vec<u32> {
     kin
 }
 
-/// Sends a signal to a process, and to the group that it leads, if it still carries the mark.
-pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) {
-    let Some(id) = signal::pid(pid) else { return };
+/// Sends a signal to a process, and to the group that it leads, if it still carries the mark. Gives whether it did.
+pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) -> bool {
+    let Some(id) = signal::pid(pid) else { return false };
     // The descriptor stays with the process it was opened for. If that one ends and its number is given to another, the
     // signal reaches nobody.
     let descriptor = pidfd_open(id, PidfdFlags::empty());
     if !carries(pid, &marker.entry()) {
-        return;
+        return false;
     }
     if stat(pid).is_some_and(|stat| stat.group == pid) && !signal::is_own_group(pid) {
         signal::signal_group(pid, what);
@@ -62,6 +72,7 @@ pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) {
     if let Err(error) = sent {
         tracing::debug!(%error, pid, "the process is gone already");
     }
+    true
 }
 
 /// The figures of a process, of everything below it, and of whatever else carries its mark.
@@ -92,6 +103,9 @@ pub fn figures(root: u32, marker: &Marker) -> Option<ProcessFigures> {
     })
 }
 
+/// `PF_KTHREAD` of the kernel's process flags.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
 /// One line of `/proc/PID/stat`.
 #[derive(Debug)]
 struct Stat {
@@ -99,6 +113,8 @@ struct Stat {
     name: String,
     parent: u32,
     group: u32,
+    /// A thread of the kernel, which has no environment.
+    is_kernels: bool,
     /// Its own and those of children that it has waited for: what a child used is not lost when it ends.
     processor_ticks: u64,
     started_ticks: u64,
@@ -130,6 +146,7 @@ fn parse(pid: u32, text: &str) -> Option<Stat> {
         name,
         parent: u32::try_from(number(4)?).ok()?,
         group: u32::try_from(number(5)?).ok()?,
+        is_kernels: number(9)? & KERNEL_THREAD != 0,
         processor_ticks: number(14)? + number(15)? + number(16)? + number(17)?,
         started_ticks: number(22)?,
         resident_pages: number(24)?,
@@ -137,9 +154,16 @@ fn parse(pid: u32, text: &str) -> Option<Stat> {
 }
 
 /// Other users' environments cannot be read, and theirs are not our children.
+fn environment(pid: u32) -> Option<Vec<u8>> {
+    fs::read(format!("/proc/{pid}/environ")).ok()
+}
+
+fn holds(environment: &[u8], entry: &str) -> bool {
+    environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+}
+
 fn carries(pid: u32, entry: &str) -> bool {
-    fs::read(format!("/proc/{pid}/environ"))
-        .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes()))
+    environment(pid).is_some_and(|environment| holds(&environment, entry))
 }
 
 /// Seconds since 1970.
@@ -159,6 +183,19 @@ mod tests {
         assert_eq!((stat.processor_ticks, stat.started_ticks, stat.resident_pages), (100, 999, 12));
         assert!(parse(5, &format!("5 (a) Z {rest}")).is_none());
         assert!(parse(5, "5 (a) S 1").is_none());
+    }
+
+    #[tokio::test]
+    async fn whoever_shows_no_environment_leaves_a_look_unsure() {
+        // What a process shows while it becomes another program, only for longer.
+        let mut child = tokio::process::Command::new("sleep").arg("1000").env_clear().spawn().expect("started");
+        let pid = child.id().expect("running");
+        while environment(pid).is_none_or(|environment| !environment.is_empty()) {
+            tokio::task::yield_now().await;
+        }
+        let look = look(&Marker::new());
+        assert!(look.is_unsure && look.carriers.is_empty(), "{look:?}");
+        child.kill().await.expect("killed");
     }
 
     #[test]

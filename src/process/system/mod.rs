@@ -9,14 +9,23 @@ mod linux;
 mod ps;
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub(super) use absent::{boot, carriers, figures, kin, signal_carrier, started};
+pub(super) use absent::{boot, figures, kin, look, signal_carrier, started};
 #[cfg(target_os = "linux")]
-pub(super) use linux::{boot, carriers, figures, kin, signal_carrier, started};
+pub(super) use linux::{boot, figures, kin, look, signal_carrier, started};
 #[cfg(target_os = "macos")]
-pub(super) use ps::{boot, carriers, figures, kin, signal_carrier, started};
+pub(super) use ps::{boot, figures, kin, look, signal_carrier, started};
+
+/// What a look at all processes found.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    pub carriers: Vec<Carrier>,
+    /// Somebody shows no environment at all. It may be in the middle of becoming another program, for a moment; whoever
+    /// wants to be sure looks again.
+    pub is_unsure: bool,
+}
 
 /// A process that carries a mark.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq)]
 #[cfg_attr(not(any(target_os = "linux", target_os = "macos")), allow(dead_code, reason = "nobody is found there"))]
 pub(super) struct Carrier {
     pub pid: u32,

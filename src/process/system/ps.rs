@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::Carrier;
+use super::{Carrier, Look};
 #[cfg(target_os = "macos")]
 use crate::process::figures::ProcessFigures;
 use crate::process::marker::Marker;
@@ -27,10 +27,10 @@ pub fn started(pid: u32) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Every process that carries the mark.
-pub fn carriers(marker: &Marker) -> Vec<Carrier> {
+/// Looks for everybody who carries the mark.
+pub fn look(marker: &Marker) -> Look {
     let entry = marker.entry();
-    ps(&ALL).lines().filter_map(|line| carrier(line, &entry)).collect()
+    Look { carriers: ps(&ALL).lines().filter_map(|line| carrier(line, &entry)).collect(), is_unsure: false }
 }
 
 fn carrier(line: &str, entry: &str) -> Option<Carrier> {
@@ -49,11 +49,11 @@ pub fn kin() -> Vec<u32> {
     std::iter::once(std::process::id()).chain(parent).collect()
 }
 
-/// Sends a signal to a process, and to the group that it leads, if it still carries the mark.
-pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) {
-    let Some(id) = signal::pid(pid) else { return };
-    if !carriers(marker).iter().any(|carrier| carrier.pid == pid) {
-        return;
+/// Sends a signal to a process, and to the group that it leads, if it still carries the mark. Gives whether it did.
+pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) -> bool {
+    let Some(id) = signal::pid(pid) else { return false };
+    if !look(marker).carriers.iter().any(|carrier| carrier.pid == pid) {
+        return false;
     }
     let leads = rustix::process::getpgid(Some(id)).is_ok_and(|group| group == id);
     if leads && !signal::is_own_group(pid) {
@@ -62,6 +62,7 @@ pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) {
     if let Err(error) = rustix::process::kill_process(id, what.to_unix()) {
         tracing::debug!(%error, pid, "the process is gone already");
     }
+    true
 }
 
 /// Not taken here.
@@ -107,14 +108,14 @@ mod tests {
         let pid = child.id().expect("running");
         assert!(started(pid).is_some() && !kin().contains(&pid));
         // The environment shows once the program has replaced the copy of this one.
-        while carriers(&marker).is_empty() {
+        while look(&marker).carriers.is_empty() {
             tokio::task::yield_now().await;
         }
-        assert_eq!(carriers(&marker), [Carrier { pid, name: "sleep".to_owned() }]);
-        assert!(carriers(&other).is_empty());
-        signal_carrier(pid, &other, Signal::Kill);
+        assert_eq!(look(&marker).carriers, [Carrier { pid, name: "sleep".to_owned() }]);
+        assert!(look(&other).carriers.is_empty());
+        assert!(!signal_carrier(pid, &other, Signal::Kill));
         assert!(matches!(child.try_wait(), Ok(None)), "somebody else's mark ends nobody");
-        signal_carrier(pid, &marker, Signal::Terminate);
+        assert!(signal_carrier(pid, &marker, Signal::Terminate));
         child.wait().await.expect("ended");
         assert!(started(pid).is_none());
     }
