@@ -121,6 +121,18 @@ pub enum AgentCommand {
     },
 }
 
+/// What became of the agent's own session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Restored {
+    /// It was begun with this connection.
+    #[default]
+    New,
+    /// It was taken up again as it was.
+    Whole,
+    /// It was taken up again, and the agent's own record of its last turn has no clean end.
+    Incomplete,
+}
+
 /// A live link: commands in, events out, both bounded. Dropping it ends the agent's side.
 pub struct Connection {
     /// To the agent.
@@ -129,6 +141,8 @@ pub struct Connection {
     pub events: mpsc::Receiver<AgentEvent>,
     /// The agent's own id for its session, to come back to it later.
     pub agent_session_id: Option<String>,
+    /// What became of it.
+    pub restored: Restored,
     task: JoinHandle<()>,
     ends_when_dropped: DropGuard,
     pulse: Option<Arc<dyn Pulse>>,
@@ -143,7 +157,15 @@ impl Connection {
         task: JoinHandle<()>,
         cancelled: CancellationToken,
     ) -> Self {
-        Self { commands, events, agent_session_id, task, ends_when_dropped: cancelled.drop_guard(), pulse: None }
+        let (restored, ends_when_dropped) = (Restored::New, cancelled.drop_guard());
+        Self { commands, events, agent_session_id, restored, task, ends_when_dropped, pulse: None }
+    }
+
+    /// The same connection, to an agent's session that was there before.
+    #[must_use]
+    pub fn with_restored(mut self, restored: Restored) -> Self {
+        self.restored = restored;
+        self
     }
 
     /// The same connection, with somebody who knows whether its agent lives.

@@ -20,7 +20,7 @@ mod registry;
 mod runtime;
 
 pub use capabilities::{Capabilities, SystemPromptSupport};
-pub use connection::{AgentCommand, Connection, QuestionAnswer, RequestAnswer, StartSpec, SuspendedTurn};
+pub use connection::{AgentCommand, Connection, QuestionAnswer, RequestAnswer, Restored, StartSpec, SuspendedTurn};
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
 pub use login::{Login, LoginProgress, LoginRequest, LoginStage};

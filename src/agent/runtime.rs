@@ -145,6 +145,9 @@ pub enum StartError {
     /// The agent wants a login; the text says how.
     #[error("{0}")]
     NeedsLogin(String),
+    /// The agent's own session, which was to be taken up again, is missing, damaged or not listed.
+    #[error("{0}")]
+    SessionLost(String),
     /// It may work when tried again.
     #[error("{0}")]
     Temporary(String),

@@ -74,6 +74,7 @@ impl Sessions {
     /// Makes one of them ours, with its history. One that is ours already is given as it is: nobody drives an agent's
     /// session twice.
     pub async fn adopt(&self, runtime: &str, id: &str) -> Result<Arc<Session>, AdoptError> {
+        let _one_at_a_time = self.shared.adopting.lock().await;
         let adoptable = self.adoptable(runtime).await?.into_iter().find(|adoptable| adoptable.session.id == id);
         let not_found = || AdoptError::NotFound { runtime: runtime.to_owned(), id: id.to_owned() };
         let Adoptable { session: own, adopted_as } = adoptable.ok_or_else(not_found)?;

@@ -17,6 +17,7 @@ mod create;
 mod error;
 mod handle;
 mod housekeeping;
+mod leases;
 mod live;
 mod log;
 mod readers;

@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use super::actor::{Actor, Surroundings};
 use super::bulletin::{Bulletin, BulletinEntry};
 use super::create::{self, CreateError, NewSession};
+use super::leases::Leases;
 use super::readers::Readers;
 use super::tail::TailBudget;
 use super::viewers::Viewers;
@@ -50,6 +51,8 @@ pub(super) struct Shared {
     tails: TailBudget,
     actors: TaskTracker,
     pub(super) housekeeping: TaskTracker,
+    /// One adoption at a time: two of the same session would make two of ours.
+    pub(super) adopting: tokio::sync::Mutex<()>,
 }
 
 /// A place for a session that is loaded or being loaded, so that no session ever has two actors.
@@ -71,7 +74,8 @@ impl Sessions {
     pub fn new(parts: SessionsParts) -> Self {
         let SessionsParts { store, runtimes, settings, stopping } = parts;
         let bulletin = Arc::new(Bulletin::default());
-        let around = Arc::new(Surroundings { store, runtimes, settings, bulletin, stopping: stopping.clone() });
+        let (leases, stops) = (Leases::default(), stopping.clone());
+        let around = Arc::new(Surroundings { store, runtimes, settings, bulletin, leases, stopping: stops });
         Self {
             shared: Arc::new(Shared {
                 around,
@@ -82,6 +86,7 @@ impl Sessions {
                 tails: TailBudget::default(),
                 actors: TaskTracker::new(),
                 housekeeping: TaskTracker::new(),
+                adopting: tokio::sync::Mutex::default(),
             }),
         }
     }

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::server::Server;
 use super::servers::Servers;
 use super::translate::{Translated, Translator};
-use crate::agent::{AgentEvent, BlockEnd, BoxFuture, OwnSession, OwnSessions, Past};
+use crate::agent::{AgentEvent, BlockEnd, BoxFuture, OwnSession, OwnSessions, Past, Restored};
 
 /// Events asked for at once.
 const PAGE: u32 = 500;
@@ -67,6 +68,30 @@ impl OwnSessions for History {
                 }
             }
         })
+    }
+}
+
+/// Whether Copilot's own record of the last turn has a clean end; the partial answer of a killed turn is not in it.
+pub(super) async fn restored(server: &Server, id: &str) -> Restored {
+    let params = json!({ "sessionId": id, "max": PAGE, "direction": "backward" });
+    let recorded = server.ask_with("sessions.readPersistedEvents", params).await.unwrap_or_default();
+    let events = recorded["events"].as_array().map(Vec::as_slice).unwrap_or_default();
+    end_of(events)
+}
+
+fn end_of(events: &[Value]) -> Restored {
+    let moment =
+        |event: Option<&Value>| event.and_then(|event| event["timestamp"].as_str()).unwrap_or_default().to_owned();
+    let is_newest_first = moment(events.first()) > moment(events.last());
+    let is_telling = |event: &&Value| {
+        let kind = event["type"].as_str().unwrap_or_default();
+        event["agentId"].is_null()
+            && matches!(kind, "user.message" | "assistant.turn_start" | "assistant.turn_end" | "abort")
+    };
+    let last = if is_newest_first { events.iter().find(is_telling) } else { events.iter().rfind(is_telling) };
+    match last.and_then(|event| event["type"].as_str()) {
+        Some("user.message" | "assistant.turn_start") => Restored::Incomplete,
+        _ => Restored::Whole,
     }
 }
 
@@ -136,6 +161,20 @@ fn past(events: Vec<Box<RawValue>>) -> Vec<Past> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turn_without_a_clean_end_is_noticed_whichever_way_round_it_is_told() {
+        let event =
+            |kind: &str, moment: u32| json!({ "type": kind, "timestamp": format!("2026-01-01T00:00:0{moment}Z") });
+        let killed = [event("assistant.turn_end", 1), event("user.message", 2), event("assistant.turn_start", 2)];
+        let ended = [event("user.message", 1), event("assistant.turn_end", 2), event("session.shutdown", 3)];
+        for (mut events, expected) in [(killed, Restored::Incomplete), (ended, Restored::Whole)] {
+            assert_eq!(end_of(&events), expected);
+            events.reverse();
+            assert_eq!(end_of(&events), expected);
+        }
+        assert_eq!(end_of(&[]), Restored::Whole);
+    }
 
     #[test]
     fn the_past_is_told_turn_by_turn_with_its_reasoning() {

@@ -38,7 +38,7 @@ pub use settings::{CopilotSettings, OwnProvider};
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
-    OwnSessions, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport,
+    OwnSessions, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::{Check, SessionId};
 use authentication::{Answer, Authentication};
@@ -51,6 +51,8 @@ use translate::Translator;
 
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
+/// What Copilot says of a session that it cannot take up again.
+const LOST: [&str; 4] = ["Session not found", "corrupted", "Failed to load session events", "Failed to read JSONL"];
 const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: log in from the page or with `copilot login`, or \
     set GH_TOKEN, or use a model of your own with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL.";
 
@@ -143,6 +145,8 @@ impl Copilot {
                 .any(|sign| text.contains(sign))
             {
                 StartError::NeedsLogin(format!("{LOGIN_HINT} ({text})"))
+            } else if spec.agent_session_id.is_some() && LOST.iter().any(|sign| text.contains(sign)) {
+                StartError::SessionLost(text)
             } else {
                 StartError::Permanent(format!("Copilot could not open the session: {text}"))
             });
@@ -156,6 +160,10 @@ impl Copilot {
                 )));
             }
         }
+        let restored = match &spec.agent_session_id {
+            Some(_) => history::restored(&lease.server, &session).await,
+            None => Restored::New,
+        };
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
@@ -176,7 +184,9 @@ impl Copilot {
             tasks_asked: TasksAsked::default(),
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
-        Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled).with_pulse(pulse))
+        Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
+            .with_pulse(pulse)
+            .with_restored(restored))
     }
 
     async fn readiness(&self) -> Readiness {
@@ -244,7 +254,6 @@ impl Runtime for Copilot {
     fn credentials_changed(&self) -> BoxFuture<'static, ()> {
         let mut changes = self.authentication.changes();
         Box::pin(async move {
-            changes.mark_unchanged();
             // The sender lives as long as the runtime; without it there is nothing to wait for.
             if changes.changed().await.is_err() {
                 std::future::pending::<()>().await;

@@ -79,6 +79,11 @@ impl Actor {
         if self.turn.is_none() && self.state != SessionState::Recovering {
             self.set_state(SessionState::Starting, None);
         }
+        if let Err(problem) = self.take_lease() {
+            let error = StartError::Permanent(problem);
+            self.link = Link::Starting(Box::pin(async { Err(error) }));
+            return;
+        }
         let spec = StartSpec {
             session: self.id,
             model: self.profile.model.clone(),
@@ -111,7 +116,13 @@ impl Actor {
                     self.agent_session_id.clone_from(&connection.agent_session_id);
                     self.journal.change(Change::AgentSession(self.agent_session_id.clone()));
                 }
+                let restored = connection.restored;
                 self.link = Link::Live(Box::new(connection));
+                if let Err(problem) = self.take_lease() {
+                    self.disconnect().await;
+                    return self.fail(problem);
+                }
+                self.tell_restored(restored).await;
                 if self.turn.is_some() {
                     self.deliver_answers();
                     if self.turn.as_ref().and_then(Turn::interrupt_deadline).is_some() {
@@ -148,6 +159,7 @@ impl Actor {
             self.cut_lost_turn(&message);
         }
         match error {
+            StartError::SessionLost(_) => self.on_session_lost(message),
             StartError::Temporary(_) => self.recover_or_fail(message),
             // The prompt is kept: it is sent when somebody has logged in.
             StartError::NeedsLogin(_) => {
@@ -190,7 +202,9 @@ impl Actor {
         }
         let delay = back_off(self.deaths, recovery.first_delay, recovery.longest_delay);
         self.deaths += 1;
-        self.set_state(SessionState::Recovering, Some(reason));
+        let (attempt, attempts) = (self.deaths, recovery.attempts);
+        let wait = if delay.is_zero() { String::new() } else { format!(" in {}", humantime::format_duration(delay)) };
+        self.set_state(SessionState::Recovering, Some(format!("{reason} (attempt {attempt} of {attempts}{wait})")));
         self.link = Link::BackingOff { until: Instant::now() + delay };
     }
 
@@ -224,6 +238,7 @@ impl Actor {
         // Nothing that it said may be numbered after what is written now.
         self.held.take();
         self.buffer.clear();
+        self.lease = None;
         self.silence.ends();
         if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None)
             && tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err()

@@ -13,6 +13,7 @@ mod lifecycle;
 mod prompts;
 mod requests;
 mod restart;
+mod restoring;
 mod silence;
 mod turn;
 
@@ -36,6 +37,7 @@ use turn::Turn;
 
 use super::blocks::Blocks;
 use super::bulletin::{Bulletin, BulletinEntry, PendingBrief};
+use super::leases::{Lease, Leases};
 use super::{SessionLog, SessionSettings};
 use crate::agent::{AgentEvent, Runtimes};
 use crate::model::{Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
@@ -56,6 +58,7 @@ pub(super) struct Surroundings {
     pub runtimes: Runtimes,
     pub settings: SessionSettings,
     pub bulletin: Arc<Bulletin>,
+    pub leases: Leases,
     /// Cancelled when the server begins to end.
     pub stopping: CancellationToken,
 }
@@ -78,6 +81,12 @@ pub(super) struct Actor {
     requests: Requests,
     link: Link,
     silence: Silence,
+    /// The right to drive the agent's own session.
+    lease: Option<Lease>,
+    /// What the agent is told of a conversation that it has lost, with the next prompt.
+    recap: Option<String>,
+    /// Why the agent's own session could not be taken up again, until another one is there.
+    lost_session: Option<String>,
     /// Consecutive deaths of the agent without a turn that went well.
     deaths: u32,
     buffer: Vec<AgentEvent>,
@@ -117,6 +126,9 @@ impl Actor {
             blocks: Blocks::default(),
             requests: Requests::new(requests),
             link: Link::None,
+            lease: None,
+            recap: None,
+            lost_session: None,
             silence: Silence::new(),
             deaths: 0,
             buffer: Vec::new(),

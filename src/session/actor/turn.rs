@@ -108,7 +108,8 @@ impl Actor {
             self.post();
             return;
         }
-        self.send(AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
+        let text = self.with_recap(prompt.text);
+        self.send(AgentCommand::Prompt { turn_id, text, attachments: prompt.attachments });
     }
 
     pub(super) fn open_turn(&mut self, turn_id: &str, prompt: u32) {

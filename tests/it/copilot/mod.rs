@@ -9,6 +9,7 @@ mod providers;
 mod questions;
 mod requests;
 mod restarts;
+mod restoring;
 mod silence;
 mod starts;
 mod steering;

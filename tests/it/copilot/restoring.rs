@@ -1,0 +1,104 @@
+//! What happens when Copilot cannot take up its own session again, and when it can only in part.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::support::{CopilotServer, Program, TestSession, send_signal};
+
+/// Where Copilot keeps a session of its own.
+fn record(copilot: &CopilotServer) -> PathBuf {
+    let sessions = copilot.server.folder().join("copilot/session-state");
+    let mut found: Vec<PathBuf> =
+        std::fs::read_dir(sessions).expect("sessions").map(|entry| entry.expect("readable").path()).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    found.remove(0)
+}
+
+async fn notices(session: &TestSession, kind: &str) -> Vec<Value> {
+    let log = session.log().await;
+    log.into_iter().map(|(_, response)| response).filter(|response| response["kind"] == kind).collect()
+}
+
+#[tokio::test]
+async fn a_session_that_is_missing_or_damaged_is_begun_anew_and_told_what_was_lost() {
+    for damage in ["missing", "damaged"] {
+        let mut copilot = CopilotServer::start(Program::Runtime).await;
+        let session = copilot.session("ask").await;
+        session.ask("@@echo remember-me").await;
+        assert!(copilot.server.stop().await);
+        let record = record(&copilot);
+        match damage {
+            "missing" => std::fs::remove_dir_all(&record).expect("removed"),
+            _ => std::fs::write(record.join("events.jsonl"), "not what it was\n").expect("written"),
+        }
+        let CopilotServer { server, model } = copilot;
+        let mut server = server.start_again().await;
+        let again = session.seen_by(server.http());
+        let answer = again.ask("@@echo again").await;
+        assert_eq!(answer["text"], "ECHO[again]", "{damage} {answer}");
+        let told = notices(&again, "fresh-session").await;
+        assert_eq!(told.len(), 1, "{damage} {told:?}");
+        let words = told[0]["message"].as_str().expect("words");
+        assert!(words.contains("could not be restored") && words.contains("your history is intact"), "{words}");
+        // The agent hears of the last request, and the person's own words stay as they were.
+        let said = model.requests().last().expect("asked").to_string();
+        assert!(said.contains("remember-me") && said.contains("It was answered"), "{said}");
+        let prompts: Vec<Value> = again
+            .log()
+            .await
+            .into_iter()
+            .map(|(_, response)| response["text"].clone())
+            .filter(Value::is_string)
+            .collect();
+        assert_eq!(prompts, [json!("@@echo remember-me"), json!("@@echo again")]);
+        assert_eq!(again.ask("@@history").await["text"], "user turns: 2", "the next prompt repeats nothing");
+        assert_eq!(notices(&again, "fresh-session").await.len(), 1);
+        assert!(server.stop().await);
+        let logged = server.stderr().await;
+        assert!(logged.contains("session-lost") && logged.contains(&again.id), "{logged}");
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_was_killed_is_said_to_be_incomplete_and_a_clean_one_is_not() {
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    let session = copilot.session("ask").await;
+    session.ask("@@plain").await;
+    send_signal("KILL", copilot.program());
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    assert_eq!(notices(&session, "incomplete").await, Vec::<Value>::new(), "nothing was cut");
+    session.prompt("@@slow 1000").await;
+    session.events_after(0).await.until(|event| event.data.contains("tick3")).await;
+    send_signal("KILL", copilot.program());
+    let mut stream = session.events_after(0).await;
+    stream.until(|event| event.json()["kind"] == "interrupted").await;
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    assert_eq!(notices(&session, "incomplete").await.len(), 1);
+}
+
+#[tokio::test]
+async fn attempts_to_bring_an_agent_back_are_counted_where_everybody_sees_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("copilot");
+    std::fs::write(&program, "#!/bin/sh\necho 'not today' >&2; exit 1\n").expect("written");
+    std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
+    let server = crate::support::Server::builder()
+        .variable("COPILOT_CLI_PATH", program.to_str().expect("UTF-8"))
+        .variable("COPILOT_PROVIDER_BASE_URL", "http://127.0.0.1:1/v1")
+        .config("[recovery]\nattempts = 2\nfirst_delay = \"1ms\"")
+        .start()
+        .await;
+    let session = TestSession::start_with(server.http(), json!({ "runtime": "copilot", "model": "m" })).await;
+    session.prompt("hello").await;
+    let events = session.events_after(0).await.until(|event| event.json()["state"] == "failed").await;
+    let details: Vec<String> =
+        events.iter().filter_map(|event| event.json()["detail"].as_str().map(str::to_owned)).collect();
+    assert!(
+        details.iter().any(|detail| detail.contains("attempt 2 of 2") && detail.contains("not today")),
+        "{details:?}"
+    );
+    assert!(details.last().expect("one").contains("given up after 2 attempts"), "{details:?}");
+    let tried = server.http().post_json(&session.path("/retry"), &json!({})).await;
+    assert_eq!(tried.status, 202, "{}", tried.text());
+}
