@@ -52,7 +52,7 @@ use translate::Translator;
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
 /// What Copilot says of a session that it cannot take up again.
-const LOST: [&str; 4] = ["Session not found", "corrupted", "Failed to load session events", "Failed to read JSONL"];
+const LOST: [&str; 4] = ["session not found", "corrupted", "failed to load session events", "failed to read jsonl"];
 const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: log in from the page or with `copilot login`, or \
     set GH_TOKEN, or use a model of your own with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL.";
 
@@ -145,7 +145,7 @@ impl Copilot {
                 .any(|sign| text.contains(sign))
             {
                 StartError::NeedsLogin(format!("{LOGIN_HINT} ({text})"))
-            } else if spec.agent_session_id.is_some() && LOST.iter().any(|sign| text.contains(sign)) {
+            } else if spec.agent_session_id.is_some() && is_lost(&text) {
                 StartError::SessionLost(text)
             } else {
                 StartError::Permanent(format!("Copilot could not open the session: {text}"))
@@ -228,6 +228,12 @@ impl Copilot {
             install: None,
         }
     }
+}
+
+/// The official crate and the program write the same thing in different letters.
+fn is_lost(error: &str) -> bool {
+    let error = error.to_lowercase();
+    LOST.iter().any(|sign| error.contains(sign))
 }
 
 impl Runtime for Copilot {

@@ -65,7 +65,9 @@ async fn a_turn_that_was_killed_is_said_to_be_incomplete_and_a_clean_one_is_not(
     let copilot = CopilotServer::start(Program::Runtime).await;
     let session = copilot.session("ask").await;
     session.ask("@@plain").await;
+    let after = session.get("").await.json()["lastSeq"].as_u64().expect("a number");
     send_signal("KILL", copilot.program());
+    session.events_after(after).await.until(|event| event.json()["state"] == "recovering").await;
     assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
     assert_eq!(notices(&session, "incomplete").await, Vec::<Value>::new(), "nothing was cut");
     session.prompt("@@slow 1000").await;
