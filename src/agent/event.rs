@@ -89,6 +89,8 @@ pub enum AgentEvent {
     },
     /// A block ends.
     BlockEnded(BlockEnd),
+    /// A block is given up: it ends with what it said so far, and that is no part of the answer.
+    BlockDiscarded(BlockKey),
     /// A tool made a picture; comes before the end of its call.
     ImageMade {
         /// The tool call.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde_json::{Map, Value};
+
 use super::{AgentProcess, Freshness, Model, Readiness, Runtime};
 
 /// All runtimes, in order of preference; the demo stands last.
@@ -132,7 +134,12 @@ impl Runtimes {
     }
 
     /// Which runtime and model an id of [`Self::listed_models`] means. A model's own id may contain slashes.
-    pub async fn choose(&self, configured: &str, id: &str) -> Result<ModelChoice, ModelNotFound> {
+    pub async fn choose(
+        &self,
+        configured: &str,
+        id: &str,
+        options: &Map<String, Value>,
+    ) -> Result<ModelChoice, ModelNotFound> {
         let by_prefix = id.split_once('/').and_then(|(name, model)| Some((self.named(name).ok()?, model)));
         let (runtime, model) = match by_prefix {
             Some((runtime, model)) => (runtime, model),
@@ -143,7 +150,9 @@ impl Runtimes {
                 }
             },
         };
-        check_model(runtime.as_ref(), model).await?;
+        if !runtime.takes_any_model(options) {
+            check_model(runtime.as_ref(), model).await?;
+        }
         Ok(ModelChoice { model: model.to_owned(), runtime })
     }
 
@@ -258,11 +267,11 @@ mod tests {
     async fn hidden_models_count_as_known_and_slashes_belong_to_the_model() {
         let runtimes = Runtimes::new(vec![listed("a", true, &["org/m", "-secret"]), listed("demo", true, &["d"])]);
         for (id, runtime, model) in [("org/m", "a", "org/m"), ("secret", "a", "secret"), ("demo/d", "demo", "d")] {
-            let choice = runtimes.choose("", id).await.expect(id);
+            let choice = runtimes.choose("", id, &Map::new()).await.expect(id);
             assert_eq!((choice.runtime.name(), choice.model.as_str()), (runtime, model));
         }
-        assert!(runtimes.choose("", "nope").await.is_err());
-        assert!(runtimes.choose("", "demo/nope").await.is_err());
+        assert!(runtimes.choose("", "nope", &Map::new()).await.is_err());
+        assert!(runtimes.choose("", "demo/nope", &Map::new()).await.is_err());
     }
 
     #[tokio::test]
@@ -273,6 +282,6 @@ mod tests {
             ready: true,
             models: ModelList::unknown("not logged in"),
         }) as Arc<dyn Runtime>]);
-        assert_eq!(runtimes.choose("", "whatever").await.expect("passed on").model, "whatever");
+        assert_eq!(runtimes.choose("", "whatever", &Map::new()).await.expect("passed on").model, "whatever");
     }
 }

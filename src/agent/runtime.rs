@@ -5,6 +5,7 @@ use std::path::Path;
 use std::pin::Pin;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use super::program::FoundProgram;
 use super::{Capabilities, Connection, Login, OwnSessions, StartSpec};
@@ -169,6 +170,11 @@ pub trait Runtime: Send + Sync {
 
     /// Its models.
     fn models(&self, freshness: Freshness) -> BoxFuture<'_, ModelList>;
+
+    /// Whether a session with these options may name a model that is not in the list.
+    fn takes_any_model(&self, _options: &Map<String, Value>) -> bool {
+        false
+    }
 
     /// How to log in, where that can be done from here.
     fn login(&self) -> Option<&dyn Login> {

@@ -37,8 +37,20 @@ pub(super) fn doctor(flags: &DoctorFlags, common: &CommonFlags) -> anyhow::Resul
 /// Without a server everything is opened here, looked at, and closed again.
 fn examine_here(bench: &Workbench, flags: &DoctorFlags) -> anyhow::Result<Vec<Check>> {
     let config = &bench.resolved.loaded.config;
-    let folder = DataFolder::lock(&bench.resolved.data_folder)?;
-    let store = Store::open(&folder, StoreSettings { max_bytes: None })?;
+    let folder = match DataFolder::lock(&bench.resolved.data_folder) {
+        Ok(folder) => folder,
+        Err(error) => {
+            let message = format!("{:#}", anyhow::Error::new(error));
+            return Ok(vec![Check::failure("data folder", message, "choose another folder with --data-dir")]);
+        }
+    };
+    let store = match Store::open(&folder, StoreSettings { max_bytes: None }) {
+        Ok(store) => store,
+        Err(error) => {
+            let message = format!("{:#}", anyhow::Error::new(error));
+            return Ok(vec![Check::failure("database", message, "restore a backup, or move the database away")]);
+        }
+    };
     let address = config.server.address().map_err(anyhow::Error::msg)?;
     let port = config.server.port;
     let checks = bench.with_runtimes(async |runtimes, quarantine| {

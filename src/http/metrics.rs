@@ -45,6 +45,7 @@ pub(super) struct Metrics {
     sessions: Family<StateLabels, Gauge>,
     readers: Gauge,
     queued_prompts: Gauge,
+    unknown_events: Gauge,
 }
 
 impl Metrics {
@@ -52,16 +53,17 @@ impl Metrics {
         let mut registry = Registry::with_prefix("flightdeck");
         let requests = Family::<RequestLabels, Counter>::default();
         let sessions = Family::<StateLabels, Gauge>::default();
-        let (readers, queued_prompts) = (Gauge::default(), Gauge::default());
+        let (readers, queued_prompts, unknown_events) = (Gauge::default(), Gauge::default(), Gauge::default());
         registry.register("http_requests", "Requests by matched route", requests.clone());
         registry.register("sessions", "Sessions by state", sessions.clone());
         registry.register("readers", "Readers attached right now", readers.clone());
         registry.register("queued_prompts", "Prompts that wait for a turn to end", queued_prompts.clone());
+        registry.register("unknown_agent_events", "Events of agents that nobody knows", unknown_events.clone());
         registry.register("events", "Events committed since the start", store.events.clone());
         registry.register("commit_seconds", "Time per commit", store.commit_seconds.clone());
         registry.register("commit_failures", "Transactions that the disk refused", store.failures.clone());
         registry.register("write_queue_length", "What waits for the writer", store.queue.clone());
-        Self { registry, requests, sessions, readers, queued_prompts }
+        Self { registry, requests, sessions, readers, queued_prompts, unknown_events }
     }
 }
 
@@ -93,6 +95,7 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     }
     metrics.readers.set(i64::try_from(app.sessions().reader_count()).unwrap_or(i64::MAX));
     metrics.queued_prompts.set(i64::try_from(store.queued_prompt_count().await?).unwrap_or(i64::MAX));
+    metrics.unknown_events.set(i64::try_from(app.sessions().unknown_event_count()).unwrap_or(i64::MAX));
     let processes = app.sessions().runtimes().processes().await;
     let mut text = String::new();
     encode_registry(&mut text, &metrics.registry)

@@ -147,6 +147,8 @@ pub enum Callback {
     BackgroundTasks { tasks: Vec<BackgroundTask> },
     #[serde(rename = "onNotice")]
     Notice { kind: String, message: String },
+    #[serde(rename = "onUnknownEvent")]
+    UnknownEvent { kind: String, raw: serde_json::Value },
     #[serde(rename = "onTitleChanged")]
     TitleChanged { title: String },
     #[serde(rename = "onStateChanged")]

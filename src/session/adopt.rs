@@ -101,7 +101,11 @@ impl Sessions {
         let limit = settings.open_sessions;
         let created = self.store().create_session(profile, SessionState::Ready, clock::now(), limit).await?;
         let session = self.get(created.ok_or(AdoptError::TooMany { limit })?).await?;
-        session.adopt(Adoption { agent_session_id: id.to_owned(), past }).await?;
+        if let Err(error) = session.adopt(Adoption { agent_session_id: id.to_owned(), past }).await {
+            // Half an adoption is none.
+            self.delete(session.id()).await?;
+            return Err(error.into());
+        }
         Ok(session)
     }
 }

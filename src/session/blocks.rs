@@ -51,6 +51,11 @@ impl Blocks {
             .collect()
     }
 
+    /// The end that closes one block with what it said so far.
+    pub fn closing_response(&self, key: &BlockKey, reason: &str) -> Option<Response> {
+        self.open.get(key).map(|block| closing_response(key, block.content.clone(), reason))
+    }
+
     /// Follows a response that is in the log already.
     pub fn replay(&mut self, seq: Seq, response: &Response) {
         let Response::Callback(callback) = response else { return };

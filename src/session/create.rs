@@ -81,11 +81,14 @@ pub(super) async fn create(
     };
     let model = chosen(&new.model).or_else(|| chosen(&project.model)).or_else(configured_model);
     let ModelChoice { runtime, model } = match (model, own_runtime) {
-        (Some(model), Some(_)) => within_runtime(runtimes, &runtime_name, model).await?,
-        (Some(model), None) => runtimes.choose(&runtime_name, &model).await?,
+        (Some(model), Some(_)) => within_runtime(runtimes, &runtime_name, model, &new.options).await?,
+        (Some(model), None) => runtimes.choose(&runtime_name, &model, &new.options).await?,
         (None, _) => {
             let runtime = runtimes.default_runtime(&runtime_name).await?;
-            ModelChoice { model: first_model(runtime.as_ref()).await, runtime }
+            // Models of a list say nothing about what the session brings along.
+            let is_open = runtime.takes_any_model(&new.options);
+            let model = if is_open { String::new() } else { first_model(runtime.as_ref()).await };
+            ModelChoice { model, runtime }
         }
     };
     let working_directory = working_directory::check(&new.working_directory, &settings.roots).await?;
@@ -107,11 +110,16 @@ pub(super) async fn create(
 }
 
 /// With a runtime named, the model is that runtime's; a prefix that repeats the name is taken off.
-async fn within_runtime(runtimes: &Runtimes, name: &str, model: String) -> Result<ModelChoice, CreateError> {
+async fn within_runtime(
+    runtimes: &Runtimes,
+    name: &str,
+    model: String,
+    options: &Map<String, Value>,
+) -> Result<ModelChoice, CreateError> {
     runtimes.named(name)?;
     let prefix = format!("{name}/");
     let model = if model.starts_with(&prefix) { model } else { format!("{prefix}{model}") };
-    Ok(runtimes.choose(name, &model).await?)
+    Ok(runtimes.choose(name, &model, options).await?)
 }
 
 fn project_defaults(settings: &SessionSettings, folder: &str) -> Result<ProjectDefaults, CreateError> {

@@ -1,5 +1,5 @@
-//! Who drives which of the agents' own sessions: nobody drives one twice. Two servers cannot, because each holds the
-//! lock on its data folder; two sessions of one server cannot, because of this.
+//! Who of ours drives which of the agents' own sessions: no two sessions of one server drive the same. Two servers on one
+//! data folder cannot either, because of its lock.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,12 +29,19 @@ impl Leases {
         let key = (runtime.to_owned(), agent_session.to_owned());
         let mut holders = self.holders.lock();
         match holders.get(&key) {
-            Some(other) if *other != by => Err(*other),
-            _ => {
+            Some(holder) => Err(*holder),
+            None => {
                 holders.insert(key.clone(), by);
                 Ok(Lease { key, holders: Arc::clone(&self.holders) })
             }
         }
+    }
+}
+
+impl Lease {
+    /// Whether it is the right to drive that session.
+    pub fn is_of(&self, runtime: &str, agent_session: &str) -> bool {
+        self.key.0 == runtime && self.key.1 == agent_session
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OnceCell, mpsc};
@@ -75,7 +75,15 @@ impl Sessions {
         let SessionsParts { store, runtimes, settings, stopping } = parts;
         let bulletin = Arc::new(Bulletin::default());
         let (leases, stops) = (Leases::default(), stopping.clone());
-        let around = Arc::new(Surroundings { store, runtimes, settings, bulletin, leases, stopping: stops });
+        let around = Arc::new(Surroundings {
+            store,
+            runtimes,
+            settings,
+            bulletin,
+            leases,
+            unknown_events: AtomicU64::new(0),
+            stopping: stops,
+        });
         Self {
             shared: Arc::new(Shared {
                 around,
@@ -119,6 +127,11 @@ impl Sessions {
     /// Readers attached right now, over all sessions.
     pub fn reader_count(&self) -> usize {
         self.shared.readers.load(Ordering::Relaxed)
+    }
+
+    /// Events of agents that nobody knows, since the start.
+    pub fn unknown_event_count(&self) -> u64 {
+        self.shared.around.unknown_events.load(Ordering::Relaxed)
     }
 
     /// Makes a session and starts its agent.

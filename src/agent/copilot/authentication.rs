@@ -46,37 +46,52 @@ impl Authentication {
         }
     }
 
-    /// Asks the program. One that was started before a login does not know of it, so that "nobody" is believed only
-    /// from a program that is younger than the question before.
+    /// Asks the program as it is. One that was started before a login does not know of it.
     pub async fn ask(&self, servers: &Servers) -> Answer {
-        let asked_at = Instant::now();
-        let mut answer = match servers.get().await {
-            Ok(server) => {
-                let first = status(server.ask("auth.getStatus").await);
-                if first == Answer::LoggedOut && server.started_at < asked_at {
-                    match servers.renewed(&server).await {
-                        Ok(fresh) => status(fresh.ask("auth.getStatus").await),
-                        Err(error) => Answer::Unknown(error.to_string()),
-                    }
-                } else {
-                    first
-                }
-            }
+        let before = *self.changes.borrow();
+        let answer = match servers.get().await {
+            Ok(server) => status(server.ask("auth.getStatus").await),
             Err(error) => Answer::Unknown(error.to_string()),
         };
+        self.remember(answer, before)
+    }
+
+    /// Asks, and believes "nobody" only from a program that was started for the question. Sessions of an older one keep
+    /// it, so this is for somebody who cannot go on without a login.
+    pub async fn ask_anew(&self, servers: &Servers) -> Answer {
+        let (before, asked_at) = (*self.changes.borrow(), Instant::now());
+        let answer = match servers.get().await {
+            Ok(server) => match status(server.ask("auth.getStatus").await) {
+                Answer::LoggedOut if server.started_at < asked_at => match servers.renewed(&server).await {
+                    Ok(fresh) => status(fresh.ask("auth.getStatus").await),
+                    Err(error) => Answer::Unknown(error.to_string()),
+                },
+                first => first,
+            },
+            Err(error) => Answer::Unknown(error.to_string()),
+        };
+        self.remember(answer, before)
+    }
+
+    /// Keeps an answer, unless somebody has logged in since it was asked for.
+    fn remember(&self, mut answer: Answer, asked_before: u64) -> Answer {
         if let Answer::Unknown(reason) = &mut answer {
             *reason = crate::model::redact(reason).into_owned();
         }
-        let before = self.last.lock().replace((Instant::now(), answer.clone()));
-        if before.is_some_and(|(_, before)| before != answer) {
-            self.changes.send_modify(|changes| *changes += 1);
+        let mut last = self.last.lock();
+        if *self.changes.borrow() == asked_before {
+            let before = last.replace((Instant::now(), answer.clone()));
+            if before.is_some_and(|(_, before)| before != answer) {
+                self.changes.send_modify(|changes| *changes += 1);
+            }
         }
         answer
     }
 
     /// Somebody has logged in: what was known before counts no more.
     pub fn forget(&self) {
-        *self.last.lock() = None;
+        let mut last = self.last.lock();
+        *last = None;
         self.changes.send_modify(|changes| *changes += 1);
     }
 

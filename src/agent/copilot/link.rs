@@ -14,7 +14,7 @@ use super::parameters;
 use super::questions::{Question, Reply};
 use super::server::plain;
 use super::servers::Lease;
-use super::tap::FromProgram;
+use super::tap::{FromProgram, Queue};
 use super::translate::{Translated, Translator};
 use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};
 use crate::model::BackgroundTask;
@@ -28,7 +28,7 @@ pub(super) struct Link {
     /// The name that the session's provider has in front of its models, if it has one.
     pub provider_prefix: Option<String>,
     pub events: mpsc::Sender<AgentEvent>,
-    pub incoming: mpsc::Receiver<FromProgram>,
+    pub incoming: Queue,
     pub translator: Translator,
     /// Questions of the program that wait for an answer, by our id for them.
     pub questions: HashMap<String, Question>,
@@ -219,6 +219,8 @@ impl Link {
     async fn report(&mut self, outcome: Outcome, calls: &mut Calls) -> Result<(), NobodyListens> {
         match outcome {
             Outcome::Done => Ok(()),
+            // A program that is gone has refused nothing; its end is told next.
+            Outcome::PromptRefused(_) | Outcome::Refused(_) if !self.lease.server.is_alive() => Ok(()),
             Outcome::PromptRefused(error) => {
                 let message = format!("Copilot did not take the prompt: {error}");
                 self.tell(AgentEvent::TurnFailed { message }).await?;
@@ -250,7 +252,10 @@ impl Link {
     /// Ends a running turn and detaches; the program keeps the session on disk.
     async fn say_goodbye(self) {
         let server = &self.lease.server;
-        server.tap.forget(&self.session);
+        if !server.tap.forget(&self.session, &self.incoming) {
+            // Somebody has taken it up again already; what is said now would be meant for them.
+            return;
+        }
         let goodbye = async {
             for method in ["session.abort", "session.detach"] {
                 let params = json!({ "sessionId": self.session });

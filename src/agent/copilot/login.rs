@@ -19,6 +19,8 @@ use crate::agent::{BoxFuture, Login, LoginProgress, LoginRequest, LoginStage};
 use crate::model::redact;
 use crate::process::{ChildProcess, ProcessSpec};
 
+/// How long a caller waits for the code.
+const CODE_WITHIN: Duration = Duration::from_secs(30);
 /// How long a cancelled login may take to go away.
 const END_WITHIN: Duration = Duration::from_millis(200);
 
@@ -75,8 +77,10 @@ impl Login for DeviceLogin {
         }
         Box::pin(async move {
             let mut progress = self.shared.progress.subscribe();
-            let settled = progress.wait_for(|progress| progress.stage != LoginStage::Starting).await;
-            settled.map(|progress| progress.clone()).unwrap_or_default()
+            let settled = progress.wait_for(|progress| progress.stage != LoginStage::Starting);
+            // One that takes longer than this is looked at again by whoever asked.
+            let _ = tokio::time::timeout(CODE_WITHIN, settled).await.is_ok();
+            self.progress()
         })
     }
 

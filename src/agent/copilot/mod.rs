@@ -29,8 +29,9 @@ mod translate;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +39,7 @@ pub use settings::{CopilotSettings, OwnProvider};
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
-    OwnSessions, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
+    OwnSessions, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::{Check, SessionId};
 use authentication::{Answer, Authentication};
@@ -51,6 +52,8 @@ use translate::Translator;
 
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
+/// How long a program that does not open a session may take to show that it lives.
+const SIGN_OF_LIFE_WITHIN: Duration = Duration::from_secs(5);
 /// What Copilot says of a session that it cannot take up again.
 const LOST: [&str; 4] = ["session not found", "corrupted", "failed to load session events", "failed to read jsonl"];
 const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: log in from the page or with `copilot login`, or \
@@ -116,13 +119,14 @@ impl Copilot {
     }
 
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
+        parameters::check_options(&spec.options).map_err(StartError::Permanent)?;
         let route = provider::route(&spec, &self.settings.providers, &self.settings.environment)?;
         if route.provider.is_none() {
             // The program would take the session and fail its first prompt.
             let is_out = |answer: Answer| answer == Answer::LoggedOut;
             // Asked again, because somebody may have logged in since. What else is wrong shows at the next step.
             if is_out(self.authentication.recent(&self.servers).await)
-                && is_out(self.authentication.ask(&self.servers).await)
+                && is_out(self.authentication.ask_anew(&self.servers).await)
             {
                 return Err(StartError::NeedsLogin(LOGIN_HINT.to_owned()));
             }
@@ -135,8 +139,18 @@ impl Copilot {
         // Listening first: nothing that the program says while it opens the session is missed.
         let incoming = lease.server.tap.listen(&session);
         let params = parameters::session(&session, &spec, &route, &self.settings.mcp_servers);
-        if let Err(error) = lease.server.client.call(method, Some(params)).await {
-            lease.server.tap.forget(&session);
+        let opening = lease.server.client.call(method, Some(params));
+        let Ok(opened) = tokio::time::timeout(self.settings.hello_within, opening).await else {
+            lease.server.tap.forget(&session, &incoming);
+            if !lease.server.feel(SIGN_OF_LIFE_WITHIN).await {
+                // Nobody else could use it either.
+                lease.server.cut_off().await;
+            }
+            let within = humantime::format_duration(self.settings.hello_within);
+            return Err(StartError::Temporary(format!("Copilot did not open the session within {within}")));
+        };
+        if let Err(error) = &opened {
+            lease.server.tap.forget(&session, &incoming);
             let text = server::plain(&error.to_string());
             return Err(if !lease.server.is_alive() {
                 StartError::Temporary(format!("Copilot ended: {}", lease.server.last_words()))
@@ -151,10 +165,11 @@ impl Copilot {
                 StartError::Permanent(format!("Copilot could not open the session: {text}"))
             });
         }
+        let mode = opened.ok().and_then(|opened| opened["mode"].as_str().map(str::to_owned)).unwrap_or_default();
         if let Some(mode) = spec.options.get("mode").filter(|mode| !mode.is_null()) {
             let params = json!({ "sessionId": session, "mode": mode });
             if let Err(error) = lease.server.ask_with("session.mode.set", params).await {
-                lease.server.tap.forget(&session);
+                lease.server.tap.forget(&session, &incoming);
                 return Err(StartError::Permanent(format!(
                     "options.mode is {mode}, which Copilot does not take: {error}; there are interactive, plan and autopilot"
                 )));
@@ -178,7 +193,7 @@ impl Copilot {
                 .map(str::to_owned),
             events,
             incoming,
-            translator: Translator::default(),
+            translator: Translator::in_mode(mode),
             questions: HashMap::new(),
             tasks: Vec::new(),
             tasks_asked: TasksAsked::default(),
@@ -277,6 +292,11 @@ impl Runtime for Copilot {
 
     fn processes(&self) -> Vec<AgentProcess> {
         self.servers.all().iter().filter_map(|server| server.figures()).collect()
+    }
+
+    fn takes_any_model(&self, options: &Map<String, Value>) -> bool {
+        // A provider of the session's own has models that nobody here knows.
+        options.get("provider").is_some_and(|provider| !provider.is_null())
     }
 
     fn version(&self) -> BoxFuture<'_, Option<String>> {

@@ -25,8 +25,8 @@ struct Listed {
     version: u32,
     /// In seconds since 1970.
     at: u64,
-    /// Who was logged in, in so far as the list depends on it.
-    who: Option<String>,
+    /// Who was logged in, or that nobody was.
+    who: String,
     models: Result<Vec<Model>, String>,
 }
 
@@ -88,8 +88,9 @@ impl Models {
             Freshness::Now => authentication.ask(servers).await,
         };
         let who = match &answer {
-            Answer::LoggedIn { who } => who.clone(),
-            Answer::LoggedOut | Answer::Unknown(_) => None,
+            Answer::LoggedIn { who } => format!("logged in as {}", who.as_deref().unwrap_or("somebody")),
+            Answer::LoggedOut => "logged out".to_owned(),
+            Answer::Unknown(_) => String::new(),
         };
         let known = self.listed.lock().clone();
         let is_good = |listed: &Listed| listed.who == who && now().saturating_sub(listed.at) < GOOD_FOR.as_secs();
@@ -111,11 +112,14 @@ impl Models {
                 }
             },
         };
-        self.remember(who, models.clone());
+        // Why the program could not be asked may change at any moment.
+        if !who.is_empty() {
+            self.remember(who, models.clone());
+        }
         models
     }
 
-    fn remember(&self, who: Option<String>, models: Result<Vec<Model>, String>) {
+    fn remember(&self, who: String, models: Result<Vec<Model>, String>) {
         let listed = Listed { version: VERSION, at: now(), who, models };
         if let Some(file) = &self.file
             && let Err(error) = json_file::write(file, &listed)

@@ -62,6 +62,26 @@ fn complete(server: &Value) -> Value {
     server
 }
 
+/// What a session may choose.
+const OPTIONS: [&str; 3] = ["provider", "mcpServers", "mode"];
+const MODES: [&str; 3] = ["interactive", "plan", "autopilot"];
+
+/// Options that nobody knows, or of the wrong kind, are an error before anything is opened.
+pub(super) fn check_options(options: &Map<String, Value>) -> Result<(), String> {
+    if let Some(unknown) = options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
+        return Err(format!("Copilot has no option {unknown:?}; it has: {}", OPTIONS.join(", ")));
+    }
+    match options.get("mcpServers") {
+        None | Some(Value::Null | Value::Object(_)) => {}
+        Some(other) => return Err(format!("options.mcpServers is {other}; it is an object, a server by each name")),
+    }
+    match options.get("mode") {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::String(mode)) if MODES.contains(&mode.as_str()) => Ok(()),
+        Some(other) => Err(format!("options.mode is {other}; there are: {}", MODES.join(", "))),
+    }
+}
+
 /// Of `session.send`.
 pub(super) fn prompt(session: &str, text: &str, attachments: &[Attachment], mode: Option<&str>) -> Value {
     let mut params = json!({ "sessionId": session, "prompt": text });
@@ -80,6 +100,20 @@ pub(super) fn prompt(session: &str, text: &str, attachments: &[Attachment], mode
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn options_that_nobody_knows_are_named_with_those_there_are() {
+        for (options, word) in [
+            (json!({ "mcpServer": {} }), "mcpServers"),
+            (json!({ "mcpServers": [] }), "object"),
+            (json!({ "mode": "sleepy" }), "autopilot"),
+        ] {
+            let error = check_options(options.as_object().expect("an object")).expect_err(word);
+            assert!(error.contains(word), "{error}");
+        }
+        let good = json!({ "mode": "plan", "mcpServers": null, "provider": "x" });
+        assert_eq!(check_options(good.as_object().expect("an object")), Ok(()));
+    }
 
     #[test]
     fn a_sessions_own_servers_go_before_the_configured_ones_and_can_take_them_away() {

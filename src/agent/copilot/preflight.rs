@@ -33,6 +33,11 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
             }
         }
     }
+    let version = copilot.version().await.unwrap_or_default();
+    if let Some(reason) = copilot.settings.quarantine.reason(Copilot::NAME, &version) {
+        checks.push(Check::failure("copilot: quarantine", format!("version {version} is locked out"), reason));
+        return checks;
+    }
     match copilot.servers.get().await {
         Ok(server) => checks.push(Check::ok("copilot: protocol", format!("version {} answers", server.version))),
         Err(error) => {

@@ -106,8 +106,15 @@ impl Servers {
     }
 
     async fn get_locked(&self, running: &mut Running) -> Result<Arc<Server>, StartError> {
-        if let Some(server) = running.current.as_ref().filter(|server| server.is_alive()) {
-            return Ok(Arc::clone(server));
+        if let Some(server) = running.current.clone().filter(|server| server.is_alive()) {
+            // A version may be found out while it runs.
+            return match self.settings.quarantine.reason(super::Copilot::NAME, &server.version) {
+                None => Ok(server),
+                Some(reason) => {
+                    self.retire(running).await;
+                    Err(StartError::Permanent(reason))
+                }
+            };
         }
         if self.stopping.is_cancelled() {
             return Err(StartError::Permanent("the server is shutting down".to_owned()));
@@ -140,9 +147,8 @@ impl Servers {
         self.watchers.close();
         self.watchers.wait().await;
         let running = std::mem::take(&mut *self.running.lock().await);
-        for server in running.current.iter().chain(&running.retired) {
-            server.end().await;
-        }
+        let all = running.current.iter().chain(&running.retired);
+        futures_util::future::join_all(all.map(|server| server.end())).await;
     }
 }
 
@@ -150,7 +156,7 @@ impl Servers {
 async fn watch(running: Arc<Mutex<Running>>, server: Arc<Server>, idle: Duration, stopping: CancellationToken) {
     tokio::select! {
         () = until_unused(&running, &server, idle) => tracing::info!("copilot is ended because no session used it"),
-        () = server.tap.ended.cancelled() => {}
+        () = server.tap.ended.cancelled() => running.lock().await.retired.retain(|retired| !Arc::ptr_eq(retired, &server)),
         // Whoever stops the runtime ends every program.
         () = stopping.cancelled() => return,
     }

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use github_copilot_sdk::Client;
@@ -50,11 +51,25 @@ struct SessionParams<'a> {
     event: Option<&'a RawValue>,
 }
 
-type Routes = Arc<Mutex<HashMap<String, mpsc::Sender<FromProgram>>>>;
+type Routes = Arc<Mutex<HashMap<String, (u64, mpsc::Sender<FromProgram>)>>>;
+
+/// A session's messages, from the moment it began to listen.
+pub(super) struct Queue {
+    /// Which listener this is: the next one of the same session has another number.
+    number: u64,
+    receiver: mpsc::Receiver<FromProgram>,
+}
+
+impl Queue {
+    pub async fn recv(&mut self) -> Option<FromProgram> {
+        self.receiver.recv().await
+    }
+}
 
 /// One program's stream, shared by its sessions.
 pub(super) struct Tap {
     routes: Routes,
+    listened: AtomicU64,
     answers: mpsc::Sender<Bytes>,
     /// Cancelled when the stream has ended; then `reason` says why.
     pub ended: CancellationToken,
@@ -74,6 +89,7 @@ impl Tap {
         let (answers, answered) = mpsc::channel(64);
         let tap = Self {
             routes: Routes::default(),
+            listened: AtomicU64::new(0),
             answers,
             ended: CancellationToken::new(),
             reason: Arc::default(),
@@ -89,14 +105,21 @@ impl Tap {
     }
 
     /// The queue of a session's messages, from now on.
-    pub fn listen(&self, session: &str) -> mpsc::Receiver<FromProgram> {
+    pub fn listen(&self, session: &str) -> Queue {
         let (sender, receiver) = mpsc::channel(SESSION_QUEUE);
-        self.routes.lock().insert(session.to_owned(), sender);
-        receiver
+        let number = self.listened.fetch_add(1, Ordering::Relaxed);
+        self.routes.lock().insert(session.to_owned(), (number, sender));
+        Queue { number, receiver }
     }
 
-    pub fn forget(&self, session: &str) {
-        self.routes.lock().remove(session);
+    /// Ends a queue. Gives whether nobody else listens to the session by now.
+    pub fn forget(&self, session: &str, queue: &Queue) -> bool {
+        let mut routes = self.routes.lock();
+        let is_last = routes.get(session).is_none_or(|(number, _)| *number == queue.number);
+        if is_last {
+            routes.remove(session);
+        }
+        is_last
     }
 
     /// Answers a request of the program.
@@ -140,7 +163,7 @@ async fn read_all(from_program: impl AsyncRead + Unpin, mut to_client: DuplexStr
         };
         if let Some((session, message)) = for_session(&frame) {
             let queue = routes.lock().get(&session).cloned();
-            if let Some(queue) = queue {
+            if let Some((_, queue)) = queue {
                 // An error means that the session is gone; its messages are of no more use.
                 let _ = queue.send(message).await;
             }

@@ -15,10 +15,9 @@ use crate::model::{BlockKey, BlockKind, ContextUsage, RequestBody, Usage};
 const REMEMBERED: usize = 65_536;
 
 /// Kinds that say nothing a person needs to see: what they tell is told by others, or concerns the program alone.
-const QUIET: [&str; 42] = [
+const QUIET: [&str; 41] = [
     "abort",
     "agent.interrupted",
-    "assistant.idle",
     "assistant.intent",
     "assistant.message_start",
     "assistant.streaming_delta",
@@ -61,7 +60,8 @@ const QUIET: [&str; 42] = [
 ];
 const QUIET_FAMILIES: [&str; 3] = ["hook.", "model.", "user_input."];
 /// Kinds that a sub-agent reports of itself and that are no news of the session.
-const QUIET_OF_SUB_AGENTS: [&str; 7] = [
+const QUIET_OF_SUB_AGENTS: [&str; 8] = [
+    "assistant.idle",
     "assistant.turn_start",
     "assistant.turn_end",
     "session.idle",
@@ -117,6 +117,8 @@ struct Data {
     duration: Option<f64>,
     current_tokens: Option<f64>,
     token_limit: Option<f64>,
+    mode: Option<String>,
+    new_mode: Option<String>,
 }
 
 /// What one of Copilot's events means.
@@ -141,10 +143,13 @@ impl From<AgentEvent> for Translated {
 pub(super) struct Translator {
     seen: HashSet<String>,
     seen_in_order: VecDeque<String>,
-    /// Messages that have begun and not ended, with their text so far: a retried stream leaves them behind.
-    messages: HashMap<String, String>,
-    /// Reasoning that has begun and not ended.
-    reasoning: HashSet<String>,
+    /// `interactive`, `plan` or `autopilot`.
+    mode: String,
+    /// The end of the turn was told, and the session's own idle, which may come much later, says nothing new.
+    is_idle: bool,
+    /// Messages and reasoning that have begun and not ended, and whether they are a sub-agent's: a retried stream leaves
+    /// them behind.
+    begun: HashMap<BlockKey, bool>,
     /// Output of running tools: the program sends all of it each time, we send what is new.
     outputs: HashMap<String, usize>,
     /// Calls of this turn that have ended: what a command in the background says later belongs to no block.
@@ -152,6 +157,11 @@ pub(super) struct Translator {
 }
 
 impl Translator {
+    /// For a session in that mode.
+    pub fn in_mode(mode: String) -> Self {
+        Self { mode, ..Self::default() }
+    }
+
     /// What one of Copilot's events means to us.
     pub fn translate(&mut self, raw: Box<RawValue>) -> Vec<Translated> {
         let Ok(event) = serde_json::from_str::<Event<'_>>(raw.get()) else {
@@ -203,14 +213,24 @@ impl Translator {
     fn known(&mut self, kind: &str, data: Data, is_sub_agents: bool) -> Option<Vec<AgentEvent>> {
         let one = |event| Some(vec![event]);
         match kind {
-            "assistant.turn_start" => one(AgentEvent::TurnStarted { turn_id: data.turn_id? }),
-            "assistant.turn_end" => one(AgentEvent::TurnEnded { turn_id: data.turn_id? }),
-            "session.idle" => {
-                self.messages.clear();
-                self.reasoning.clear();
-                self.outputs.clear();
+            "assistant.turn_start" => {
+                self.is_idle = false;
                 self.ended_tools.clear();
-                one(AgentEvent::Idle)
+                one(AgentEvent::TurnStarted { turn_id: data.turn_id? })
+            }
+            "assistant.turn_end" => one(AgentEvent::TurnEnded { turn_id: data.turn_id? }),
+            // The session as a whole is idle only when no command runs in the background any more; the turn is over
+            // when the agent itself is. On autopilot it is so after each step, and goes on.
+            "assistant.idle" if self.mode == "autopilot" => Some(Vec::new()),
+            "assistant.idle" => Some(self.idle()),
+            "session.idle" => {
+                self.mode = data.mode.unwrap_or_default();
+                Some(self.idle())
+            }
+            "session.mode_changed" => {
+                self.mode.clone_from(data.new_mode.as_ref()?);
+                // The line for people is made where the other notices are.
+                None
             }
             "user.message" => Some(match data.source {
                 // What somebody typed is known already; what the program asks of itself is not.
@@ -220,34 +240,34 @@ impl Translator {
                 _ => Vec::new(),
             }),
             "assistant.message_delta" => {
-                let (id, delta) = (data.message_id?, data.delta_content?);
-                let mut events = self.begin_message(&id, data.parent_tool_call_id);
-                self.messages.entry(id.clone()).or_default().push_str(&delta);
-                events.push(AgentEvent::BlockDelta { key: BlockKey::new(BlockKind::Message, id), delta });
+                let (key, delta) = (BlockKey::new(BlockKind::Message, data.message_id?), data.delta_content?);
+                let mut events = self.begin(&key, data.parent_tool_call_id, is_sub_agents);
+                events.push(AgentEvent::BlockDelta { key, delta });
                 Some(events)
             }
             "assistant.message" => {
                 let (id, content) = (data.message_id?, data.content.unwrap_or_default());
+                let key = BlockKey::new(BlockKind::Message, &id);
                 // A message that only asks for tools has nothing to show.
-                if content.is_empty() && !self.messages.contains_key(&id) {
+                if content.is_empty() && !self.begun.contains_key(&key) {
                     return Some(Vec::new());
                 }
-                let mut events = self.begin_message(&id, data.parent_tool_call_id);
-                self.messages.remove(&id);
+                let mut events = self.begin(&key, data.parent_tool_call_id, is_sub_agents);
+                self.begun.remove(&key);
                 events.push(AgentEvent::BlockEnded(BlockEnd::Message { id, content }));
                 Some(events)
             }
             "assistant.reasoning_delta" => {
-                let (id, delta) = (data.reasoning_id?, data.delta_content?);
-                let mut events = self.begin_reasoning(&id, data.parent_tool_call_id);
-                events.push(AgentEvent::BlockDelta { key: BlockKey::new(BlockKind::Reasoning, id), delta });
+                let (key, delta) = (BlockKey::new(BlockKind::Reasoning, data.reasoning_id?), data.delta_content?);
+                let mut events = self.begin(&key, data.parent_tool_call_id, is_sub_agents);
+                events.push(AgentEvent::BlockDelta { key, delta });
                 Some(events)
             }
             "assistant.reasoning" => {
-                let id = data.reasoning_id?;
-                let mut events = self.begin_reasoning(&id, data.parent_tool_call_id);
-                self.reasoning.remove(&id);
-                let content = data.content.unwrap_or_default();
+                let (id, content) = (data.reasoning_id?, data.content.unwrap_or_default());
+                let key = BlockKey::new(BlockKind::Reasoning, &id);
+                let mut events = self.begin(&key, data.parent_tool_call_id, is_sub_agents);
+                self.begun.remove(&key);
                 events.push(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content }));
                 Some(events)
             }
@@ -258,6 +278,7 @@ impl Translator {
                 arguments: data.arguments.map(|arguments| format!("{arguments:#}")).unwrap_or_default(),
             })),
             "tool.execution_partial_result" => Some(self.partial_output(data.tool_call_id?, &data.partial_output?)),
+            "tool.execution_progress" if self.ended_tools.contains(data.tool_call_id.as_ref()?) => Some(Vec::new()),
             "tool.execution_progress" => one(AgentEvent::BlockDelta {
                 key: BlockKey::new(BlockKind::Tool, data.tool_call_id?),
                 delta: format!("{}\n", data.progress_message?),
@@ -298,7 +319,7 @@ impl Translator {
             })),
             "session.title_changed" => one(AgentEvent::TitleChanged(data.title?)),
             "session.error" => one(AgentEvent::TurnFailed { message: data.message? }),
-            "assistant.turn_retry" => Some(self.retry()),
+            "assistant.turn_retry" => Some(self.retry(is_sub_agents)),
             _ => None,
         }
     }
@@ -311,40 +332,33 @@ impl Translator {
         Some((data.message_id?, text))
     }
 
-    /// A sub-agent's message says whose it is when it begins; the session makes up all other beginnings itself.
-    fn begin_message(&self, id: &str, parent: Option<String>) -> Vec<AgentEvent> {
+    /// A sub-agent's block says whose it is when it begins; the session makes up all other beginnings itself.
+    fn begin(&mut self, key: &BlockKey, parent: Option<String>, is_sub_agents: bool) -> Vec<AgentEvent> {
+        let is_new = self.begun.insert(key.clone(), is_sub_agents).is_none();
+        let id = key.id.clone();
         match parent {
-            Some(parent) if !self.messages.contains_key(id) => {
-                let start = BlockStart::Message { id: id.to_owned(), parent: Some(parent) };
-                vec![AgentEvent::BlockStarted(start)]
-            }
+            Some(_) if is_new => vec![AgentEvent::BlockStarted(match key.kind {
+                BlockKind::Reasoning => BlockStart::Reasoning { id, parent },
+                _ => BlockStart::Message { id, parent },
+            })],
             _ => Vec::new(),
         }
     }
 
-    fn begin_reasoning(&mut self, id: &str, parent: Option<String>) -> Vec<AgentEvent> {
-        let is_new = self.reasoning.insert(id.to_owned());
-        match parent {
-            Some(parent) if is_new => {
-                let start = BlockStart::Reasoning { id: id.to_owned(), parent: Some(parent) };
-                vec![AgentEvent::BlockStarted(start)]
-            }
-            _ => Vec::new(),
-        }
+    /// The turn is over, once.
+    fn idle(&mut self) -> Vec<AgentEvent> {
+        self.begun.clear();
+        self.outputs.clear();
+        if std::mem::replace(&mut self.is_idle, true) { Vec::new() } else { vec![AgentEvent::Idle] }
     }
 
-    /// The stream broke and is tried again under a new id: what was begun is closed with what it said.
-    fn retry(&mut self) -> Vec<AgentEvent> {
-        let mut events: Vec<AgentEvent> = self
-            .messages
-            .drain()
-            .map(|(id, content)| AgentEvent::BlockEnded(BlockEnd::Message { id, content }))
-            .collect();
-        events.push(AgentEvent::Notice {
-            kind: "retrying".to_owned(),
-            message: "The model's answer broke off; Copilot tries again.".to_owned(),
-        });
-        events
+    /// The stream broke and is tried again under a new id: what was begun is given up. The reason is told by another
+    /// event.
+    fn retry(&mut self, of_sub_agent: bool) -> Vec<AgentEvent> {
+        self.begun
+            .extract_if(|_, is_sub_agents| *is_sub_agents == of_sub_agent)
+            .map(|(key, _)| AgentEvent::BlockDiscarded(key))
+            .collect()
     }
 
     fn partial_output(&mut self, id: String, output: &str) -> Vec<AgentEvent> {
@@ -477,9 +491,7 @@ mod tests {
         })));
         let retry = serde_json::json!({ "type": "assistant.turn_retry", "data": {} });
         let events = ours(translator.translate(event(&retry)));
-        let closed = AgentEvent::BlockEnded(BlockEnd::Message { id: "old".to_owned(), content: "half".to_owned() });
-        assert_eq!(format!("{:?}", events[0]), format!("{closed:?}"));
-        assert!(matches!(&events[1], AgentEvent::Notice { kind, .. } if kind == "retrying"));
+        assert!(matches!(&events[..], [AgentEvent::BlockDiscarded(key)] if key.id == "old"), "{events:?}");
     }
 
     #[test]
@@ -525,5 +537,29 @@ mod tests {
             let [AgentEvent::UsageReported(usage)] = &events[..] else { panic!("{events:?}") };
             assert_eq!(usage.premium_requests, premium);
         }
+    }
+
+    #[test]
+    fn a_turn_ends_with_the_agent_and_not_with_what_it_left_running() {
+        let said = |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "data": data }));
+        let idles = |translator: &mut Translator, kind: &str, data: Value| {
+            ours(translator.translate(said(kind, data)))
+                .iter()
+                .filter(|event| matches!(event, AgentEvent::Idle))
+                .count()
+        };
+        let mut translator = Translator::in_mode("interactive".to_owned());
+        assert_eq!(idles(&mut translator, "assistant.idle", serde_json::json!({})), 1);
+        assert_eq!(
+            idles(&mut translator, "session.idle", serde_json::json!({ "mode": "interactive" })),
+            0,
+            "told already"
+        );
+        translator.translate(said("assistant.turn_start", serde_json::json!({ "turnId": "1" })));
+        assert_eq!(idles(&mut translator, "session.idle", serde_json::json!({ "mode": "interactive" })), 1);
+        translator.translate(said("session.mode_changed", serde_json::json!({ "newMode": "autopilot" })));
+        translator.translate(said("assistant.turn_start", serde_json::json!({ "turnId": "2" })));
+        assert_eq!(idles(&mut translator, "assistant.idle", serde_json::json!({})), 0, "it goes on by itself");
+        assert_eq!(idles(&mut translator, "session.idle", serde_json::json!({ "mode": "autopilot" })), 1);
     }
 }

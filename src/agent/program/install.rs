@@ -8,7 +8,7 @@ use tokio::io::AsyncReadExt as _;
 
 use super::find::private_folder;
 use super::native::{behind_loader, file_names};
-use super::version::version_of;
+use super::version::said_version;
 use super::{FoundProgram, ProgramSource};
 use crate::process::{ProcessSpec, Supervisor};
 
@@ -173,7 +173,8 @@ impl Installable {
             source: ProgramSource::Private,
             found_at: 0,
         };
-        program.version = version_of(&program, environment).await;
+        // It is really started: one for another machine would show here.
+        program.version = said_version(&program, environment).await;
         program.version.is_some().then_some(program)
     }
 }

@@ -17,6 +17,11 @@ pub(super) async fn version_of(program: &FoundProgram, environment: &BTreeMap<St
     if let Some(version) = version_beside(&program.path) {
         return Some(version);
     }
+    said_version(program, environment).await
+}
+
+/// The version that the program itself prints.
+pub(super) async fn said_version(program: &FoundProgram, environment: &BTreeMap<String, String>) -> Option<String> {
     let mut arguments = program.leading_arguments.clone();
     arguments.push("--version".to_owned());
     let said = run(&program.path, &arguments, environment).await?;

@@ -111,8 +111,8 @@ pub(in crate::http) async fn update_session(
     let session = session(&app, &id).await?;
     if let Some(model) = &body.model {
         let summary = app.sessions().store().session(session.id()).await?.ok_or_else(ApiError::session_not_found)?;
-        let runtime = summary.profile.runtime;
-        app.sessions().runtimes().choose(&runtime, &format!("{runtime}/{model}")).await?;
+        let (runtime, options) = (summary.profile.runtime, summary.profile.options);
+        app.sessions().runtimes().choose(&runtime, &format!("{runtime}/{model}"), &options).await?;
     }
     let update = SessionUpdate {
         title: body.title,

@@ -1,10 +1,14 @@
 //! From what an agent says to what the log says.
 
+use std::sync::atomic::Ordering;
+
 use super::{Actor, connecting::Link};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::{BlockKey, BlockKind, Callback, Response, ToolImage, ToolResult, redact};
 use crate::store::Change;
 
+/// The part of an event of unknown kind that is kept.
+const LONGEST_UNKNOWN: usize = 64 * 1024;
 /// The part of a long output that stays in the event itself.
 const PREVIEW_BYTES: usize = 16 * 1024;
 
@@ -34,6 +38,7 @@ impl Actor {
             }
             AgentEvent::BlockStarted(start) => self.on_block_started(start),
             AgentEvent::BlockDelta { key, delta } => self.on_block_delta(&key, delta),
+            AgentEvent::BlockDiscarded(key) => self.on_block_discarded(&key),
             AgentEvent::BlockEnded(end) => self.on_block_ended(end).await,
             AgentEvent::RequestMade { agent_request_id, body } => self.on_request(agent_request_id, body),
             AgentEvent::RequestWithdrawn { agent_request_id } => self.on_request_withdrawn(&agent_request_id),
@@ -65,8 +70,14 @@ impl Actor {
                 self.journal.write(&Response::SessionError(redact(&message).into_owned()));
             }
             AgentEvent::Unknown { kind, raw } => {
-                self.unknown_events += 1;
-                tracing::debug!(session = %self.id, %kind, bytes = raw.get().len(), count = self.unknown_events, "unknown agent event");
+                self.around.unknown_events.fetch_add(1, Ordering::Relaxed);
+                tracing::debug!(session = %self.id, %kind, bytes = raw.get().len(), "unknown agent event");
+                let raw = if raw.get().len() <= LONGEST_UNKNOWN {
+                    serde_json::from_str(raw.get()).unwrap_or_default()
+                } else {
+                    raw.get()[..raw.get().floor_char_boundary(LONGEST_UNKNOWN)].into()
+                };
+                self.journal.write(&Callback::UnknownEvent { kind, raw }.into());
             }
             AgentEvent::Idle | AgentEvent::Gone { .. } => {}
         }
@@ -180,6 +191,15 @@ impl Actor {
         let seq = self.journal.write(&response.into());
         if let Some(ended) = self.blocks.end(&key, seq) {
             self.journal.end_block(ended);
+        }
+    }
+
+    fn on_block_discarded(&mut self, key: &BlockKey) {
+        if let Some(response) = self.blocks.closing_response(key, "the agent began it anew") {
+            let seq = self.journal.write(&response);
+            if let Some(ended) = self.blocks.end(key, seq) {
+                self.journal.end_block(ended);
+            }
         }
     }
 

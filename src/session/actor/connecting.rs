@@ -95,6 +95,8 @@ impl Actor {
             agent_session_id: self.agent_session_id.clone(),
             suspended: self.suspended_turn(),
         };
+        // Listened for from before the question, so that no login in between is missed.
+        self.login_news = Some(runtime.credentials_changed());
         self.link = Link::Starting(Box::pin(async move { runtime.start(spec).await }));
     }
 
@@ -167,8 +169,8 @@ impl Actor {
                     self.write_notice("login-needed", message.clone());
                 }
                 self.set_state(SessionState::NeedsLogin, Some(message));
-                if let Ok(runtime) = self.around.runtimes.named(&self.profile.runtime) {
-                    self.link = Link::AwaitingLogin(runtime.credentials_changed());
+                if let Some(changed) = self.login_news.take() {
+                    self.link = Link::AwaitingLogin(changed);
                 }
             }
             StartError::Permanent(_) => self.fail(message),
@@ -228,8 +230,14 @@ impl Actor {
         self.silence.ends();
         if let Err(TrySendError::Full(_)) = connection.commands.try_send(command) {
             tracing::error!(session = %self.id, "the agent takes no commands; it is started anew");
-            let error = StartError::Temporary("the agent took no commands any more".to_owned());
-            self.link = Link::Starting(Box::pin(async { Err(error) }));
+            if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None) {
+                let error = StartError::Temporary("the agent took no commands any more".to_owned());
+                // The old link is gone before a new one is opened.
+                self.link = Link::Starting(Box::pin(async move {
+                    let _ = tokio::time::timeout(CLOSE_GRACE, connection.close()).await;
+                    Err(error)
+                }));
+            }
         }
     }
 
@@ -238,13 +246,14 @@ impl Actor {
         // Nothing that it said may be numbered after what is written now.
         self.held.take();
         self.buffer.clear();
-        self.lease = None;
         self.silence.ends();
         if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None)
             && tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err()
         {
             tracing::warn!(session = %self.id, "the agent did not go away in time");
         }
+        // Only now may somebody else drive the agent's session.
+        self.lease = None;
     }
 }
 

@@ -20,6 +20,7 @@ mod turn;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Duration, Instant};
@@ -39,7 +40,7 @@ use super::blocks::Blocks;
 use super::bulletin::{Bulletin, BulletinEntry, PendingBrief};
 use super::leases::{Lease, Leases};
 use super::{SessionLog, SessionSettings};
-use crate::agent::{AgentEvent, Runtimes};
+use crate::agent::{AgentEvent, BoxFuture, Runtimes};
 use crate::model::{Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
 use crate::store::{Change, Store, StoreHealth, StoredSession};
 
@@ -59,6 +60,8 @@ pub(super) struct Surroundings {
     pub settings: SessionSettings,
     pub bulletin: Arc<Bulletin>,
     pub leases: Leases,
+    /// Events of agents that nobody knows, over all sessions.
+    pub unknown_events: AtomicU64,
     /// Cancelled when the server begins to end.
     pub stopping: CancellationToken,
 }
@@ -85,6 +88,8 @@ pub(super) struct Actor {
     lease: Option<Lease>,
     /// What the agent is told of a conversation that it has lost, with the next prompt.
     recap: Option<String>,
+    /// Resolves when somebody may have logged in since the agent was last started.
+    login_news: Option<BoxFuture<'static, ()>>,
     /// Why the agent's own session could not be taken up again, until another one is there.
     lost_session: Option<String>,
     /// Consecutive deaths of the agent without a turn that went well.
@@ -94,7 +99,6 @@ pub(super) struct Actor {
     stalled_since: Option<Instant>,
     let_go_at: Option<Instant>,
     outcomes_awaited: HashMap<u32, Vec<oneshot::Sender<PromptOutcome>>>,
-    unknown_events: u64,
     /// All that the session has cost.
     usage: Usage,
     /// Pictures of tool calls that have not ended.
@@ -129,6 +133,7 @@ impl Actor {
             lease: None,
             recap: None,
             lost_session: None,
+            login_news: None,
             silence: Silence::new(),
             deaths: 0,
             buffer: Vec::new(),
@@ -136,7 +141,6 @@ impl Actor {
             stalled_since: None,
             let_go_at: None,
             outcomes_awaited: HashMap::new(),
-            unknown_events: 0,
             usage,
             images: HashMap::new(),
         }

@@ -12,7 +12,9 @@ impl Actor {
     /// The right to drive the agent's own session, which another session of ours may have. Gives who, if so.
     pub(super) fn take_lease(&mut self) -> Result<(), String> {
         let Some(agent_session) = &self.agent_session_id else { return Ok(()) };
-        self.lease = None;
+        if self.lease.as_ref().is_some_and(|lease| lease.is_of(&self.profile.runtime, agent_session)) {
+            return Ok(());
+        }
         match self.around.leases.take(&self.profile.runtime, agent_session, self.id) {
             Ok(lease) => {
                 self.lease = Some(lease);

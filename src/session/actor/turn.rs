@@ -11,6 +11,9 @@ use crate::agent::AgentCommand;
 use crate::model::{Callback, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
 use crate::store::{Change, OpenTurn, StoreHealth};
 
+/// How long an agent that did not stop may take to show that it lives.
+const SIGN_OF_LIFE_WITHIN: Duration = Duration::from_secs(2);
+
 /// The turn that runs.
 #[derive(Debug)]
 pub(super) struct Turn {
@@ -126,6 +129,10 @@ impl Actor {
         self.write_agent_end();
         self.journal.write(&Callback::AgentStart { turn_id: turn_id.clone() }.into());
         self.agent_turn = Some(AgentTurn { id: turn_id, ended: false });
+        if self.turn.is_none() && self.state == SessionState::Ready {
+            // It works by itself, which everybody should see and be able to end.
+            self.set_state(SessionState::Working, None);
+        }
     }
 
     /// Writes the end of the agent's own turn, if one is open.
@@ -138,7 +145,13 @@ impl Actor {
     /// Asks the agent to end its turn. Gives whether a turn was running.
     pub(super) fn interrupt_turn(&mut self, message: &str, by: &'static str) -> bool {
         let deadline = Instant::now() + self.around.settings.interrupt_grace;
-        let Some(turn) = &mut self.turn else { return false };
+        let Some(turn) = &mut self.turn else {
+            if self.agent_turn.is_some() {
+                self.close_requests("cancelled", by);
+                self.send(AgentCommand::Interrupt);
+            }
+            return self.agent_turn.is_some();
+        };
         if turn.interrupt.is_some() {
             return true;
         }
@@ -164,6 +177,16 @@ impl Actor {
         }
         let grace = humantime::format_duration(Duration::from_secs(self.around.settings.interrupt_grace.as_secs()));
         tracing::warn!(session = %self.id, "the agent did not end an interrupted turn in time");
+        let pulse = match &self.link {
+            Link::Live(connection) => connection.pulse().cloned(),
+            _ => None,
+        };
+        if let Some(pulse) = pulse
+            && !pulse.feel(SIGN_OF_LIFE_WITHIN).await
+        {
+            // A program that shows no sign of life would keep the next turn waiting too.
+            pulse.cut_off().await;
+        }
         self.disconnect().await;
         self.write_notice("interrupted", format!("The agent did not stop within {grace} and was cut off."));
         self.end_interrupted_turn();
@@ -184,6 +207,10 @@ impl Actor {
             // Work that the agent did by itself, outside any turn of ours.
             None => {
                 self.close_blocks("the agent ended its work without it");
+                self.close_requests("cancelled", "agent");
+                if matches!(self.state, SessionState::Working | SessionState::Waiting) {
+                    self.set_state(SessionState::Ready, None);
+                }
                 if self.agent_turn.is_some() {
                     self.write_agent_end();
                     self.journal.write(&Callback::Idle {}.into());

@@ -67,6 +67,20 @@ async fn a_session_names_a_provider_or_brings_its_own() {
 }
 
 #[tokio::test]
+async fn a_session_with_a_provider_of_its_own_may_name_any_model() {
+    // Here the list is complete: the environment names the one model there is.
+    let copilot = crate::support::CopilotServer::start(Program::Runtime).await;
+    let other = ScriptedModel::start().await.expect("started");
+    let provider = json!({ "type": "openai", "baseUrl": other.base_url(), "apiKey": "none" });
+    let session =
+        copilot.session_with(json!({ "model": "not-in-the-list", "options": { "provider": provider } })).await;
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    assert_eq!(other.requests().last().expect("asked")["model"], "not-in-the-list");
+    let refused = copilot.server.http().post_json("/api/copilot/session", &json!({ "model": "not-in-the-list" })).await;
+    assert_eq!(refused.error(400), "ModelIdNotFound");
+}
+
+#[tokio::test]
 async fn keys_of_providers_are_not_shown_by_the_config_command() {
     let folder = tempfile::tempdir().expect("a folder");
     let builder = Server::builder().config(

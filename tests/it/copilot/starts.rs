@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use crate::support::{Server, TestSession};
+use crate::support::{CopilotServer, Program, Server, TestSession, send_signal};
 
 /// Answers the first call with a version of the protocol that nobody knows.
 const OTHER_PROTOCOL: &str = r#"
@@ -65,4 +65,42 @@ async fn another_version_of_the_protocol_is_named_with_the_fix() {
 #[tokio::test]
 async fn a_program_that_hangs_at_its_start_is_given_up() {
     check("cat > /dev/null", &["did not answer within 1s", "hello_within"]).await;
+}
+
+#[tokio::test]
+async fn a_version_that_is_locked_out_is_not_used_unless_it_is_trusted() {
+    let mut copilot = CopilotServer::start(Program::Cli).await;
+    assert!(copilot.server.stop().await);
+    let locked = json!({ "copilot 1.0.102": "it wrote a file that it was denied" });
+    std::fs::write(copilot.server.data().join("quarantine.json"), locked.to_string()).expect("written");
+    let CopilotServer { server, model } = copilot;
+    let mut server = server.start_again().await;
+    let session =
+        TestSession::start_with(server.http(), json!({ "runtime": "copilot", "model": "scripted-model" })).await;
+    assert_eq!(session.ask("@@plain").await["verdict"], "failed");
+    let log = session.get("/log").await.text().to_owned();
+    assert!(log.contains("quarantined") && log.contains("agents.trusted_versions"), "{log}");
+    let runtimes = server.http().get("/api/runtimes").await.json();
+    assert_eq!(runtimes["runtimes"][0]["ready"], false, "{runtimes}");
+    let doctor = server.run(&["doctor"]).await;
+    assert!(!doctor.success && doctor.stdout.contains("copilot: quarantine"), "{}", doctor.stdout);
+    assert!(server.stop().await);
+    let trusting = server.builder_again().config("[agents]\ntrusted_versions = [\"copilot 1.0.102\"]");
+    let server = server.start_again_as(trusting).await;
+    assert_eq!(session.seen_by(server.http()).ask("@@plain").await["verdict"], "succeeded");
+    drop(model);
+}
+
+#[tokio::test]
+async fn a_program_that_stands_still_is_replaced_when_its_turn_is_interrupted() {
+    let config = "[sessions]\ninterrupt_grace = \"1ms\"\n[agents.copilot]\nhello_within = \"20s\"";
+    let copilot = CopilotServer::start_with(Program::Runtime, config).await;
+    let session = copilot.session("ask").await;
+    session.prompt("@@slow 1000").await;
+    session.events_after(0).await.until(|event| event.data.contains("tick3")).await;
+    send_signal("STOP", copilot.program());
+    session.post("/interrupt", json!({})).await;
+    let mut stream = session.events_after(0).await;
+    stream.until_callback("onIdle").await;
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "the next prompt has a program that works");
 }

@@ -44,6 +44,9 @@ async fn a_command_in_the_background_is_listed_until_it_ends() {
         tasks.iter().find(|task| task["kind"] == "shell").and_then(|task| task["status"].as_str().map(str::to_owned))
     };
     stream.until(|event| status(event).as_deref() == Some("running")).await;
+    stream.until_callback("onIdle").await;
+    assert_eq!(session.state().await, "ready", "the turn is over, and the command runs on");
+    assert_eq!(session.ask("@@echo meanwhile").await["text"], "ECHO[meanwhile]");
     std::fs::write(&gate, "").expect("written");
     stream.until(|event| event.callback() == "onBackgroundTasks" && status(event).as_deref() != Some("running")).await;
 }
@@ -71,4 +74,17 @@ async fn memory_and_cost_are_kept_with_the_session() {
     again.ask("@@plain").await;
     assert_eq!(again.get("").await.json()["usage"]["inputTokens"], 300, "it goes on counting");
     drop(model);
+}
+
+#[tokio::test]
+async fn on_autopilot_a_turn_ends_when_the_agent_stops_going_on_by_itself() {
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    let session =
+        copilot.session_with(json!({ "permissionMode": "allow-all", "options": { "mode": "autopilot" } })).await;
+    let outcome = session.ask("@@plain").await;
+    assert_eq!(outcome["verdict"], "succeeded", "{outcome}");
+    let log = session.log().await;
+    let count = |name: &str| log.iter().filter(|(_, response)| response["callback"] == name).count();
+    assert!(count("onAgentStart") > 1, "it went on by itself: {log:?}");
+    assert_eq!(count("onIdle"), 1, "{log:?}");
 }

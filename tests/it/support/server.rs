@@ -273,6 +273,16 @@ impl Server {
         self.builder.start_in(self.folder).await
     }
 
+    /// The settings it was started with, to change some of them.
+    pub fn builder_again(&self) -> ServerBuilder {
+        self.builder.clone()
+    }
+
+    /// Starts anew on the same data after an end, with other settings.
+    pub async fn start_again_as(self, builder: ServerBuilder) -> Self {
+        builder.start_in(self.folder).await
+    }
+
     /// Stops, then starts anew on the same data.
     pub async fn restart(mut self) -> Self {
         assert!(self.stop().await, "a clean end");
