@@ -88,7 +88,7 @@ pub(super) async fn create(
             // Models of a list say nothing about what the session brings along.
             let is_open = runtime.takes_any_model(&new.options);
             let model = if is_open { String::new() } else { first_model(runtime.as_ref()).await };
-            ModelChoice { model, runtime }
+            ModelChoice { runtime, model }
         }
     };
     let working_directory = working_directory::check(&new.working_directory, &settings.roots).await?;

@@ -28,13 +28,11 @@ impl Leases {
     pub fn take(&self, runtime: &str, agent_session: &str, by: SessionId) -> Result<Lease, SessionId> {
         let key = (runtime.to_owned(), agent_session.to_owned());
         let mut holders = self.holders.lock();
-        match holders.get(&key) {
-            Some(holder) => Err(*holder),
-            None => {
-                holders.insert(key.clone(), by);
-                Ok(Lease { key, holders: Arc::clone(&self.holders) })
-            }
+        if let Some(holder) = holders.get(&key) {
+            return Err(*holder);
         }
+        holders.insert(key.clone(), by);
+        Ok(Lease { key, holders: Arc::clone(&self.holders) })
     }
 }
 

@@ -302,17 +302,7 @@ impl Translator {
             "permission.completed" | "elicitation.completed" | "session_limits_exhausted.completed" => {
                 one(AgentEvent::RequestWithdrawn { agent_request_id: data.request_id? })
             }
-            "assistant.usage" => one(AgentEvent::UsageReported(Usage {
-                input_tokens: whole(data.input_tokens),
-                output_tokens: whole(data.output_tokens),
-                cache_read: whole(data.cache_read_tokens),
-                cache_creation: whole(data.cache_write_tokens),
-                duration_ms: whole(data.duration),
-                num_turns: Some(1),
-                // A model of the user's own costs GitHub's quota nothing, whatever stands there.
-                premium_requests: data.cost.filter(|_| data.is_byok != Some(true)),
-                ..Usage::default()
-            })),
+            "assistant.usage" => one(AgentEvent::UsageReported(usage(&data))),
             "session.usage_info" => one(AgentEvent::ContextUsed(ContextUsage {
                 current_tokens: whole(data.current_tokens)?,
                 token_limit: whole(data.token_limit)?,
@@ -370,6 +360,21 @@ impl Translator {
         *sent = output.len();
         let key = BlockKey::new(BlockKind::Tool, id);
         if new.is_empty() { Vec::new() } else { vec![AgentEvent::BlockDelta { key, delta: new }] }
+    }
+}
+
+/// What a call of the model cost.
+fn usage(data: &Data) -> Usage {
+    Usage {
+        input_tokens: whole(data.input_tokens),
+        output_tokens: whole(data.output_tokens),
+        cache_read: whole(data.cache_read_tokens),
+        cache_creation: whole(data.cache_write_tokens),
+        duration_ms: whole(data.duration),
+        num_turns: Some(1),
+        // A model of the user's own costs GitHub's quota nothing, whatever stands there.
+        premium_requests: data.cost.filter(|_| data.is_byok != Some(true)),
+        ..Usage::default()
     }
 }
 

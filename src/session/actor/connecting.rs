@@ -162,7 +162,7 @@ impl Actor {
         }
         match error {
             StartError::SessionLost(_) => self.on_session_lost(message),
-            StartError::Temporary(_) => self.recover_or_fail(message),
+            StartError::Temporary(_) => self.recover_or_fail(&message),
             // The prompt is kept: it is sent when somebody has logged in.
             StartError::NeedsLogin(_) => {
                 if self.state != SessionState::NeedsLogin {
@@ -185,7 +185,7 @@ impl Actor {
         if self.turn.is_some() {
             self.cut_lost_turn(&reason);
         }
-        self.recover_or_fail(reason);
+        self.recover_or_fail(&reason);
     }
 
     fn cut_lost_turn(&mut self, reason: &str) {
@@ -195,7 +195,7 @@ impl Actor {
         self.finish_turn(&Ending::Cut { message: &message, by: "agent", verdict: PromptVerdict::Failed });
     }
 
-    fn recover_or_fail(&mut self, reason: String) {
+    fn recover_or_fail(&mut self, reason: &str) {
         let recovery = self.around.settings.recovery;
         if self.deaths >= recovery.attempts {
             let attempts = recovery.attempts;
