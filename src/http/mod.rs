@@ -23,6 +23,7 @@ mod router;
 pub mod scripted_model;
 mod serve;
 mod sse;
+mod web_files;
 
 pub use app::{App, AppParts};
 pub use client::{ClientError, LocalServer};

@@ -70,7 +70,7 @@ async fn fallback(request: axum::extract::Request) -> Response {
         let body = axum::Json(serde_json::json!({ "error": "Unknown API endpoint" }));
         return (StatusCode::NOT_FOUND, body).into_response();
     }
-    pages::page(request.method(), path)
+    pages::page(request.method(), path, request.headers())
 }
 
 async fn wrong_method() -> ApiError {

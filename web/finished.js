@@ -1,0 +1,14 @@
+// The page when there is nothing more to do on it.
+
+import { byId, make } from "./dom.js";
+import { setSubject } from "./pageTitle.js";
+
+export function showFinished({ title, text, action }) {
+  byId("setup-ui").hidden = true;
+  byId("session-ui").hidden = true;
+  const place = byId("finished-ui");
+  place.replaceChildren(make("h2", { text: title, tabindex: "-1" }), make("p", { role: "status", text }), action ?? "");
+  place.hidden = false;
+  place.querySelector("h2").focus();
+  setSubject(title);
+}

@@ -1,0 +1,69 @@
+// Keeps the end in view while something arrives, and lets go when the reader scrolls up.
+
+const NEAR_END = 24;
+
+export class FollowEnd {
+  #scroller;
+  #following = true;
+  #lastTop = 0;
+  #observer;
+
+  /** Called when following begins or ends. */
+  onChange = () => {};
+
+  constructor(scroller) {
+    this.#scroller = scroller;
+    this.#observer = new ResizeObserver(() => this.grown());
+    this.#observer.observe(scroller);
+    scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+  }
+
+  get isFollowing() {
+    return this.#following;
+  }
+
+  /** Watches something inside whose height changes. */
+  watch(element) {
+    this.#observer.observe(element);
+  }
+
+  unwatch(element) {
+    this.#observer.unobserve(element);
+  }
+
+  /** Something was added. */
+  grown() {
+    if (this.#following) this.#toEnd();
+  }
+
+  /** Goes to the end and follows it again. */
+  follow() {
+    this.#set(true);
+    this.#toEnd();
+  }
+
+  /** Stays where the reader is. */
+  letGo() {
+    this.#set(false);
+  }
+
+  #toEnd() {
+    this.#scroller.scrollTop = this.#scroller.scrollHeight;
+    this.#lastTop = this.#scroller.scrollTop;
+  }
+
+  #scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
+    const atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
+    // Only going up is the reader's will; content that grows leaves the position alone.
+    if (atEnd) this.#set(true);
+    else if (scrollTop < this.#lastTop - 1) this.#set(false);
+    this.#lastTop = scrollTop;
+  }
+
+  #set(following) {
+    if (this.#following === following) return;
+    this.#following = following;
+    this.onChange(following);
+  }
+}

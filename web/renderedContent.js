@@ -1,0 +1,56 @@
+// Blocks as the server renders them: fetched a few at a time, and their buttons brought to life.
+//
+// This is the only place where HTML enters the page. It comes from our own server, which builds it from an allow-list;
+// whatever slipped through is still stopped by the content security policy.
+
+import { copyFromButton } from "./clipboard.js";
+
+const AT_ONCE = 4;
+let running = 0;
+const queue = [];
+
+/** Runs a load when its turn comes; the newest first, because that is where people look. */
+export function scheduleLoad(load) {
+  return new Promise((resolve, reject) => {
+    queue.push({ load, resolve, reject });
+    next();
+  });
+}
+
+function next() {
+  if (running >= AT_ONCE || queue.length === 0) return;
+  const { load, resolve, reject } = queue.pop();
+  running += 1;
+  load()
+    .then(resolve, reject)
+    .finally(() => {
+      running -= 1;
+      next();
+    });
+}
+
+/** Turns the server's HTML into nodes. */
+export function parseRendered(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  for (const wide of template.content.querySelectorAll("pre, .diff, table")) {
+    // What can be scrolled sideways can be reached with the keyboard.
+    if (!wide.closest("table .diff")) wide.tabIndex = 0;
+  }
+  return template.content;
+}
+
+/** Handles a click inside rendered content. `showAll` fetches the whole of a folded output. */
+export function onRenderedClick(event, showAll) {
+  const copy = event.target.closest(".copy-button");
+  if (copy) {
+    const code = copy.closest(".code-block")?.querySelector("pre");
+    if (code) copyFromButton(copy, code.textContent);
+    return;
+  }
+  const all = event.target.closest(".show-all");
+  if (all) {
+    all.disabled = true;
+    showAll();
+  }
+}
