@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { goTo, sessionAddress } from "./address.js";
-import { byId, make } from "./dom.js";
+import { byId, make, prose } from "./dom.js";
 import { ago, exactTime, shortPath } from "./format.js";
 
 const place = byId("agent-session-list");
@@ -34,7 +34,7 @@ export class AgentSessions {
   }
 
   #show({ sessions, problems }) {
-    const notes = (problems ?? []).map(({ runtime, message }) => make("p", { class: "field-hint" }, make("b", { text: runtime }), ` ${message}`));
+    const notes = (problems ?? []).map(({ runtime, message }) => make("p", { class: "field-hint" }, make("b", { text: runtime }), " ", ...prose(message)));
     const rows = sessions.map((session) => this.#row(session));
     place.replaceChildren(
       ...notes,

@@ -1,6 +1,6 @@
 // What concerns the whole session stands above it until it is over or put away.
 
-import { byId, make } from "./dom.js";
+import { byId, make, prose } from "./dom.js";
 import { icon } from "./icons.js";
 
 export class Banners {
@@ -29,7 +29,7 @@ export class Banners {
       };
       controls.push(make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Put away", title: "Put away", on: { click: dismiss } }, icon("close")));
     }
-    banner.append(make("span", { class: "banner-text" }, text), ...controls);
+    banner.append(make("span", { class: "banner-text" }, ...(typeof text === "string" ? prose(text) : [text])), ...controls);
     this.#shown.get(name)?.remove();
     this.#shown.set(name, banner);
     this.#container.append(banner);
@@ -38,7 +38,7 @@ export class Banners {
   /** Changes the words of a banner without making a screen reader read it again. */
   setText(name, text) {
     const shown = this.#shown.get(name)?.querySelector(".banner-text");
-    if (shown && shown.textContent !== text) shown.textContent = text;
+    if (shown && shown.textContent !== text.replaceAll("`", "")) shown.replaceChildren(...prose(text));
   }
 
   has(name) {

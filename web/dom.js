@@ -31,6 +31,14 @@ export function setText(element, text) {
   element.hidden = !text;
 }
 
+/** A sentence in which `code` between backticks looks like code. */
+export function prose(text) {
+  const parts = String(text ?? "").split("`");
+  // An odd number of parts means that every backtick has its other.
+  if (parts.length % 2 === 0) return [text];
+  return parts.map((part, index) => (index % 2 === 1 ? make("code", { text: part }) : part)).filter((part) => part !== "");
+}
+
 /** Whether somebody is writing: single-letter keys must not act then. */
 export function isWriting(target = document.activeElement) {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox]), textarea, select"));

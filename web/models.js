@@ -1,7 +1,7 @@
 // The model box: names shown, ids used, sorted by name.
 
 import { ask } from "./api.js";
-import { byId, make, setText } from "./dom.js";
+import { byId, make, prose, setText } from "./dom.js";
 import { openLogin } from "./login.js";
 
 const select = byId("model-select");
@@ -62,7 +62,7 @@ export class Models {
     const notes = this.#notes.filter(({ runtime }) => !this.#runtime || runtime === this.#runtime);
     byId("model-notes").replaceChildren(
       ...notes.map(({ runtime, reason }) => {
-        const note = make("p", { class: "field-hint model-note" }, make("b", { text: runtime }), ` ${reason} `);
+        const note = make("p", { class: "field-hint model-note" }, make("b", { text: runtime }), " ", ...prose(reason), " ");
         if (/log(ged)? ?in|login|authenticat/i.test(reason)) note.append(make("button", { type: "button", class: "link-button", text: "Log in", on: { click: () => openLogin(runtime) } }));
         return note;
       }),

@@ -11,7 +11,7 @@ export function noticeLine({ kind, message }, time) {
   return make(
     "p",
     { class: `session-notice notice-${tone}`, data: { kind }, title: time ? exactTime(time) : null },
-    icon(tone === "warning" ? "info" : "chevron"),
+    icon("info"),
     make("span", { text: message }),
   );
 }

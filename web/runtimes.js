@@ -2,7 +2,7 @@
 
 import { ask } from "./api.js";
 import { copyFromButton } from "./clipboard.js";
-import { byId, make, setText } from "./dom.js";
+import { byId, make, prose } from "./dom.js";
 import { icon } from "./icons.js";
 import { openLogin } from "./login.js";
 
@@ -46,14 +46,16 @@ export class Runtimes {
 
   #showHint() {
     const runtime = this.#runtimes.find(({ name }) => name === this.#select.value);
-    setText(byId("runtime-hint"), runtime && !runtime.ready ? runtime.hint : "");
+    const hint = byId("runtime-hint");
+    hint.hidden = !runtime || runtime.ready;
+    hint.replaceChildren(...(runtime ? prose(runtime.hint) : []));
   }
 }
 
 function row({ name, ready, hint, default: isDefault, login, program, install }) {
   const mark = make("span", { class: `state state-${ready ? "ready" : "waiting"}` }, make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { class: "state-word", text: ready ? "Ready" : "Not ready" }));
   const facts = [isDefault && "default", program && [program.version, program.path].filter(Boolean).join(" · "), loginFact(login)].filter(Boolean);
-  const body = make("div", { class: "runtime-body" }, make("p", { class: "runtime-hint", text: hint }));
+  const body = make("div", { class: "runtime-body" }, make("p", { class: "runtime-hint" }, ...prose(hint)));
   if (facts.length > 0) body.append(make("p", { class: "runtime-facts", text: facts.join(" · "), title: program?.source ?? null }));
   if (install?.command) body.append(commandLine(install.command));
   const actions = make("span", { class: "runtime-actions" });

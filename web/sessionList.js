@@ -27,6 +27,7 @@ class SessionList extends EventTarget {
       .then(({ sessions, next }) => {
         this.sessions = sessions.map((session) => this.#withNews(session));
         this.#next = next ?? null;
+        this.#changed();
       })
       .finally(() => {
         this.#asking = null;
@@ -69,9 +70,8 @@ class SessionList extends EventTarget {
       return reply;
     } catch (problem) {
       this.problem = problem;
+      this.#changed();
       throw problem;
-    } finally {
-      queueMicrotask(() => this.#changed());
     }
   }
 

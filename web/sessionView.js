@@ -4,6 +4,7 @@ import { ask, Problem, sessionPath } from "./api.js";
 import { announce } from "./announcer.js";
 import { Composer } from "./composer.js";
 import { byId } from "./dom.js";
+import { EmptySession } from "./emptySession.js";
 import { History } from "./history.js";
 import { inbox } from "./inboxStream.js";
 import { addUsage } from "./notices.js";
@@ -13,6 +14,7 @@ import { SessionBanners } from "./sessionBanners.js";
 import { SessionEnding } from "./sessionEnding.js";
 import { SessionHeader } from "./sessionHeader.js";
 import { SessionResponseRenderer } from "./sessionResponse.js";
+import { SharedFolder } from "./sharedFolder.js";
 import { BUSY_STATES } from "./states.js";
 import { ToEndButton } from "./toEndButton.js";
 
@@ -29,6 +31,7 @@ export class SessionView extends EventTarget {
   #history;
   #polling = null;
   #ending;
+  #empty = new EmptySession();
   #left = new AbortController();
   #firstPage;
   #firstDetails;
@@ -61,8 +64,11 @@ export class SessionView extends EventTarget {
       for (const { response } of page.events) if (response.callback === "onUserPrompt") this.composer.promptArrived(response.promptId, response.text);
       this.#setWorking(isWorking(page.events, details.state));
       this.#ending.show();
+      if (page.events.length === 0) this.#empty.show(details);
       if (details.state !== "closed") this.startPolling(page.events.at(-1)?.seq ?? 0);
       performance.mark("session-shown");
+      new SharedFolder(this);
+      this.#learnCapabilities();
       await this.#history.fillView();
     } catch (problem) {
       if (!this.hasLeft) this.#cannotOpen(problem);
@@ -158,7 +164,17 @@ export class SessionView extends EventTarget {
     };
   }
 
+  async #learnCapabilities() {
+    try {
+      const { runtimes } = await ask("api/runtimes", { signal: this.signal });
+      this.composer.setCanSteer(runtimes.find(({ name }) => name === this.details.runtime)?.capabilities?.steering === true);
+    } catch {
+      // Then nothing is steered; a request still queues.
+    }
+  }
+
   #take({ data, seq, time }) {
+    this.#empty.hide();
     const name = this.renderer.processCallback(data, { seq, time });
     if (name === "onUserPrompt") this.composer.promptArrived(data.promptId, data.text);
     else if (name === "onAgentStart") this.update({ state: "working", stateDetail: null });

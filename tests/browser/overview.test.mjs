@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { useDeck } from "./support/index.mjs";
+import { usePages } from "./support/index.mjs";
 
-const deck = useDeck();
+const deck = usePages();
 
 test("the first page loads, says its name and leaves the console clean", async () => {
   const page = await deck.openPage("/");

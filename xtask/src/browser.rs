@@ -6,8 +6,8 @@ use std::process::Command;
 use crate::npm::{self, Package};
 use crate::shell::{apt_get_install, cargo, run, workspace};
 
-/// The driver alone: it downloads no browser, Debian's is taken.
-const PACKAGES: [Package; 1] = [("playwright-core", "1.65.0")];
+/// The driver alone (it downloads no browser, Debian's is taken), and the rules that pages for everybody keep to.
+const PACKAGES: [Package; 2] = [("playwright-core", "1.65.0"), ("axe-core", "4.14.0")];
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 const TESTS: &str = "tests/browser";
 

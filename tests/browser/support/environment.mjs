@@ -18,5 +18,10 @@ export const chromiumProgram = needed("TEST_CHROMIUM");
 /** Where the real agents are installed. */
 export const agentsFolder = needed("TEST_AGENTS");
 
+const packages = createRequire(path.join(needed("TEST_BROWSER"), "package.json"));
+
 /** Playwright's driver for Chromium. */
-export const { chromium } = createRequire(path.join(needed("TEST_BROWSER"), "package.json"))("playwright-core");
+export const { chromium } = packages("playwright-core");
+
+/** The script that checks a page's accessibility. */
+export const axeScript = packages.resolve("axe-core/axe.min.js");

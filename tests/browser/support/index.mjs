@@ -1,6 +1,7 @@
 // The harness of the browser tests.
 
 export { Deck, launchChromium, useDeck } from "./deck.mjs";
-export { agentsFolder } from "./environment.mjs";
+export { agentsFolder, axeScript } from "./environment.mjs";
 export { Server } from "./server.mjs";
 export { waitFor, waitForText } from "./waiting.mjs";
+export { blocks, openSession, openSetup, send, shown, turn, usePages, watchCalls } from "./pages.mjs";
