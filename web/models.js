@@ -18,7 +18,7 @@ export class Models {
     setText(byId("model-problem"), "");
     try {
       const { models, notes } = await askForModels(refresh);
-      this.#models = models.toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }) || one.listedId.localeCompare(other.listedId));
+      this.#models = models.filter(({ hidden }) => !hidden).toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }) || one.listedId.localeCompare(other.listedId));
       this.#notes = notes ?? [];
       this.#show();
     } catch (problem) {

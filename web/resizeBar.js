@@ -14,7 +14,7 @@ export function useResizeBar() {
   const container = byId("session-ui");
 
   function limit(height) {
-    const most = Math.max(SMALLEST, container.clientHeight - SESSION_KEEPS);
+    const most = Math.max(SMALLEST, container.clientHeight - byId("banners").offsetHeight - SESSION_KEEPS);
     return Math.round(Math.min(Math.max(height, SMALLEST), most));
   }
 

@@ -57,7 +57,8 @@ function row({ name, ready, hint, default: isDefault, login, program, install })
   const facts = [isDefault && "default", program && [program.version, program.path].filter(Boolean).join(" · "), loginFact(login)].filter(Boolean);
   const body = make("div", { class: "runtime-body" }, make("p", { class: "runtime-hint" }, ...prose(hint)));
   if (facts.length > 0) body.append(make("p", { class: "runtime-facts", text: facts.join(" · "), title: program?.source ?? null }));
-  if (install?.command) body.append(commandLine(install.command));
+  const command = typeof install === "string" ? install : install?.command;
+  if (command) body.append(commandLine(command));
   const actions = make("span", { class: "runtime-actions" });
   if (login?.canLogIn && login.state !== "logged-in") actions.append(make("button", { type: "button", text: "Log in", on: { click: () => openLogin(name) } }));
   return make("li", { class: "runtime-row", data: { runtime: name } }, mark, make("b", { class: "runtime-name", text: name }), body, actions);

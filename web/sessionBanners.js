@@ -54,17 +54,19 @@ export class SessionBanners {
   /** What the state itself asks for. */
   showState({ state, stateDetail, runtime }) {
     const detail = stateDetail ? ` ${stateDetail}` : "";
-    const again = { label: "Try again", run: () => this.#view.sendAgain() };
     if (state === "recovering") {
-      this.#put("state", { tone: "waiting", text: `The agent was lost and is being brought back.${detail}` });
+      this.#put("state", { tone: "waiting", text: `The agent was lost and is being brought back.${detail}`, actions: [{ label: "Try now", run: () => this.#view.retry() }] });
     } else if (state === "needs-login") {
       this.#put("state", {
         tone: "waiting",
         text: `The agent wants a login first.${detail} Your prompt is kept.`,
-        actions: [{ label: "Log in", run: () => openLogin(runtime) }, again],
+        actions: [
+          { label: "Log in", run: () => openLogin(runtime).then((done) => done && this.#view.retry()) },
+          { label: "Try again", run: () => this.#view.retry() },
+        ],
       });
     } else if (state === "failed") {
-      this.#put("state", { tone: "failed", text: `The agent could not go on.${detail}`, actions: this.#view.renderer.lastPrompt === null ? [] : [again] });
+      this.#put("state", { tone: "failed", text: `The agent could not go on.${detail}`, actions: this.#view.renderer.lastPrompt === null ? [] : [{ label: "Send the prompt again", run: () => this.#view.sendAgain() }] });
     } else {
       this.#hide("state");
     }

@@ -227,6 +227,7 @@ export class SessionResponseRenderer {
     else if (known) return known;
     else entry = this.#add(page, key, new MessageBlock(type), { tool: type === "Tool" ? {} : null });
     entry.started = mark.time;
+    entry.node.divElement.classList.toggle("nested", Boolean(data.parentToolCallId));
     if (type === "Tool") this.#describeTool(entry, data);
     if (headless?.end) {
       page.endsElsewhere.set(key, headless.end.mark.seq);
@@ -236,12 +237,11 @@ export class SessionResponseRenderer {
     return entry;
   }
 
-  #describeTool(entry, { toolName, toolArguments, parentToolCallId }) {
+  #describeTool(entry, { toolName, toolArguments }) {
     const parameters = parseArguments(toolArguments);
     entry.tool = { ...entry.tool, toolName, toolArguments };
     entry.node.title = toolTitle(toolName, parameters);
     entry.node.setSummary(toolSummary(toolName, parameters));
-    entry.node.divElement.classList.toggle("nested", Boolean(parentToolCallId));
     if (!entry.node.isCompleted && toolArguments) entry.node.replaceData(`${toolArguments}\n\n`);
   }
 

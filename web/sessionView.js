@@ -142,6 +142,15 @@ export class SessionView extends EventTarget {
     }
   }
 
+  /** Lets the session try again what it could not do, with the prompt that it kept. */
+  async retry() {
+    try {
+      this.update(await ask(sessionPath(this.sessionId, "retry"), { method: "POST" }));
+    } catch (problem) {
+      this.composer.say(`It could not be tried again: ${problem.message}`);
+    }
+  }
+
   /** The last prompt once more, after something went wrong with it. */
   async sendAgain() {
     const text = this.renderer.lastPrompt;

@@ -1,12 +1,25 @@
 // Routes that the pages use and that a server may not have yet are answered here, as the API describes them.
 
+const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
+
 const answers = [
   {
     probe: "models",
     pattern: /\/api\/models(\?|$)/,
     answer: async (server) => {
       const { models } = await server.call("GET", "copilot/models");
-      return { models: models.map((model) => ({ ...model, runtime: "demo", listedId: model.id })), notes: [] };
+      return { json: { models: models.map((model) => ({ ...model, runtime: "demo", listedId: model.id })), notes: [] } };
+    },
+  },
+  {
+    probe: "copilot/session/session-0/block/1.html",
+    pattern: /\/block\/\d+\.html/,
+    answer: async (server, url) => {
+      const [, id, seq] = /session\/([^/]+)\/block\/(\d+)/.exec(url);
+      const { events } = await server.call("GET", `copilot/session/${id}/log?after=${seq - 1}&limit=1`);
+      const { completeContent, text, result, error } = events[0].response;
+      const said = completeContent ?? text ?? result?.detailedContent ?? result?.content ?? error?.message ?? "";
+      return { contentType: "text/html", body: `<p>${escaped(said)}</p>` };
     },
   },
 ];
@@ -14,7 +27,8 @@ const answers = [
 /** Puts answers in front of the routes that `server` does not know. */
 export async function answerMissingRoutes(context, server) {
   for (const { probe, pattern, answer } of answers) {
-    if ((await server.api("GET", probe)).status !== 404) continue;
-    await context.route(pattern, async (route) => route.fulfill({ json: await answer(server) }));
+    const { json } = await server.api("GET", probe);
+    if (json?.error !== "Unknown API endpoint") continue;
+    await context.route(pattern, async (route) => route.fulfill(await answer(server, route.request().url())));
   }
 }
