@@ -7,6 +7,7 @@
 //! - [`config`]: files, environment, flags and their precedence
 //! - [`agent`]: what an agent runtime is, and the runtimes
 //! - [`store`]: the only SQL
+//! - [`render`]: what agents wrote, as HTML that a page may show
 //! - [`session`]: one actor per session, its log and its readers
 //! - [`http`]: the only HTTP
 //! - [`cli`]: a file per command
@@ -17,5 +18,6 @@ pub mod config;
 pub mod http;
 pub mod model;
 pub mod process;
+pub mod render;
 pub mod session;
 pub mod store;

@@ -3,20 +3,29 @@
 use std::path::{Path, PathBuf};
 
 /// Who may use whom. A room may always use itself.
-const MAY_USE: [(&str, &[&str]); 8] = [
+const MAY_USE: [(&str, &[&str]); 9] = [
     ("model", &[]),
     ("config", &["model"]),
     ("process", &["model"]),
     ("agent", &["process", "model"]),
     ("store", &["model"]),
+    ("render", &["model"]),
     ("session", &["agent", "store", "model"]),
-    ("http", &["session", "agent", "store", "config", "model"]),
+    ("http", &["session", "agent", "store", "render", "config", "model"]),
     ("cli", &["http", "session", "agent", "store", "config", "model"]),
 ];
 
 /// Crates that only one room may name.
-const ONLY_IN: [(&str, &[&str]); 4] =
-    [("axum", &["http"]), ("hyper", &["http"]), ("rusqlite", &["store"]), ("clap", &["cli"])];
+const ONLY_IN: [(&str, &[&str]); 8] = [
+    ("axum", &["http"]),
+    ("hyper", &["http"]),
+    ("rusqlite", &["store"]),
+    ("clap", &["cli"]),
+    ("comrak", &["render"]),
+    ("ammonia", &["render"]),
+    ("syntect", &["render"]),
+    ("similar", &["render"]),
+];
 
 fn source_files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("readable") {
