@@ -47,6 +47,7 @@ export class Composer {
 
   /** Whether a turn runs: then requests queue or steer. */
   setWorking(working) {
+    if (this.#working === working) return;
     this.#working = working;
     this.#show();
   }

@@ -13,7 +13,8 @@ export class FollowEnd {
 
   constructor(scroller) {
     this.#scroller = scroller;
-    this.#observer = new ResizeObserver(() => this.grown());
+    // Called after layout and before paint, once for whatever happened in between: nothing flickers, nothing is measured twice.
+    this.#observer = new ResizeObserver(() => this.#following && this.#toEnd());
     this.#observer.observe(scroller);
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
   }
@@ -25,15 +26,6 @@ export class FollowEnd {
   /** Watches something inside whose height changes. */
   watch(element) {
     this.#observer.observe(element);
-  }
-
-  unwatch(element) {
-    this.#observer.unobserve(element);
-  }
-
-  /** Something was added. */
-  grown() {
-    if (this.#following) this.#toEnd();
   }
 
   /** Goes to the end and follows it again. */

@@ -6,13 +6,13 @@ import { make } from "./dom.js";
 import { exactTime } from "./format.js";
 
 const FIRST_PAGE = 80;
-const NEXT_PAGE = 250;
+const NEXT_PAGE = 400;
 /** Beyond every number that is ever given. */
 const THE_END = Number.MAX_SAFE_INTEGER;
 /** Older pages are asked for when the reader is this close to the top, in heights of the view. */
 const AHEAD = 2;
 /** Pages that stay filled. */
-const PAGES_KEPT = 14;
+const PAGES_KEPT = 10;
 
 export class History {
   #sessionId;
@@ -133,7 +133,9 @@ export class History {
   /** What the reader looks at stays where it is, whatever is put above it. */
   #keepingPlace(change) {
     const { top } = this.#scroller.getBoundingClientRect();
-    const anchor = [...this.#scroller.querySelectorAll(".transcript-page > *")].find((element) => element.getBoundingClientRect().bottom > top);
+    const isBelow = (element) => element.getBoundingClientRect().bottom > top;
+    const page = this.#renderer.pages.find(({ element }) => isBelow(element))?.element;
+    const anchor = page && ([...page.children].find(isBelow) ?? page);
     const before = anchor?.getBoundingClientRect().top;
     change();
     if (anchor?.isConnected) this.#scroller.scrollTop += anchor.getBoundingClientRect().top - before;

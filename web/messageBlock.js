@@ -227,7 +227,7 @@ export class MessageBlock {
       this.#showText(this.#data);
     } else if (this.#shown !== "rendered") {
       if (!this.divElement.classList.contains("rendering")) this.#showText(this.#data);
-      if (now || this.divElement.classList.contains("rendering")) this.#render(false);
+      if (now) this.#render(false);
       else whenNear(this.divElement, () => this.#render(false));
     }
   }

@@ -62,6 +62,7 @@ export class SessionResponseRenderer {
     this.#awaiting.style.display = "none";
     div.append(this.#awaiting);
     this.follow = new FollowEnd(div);
+    this.follow.watch(this.#awaiting);
   }
 
   get pages() {
@@ -76,7 +77,6 @@ export class SessionResponseRenderer {
   setWorking(working) {
     this.#working = working;
     this.#awaiting.style.display = working ? "block" : "none";
-    this.follow.grown();
   }
 
   /** The requests that wait for an answer, oldest first. */
@@ -95,7 +95,6 @@ export class SessionResponseRenderer {
     const name = data.callback;
     if (name === "onUserPrompt" || name === "onGeneratedUserPrompt" || name === "onAgentStart") this.setWorking(true);
     else if (name === "onIdle" || (name === "onStateChanged" && ["failed", "needs-login"].includes(data.state))) this.setWorking(false);
-    else this.follow.grown();
     return name;
   }
 

@@ -32,6 +32,7 @@ export class SessionView extends EventTarget {
   #polling = null;
   #ending;
   #empty = new EmptySession();
+  #toEnd;
   #left = new AbortController();
   #firstPage;
   #firstDetails;
@@ -45,7 +46,7 @@ export class SessionView extends EventTarget {
     this.#history = new History(sessionId, this.renderer, part);
     this.banners = new SessionBanners(this);
     this.#ending = new SessionEnding(this);
-    new ToEndButton(this.renderer, part, this.#left.signal);
+    this.#toEnd = new ToEndButton(this.renderer, part, this.#left.signal);
     // Asked for at once; everything else can wait for them.
     this.#firstPage = settled(this.#history.fetchEnd());
     this.#firstDetails = settled(ask(sessionPath(sessionId)));
@@ -117,7 +118,10 @@ export class SessionView extends EventTarget {
   startPolling(after) {
     const polling = new Polling(this.sessionId, after, (from, last) => this.#history.read(from, last));
     polling.onResponse = (response) => this.#take(response);
-    polling.onBatch = () => this.#history.letGoOfFarPages();
+    polling.onBatch = () => {
+      this.#history.letGoOfFarPages();
+      this.#toEnd.show();
+    };
     polling.onConnection = (lost) => this.banners.showConnection(lost, () => polling.now());
     polling.onEnd = (reason) => this.#polled(reason);
     this.#polling = polling;

@@ -10,8 +10,8 @@ export class ToEndButton {
   constructor(renderer, part, signal) {
     this.#renderer = renderer;
     this.#part = part;
-    renderer.follow.onChange = () => this.#show();
-    part.addEventListener("scroll", () => this.#show(), { passive: true, signal });
+    renderer.follow.onChange = () => this.show();
+    part.addEventListener("scroll", () => this.show(), { passive: true, signal });
     this.#button.addEventListener("click", () => this.#go(), { signal });
     signal.addEventListener("abort", () => {
       this.#button.hidden = true;
@@ -19,7 +19,8 @@ export class ToEndButton {
     this.#button.hidden = true;
   }
 
-  #show() {
+  /** Something was added, or the reader moved. */
+  show() {
     const waiting = this.#renderer.openRequests.at(0);
     const below = waiting && waiting.divElement.getBoundingClientRect().top > this.#part.getBoundingClientRect().bottom;
     this.#button.hidden = this.#renderer.follow.isFollowing;
