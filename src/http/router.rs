@@ -48,6 +48,7 @@ pub(super) fn router(app: App) -> Router {
         .route("/api/copilot/session/{id}/events", get(api::session_events))
         .route("/api/copilot/session/{id}/log", get(api::log))
         .route("/api/copilot/session/{id}/blob/{hash}", get(api::blob))
+        .route("/api/copilot/session/{id}/block/{file}", get(api::block))
         .route("/api/copilot/session/{id}/permission/{request}", post(api::answer_permission))
         .route("/api/copilot/session/{id}/answer/{request}", post(api::answer_question))
         .route("/api/events", get(api::inbox))

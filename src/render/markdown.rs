@@ -73,8 +73,8 @@ fn rendered(text: &str, line_ends: LineEnds, budget: &mut Budget) -> Result<Html
     let mut options = OPTIONS.clone();
     options.render.hardbreaks = line_ends == LineEnds::Hard;
     let arena = Arena::new();
-    let root =
-        try_parse_document(&arena, &without_overrides(text), &options, &|| budget.is_over()).map_err(|_| Too::Slow)?;
+    let root = try_parse_document(&arena, &without_hidden_characters(text), &options, &|| budget.is_over())
+        .map_err(|_| Too::Slow)?;
     if is_too_deep(root) {
         return Err(Too::Deep);
     }
@@ -91,10 +91,14 @@ fn rendered(text: &str, line_ends: LineEnds, budget: &mut Budget) -> Result<Html
     Ok(sanitised(&markup))
 }
 
-/// In prose an override of the direction of writing has no honest use; the gentler marks have.
-fn without_overrides(text: &str) -> std::borrow::Cow<'_, str> {
-    const OVERRIDES: [char; 2] = ['\u{202d}', '\u{202e}'];
-    if text.contains(OVERRIDES) { text.replace(OVERRIDES, "\u{fffd}").into() } else { text.into() }
+/// In prose control characters and overrides of the direction of writing have no honest use; gentler marks have.
+fn without_hidden_characters(text: &str) -> std::borrow::Cow<'_, str> {
+    let is_hidden = |letter: char| match letter {
+        '\n' | '\r' | '\t' => false,
+        '\u{202d}' | '\u{202e}' => true,
+        other => other.is_control(),
+    };
+    if text.contains(is_hidden) { text.replace(is_hidden, "\u{fffd}").into() } else { text.into() }
 }
 
 fn is_too_deep(root: Node<'_>) -> bool {
@@ -326,6 +330,6 @@ mod tests {
             let many = text.repeat(10_000);
             assert!(!html(&many).is_empty() || many.trim().is_empty(), "{text:?}");
         }
-        assert_eq!(html("a\u{202e}b\0"), "<p>a\u{fffd}b\u{fffd}</p>\n");
+        assert_eq!(html("a\u{202e}b\0c\u{1b}"), "<p>a\u{fffd}b\u{fffd}c\u{fffd}</p>\n");
     }
 }

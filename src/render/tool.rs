@@ -33,10 +33,12 @@ pub struct ToolBlock<'a> {
 pub struct ToolOutput<'a> {
     /// As the model got it.
     pub content: &'a str,
+    /// Where a browser finds all of the content, if it is long.
+    pub content_address: Option<&'a str>,
     /// More for people.
     pub detailed: Option<&'a str>,
-    /// Where a browser finds all of what is shown, if it is long.
-    pub address: Option<&'a str>,
+    /// Where a browser finds all of that, if it is long.
+    pub detailed_address: Option<&'a str>,
 }
 
 /// An image that a tool gave back.
@@ -135,13 +137,15 @@ impl View<'_> {
 
     fn output(&self, asked: &ToolArguments, budget: &mut Budget) -> Html {
         let Some(output) = &self.block.output else { return Html::new() };
-        let address = output.address;
         // What is for people says more, but for a file that was read: there the plain content is the file.
-        let shown = output.detailed.filter(|detailed| !diff::is_unified(detailed)).unwrap_or(output.content);
+        let (shown, address) = match output.detailed.filter(|detailed| !diff::is_unified(detailed)) {
+            Some(detailed) => (detailed, output.detailed_address),
+            None => (output.content, output.content_address),
+        };
         match asked {
             _ if shown.is_empty() => Html::new(),
             ToolArguments::View { path } => {
-                long_code_block(output.content, &language_of_path(path), self.extent, address, budget)
+                long_code_block(output.content, &language_of_path(path), self.extent, output.content_address, budget)
             }
             ToolArguments::Shell { .. } => {
                 let (text, code) = split_exit_code(shown);
@@ -273,7 +277,7 @@ mod tests {
         let output = end["result"]["content"].as_str().map(|content| ToolOutput {
             content,
             detailed: end["result"]["detailedContent"].as_str(),
-            address: None,
+            ..ToolOutput::default()
         });
         let block = ToolBlock {
             name,
@@ -393,7 +397,12 @@ mod tests {
         {
             for arguments in &arguments {
                 for detailed in [None, Some(diff.as_str()), Some(evil)] {
-                    let output = Some(ToolOutput { content: evil, detailed, address: Some(evil) });
+                    let output = Some(ToolOutput {
+                        content: evil,
+                        content_address: Some(evil),
+                        detailed,
+                        detailed_address: Some(evil),
+                    });
                     let working_directory = Some(evil);
                     let block =
                         ToolBlock { name, arguments, output, images: &images, error: Some(&error), working_directory };

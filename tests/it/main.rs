@@ -10,6 +10,7 @@ mod live;
 mod live_token;
 mod log_property;
 mod permissions;
+mod rendering;
 mod routes;
 mod security;
 mod sessions;

@@ -1,5 +1,6 @@
 //! Our own routes: JSON in, the right status out.
 
+mod blocks;
 mod details;
 mod inbox;
 mod log;
@@ -11,6 +12,7 @@ mod stream;
 
 use std::sync::Arc;
 
+pub(super) use blocks::block;
 pub(super) use inbox::inbox;
 pub(super) use log::{blob, log};
 pub(super) use prompt::{interrupt, prompt};

@@ -6,6 +6,7 @@ mod port;
 mod raw;
 mod server;
 mod session;
+mod written_log;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
 pub use copilot::{CopilotServer, Program, byok};
@@ -13,3 +14,4 @@ pub use port::free_port;
 pub use raw::{RawConnection, RawReply, exchange};
 pub use server::{Ended, Server, ServerBuilder};
 pub use session::{TestSession, callbacks, message_text};
+pub use written_log::{WrittenLog, write_log};
