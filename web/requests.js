@@ -5,6 +5,7 @@ import { icon } from "./icons.js";
 import { clockTime, exactTime } from "./format.js";
 import { looksLikeDiff, diffOf } from "./diffText.js";
 import { QuestionForm } from "./questionForm.js";
+import { onRenderedClick, parseRendered } from "./renderedContent.js";
 
 const DECISIONS = {
   "allow-once": { label: "Allow once", done: "Allowed once" },
@@ -71,6 +72,25 @@ class RequestBlock {
     return this.#problem;
   }
 
+  /** Puts what the server makes of it in place of the plain text, as long as nobody has answered. */
+  async renderWith(load) {
+    try {
+      const html = await load();
+      if (!this.isOpen) return;
+      const place = this.divElement.querySelector(".request-detail");
+      const rendered = make("div", { class: "request-rendered rendered-content", tabindex: "0" }, parseRendered(html));
+      rendered.addEventListener("click", (event) => onRenderedClick(event, () => {}));
+      place.replaceWith(rendered);
+    } catch {
+      // The plain text says the same.
+    }
+  }
+
+  /** Whether the plain text is hard to read. */
+  get wantsRendering() {
+    return false;
+  }
+
   /** A button for one choice, with its key. */
   choice(label, body, className = "") {
     const number = this.#choices.length + 1;
@@ -133,6 +153,10 @@ class RequestBlock {
 }
 
 export class PermissionBlock extends RequestBlock {
+  get wantsRendering() {
+    return looksLikeDiff(this.request.detail);
+  }
+
   constructor(request, actions) {
     super(request, actions, "permission-request");
     const detail = looksLikeDiff(request.detail) ? diffOf(request.detail) : make("pre", { class: "request-detail", tabindex: "0", text: request.detail });
@@ -178,10 +202,20 @@ export class PermissionBlock extends RequestBlock {
 }
 
 export class QuestionBlock extends RequestBlock {
+  get wantsRendering() {
+    return Boolean(this.request.detail);
+  }
+
+  async renderWith(load) {
+    await super.renderWith(load);
+    // The question is part of what was rendered.
+    if (this.divElement.querySelector(".request-rendered")) this.divElement.querySelector(".request-question")?.classList.add("visually-hidden");
+  }
+
   constructor(request, actions) {
     super(request, actions, "question-request");
     this.divElement.append(
-      make("p", { class: "request-title", id: this.titleId }, make("span", { class: "request-kind", text: "Question" }), " ", request.question),
+      make("p", { class: "request-title", id: this.titleId }, make("span", { class: "request-kind", text: "Question" }), " ", make("span", { class: "request-question", text: request.question })),
     );
     if (request.detail) this.divElement.append(make("div", { class: "request-detail request-prose", tabindex: "0", text: request.detail }));
     if (request.url && /^https?:\/\//i.test(request.url)) {

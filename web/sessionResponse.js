@@ -284,6 +284,7 @@ export class SessionResponseRenderer {
     if (part === "start") {
       if (entry) return;
       const added = this.#add(page, key, new Block(data, this.#requestActions), { started: mark.time });
+      if (mark.seq && this.#sessionId && added.node.wantsRendering) added.node.renderWith(() => this.#rendered(mark.seq)(false));
       const answer = this.#headless.get(key)?.end;
       this.#headless.delete(key);
       if (answer) {

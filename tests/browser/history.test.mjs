@@ -113,7 +113,7 @@ test("only what is near the view is laid out, and the browser's search finds wha
   assert.equal(await blocks(page).first().evaluate((element) => getComputedStyle(element).contentVisibility), "auto");
   await scrollTo(page, 200);
   await waitFor(() => part(page).evaluate((element) => element.scrollTop > 1000), "the page above");
-  const found = await page.evaluate((number) => window.find(String(number)), BLOCKS - 41);
+  const found = await page.evaluate((number) => window.find(String(number), false, false, true), BLOCKS - 41);
   assert.ok(found, "far outside the view");
   // What is in a closed block is opened by the search itself.
   const closed = blocks(page, "Reasoning").last();
