@@ -16,7 +16,7 @@ export function useInbox() {
     const waiting = inbox.pendingCount;
     counter.textContent = String(waiting);
     counter.hidden = waiting === 0;
-    button.setAttribute("aria-label", waiting > 0 ? `Inbox, ${waiting} waiting for you` : "Inbox");
+    button.title = `${waiting > 0 ? `${waiting} waiting for you` : "What waits for you"} (Alt+I)`;
   });
   return new SidePanel({ title: "Inbox", button, build });
 }

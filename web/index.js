@@ -68,8 +68,7 @@ byId("home-link").append(icon("back"));
 byId("more-button").append(icon("more"));
 byId("attach-button").append(icon("attach"));
 for (const [id, picture, label] of [["changes-button", "diff", "Changes"], ["details-button", "info", "Details"], ["inbox-button", "inbox", "Inbox"]]) {
-  byId(id).prepend(icon(picture), make("span", { class: "button-label", text: label }));
-  byId(id).setAttribute("aria-label", label);
+  byId(id).prepend(icon(picture), make("span", { class: "button-label", text: label }), " ");
 }
 byId("session-title").addEventListener("click", rename);
 

@@ -37,6 +37,9 @@ export function parseRendered(html) {
     // What can be scrolled sideways can be reached with the keyboard.
     if (!wide.closest("table .diff")) wide.tabIndex = 0;
   }
+  for (const box of template.content.querySelectorAll("input[type=checkbox]")) {
+    box.setAttribute("aria-label", box.closest("li")?.textContent.trim() || "task");
+  }
   return template.content;
 }
 

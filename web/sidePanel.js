@@ -36,7 +36,7 @@ export class SidePanel {
     if (current) current.close({ keepFocus: true });
     current = this;
     const close = make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Close the panel", title: "Close (Escape)", on: { click: () => this.close() } }, icon("close"));
-    const body = make("div", { class: "side-panel-body" });
+    const body = make("div", { class: "side-panel-body", tabindex: "0" });
     panel.replaceChildren(make("div", { class: "side-panel-head" }, make("h2", { id: "side-panel-title", text: this.#title }), close), body);
     panel.hidden = false;
     this.#button?.setAttribute("aria-expanded", "true");
