@@ -11,6 +11,7 @@ export class Models {
   #notes = [];
   #runtime = "";
   #default = "";
+  #defaultRuntime;
 
   /** Asks for the models; `refresh` makes the server ask the agents again. */
   async load({ refresh = false, preferred = "" } = {}) {
@@ -18,6 +19,8 @@ export class Models {
     setText(byId("model-problem"), "");
     try {
       const { models, notes } = await askForModels(refresh);
+      // The server names the models of its default runtime first.
+      this.#defaultRuntime = models[0]?.runtime;
       this.#models = models.filter(({ hidden }) => !hidden).toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }) || one.listedId.localeCompare(other.listedId));
       this.#notes = notes ?? [];
       this.#show();
@@ -52,7 +55,8 @@ export class Models {
       ),
     );
     const wanted = [before, this.#default, "gpt-5.2"].find((id) => id && shown.some(({ listedId }) => listedId === id));
-    select.value = wanted ?? shown[0]?.listedId ?? "";
+    const first = shown.find(({ runtime }) => runtime === this.#defaultRuntime) ?? shown[0];
+    select.value = wanted ?? first?.listedId ?? "";
     select.disabled = shown.length === 0;
     if (shown.length === 0) select.replaceChildren(make("option", { value: "", text: "No models" }));
     this.#showNotes();

@@ -5,3 +5,4 @@ export { agentsFolder, axeScript } from "./environment.mjs";
 export { Server } from "./server.mjs";
 export { waitFor, waitForText } from "./waiting.mjs";
 export { blocks, openSession, openSetup, send, shown, turn, usePages, watchCalls } from "./pages.mjs";
+export { startModel } from "./model.mjs";
