@@ -38,17 +38,21 @@ struct Inner {
     metrics: Metrics,
     started: Instant,
     rendering: Arc<Semaphore>,
+    looking: Semaphore,
 }
 
 /// Blocks that are rendered at once. It is work for a processor, of which the sessions need some too.
 const RENDERED_AT_ONCE: usize = 2;
+/// Folders that are looked at at once: a large repository keeps a disk busy for seconds.
+const LOOKED_AT_AT_ONCE: usize = 2;
 
 impl App {
     /// An app that can be served.
     pub fn new(parts: AppParts) -> Self {
         let metrics = Metrics::new(parts.sessions.store().statistics());
         let rendering = Arc::new(Semaphore::new(RENDERED_AT_ONCE));
-        Self(Arc::new(Inner { parts, metrics, started: Instant::now(), rendering }))
+        let looking = Semaphore::new(LOOKED_AT_AT_ONCE);
+        Self(Arc::new(Inner { parts, metrics, started: Instant::now(), rendering, looking }))
     }
 
     pub(super) fn sessions(&self) -> &Sessions {
@@ -82,6 +86,11 @@ impl App {
     /// Places for work that keeps a processor busy.
     pub(super) fn rendering(&self) -> &Arc<Semaphore> {
         &self.0.rendering
+    }
+
+    /// Places for looking at what changed in folders.
+    pub(super) fn looking(&self) -> &Semaphore {
+        &self.0.looking
     }
 
     pub(super) fn started(&self) -> Instant {

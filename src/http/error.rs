@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::agent::ModelNotFound;
+use crate::folder::FolderError;
 use crate::model::redact;
 use crate::session::{AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError};
 use crate::store::StoreError;
@@ -151,6 +152,20 @@ impl From<CreateError> for ApiError {
             CreateError::ProjectConfiguration(_) => (StatusCode::BAD_REQUEST, "ProjectConfigurationInvalid"),
             CreateError::TooMany { .. } => (StatusCode::TOO_MANY_REQUESTS, "TooManySessions"),
             CreateError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+impl From<FolderError> for ApiError {
+    fn from(error: FolderError) -> Self {
+        let (status, name) = match error {
+            FolderError::Unreadable { .. } => (StatusCode::FORBIDDEN, "WorkingDirectoryNotReadable"),
+            FolderError::NotChanged(_) => (StatusCode::NOT_FOUND, "ChangeNotFound"),
+            FolderError::NoRepository(_) => (StatusCode::CONFLICT, "NoRepository"),
+            FolderError::NoGit => (StatusCode::CONFLICT, "GitNotFound"),
+            FolderError::GitRefused { .. } => (StatusCode::CONFLICT, "GitRefused"),
+            FolderError::Git(_) => (StatusCode::GATEWAY_TIMEOUT, "GitFailed"),
         };
         Self::new(status, name, sentence(&error))
     }

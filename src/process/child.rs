@@ -46,8 +46,12 @@ pub struct ChildProcess {
 impl ChildProcess {
     /// Starts a program with piped standard streams, as the leader of a process group of its own.
     pub fn spawn(spec: &ProcessSpec) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
-        let failed = |source| SpawnError { program: spec.program.clone(), source };
-        let mut command = command(spec);
+        Self::start(command(spec), &spec.program)
+    }
+
+    /// As [`Self::spawn`], for a command that [`supervised`] made.
+    pub(super) fn start(mut command: Command, program: &Path) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
+        let failed = |source| SpawnError { program: program.to_owned(), source };
         let mut child = command.spawn().map_err(failed)?;
         let gone = || failed(std::io::Error::other("it ended at once"));
         let id = child.id().ok_or_else(gone)?;
@@ -81,6 +85,14 @@ impl ChildProcess {
         }
     }
 
+    /// Waits until it ends by itself. Gives whether it ended well, and its last words.
+    pub(super) async fn outcome(&mut self) -> (bool, String) {
+        let success = self.child.wait().await.is_ok_and(|status| status.success());
+        // Read to the end, which is near: whoever could still write has ended.
+        let _ = (&mut self.stderr_reader).await;
+        (success, self.stderr.text())
+    }
+
     /// Ends it: its stdin must be closed already; then SIGTERM to the group, a grace, SIGKILL to the group.
     pub async fn end(mut self, grace: Duration) {
         if tokio::time::timeout(grace / 4, self.child.wait()).await.is_err() {
@@ -103,27 +115,27 @@ impl Drop for ChildProcess {
 }
 
 fn command(spec: &ProcessSpec) -> Command {
-    let mut command = match parent_death_wrapper() {
-        Some(wrapper) => {
-            let mut command = Command::new(wrapper);
-            command.args(["--pdeathsig", "KILL", "--"]).arg(&spec.program);
-            command
-        }
-        None => Command::new(&spec.program),
-    };
-    command
-        .args(&spec.arguments)
-        .env_clear()
-        .envs(&spec.environment)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    #[cfg(unix)]
-    command.process_group(0);
+    let mut command = supervised(&spec.program);
+    command.args(&spec.arguments).envs(&spec.environment);
     if let Some(folder) = &spec.working_directory {
         command.current_dir(folder);
     }
+    command
+}
+
+/// A program as we start all of them: in a group of its own, with piped streams and an empty environment.
+pub(super) fn supervised(program: &Path) -> Command {
+    let mut command = match parent_death_wrapper() {
+        Some(wrapper) => {
+            let mut command = Command::new(wrapper);
+            command.args(["--pdeathsig", "KILL", "--"]).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    command.env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
     command
 }
 

@@ -5,8 +5,10 @@
 //! by the parent-death signal on Linux (through `setpriv`, because this crate has no unsafe code), and when its owner is
 //! dropped.
 
+mod capture;
 mod child;
 mod stderr_tail;
 
+pub use capture::{Capture, CaptureError, Captured};
 pub use child::{ChildProcess, ProcessSpec, SpawnError};
 pub use stderr_tail::StderrTail;

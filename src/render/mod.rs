@@ -47,6 +47,6 @@ mod tool_arguments;
 pub use block::{Block, render};
 pub use budget::Budget;
 pub use cut::Extent;
-pub use diff::unified_diff;
+pub use diff::{RenderedDiff, file_note, new_file, unified_diff};
 pub use html::Html;
 pub use tool::{ToolBlock, ToolImage, ToolOutput};

@@ -3,15 +3,16 @@
 use std::path::{Path, PathBuf};
 
 /// Who may use whom. A room may always use itself.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 10] = [
     ("model", &[]),
     ("config", &["model"]),
     ("process", &["model"]),
     ("agent", &["process", "model"]),
     ("store", &["model"]),
+    ("folder", &["process", "model"]),
     ("render", &["model"]),
     ("session", &["agent", "store", "model"]),
-    ("http", &["session", "agent", "store", "render", "config", "model"]),
+    ("http", &["session", "agent", "store", "folder", "render", "config", "model"]),
     ("cli", &["http", "session", "agent", "store", "config", "model"]),
 ];
 

@@ -5,6 +5,7 @@ mod bad_input;
 mod command_line;
 mod copilot;
 mod demo;
+mod folders;
 mod kill;
 mod live;
 mod live_token;

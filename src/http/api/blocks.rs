@@ -66,7 +66,7 @@ fn extent(all: Option<&str>) -> ApiResult<Extent> {
 }
 
 /// Runs rendering where it keeps nobody waiting but others who want to render.
-pub(super) async fn rendered(app: &App, work: impl FnOnce() -> Html + Send + 'static) -> ApiResult<Html> {
+pub(super) async fn rendered<T: Send + 'static>(app: &App, work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
     let failed = || {
         ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,

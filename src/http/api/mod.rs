@@ -1,7 +1,9 @@
 //! Our own routes: JSON in, the right status out.
 
 mod blocks;
+mod changes;
 mod details;
+mod folders;
 mod inbox;
 mod log;
 mod prompt;
@@ -13,6 +15,8 @@ mod stream;
 use std::sync::Arc;
 
 pub(super) use blocks::block;
+pub(super) use changes::{changed_file, changes};
+pub(super) use folders::folders;
 pub(super) use inbox::inbox;
 pub(super) use log::{blob, log};
 pub(super) use prompt::{interrupt, prompt};

@@ -14,9 +14,8 @@ const MOST_ROWS: usize = 20_000;
 
 /// All files, cut where they are long together.
 pub(in crate::render) fn diff_tables(files: &[FileDiff], extent: Extent) -> Html {
-    let total: usize = files.iter().map(|file| file.lines.len()).sum();
-    let allowed = extent.lines().min(MOST_ROWS);
-    let mut left = allowed;
+    let total = total_lines(files);
+    let mut left = allowed_lines(extent);
     let mut html = Html::new();
     for file in files {
         if left == 0 && !file.lines.is_empty() {
@@ -26,7 +25,7 @@ pub(in crate::render) fn diff_tables(files: &[FileDiff], extent: Extent) -> Html
         left -= shown.len();
         file_table(file, shown, &mut html);
     }
-    if total > allowed {
+    if is_cut(files, extent) {
         match extent {
             Extent::Beginning => show_all(total, 0, &mut html),
             Extent::All => {
@@ -36,6 +35,19 @@ pub(in crate::render) fn diff_tables(files: &[FileDiff], extent: Extent) -> Html
         }
     }
     html
+}
+
+/// Whether not all lines are shown.
+pub(super) fn is_cut(files: &[FileDiff], extent: Extent) -> bool {
+    total_lines(files) > allowed_lines(extent)
+}
+
+fn total_lines(files: &[FileDiff]) -> usize {
+    files.iter().map(|file| file.lines.len()).sum()
+}
+
+fn allowed_lines(extent: Extent) -> usize {
+    extent.lines().min(MOST_ROWS)
 }
 
 fn file_table(file: &FileDiff, lines: &[DiffLine], html: &mut Html) {
@@ -111,15 +123,18 @@ fn changed_words(lines: &[DiffLine]) -> Vec<Option<Range<usize>>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::unified_diff;
+    use super::super::{new_file, parse_unified, unified_diff};
     use super::*;
+
+    fn tables(text: &str, extent: Extent) -> String {
+        diff_tables(&parse_unified(text), extent).into_string()
+    }
 
     #[test]
     fn a_diff_is_a_table_with_numbers_and_what_changed_in_a_line() {
         let text = "--- a/x<y>.rs\n+++ b/x<y>.rs\n@@ -1,2 +1,2 @@\n a<b>\n-let one = 1;\n+let two = 1;\n";
-        let html = unified_diff(text, None, Extent::Beginning);
         assert_eq!(
-            html.as_str(),
+            tables(text, Extent::Beginning),
             "<div class=\"diff\"><div class=\"diff-file\">x&lt;y&gt;.rs</div><table class=\"diff-lines\"><tbody>\
              <tr class=\"diff-line diff-hunk\"><td class=\"diff-number\"></td><td class=\"diff-number\"></td>\
              <td class=\"diff-text\">@@ -1,2 +1,2 @@</td></tr>\
@@ -140,17 +155,17 @@ mod tests {
             format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -0,0 +1,300 @@\n{lines}")
         };
         let text = ["one", "two", "three"].map(file).concat();
-        let beginning = unified_diff(&text, None, Extent::Beginning).into_string();
+        let beginning = tables(&text, Extent::Beginning);
         assert_eq!(beginning.matches("<tr ").count(), 400);
         assert!(beginning.contains("two") && !beginning.contains("three"));
         assert!(
             beginning
                 .ends_with("<button type=\"button\" class=\"show-all\" data-lines=\"903\">Show all 903 lines</button>")
         );
-        let all = unified_diff(&text, None, Extent::All).into_string();
+        let all = tables(&text, Extent::All);
         assert_eq!(all.matches("<tr ").count(), 903);
         let endless = format!("--- a/x\n+++ b/x\n@@ -0,0 +1,99999 @@\n{}", "+x\n".repeat(99_999));
-        let cut = unified_diff(&endless, None, Extent::All).into_string();
+        let cut = tables(&endless, Extent::All);
         assert_eq!(cut.matches("<tr ").count(), MOST_ROWS);
         assert!(cut.contains("100,000 lines"), "{}", &cut[cut.len() - 200..]);
     }
@@ -158,6 +173,17 @@ mod tests {
     #[test]
     fn a_line_without_an_end_is_cut() {
         let text = format!("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{0}\n+{0}y\n", "<".repeat(1_000_000));
-        assert!(unified_diff(&text, Some("x"), Extent::All).as_str().len() < 100_000);
+        assert!(unified_diff("x", &text, true).html.as_str().len() < 100_000);
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let cut = new_file("x", "a\nb", false);
+        assert!(cut.truncated && cut.html.as_str().contains("class=\"render-note\""));
+        assert!(cut.html.as_str().contains("<td class=\"diff-number\"></td><td class=\"diff-number\">2</td>"));
+        assert!(!new_file("x", "a\nb", true).truncated);
+        assert!(new_file("x", &"a\n".repeat(MOST_ROWS + 1), true).truncated);
+        let named = unified_diff("we\"ird", "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n", true);
+        assert!(named.html.as_str().contains("<div class=\"diff-file\">we&quot;ird</div>"));
     }
 }
