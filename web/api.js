@@ -47,11 +47,19 @@ export async function askHtml(path, { signal } = {}) {
 
 async function send(path, request) {
   try {
-    return await fetch(path, request);
+    return (await earlyAnswer(path, request)) ?? (await fetch(path, request));
   } catch (error) {
     if (request.signal?.aborted) throw error;
     throw new Problem("The server does not answer.");
   }
+}
+
+/** What early.js has asked for already, once. */
+async function earlyAnswer(path, { method = "GET" }) {
+  const early = window.flightdeckEarlyAnswers?.get(path);
+  if (!early || method !== "GET") return null;
+  window.flightdeckEarlyAnswers.delete(path);
+  return early;
 }
 
 /** The body may break off in the middle, or not be what it should. */

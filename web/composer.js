@@ -2,7 +2,6 @@
 
 import { byId, setText } from "./dom.js";
 import { ask, sessionPath } from "./api.js";
-import { Attachments } from "./attachments.js";
 import { bytes } from "./format.js";
 import { keepDraft, readDraft } from "./drafts.js";
 import { PromptHistory } from "./promptHistory.js";
@@ -21,7 +20,7 @@ const buttons = {
 export class Composer {
   history = new PromptHistory();
   #sessionId;
-  #attachments;
+  #attachments = null;
   #working = false;
   #sending = false;
   #canSteer = false;
@@ -32,12 +31,8 @@ export class Composer {
   /** Kept while a sent text is not known to have arrived: trying again must not send it twice. */
   #attempt = null;
 
-  /** Called when a request was handed over. */
-  onSent = () => {};
-
   constructor(sessionId) {
     this.#sessionId = sessionId;
-    this.#attachments = new Attachments((text) => this.say(text));
     textarea.value = readDraft(sessionId);
     textarea.placeholder = "What should the agent do?";
     this.say("");
@@ -77,7 +72,7 @@ export class Composer {
   /** Stops listening; the next session has its own composer. */
   leave() {
     this.#left.abort();
-    this.#attachments.clear();
+    this.#attachments?.clear();
   }
 
   /** Sends a text that is not in the box. */
@@ -113,9 +108,8 @@ export class Composer {
     const input = byId("attach-input");
     on(byId("attach-button"), "click", () => input.click());
     on(input, "change", () => {
-      this.#attachments.add(input.files);
+      this.#attach([...input.files]);
       input.value = "";
-      this.focus();
     });
     const view = byId("session-ui");
     const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
@@ -129,8 +123,7 @@ export class Composer {
       view.classList.remove("dropping");
       if (!carriesFiles(event)) return;
       event.preventDefault();
-      this.#attachments.add(event.dataTransfer.files);
-      this.focus();
+      this.#attach([...event.dataTransfer.files]);
     });
   }
 
@@ -156,7 +149,7 @@ export class Composer {
     const files = [...(event.clipboardData?.files ?? [])];
     if (files.length > 0) {
       event.preventDefault();
-      this.#attachments.add(files);
+      this.#attach(files);
       return;
     }
     const text = event.clipboardData?.getData("text/plain") ?? "";
@@ -166,10 +159,17 @@ export class Composer {
     }
   }
 
+  async #attach(files) {
+    const { Attachments } = await import("./attachments.js");
+    this.#attachments ??= new Attachments((text) => this.say(text));
+    this.#attachments.add(files);
+    this.focus();
+  }
+
   async #send(mode, button) {
     const text = textarea.value;
     if (this.#sending || button.disabled) return;
-    if (!text.trim() && this.#attachments.isEmpty) {
+    if (!text.trim() && (this.#attachments?.isEmpty ?? true)) {
       this.focus();
       return;
     }
@@ -182,7 +182,7 @@ export class Composer {
     this.say("");
     this.#show();
     try {
-      const attachments = await this.#attachments.encoded();
+      const attachments = (await this.#attachments?.encoded()) ?? [];
       const attempt = this.#attemptFor(JSON.stringify([text, mode, attachments.map(({ name, data }) => [name, data.length])]));
       const { promptId } = await ask(sessionPath(this.#sessionId, "prompt"), {
         json: { text, mode, attachments: attachments.length > 0 ? attachments : undefined },
@@ -212,8 +212,7 @@ export class Composer {
     // Somebody may have typed on while the request was on its way.
     textarea.value = textarea.value.startsWith(text) ? textarea.value.slice(text.length) : textarea.value;
     keepDraft(this.#sessionId, textarea.value);
-    this.#attachments.clear();
-    this.onSent();
+    this.#attachments?.clear();
   }
 
   #show() {

@@ -6,10 +6,9 @@ import { byId, make } from "./dom.js";
 const DEMO_PROMPTS = ["help", "markdown", "reason", "tool", "edit", "permission", "question"];
 
 export class EmptySession {
-  #element = null;
+  #element;
 
-  show({ demo, workingDirectory }) {
-    if (this.#element) return;
+  constructor({ demo, workingDirectory }) {
     const place = workingDirectory ? make("span", {}, " in ", make("code", { text: workingDirectory })) : "";
     this.#element = make("div", { class: "session-empty" }, make("h2", { text: "Nothing has been said yet" }), make("p", {}, "Write below what the agent should do", place, "."));
     if (demo) {
@@ -20,8 +19,7 @@ export class EmptySession {
   }
 
   hide() {
-    this.#element?.remove();
-    this.#element = null;
+    this.#element.remove();
   }
 }
 

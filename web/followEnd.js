@@ -1,5 +1,7 @@
 // Keeps the end in view while something arrives, and lets go when the reader scrolls up.
 
+import { byId } from "./dom.js";
+
 const NEAR_END = 24;
 
 export class FollowEnd {
@@ -57,5 +59,38 @@ export class FollowEnd {
     if (this.#following === following) return;
     this.#following = following;
     this.onChange(following);
+  }
+}
+
+/** The way back to the end, for a reader who went up. */
+export class ToEndButton {
+  #renderer;
+  #part;
+  #button = byId("to-end-button");
+
+  constructor(renderer, part, signal) {
+    this.#renderer = renderer;
+    this.#part = part;
+    renderer.follow.onChange = () => this.show();
+    part.addEventListener("scroll", () => this.show(), { passive: true, signal });
+    this.#button.addEventListener("click", () => this.#go(), { signal });
+    signal.addEventListener("abort", () => {
+      this.#button.hidden = true;
+    });
+    this.#button.hidden = true;
+  }
+
+  /** Something was added, or the reader moved. */
+  show() {
+    const waiting = this.#renderer.openRequests.at(0);
+    const below = waiting && waiting.divElement.getBoundingClientRect().top > this.#part.getBoundingClientRect().bottom;
+    this.#button.hidden = this.#renderer.follow.isFollowing;
+    this.#button.textContent = below ? "A request waits for you" : "To the end";
+    this.#button.classList.toggle("waiting", Boolean(below));
+  }
+
+  #go() {
+    this.#renderer.follow.follow();
+    this.#part.focus({ preventScroll: true });
   }
 }

@@ -3,10 +3,8 @@
 import { make } from "./dom.js";
 import { duration, exactTime } from "./format.js";
 import { icon } from "./icons.js";
-import { copyFromButton } from "./clipboard.js";
-import { forget, whenNear } from "./nearView.js";
 import { TextTail, showText } from "./plainText.js";
-import { onRenderedClick, parseRendered, scheduleLoad } from "./renderedContent.js";
+import { forget, onRenderedClick, parseRendered, scheduleLoad, whenNear } from "./renderedContent.js";
 
 const FIELD = "__copilotMessageBlock";
 const OPEN_WHEN_COMPLETED = new Set(["User", "Message"]);
@@ -151,8 +149,9 @@ export class MessageBlock {
     this.#showBody({ now: true });
   }
 
-  copy() {
-    copyFromButton(this.#parts.copy, this.#data);
+  async copy() {
+    const { copyFromButton } = await import("./clipboard.js");
+    await copyFromButton(this.#parts.copy, this.#data);
   }
 
   #build(id) {

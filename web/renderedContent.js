@@ -3,8 +3,6 @@
 // This is the only place where HTML enters the page. It comes from our own server, which builds it from an allow-list;
 // whatever slipped through is still stopped by the content security policy.
 
-import { copyFromButton } from "./clipboard.js";
-
 const AT_ONCE = 4;
 let running = 0;
 const queue = [];
@@ -29,6 +27,32 @@ function next() {
     });
 }
 
+const waiting = new WeakMap();
+
+const observer = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      const callback = waiting.get(target);
+      forget(target);
+      callback?.();
+    }
+  },
+  { scrollMargin: "1200px 0px", rootMargin: "1200px 0px" },
+);
+
+/** Calls `callback` once, when the element comes near the part of the page that can be seen. */
+export function whenNear(element, callback) {
+  waiting.set(element, callback);
+  observer.observe(element);
+}
+
+/** Takes that back. */
+export function forget(element) {
+  waiting.delete(element);
+  observer.unobserve(element);
+}
+
 /** Turns the server's HTML into nodes. */
 export function parseRendered(html) {
   const template = document.createElement("template");
@@ -44,11 +68,12 @@ export function parseRendered(html) {
 }
 
 /** Handles a click inside rendered content. `showAll` fetches the whole of a folded output. */
-export function onRenderedClick(event, showAll) {
+export async function onRenderedClick(event, showAll) {
   const copy = event.target.closest(".copy-button");
-  if (copy) {
-    const code = copy.closest(".code-block")?.querySelector("pre");
-    if (code) copyFromButton(copy, code.textContent);
+  const code = copy?.closest(".code-block")?.querySelector("pre");
+  if (code) {
+    const { copyFromButton } = await import("./clipboard.js");
+    await copyFromButton(copy, code.textContent);
     return;
   }
   const all = event.target.closest(".show-all");

@@ -3,8 +3,6 @@
 import { make } from "./dom.js";
 import { icon } from "./icons.js";
 import { clockTime, exactTime } from "./format.js";
-import { looksLikeDiff, diffOf } from "./diffText.js";
-import { QuestionForm } from "./questionForm.js";
 import { onRenderedClick, parseRendered } from "./renderedContent.js";
 
 const DECISIONS = {
@@ -250,14 +248,19 @@ export class QuestionBlock extends RequestBlock {
   }
 
   #addForm(schema) {
-    const fields = new QuestionForm(schema, this.titleId);
-    const form = make("form", { class: "request-form", novalidate: true }, ...fields.elements, make("div", { class: "request-choices" }, make("button", { type: "submit", text: "Answer" }), this.#declineButton()));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const content = fields.read();
-      if (content) this.send({ path: "answer", json: { content } });
-    });
+    const buttons = make("div", { class: "request-choices" }, make("button", { type: "submit", text: "Answer" }), this.#declineButton());
+    const form = make("form", { class: "request-form", novalidate: true }, buttons);
     this.divElement.append(form);
+    // Few questions have a form, so what they need is loaded with the first.
+    import("./questionForm.js").then(({ QuestionForm }) => {
+      const fields = new QuestionForm(schema, this.titleId);
+      form.prepend(...fields.elements);
+      form.addEventListener("submit", (event) => {
+        event.preventDefault();
+        const content = fields.read();
+        if (content) this.send({ path: "answer", json: { content } });
+      });
+    });
   }
 
   #declineButton() {
@@ -270,4 +273,22 @@ export class QuestionBlock extends RequestBlock {
     const about = said === null ? this.request.question : `${this.request.question} — ${said}`;
     this.settle({ verdict, tone: said === null ? "no" : "yes", about, by, time, again: by === "restart" });
   }
+}
+
+function looksLikeDiff(text) {
+  return /^(diff --git |--- |@@ )/m.test(text) && /^@@ /m.test(text);
+}
+
+/** A diff before any file is touched, with a class for each line. */
+function diffOf(text) {
+  const lines = text.replace(/\n$/, "").split("\n");
+  return make("pre", { class: "request-detail diff-plain", tabindex: "0" }, ...lines.map((line) => make("span", { class: `diff-line ${classOf(line)}`, text: `${line}\n` })));
+}
+
+function classOf(line) {
+  if (/^(\+\+\+|---|diff --git|index )/.test(line)) return "diff-file";
+  if (line.startsWith("@@")) return "diff-hunk";
+  if (line.startsWith("+")) return "diff-added";
+  if (line.startsWith("-")) return "diff-removed";
+  return "diff-context";
 }

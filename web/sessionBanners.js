@@ -1,9 +1,8 @@
 // What stands above a session: lost connections, lost agents, missing logins, lost memories, shared folders.
 
-import { Banners } from "./banners.js";
 import { sessionAddress } from "./address.js";
-import { openLogin } from "./login.js";
-import { make } from "./dom.js";
+import { byId, make, prose } from "./dom.js";
+import { icon } from "./icons.js";
 
 /** Notices that stay in sight until somebody has read them. */
 const LASTING_NOTICES = { "fresh-session": "waiting", incomplete: "info", "login-needed": "waiting", hung: "waiting" };
@@ -61,7 +60,7 @@ export class SessionBanners {
         tone: "waiting",
         text: `The agent wants a login first.${detail} Your prompt is kept.`,
         actions: [
-          { label: "Log in", run: () => openLogin(runtime).then((done) => done && this.#view.retry()) },
+          { label: "Log in", run: () => logIn(runtime).then((done) => done && this.#view.retry()) },
           { label: "Try again", run: () => this.#view.retry() },
         ],
       });
@@ -90,7 +89,7 @@ export class SessionBanners {
   showNotice({ kind, message }) {
     const tone = LASTING_NOTICES[kind];
     if (!tone) return;
-    const actions = kind === "login-needed" ? [{ label: "Log in", run: () => openLogin(this.#view.details?.runtime) }] : [];
+    const actions = kind === "login-needed" ? [{ label: "Log in", run: () => logIn(this.#view.details?.runtime) }] : [];
     if (kind === "hung") actions.push({ label: "Interrupt", run: () => this.#view.composer.interrupt() });
     this.#banners.show(`notice-${kind}`, { tone, text: message, actions, dismissible: true });
   }
@@ -105,4 +104,64 @@ export class SessionBanners {
     const text = make("span", {}, sessions.length === 1 ? "Another open session works in this folder: " : "Other open sessions work in this folder: ", ...links, ". They may change the same files.");
     this.#banners.show("shared-folder", { tone: "info", text, dismissible: true });
   }
+}
+
+/** Banners by name, each above the session until it is over or put away. */
+class Banners {
+  #container = byId("banners");
+  #shown = new Map();
+  #putAway = new Set();
+
+  constructor() {
+    this.clear();
+  }
+
+  /**
+   * Shows or changes a banner. `tone` is "info", "waiting" or "failed"; `actions` are `{ label, run }` or `{ label, href }`;
+   * one that may be put away stays away.
+   */
+  show(name, { tone = "info", text, actions = [], dismissible = false }) {
+    if (this.#putAway.has(name)) return;
+    const banner = make("div", { class: `banner banner-${tone}`, role: tone === "info" ? "status" : "alert", data: { banner: name } });
+    const controls = actions.map(({ label, run, href }) =>
+      href ? make("a", { class: "button", href, text: label }) : make("button", { type: "button", text: label, on: { click: run } }),
+    );
+    if (dismissible) {
+      const dismiss = () => {
+        this.#putAway.add(name);
+        this.hide(name);
+      };
+      controls.push(make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Put away", title: "Put away", on: { click: dismiss } }, icon("close")));
+    }
+    banner.append(make("span", { class: "banner-text" }, ...(typeof text === "string" ? prose(text) : [text])), ...controls);
+    this.#shown.get(name)?.remove();
+    this.#shown.set(name, banner);
+    this.#container.append(banner);
+  }
+
+  /** Changes the words of a banner without making a screen reader read it again. */
+  setText(name, text) {
+    const shown = this.#shown.get(name)?.querySelector(".banner-text");
+    if (shown && shown.textContent !== text.replaceAll("`", "")) shown.replaceChildren(...prose(text));
+  }
+
+  has(name) {
+    return this.#shown.has(name);
+  }
+
+  hide(name) {
+    this.#shown.get(name)?.remove();
+    this.#shown.delete(name);
+  }
+
+  clear() {
+    this.#container.replaceChildren();
+    this.#shown.clear();
+  }
+}
+
+/** Few sessions ever need it, so it is loaded when one does. */
+async function logIn(runtime) {
+  const { openLogin } = await import("./login.js");
+  return openLogin(runtime);
 }

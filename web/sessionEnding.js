@@ -2,9 +2,7 @@
 
 import { ask, sessionPath } from "./api.js";
 import { setupAddress } from "./address.js";
-import { confirmAction } from "./dialog.js";
 import { byId, make } from "./dom.js";
-import { showFinished } from "./finished.js";
 import { ago } from "./format.js";
 import { inbox } from "./inboxStream.js";
 import { BUSY_STATES } from "./states.js";
@@ -17,7 +15,7 @@ export class SessionEnding {
     const { signal } = view;
     byId("close-session-button").addEventListener("click", () => this.#close(), { signal });
     byId("stop-server-button").addEventListener("click", () => this.#stopServer(), { signal });
-    this.#showParts(true);
+    for (const id of ["close-session-button", "stop-server-button"]) byId(id).disabled = false;
   }
 
   leave() {
@@ -42,7 +40,8 @@ export class SessionEnding {
     this.#ended("This session was deleted. What is shown here is all that is left of it.");
   }
 
-  neverThere() {
+  async neverThere() {
+    const { showFinished } = await import("./finished.js");
     showFinished({
       title: `There is no ${this.#view.sessionId}`,
       text: "It was deleted, or never existed.",
@@ -95,6 +94,7 @@ export class SessionEnding {
     const others = [...inbox.entries.values()].filter(({ sessionId, state }) => sessionId !== this.#view.sessionId && BUSY_STATES.includes(state));
     if (others.length > 0) {
       const names = others.map(({ title, sessionId }) => title || sessionId).join(", ");
+      const { confirmAction } = await import("./dialog.js");
       const sure = await confirmAction({
         title: "Stop the server?",
         text: `Other sessions are at work: ${names}. Their turns would be interrupted; nothing of them is lost.`,
@@ -109,6 +109,8 @@ export class SessionEnding {
 
 /** Ends the session, then the server, then the page if the browser lets it. */
 async function stopServer(view) {
+  // Nothing can be loaded any more when the server is gone.
+  const { showFinished } = await import("./finished.js");
   view.stopPolling();
   inbox.stop();
   try {

@@ -1,8 +1,6 @@
 // The line above a session: what it is doing, its name, its model, its folder, how full its context is.
 
 import { byId, make } from "./dom.js";
-import { copyText } from "./clipboard.js";
-import { announce } from "./announcer.js";
 import { baseName, count, shortPath } from "./format.js";
 import { showState } from "./states.js";
 
@@ -38,7 +36,10 @@ export class SessionHeader {
 function folderButton(path) {
   const button = make("button", { type: "button", class: "quiet-button fact fact-folder", title: `${path} (copy)`, "aria-label": `Copy the folder ${path}` });
   button.append(make("span", { class: "path", text: shortPath(path, 36) }), make("span", { class: "path-short", text: baseName(path) }));
-  button.addEventListener("click", async () => announce((await copyText(path)) ? "The folder's path is copied" : "The browser refused to copy"));
+  button.addEventListener("click", async () => {
+    const { copyFromButton } = await import("./clipboard.js");
+    await copyFromButton(button, path);
+  });
   return button;
 }
 

@@ -4,19 +4,16 @@ import { ask, Problem, sessionPath } from "./api.js";
 import { announce } from "./announcer.js";
 import { Composer } from "./composer.js";
 import { byId } from "./dom.js";
-import { EmptySession } from "./emptySession.js";
+import { ToEndButton } from "./followEnd.js";
 import { History } from "./history.js";
 import { inbox } from "./inboxStream.js";
 import { addUsage } from "./notices.js";
 import { setSubject } from "./pageTitle.js";
 import { Polling } from "./polling.js";
 import { SessionBanners } from "./sessionBanners.js";
-import { SessionEnding } from "./sessionEnding.js";
 import { SessionHeader } from "./sessionHeader.js";
 import { SessionResponseRenderer } from "./sessionResponse.js";
-import { SharedFolder } from "./sharedFolder.js";
 import { BUSY_STATES } from "./states.js";
-import { ToEndButton } from "./toEndButton.js";
 
 const RETRY_OPENING = 2000;
 
@@ -31,7 +28,7 @@ export class SessionView extends EventTarget {
   #history;
   #polling = null;
   #ending;
-  #empty = new EmptySession();
+  #empty = null;
   #toEnd;
   #left = new AbortController();
   #firstPage;
@@ -45,7 +42,7 @@ export class SessionView extends EventTarget {
     this.renderer = new SessionResponseRenderer(part, { sessionId, requestActions: this.#requestActions() });
     this.#history = new History(sessionId, this.renderer, part);
     this.banners = new SessionBanners(this);
-    this.#ending = new SessionEnding(this);
+    this.#ending = import("./sessionEnding.js").then(({ SessionEnding }) => new SessionEnding(this));
     this.#toEnd = new ToEndButton(this.renderer, part, this.#left.signal);
     // Asked for at once; everything else can wait for them.
     this.#firstPage = settled(this.#history.fetchEnd());
@@ -64,12 +61,11 @@ export class SessionView extends EventTarget {
       this.#history.showEnd(page);
       for (const { response } of page.events) if (response.callback === "onUserPrompt") this.composer.promptArrived(response.promptId, response.text);
       this.#setWorking(isWorking(page.events, details.state));
-      this.#ending.show();
-      if (page.events.length === 0) this.#empty.show(details);
+      this.#ending.then((ending) => ending.show());
       if (details.state !== "closed") this.startPolling(page.events.at(-1)?.seq ?? 0);
       performance.mark("session-shown");
-      new SharedFolder(this);
-      this.#learnCapabilities();
+      if (page.events.length === 0) await this.#showEmpty();
+      this.#lookAround();
       await this.#history.fillView();
     } catch (problem) {
       if (!this.hasLeft) this.#cannotOpen(problem);
@@ -96,7 +92,7 @@ export class SessionView extends EventTarget {
     this.composer.leave();
     this.banners.clear();
     this.#header.hide();
-    this.#ending.leave();
+    this.#ending.then((ending) => ending.leave());
   }
 
   /** Takes news about the session. */
@@ -137,7 +133,7 @@ export class SessionView extends EventTarget {
   async resume() {
     if (this.canReceive) return;
     await this.refresh();
-    this.#ending.show();
+    this.#ending.then((ending) => ending.show());
     const after = this.#polling?.after;
     if (after !== undefined) this.startPolling(after);
     else {
@@ -177,7 +173,16 @@ export class SessionView extends EventTarget {
     };
   }
 
-  async #learnCapabilities() {
+  async #showEmpty() {
+    const { EmptySession } = await import("./emptySession.js");
+    if (this.hasLeft || this.renderer.pages.length > 0) return;
+    this.#empty = new EmptySession(this.details);
+  }
+
+  /** What is good to know once the session is on the page. */
+  async #lookAround() {
+    const { SharedFolder } = await import("./sharedFolder.js");
+    new SharedFolder(this);
     try {
       const { runtimes } = await ask("api/runtimes", { signal: this.signal });
       this.composer.setCanSteer(runtimes.find(({ name }) => name === this.details.runtime)?.capabilities?.steering === true);
@@ -187,7 +192,7 @@ export class SessionView extends EventTarget {
   }
 
   #take({ data, seq, time }) {
-    this.#empty.hide();
+    this.#empty?.hide();
     const name = this.renderer.processCallback(data, { seq, time });
     if (name === "onUserPrompt") this.composer.promptArrived(data.promptId, data.text);
     else if (name === "onAgentStart") this.update({ state: "working", stateDetail: null });
@@ -216,7 +221,7 @@ export class SessionView extends EventTarget {
     if (sessionId !== this.sessionId || !this.details) return;
     if (state === null) {
       this.stopPolling();
-      this.#ending.deleted();
+      this.#ending.then((ending) => ending.deleted());
     } else {
       const reopened = this.details.state === "closed" && state !== "closed";
       this.update({ title, state, stateDetail: detail ?? null });
@@ -227,13 +232,13 @@ export class SessionView extends EventTarget {
   async #polled(reason) {
     try {
       const { state } = await this.refresh();
-      if (state === "closed") this.#ending.show();
+      if (state === "closed") this.#ending.then((ending) => ending.show());
       // The reader was forgotten, the session was not.
       else if (reason === "not-found") this.startPolling(this.#polling.after);
       else this.resume();
     } catch (problem) {
       if (this.hasLeft) return;
-      if (problem.status === 404) this.#ending.deleted();
+      if (problem.status === 404) this.#ending.then((ending) => ending.deleted());
       else this.banners.showConnection({ problem, retryAt: Date.now() }, () => this.#polled(reason));
     }
   }
@@ -241,7 +246,7 @@ export class SessionView extends EventTarget {
   #cannotOpen(problem) {
     if (!(problem instanceof Problem)) throw problem;
     if (problem.status === 404) {
-      this.#ending.neverThere();
+      this.#ending.then((ending) => ending.neverThere());
       return;
     }
     const again = () => {

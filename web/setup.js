@@ -26,6 +26,7 @@ export class Setup {
     byId("refresh-button").addEventListener("click", () => this.refresh());
     addEventListener(LOGGED_IN, () => this.refresh());
     useJobs(this.workingDirectory);
+    for (const id of ["browse-button", "refresh-button", "agent-sessions-button"]) byId(id).disabled = false;
   }
 
   /** Brings everything up to date whenever the set-up is shown. */

@@ -174,6 +174,8 @@ test("a session that needs a login says so, keeps the prompt and tries again", a
     const answer = await route.fetch();
     await route.fulfill({ json: { ...(await answer.json()), runtime: "copilot", state: "needs-login", stateDetail: "Not authenticated." } });
   });
+  const news = () => `data: ${JSON.stringify({ sessionId: id, title: "Logged out", state: retried.length > 0 ? "working" : "needs-login", detail: "Not authenticated.", pending: [] })}\n\n`;
+  await context.route(/\/api\/events$/, (route) => route.fulfill({ contentType: "text/event-stream", body: news() }));
   await context.route(/\/retry$/, async (route) => {
     retried.push(route.request().method());
     await route.fulfill({ status: 202, json: { state: "working" } });

@@ -42,7 +42,7 @@ test("the end is shown first, from one small page of the log", async () => {
   await page.goto(`${deck.server.url}/?session=${await longSession()}`);
   await shown(page);
   await waitForText(blocks(page).last(), /all blocks of the demo/);
-  assert.match(calls.all[0], /before=\d+&limit=80/);
+  assert.match(calls.all[0], /before=\d+&limit=40/);
   assert.ok(calls.all.length <= 3, calls.all.join("\n"));
   assert.ok((await inDocument(page)) < 400, "not everything at once");
   const atEnd = await part(page).evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);

@@ -10,7 +10,7 @@ const deck = usePages();
 async function blockPage() {
   const page = await deck.openPage("/test.html");
   await page.evaluate(async () => {
-    for (const name of ["theme.css", "messageBlock.css", "rendered.css"]) {
+    for (const name of ["theme.css", "messageBlock.css"]) {
       const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: name });
       await new Promise((resolve) => {
         link.onload = resolve;

@@ -8,7 +8,10 @@ const answers = [
     pattern: /\/api\/models(\?|$)/,
     answer: async (server) => {
       const { models } = await server.call("GET", "copilot/models");
-      return { json: { models: models.map((model) => ({ ...model, runtime: "demo", listedId: model.id })), notes: [] } };
+      const { runtimes } = await server.call("GET", "runtimes");
+      const usual = runtimes.find((runtime) => runtime.default)?.name ?? "demo";
+      const listed = ({ id }) => (id.includes("/") ? id.split("/") : [usual, id]);
+      return { json: { models: models.map((model) => ({ ...model, runtime: listed(model)[0], id: listed(model)[1], listedId: model.id })), notes: [] } };
     },
   },
   {

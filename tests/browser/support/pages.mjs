@@ -26,6 +26,7 @@ export async function openSession(deck, sessionId, context) {
 /** Waits until a session is shown. */
 export async function shown(page) {
   await page.locator("#session-state .state-word").waitFor({ state: "attached" });
+  await page.locator("#details-button:enabled").waitFor();
 }
 
 /** Writes a request and sends it with the keyboard. */
@@ -52,6 +53,7 @@ export function blocks(page, type) {
 export async function openSetup(deck, path = "/", context) {
   const page = await deck.openPage(path, context);
   await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  await page.locator("#inbox-button:enabled").waitFor();
   return page;
 }
 
