@@ -15,6 +15,12 @@ import { notifications } from "./notifications.js";
 import { useResizeBar } from "./resizeBar.js";
 import { useSessionDetails } from "./sessionDetails.js";
 import { closePanel } from "./sidePanel.js";
+// Others load these when they want them. By then the server may be gone, so they come along here.
+import "./attachments.js";
+import "./clipboard.js";
+import "./finished.js";
+import "./login.js";
+import "./questionForm.js";
 
 const PICTURES = [
   ["changes-button", "diff", "Changes"],

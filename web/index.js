@@ -4,6 +4,7 @@
 import { goTo, sessionInAddress, setupAddress } from "./address.js";
 import { byId } from "./dom.js";
 import { inbox } from "./inboxStream.js";
+import { later } from "./later.js";
 import { setSubject } from "./pageTitle.js";
 import { SessionView } from "./sessionView.js";
 
@@ -23,7 +24,7 @@ async function show() {
   byId("details-button").hidden = id === null;
   if (id === null) {
     setSubject(null);
-    const { Setup } = await import("./setup.js");
+    const { Setup } = await later(() => import("./setup.js"));
     setup ??= new Setup();
     await setup.show();
   } else {
@@ -43,7 +44,7 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", () => show());
 
 const shown = show();
-const { useFrame } = await import("./frame.js");
+const { useFrame } = await later(() => import("./frame.js"));
 useFrame(() => session);
 inbox.start();
 await shown;

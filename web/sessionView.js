@@ -7,6 +7,7 @@ import { byId } from "./dom.js";
 import { ToEndButton } from "./followEnd.js";
 import { History } from "./history.js";
 import { inbox } from "./inboxStream.js";
+import { later } from "./later.js";
 import { addUsage } from "./notices.js";
 import { setSubject } from "./pageTitle.js";
 import { Polling } from "./polling.js";
@@ -42,7 +43,7 @@ export class SessionView extends EventTarget {
     this.renderer = new SessionResponseRenderer(part, { sessionId, requestActions: this.#requestActions() });
     this.#history = new History(sessionId, this.renderer, part);
     this.banners = new SessionBanners(this);
-    this.#ending = import("./sessionEnding.js").then(({ SessionEnding }) => new SessionEnding(this));
+    this.#ending = later(() => import("./sessionEnding.js")).then(({ SessionEnding }) => new SessionEnding(this));
     this.#toEnd = new ToEndButton(this.renderer, part, this.#left.signal);
     // Asked for at once; everything else can wait for them.
     this.#firstPage = settled(this.#history.fetchEnd());
@@ -174,14 +175,14 @@ export class SessionView extends EventTarget {
   }
 
   async #showEmpty() {
-    const { EmptySession } = await import("./emptySession.js");
+    const { EmptySession } = await later(() => import("./emptySession.js"));
     if (this.hasLeft || this.renderer.pages.length > 0) return;
     this.#empty = new EmptySession(this.details);
   }
 
   /** What is good to know once the session is on the page. */
   async #lookAround() {
-    const { SharedFolder } = await import("./sharedFolder.js");
+    const { SharedFolder } = await later(() => import("./sharedFolder.js"));
     new SharedFolder(this);
     try {
       const { runtimes } = await ask("api/runtimes", { signal: this.signal });

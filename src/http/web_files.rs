@@ -43,6 +43,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "index.html",
     "index.js",
     "keys.js",
+    "later.js",
     "login.js",
     "messageBlock.css",
     "messageBlock.js",

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, send, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSession, send, shown, usePages, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = usePages();
 
@@ -95,6 +95,7 @@ test("a request that is open when the page comes can be answered, also after a r
   const { id, page } = await permissionPage();
   await page.reload();
   await page.locator(".request-choice").first().waitFor();
+  await shown(page);
   await deck.server.kill();
   await page.locator('[data-banner="connection"]').waitFor();
   await deck.server.startAgain();
