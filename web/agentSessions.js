@@ -53,7 +53,7 @@ export class AgentSessions {
       { class: "session-row agent-session-row", data: { agentSession: agentSessionId } },
       make("span", { class: "session-model", text: runtime }),
       make("span", { class: "session-link", text: name, title: agentSessionId }),
-      make("span", { class: "session-folder path", text: shortPath(workingDirectory, 34), title: workingDirectory ?? "" }),
+      make("span", { class: "session-folder path", text: shortPath(workingDirectory, 30), title: workingDirectory ?? "" }),
       time ? make("time", { class: "session-time", datetime: time, title: exactTime(time), text: ago(time) }) : make("span"),
       make("span", { class: "agent-session-action" }, action),
     );

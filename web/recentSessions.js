@@ -91,7 +91,7 @@ export class RecentSessions {
       stateElement(state, pending > 0 ? plural(pending, "request") : null),
       make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" }, title: `${title || sessionId} (${sessionId})`, text: title || sessionId }),
       make("span", { class: "session-model", text: model, title: model }),
-      make("span", { class: "session-folder path", text: shortPath(workingDirectory, 30), title: workingDirectory ?? "" }),
+      make("span", { class: "session-folder path", text: shortPath(workingDirectory, 24), title: workingDirectory ?? "" }),
       make("time", { class: "session-time", datetime: updatedAt, title: exactTime(updatedAt), text: ago(updatedAt) }),
       make("span", { class: "session-actions" }, ...actions),
     );

@@ -101,7 +101,7 @@ export class SessionBanners {
       return;
     }
     const links = sessions.map(({ sessionId, title }, index) => [index > 0 ? ", " : "", make("a", { href: sessionAddress(sessionId), data: { local: "" }, text: title || sessionId })]).flat();
-    const text = make("span", {}, sessions.length === 1 ? "Another open session works in this folder: " : "Other open sessions work in this folder: ", ...links, ". They may change the same files.");
+    const text = make("span", {}, sessions.length === 1 ? "Another open session works in this folder and may change the same files: " : "Other open sessions work in this folder and may change the same files: ", ...links);
     this.#banners.show("shared-folder", { tone: "info", text, dismissible: true });
   }
 }

@@ -240,7 +240,7 @@ export class SessionResponseRenderer {
     const parameters = parseArguments(toolArguments);
     entry.tool = { ...entry.tool, toolName, toolArguments };
     entry.node.title = toolTitle(toolName, parameters);
-    entry.node.setSummary(toolSummary(toolName, parameters));
+    entry.node.setSummary(toolSummary(toolName, parameters, this.#requestActions?.folder));
     if (!entry.node.isCompleted && toolArguments) entry.node.replaceData(`${toolArguments}\n\n`);
   }
 

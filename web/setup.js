@@ -4,6 +4,7 @@ import { ask } from "./api.js";
 import { goTo, sessionAddress } from "./address.js";
 import { AgentSessions } from "./agentSessions.js";
 import { byId } from "./dom.js";
+import { inbox } from "./inboxStream.js";
 import { LOGGED_IN } from "./login.js";
 import { Models } from "./models.js";
 import { RecentSessions } from "./recentSessions.js";
@@ -19,12 +20,14 @@ export class Setup {
   #agentSessions = new AgentSessions();
   #start = byId("start-button");
   #loaded = false;
+  #missed = false;
 
   constructor() {
     this.#runtimes.onChoose = (name) => this.#models.setRuntime(name);
     this.#start.addEventListener("click", () => this.#startSession());
     byId("refresh-button").addEventListener("click", () => this.refresh());
     addEventListener(LOGGED_IN, () => this.refresh());
+    inbox.addEventListener("connection", () => this.#connectionChanged());
     useJobs(this.workingDirectory);
     for (const id of ["browse-button", "refresh-button", "agent-sessions-button"]) byId(id).disabled = false;
   }
@@ -37,6 +40,12 @@ export class Setup {
     }
     this.#loaded = true;
     await this.#load({ refresh: false });
+  }
+
+  /** What could not be loaded while the server was away is loaded when it is back. */
+  #connectionChanged() {
+    if (inbox.isConnected && this.#missed) this.#load({ refresh: false });
+    this.#missed = inbox.isConnected === false;
   }
 
   async refresh() {

@@ -19,12 +19,13 @@ export function toolTitle(name, parameters) {
   return name === "report_intent" && typeof parameters?.intent === "string" ? parameters.intent : name;
 }
 
-/** The one line that matters: the command, the file, the query. */
-export function toolSummary(name, parameters) {
+/** The one line that matters: the command, the file, the query. What is below `folder` is named without it. */
+export function toolSummary(name, parameters, folder) {
   if (!parameters || name === "report_intent") return "";
   const telling = TELLING.map((key) => parameters[key]).find((value) => typeof value === "string" && value.trim() !== "");
   const first = telling ?? Object.values(parameters).find((value) => typeof value === "string" && value.trim() !== "");
-  return (first ?? "").trim().split("\n", 1)[0].slice(0, LONGEST_SUMMARY);
+  const line = (first ?? "").trim().split("\n", 1)[0].slice(0, LONGEST_SUMMARY);
+  return folder && line.startsWith(`${folder}/`) ? line.slice(folder.length + 1) : line;
 }
 
 /** How the call ended: `{ text, kind }`. */
@@ -42,7 +43,7 @@ function lineChanges(diff) {
   const lines = diff.split("\n");
   const added = lines.filter((line) => line.startsWith("+") && !line.startsWith("+++")).length;
   const removed = lines.filter((line) => line.startsWith("-") && !line.startsWith("---")).length;
-  return `+${added} −${removed}`;
+  return added + removed > 0 ? `+${added} −${removed}` : null;
 }
 
 /** Everything of the call as text: arguments, then what came of it. */

@@ -64,7 +64,7 @@ export class WorkingDirectory {
   warn() {
     const here = sessionList.openIn(this.path);
     const names = here.map(({ title, sessionId, state }) => `${title || sessionId} (${stateWord(state).toLowerCase()})`);
-    setText(byId("working-dir-warning"), here.length > 0 ? `Open in this folder already: ${names.join(", ")}. They may change the same files.` : "");
+    setText(byId("working-dir-warning"), here.length > 0 ? `Open in this folder already, and may change the same files: ${names.join(", ")}` : "");
   }
 }
 

@@ -6,7 +6,11 @@ import { waitFor } from "./waiting.mjs";
 
 /** As `useDeck`, for tests of the pages themselves. */
 export function usePages(settings) {
-  const deck = useDeck(settings);
+  return withAllRoutes(useDeck(settings));
+}
+
+/** Lets a deck's pages have every route, whatever the server has. */
+export function withAllRoutes(deck) {
   const openContext = deck.openContext.bind(deck);
   deck.openContext = async (options) => {
     const context = await openContext(options);
