@@ -34,8 +34,7 @@ pub enum Block<'a> {
 }
 
 /// A block as a fragment of HTML.
-pub fn render(block: &Block<'_>, extent: Extent, mut budget: Budget) -> Html {
-    let budget = &mut budget;
+pub fn render(block: &Block<'_>, extent: Extent, budget: &mut Budget) -> Html {
     match block {
         Block::Prose(text) => markdown(text, LineEnds::Soft, extent, budget),
         Block::Prompt(text) => markdown(text, LineEnds::Hard, extent, budget),

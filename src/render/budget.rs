@@ -12,24 +12,41 @@ const HIGHLIGHTED_BYTES: usize = 512 * 1024;
 pub struct Budget {
     deadline: Instant,
     highlight_bytes: usize,
+    ran_out: bool,
 }
 
 impl Default for Budget {
     /// For one fragment, from now.
     fn default() -> Self {
-        Self { deadline: Instant::now() + TIME, highlight_bytes: HIGHLIGHTED_BYTES }
+        Self { deadline: Instant::now() + TIME, highlight_bytes: HIGHLIGHTED_BYTES, ran_out: false }
     }
 }
 
 impl Budget {
     /// Nothing is left: everything is shown plain.
     pub fn used_up() -> Self {
-        Self { deadline: Instant::now(), highlight_bytes: 0 }
+        Self { deadline: Instant::now(), highlight_bytes: 0, ran_out: false }
+    }
+
+    #[cfg(test)]
+    pub(super) fn without_time() -> Self {
+        Self { deadline: Instant::now(), ..Self::default() }
     }
 
     #[cfg(test)]
     pub(super) fn with_highlighting(bytes: usize) -> Self {
         Self { highlight_bytes: bytes, ..Self::default() }
+    }
+
+    /// Whether something is shown plainer than it could be because time was over. On a machine with less to do it may
+    /// come out better, so nobody should keep it.
+    pub fn ran_out(&self) -> bool {
+        self.ran_out
+    }
+
+    /// Notes that something was left undone because time was over.
+    pub(super) fn note_ran_out(&mut self) {
+        self.ran_out = true;
     }
 
     /// Whether time is over.

@@ -120,7 +120,12 @@ pub(super) fn highlighted(code: &str, language: &str, budget: &mut Budget) -> Ht
     // The syntaxes are somebody else's and large; a mistake in one of them must not take the whole block with it.
     match catch_unwind(AssertUnwindSafe(|| with_classes(code, syntax, budget))) {
         Ok(Some(html)) => html,
-        Ok(None) => plain(),
+        Ok(None) => {
+            if budget.is_over() {
+                budget.note_ran_out();
+            }
+            plain()
+        }
         Err(_) => {
             tracing::warn!(syntax = syntax.name, "highlighting panicked; the code is shown plain");
             plain()
@@ -254,6 +259,9 @@ mod tests {
             assert_eq!(highlighted(&code, "rust", &mut Budget::default()), expected);
         }
         assert_eq!(highlighted("let a = 1;", "rust", &mut Budget::used_up()).as_str(), "let a = 1;");
+        let mut late = Budget::without_time();
+        assert_eq!(highlighted("let a = 1;", "rust", &mut late).as_str(), "let a = 1;");
+        assert!(late.ran_out());
     }
 
     #[test]

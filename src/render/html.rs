@@ -57,6 +57,11 @@ impl Html {
         self
     }
 
+    /// The fragment without some markup of ours; text cannot look like it.
+    pub(super) fn without(self, markup: &'static str) -> Self {
+        if self.0.contains(markup) { Self(self.0.replace(markup, "")) } else { self }
+    }
+
     /// What the sanitiser let through.
     pub(super) fn from_sanitiser(html: String) -> Self {
         Self(html)

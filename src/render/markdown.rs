@@ -17,6 +17,10 @@ const LONGEST_TEXT: usize = 256 * 1024;
 /// Quotations in quotations and lists in lists beyond this are no text for people, and browsers give up on them.
 const DEEPEST: usize = 60;
 
+/// What is left of the arrow from a footnote back to where it is mentioned: several blocks on a page have a footnote 1,
+/// so none of them has an address.
+const LINK_BACK: &str = " <a class=\"\" target=\"_blank\" rel=\"noopener noreferrer nofollow\">↩</a>";
+
 /// What single line ends mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnds {
@@ -55,6 +59,9 @@ pub(super) fn markdown(text: &str, line_ends: LineEnds, extent: Extent, budget: 
         Ok(html) => return html,
         Err(reason) => reason,
     };
+    if reason == Too::Slow {
+        budget.note_ran_out();
+    }
     let mut html = Html::new();
     html.markup("<p class=\"render-note\">Shown as plain text: ");
     match reason {
@@ -78,17 +85,19 @@ fn rendered(text: &str, line_ends: LineEnds, budget: &mut Budget) -> Result<Html
     if is_too_deep(root) {
         return Err(Too::Deep);
     }
-    let nodes: Vec<Node<'_>> = root.descendants().collect();
+    Ok(finished(&arena, root, &options, budget))
+}
+
+/// From what was read to what is shown. Takes as long as the text is, so it is not limited but in its colours.
+fn finished<'a>(arena: &'a Arena<'a>, root: Node<'a>, options: &Options<'_>, budget: &mut Budget) -> Html {
+    let nodes: Vec<Node<'a>> = root.descendants().collect();
     for node in nodes {
-        replace(&arena, node, budget);
-    }
-    if budget.is_over() {
-        return Err(Too::Slow);
+        replace(arena, node, budget);
     }
     let mut markup = String::new();
     // Writing to a string cannot fail.
-    let _ = format_html(root, &options, &mut markup);
-    Ok(sanitised(&markup))
+    let _ = format_html(root, options, &mut markup);
+    sanitised(&markup).without(LINK_BACK)
 }
 
 /// In prose control characters and overrides of the direction of writing have no honest use; gentler marks have.
@@ -211,7 +220,8 @@ mod tests {
         );
         assert_eq!(tasks.matches("disabled").count(), 2);
         assert!(html("> [!WARNING]\n> hot").contains("<div class=\"markdown-alert markdown-alert-warning\">"));
-        assert!(html("a[^1]\n\n[^1]: note").contains("<section class=\"footnotes\">"));
+        let footnote = html("a[^1]\n\n[^1]: note");
+        assert!(footnote.contains("<section class=\"footnotes\">") && !footnote.contains('↩'), "{footnote}");
     }
 
     #[test]
@@ -268,6 +278,19 @@ mod tests {
             "![x](data:image/png;base64,AAAA)",
             "<p><span class=\"local-link\" title=\"data:image/png;base64,AAAA\">x</span></p>",
         );
+    }
+
+    #[test]
+    fn when_time_is_over_for_colours_it_is_not_for_the_rest() {
+        let arena = Arena::new();
+        let root = comrak::parse_document(&arena, "*a*\n\n```rust\nfn a() {}\n```\n", &OPTIONS);
+        let mut late = Budget::without_time();
+        let html = finished(&arena, root, &OPTIONS, &mut late).into_string();
+        assert!(
+            html.starts_with("<p><em>a</em></p>") && html.contains("<code class=\"highlight\">fn a() {}"),
+            "{html}"
+        );
+        assert!(late.ran_out());
     }
 
     #[test]

@@ -39,10 +39,14 @@ pub(in crate::http) async fn block(
     let event = store.event(session.id(), seq).await?.ok_or_else(not_found)?;
     let text = std::str::from_utf8(&event.body).map_err(|_| not_found())?;
     let found = found(store, session.id(), seq, text).await?.ok_or_else(not_found)?;
-    let html = rendered(&app, move || found.html(extent)).await?;
+    let work = move || {
+        let mut budget = Budget::default();
+        (found.html(extent, &mut budget), budget.ran_out())
+    };
+    let (html, ran_out) = rendered(&app, work).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CACHE_CONTROL, CACHE),
+        (header::CACHE_CONTROL, if ran_out { "no-store" } else { CACHE }),
         (header::CONTENT_SECURITY_POLICY, POLICY),
     ];
     Ok((headers, html.into_string()).into_response())
@@ -110,7 +114,7 @@ struct FoundOutput {
 }
 
 impl Found {
-    fn html(&self, extent: Extent) -> Html {
+    fn html(&self, extent: Extent, budget: &mut Budget) -> Html {
         let block = match self {
             Self::Prose(text) => Block::Prose(text),
             Self::Prompt(text) => Block::Prompt(text),
@@ -132,7 +136,7 @@ impl Found {
                 working_directory: tool.working_directory.as_deref(),
             }),
         };
-        render(&block, extent, Budget::default())
+        render(&block, extent, budget)
     }
 }
 
