@@ -7,6 +7,8 @@
 //! - [`config`]: files, environment, flags and their precedence
 //! - [`agent`]: what an agent runtime is, and the runtimes
 //! - [`store`]: the only SQL
+//! - [`folder`]: the folders that sessions work in, and what changed in them
+//! - [`render`]: what agents wrote, as HTML that a page may show
 //! - [`session`]: one actor per session, its log and its readers
 //! - [`doctor`]: preflight checks of all rooms
 //! - [`http`]: the only HTTP
@@ -16,8 +18,10 @@ pub mod agent;
 pub mod cli;
 pub mod config;
 pub mod doctor;
+pub mod folder;
 pub mod http;
 pub mod model;
 pub mod process;
+pub mod render;
 pub mod session;
 pub mod store;

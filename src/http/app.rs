@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::auth::Auth;
@@ -41,13 +42,22 @@ struct Inner {
     parts: AppParts,
     metrics: Metrics,
     started: Instant,
+    rendering: Arc<Semaphore>,
+    looking: Semaphore,
 }
+
+/// Blocks that are rendered at once. It is work for a processor, of which the sessions need some too.
+const RENDERED_AT_ONCE: usize = 2;
+/// Folders that are looked at at once: a large repository keeps a disk busy for seconds.
+const LOOKED_AT_AT_ONCE: usize = 2;
 
 impl App {
     /// An app that can be served.
     pub fn new(parts: AppParts) -> Self {
         let metrics = Metrics::new(parts.sessions.store().statistics());
-        Self(Arc::new(Inner { parts, metrics, started: Instant::now() }))
+        let rendering = Arc::new(Semaphore::new(RENDERED_AT_ONCE));
+        let looking = Semaphore::new(LOOKED_AT_AT_ONCE);
+        Self(Arc::new(Inner { parts, metrics, started: Instant::now(), rendering, looking }))
     }
 
     pub(super) fn sessions(&self) -> &Sessions {
@@ -84,6 +94,16 @@ impl App {
 
     pub(super) fn metrics(&self) -> &Metrics {
         &self.0.metrics
+    }
+
+    /// Places for work that keeps a processor busy.
+    pub(super) fn rendering(&self) -> &Arc<Semaphore> {
+        &self.0.rendering
+    }
+
+    /// Places for looking at what changed in folders.
+    pub(super) fn looking(&self) -> &Semaphore {
+        &self.0.looking
     }
 
     pub(super) fn started(&self) -> Instant {

@@ -6,6 +6,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::agent::ModelNotFound;
+use crate::folder::FolderError;
 use crate::model::redact;
 use crate::session::{
     AdoptError, AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError,
@@ -170,6 +171,20 @@ impl From<AdoptError> for ApiError {
             AdoptError::KeepsNone(_) => (StatusCode::CONFLICT, "NotSupportedByRuntime"),
             AdoptError::NotFound { .. } => (StatusCode::NOT_FOUND, "AgentSessionNotFound"),
             AdoptError::Agent { .. } => (StatusCode::BAD_GATEWAY, "AgentNotAvailable"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+impl From<FolderError> for ApiError {
+    fn from(error: FolderError) -> Self {
+        let (status, name) = match error {
+            FolderError::Unreadable { .. } => (StatusCode::FORBIDDEN, "WorkingDirectoryNotReadable"),
+            FolderError::NotChanged(_) => (StatusCode::NOT_FOUND, "ChangeNotFound"),
+            FolderError::NoRepository(_) => (StatusCode::CONFLICT, "NoRepository"),
+            FolderError::NoGit => (StatusCode::CONFLICT, "GitNotFound"),
+            FolderError::GitRefused { .. } => (StatusCode::CONFLICT, "GitRefused"),
+            FolderError::Git(_) => (StatusCode::GATEWAY_TIMEOUT, "GitFailed"),
         };
         Self::new(status, name, sentence(&error))
     }

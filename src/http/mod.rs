@@ -23,6 +23,7 @@ mod router;
 pub mod scripted_model;
 mod serve;
 mod sse;
+mod web_files;
 
 pub use api::{models_json, runtimes_json};
 pub use app::{App, AppParts};

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Deserialize;
@@ -14,21 +14,10 @@ use super::auth::{Caller, LogInError, Refusal, cookie_header};
 use super::body::{QueryPart, TextBody};
 use super::error::ApiResult;
 use super::guard::too_many_attempts;
+use super::web_files::web_file;
 
-const INDEX: &str = include_str!("../../web/index.html");
 const LOGIN: &str = include_str!("../../web/login.html");
 const COME_AGAIN: &str = include_str!("../../web/come-again.html");
-
-/// Path, content type and content of every embedded file.
-const FILES: [(&str, &str, &str); 6] = [
-    ("/", "text/html; charset=utf-8", INDEX),
-    ("/index.html", "text/html; charset=utf-8", INDEX),
-    ("/index.css", "text/css; charset=utf-8", include_str!("../../web/index.css")),
-    ("/index.js", "text/javascript; charset=utf-8", include_str!("../../web/index.js")),
-    ("/test.html", "text/html; charset=utf-8", include_str!("../../web/test.html")),
-    ("/test.js", "text/javascript; charset=utf-8", include_str!("../../web/test.js")),
-];
-const ICON: (&str, &str) = ("image/svg+xml", include_str!("../../web/favicon.svg"));
 
 /// The login page must be whole without any file that needs a login, so its style stands in it, named by its hash.
 static LOGIN_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
@@ -42,16 +31,11 @@ static LOGIN_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
 });
 
 /// An embedded file, or `Not Found`.
-pub(super) fn page(method: &Method, path: &str) -> Response {
+pub(super) fn page(method: &Method, path: &str, headers: &HeaderMap) -> Response {
     if method != Method::GET && method != Method::HEAD {
         return (StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed").into_response();
     }
-    let file = FILES.iter().find(|(name, ..)| *name == path).map(|(_, kind, content)| (*kind, *content));
-    let icon = matches!(path, "/favicon.svg" | "/favicon.ico").then_some(ICON);
-    match file.or(icon) {
-        Some((kind, content)) => ([(header::CONTENT_TYPE, kind)], content).into_response(),
-        None => (StatusCode::NOT_FOUND, "Not Found").into_response(),
-    }
+    web_file(path, headers).unwrap_or_else(|| (StatusCode::NOT_FOUND, "Not Found").into_response())
 }
 
 /// The login page, with a sentence about what went wrong, leading on to `next`.

@@ -49,9 +49,13 @@ pub(super) fn router(app: App) -> Router {
         .route("/api/copilot/session/{id}/events", get(api::session_events))
         .route("/api/copilot/session/{id}/log", get(api::log))
         .route("/api/copilot/session/{id}/blob/{hash}", get(api::blob))
+        .route("/api/copilot/session/{id}/block/{file}", get(api::block))
+        .route("/api/copilot/session/{id}/changes", get(api::changes))
+        .route("/api/copilot/session/{id}/changes/file", get(api::changed_file))
         .route("/api/copilot/session/{id}/permission/{request}", post(api::answer_permission))
         .route("/api/copilot/session/{id}/answer/{request}", post(api::answer_question))
         .route("/api/events", get(api::inbox))
+        .route("/api/folders", get(api::folders))
         .route("/api/runtimes", get(api::runtimes))
         .route(
             "/api/runtimes/{name}/login",
@@ -79,7 +83,7 @@ async fn fallback(request: axum::extract::Request) -> Response {
         let body = axum::Json(serde_json::json!({ "error": "Unknown API endpoint" }));
         return (StatusCode::NOT_FOUND, body).into_response();
     }
-    pages::page(request.method(), path)
+    pages::page(request.method(), path, request.headers())
 }
 
 async fn wrong_method() -> ApiError {

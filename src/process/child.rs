@@ -69,11 +69,19 @@ pub struct ChildProcess {
 impl ChildProcess {
     /// Starts a program that carries the trace's mark.
     pub(super) fn spawn(spec: &ProcessSpec, trace: Trace) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
+        Self::start(command(spec), &spec.program, trace)
+    }
+
+    /// As [`Self::spawn`], for a command that [`supervised`] made.
+    pub(super) fn start(
+        mut command: Command,
+        program: &Path,
+        trace: Trace,
+    ) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
         let failed = |source| {
             trace.settle();
-            SpawnError::Start { program: spec.program.clone(), source }
+            SpawnError::Start { program: program.to_owned(), source }
         };
-        let mut command = command(spec);
         let (name, value) = trace.marker().variable();
         command.env(name, value);
         let mut child = command.spawn().map_err(failed)?;
@@ -116,6 +124,17 @@ impl ChildProcess {
             }
             Err(error) => error.to_string(),
         }
+    }
+
+    /// Waits until it ends by itself. Gives whether it ended well, and its last words.
+    pub(super) async fn outcome(&mut self) -> (bool, String) {
+        self.wait().await;
+        let words = self.last_words().await;
+        if self.succeeded {
+            self.trace.settle();
+            self.is_settled = true;
+        }
+        (self.succeeded, words)
     }
 
     /// What it said last, once it has ended: all of it, unless somebody else holds its standard error open.
@@ -171,27 +190,27 @@ impl Drop for ChildProcess {
 }
 
 fn command(spec: &ProcessSpec) -> Command {
-    let mut command = match parent_death_wrapper() {
-        Some(wrapper) => {
-            let mut command = Command::new(wrapper);
-            command.args(["--pdeathsig", "KILL", "--"]).arg(&spec.program);
-            command
-        }
-        None => Command::new(&spec.program),
-    };
-    command
-        .args(&spec.arguments)
-        .env_clear()
-        .envs(&spec.environment)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    #[cfg(unix)]
-    command.process_group(0);
+    let mut command = supervised(&spec.program);
+    command.args(&spec.arguments).envs(&spec.environment);
     if let Some(folder) = &spec.working_directory {
         command.current_dir(folder);
     }
+    command
+}
+
+/// A program as we start all of them: in a group of its own, with piped streams and an empty environment.
+pub(super) fn supervised(program: &Path) -> Command {
+    let mut command = match parent_death_wrapper() {
+        Some(wrapper) => {
+            let mut command = Command::new(wrapper);
+            command.args(["--pdeathsig", "KILL", "--"]).arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    command.env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    #[cfg(unix)]
+    command.process_group(0);
     command
 }
 

@@ -10,6 +10,7 @@
 //! Finding processes works on Linux and, through `ps`, on macOS; figures are there on Linux only. On Windows the seam
 //! (`system/`) is there and does nothing.
 
+mod capture;
 mod child;
 mod figures;
 mod ledger;
@@ -20,6 +21,7 @@ mod supervisor;
 mod sweep;
 mod system;
 
+pub use capture::{Capture, CaptureError, Captured};
 pub use child::{ChildProcess, ProcessSpec, SpawnError};
 pub use figures::{ProcessFigures, ProcessProbe};
 pub use stderr_tail::StderrTail;

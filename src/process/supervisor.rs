@@ -105,6 +105,11 @@ pub(super) struct Trace {
 }
 
 impl Trace {
+    /// Of a child that is gone before anybody could look for it.
+    pub fn without_note() -> Self {
+        Self { marker: Marker::new(), ledger: Ledger::new(None) }
+    }
+
     pub fn marker(&self) -> &Marker {
         &self.marker
     }

@@ -39,4 +39,4 @@ pub use log::{Head, SessionLog};
 pub use sessions::{Sessions, SessionsParts};
 pub use settings::{FindProjectDefaults, RecoverySettings, SessionSettings};
 pub use viewers::ViewerGuard;
-pub use working_directory::WorkingDirectoryError;
+pub use working_directory::{WorkingDirectoryError, check as check_working_directory};

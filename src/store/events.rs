@@ -52,6 +52,11 @@ pub struct EventPage {
     pub max_bytes: usize,
 }
 
+/// Events that are looked at in one go when one is searched for; others may read in between.
+const SEARCH_SLICE: usize = 10_000;
+/// Events that are looked at in all; what is further back is not found.
+const SEARCH_LIMIT: usize = 1_000_000;
+
 /// Deltas whose block has ended are gone for readers as soon as the end is committed, even while their rows are still
 /// being dropped in slices.
 const NOT_DROPPED: &str = "NOT EXISTS (SELECT 1 FROM dropped_range
@@ -62,6 +67,64 @@ impl Store {
     pub async fn events(&self, session: SessionId, page: EventPage) -> Result<(Vec<StoredEvent>, bool), StoreError> {
         self.read(move |connection| read_page(connection, session, page)).await
     }
+
+    /// The event with this number, if it is there.
+    pub async fn event(&self, session: SessionId, seq: Seq) -> Result<Option<StoredEvent>, StoreError> {
+        let page = EventPage {
+            after: seq.saturating_sub(1),
+            before: Some(seq.saturating_add(1)),
+            limit: 1,
+            max_bytes: usize::MAX,
+        };
+        let (events, _) = self.events(session, page).await?;
+        Ok(events.into_iter().next())
+    }
+
+    /// The last event before `before` that is no delta and whose JSON begins like this. Looked for backwards, a slice at
+    /// a time: what is searched for is mostly near.
+    pub async fn last_event_beginning_with(
+        &self,
+        session: SessionId,
+        before: Seq,
+        beginning: &str,
+    ) -> Result<Option<StoredEvent>, StoreError> {
+        let (first, mut last) = (event_id(session, 0), event_id(session, before) - 1);
+        for _ in 0..SEARCH_LIMIT / SEARCH_SLICE {
+            let beginning = beginning.as_bytes().to_owned();
+            let found = self.read(move |connection| search_slice(connection, first, last, &beginning)).await?;
+            match found {
+                Search::Found(event) => return Ok(Some(event)),
+                Search::NotFrom(lowest) => last = lowest - 1,
+                Search::AtTheEnd => break,
+            }
+        }
+        Ok(None)
+    }
+}
+
+enum Search {
+    Found(StoredEvent),
+    /// Not from this key upwards.
+    NotFrom(i64),
+    AtTheEnd,
+}
+
+fn search_slice(connection: &Connection, first: i64, last: i64, beginning: &[u8]) -> rusqlite::Result<Search> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, block IS NULL AND substr(body, 1, length(?4)) = ?4 FROM event
+         WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC LIMIT ?3",
+    )?;
+    let mut rows = statement.query(params![first, last, SEARCH_SLICE, beginning])?;
+    let mut lowest = None;
+    while let Some(row) = rows.next()? {
+        let id: i64 = row.get(0)?;
+        if row.get(1)? {
+            let select = "SELECT id, time, body FROM event WHERE id = ?1";
+            return connection.prepare_cached(select)?.query_row([id], stored).map(Search::Found);
+        }
+        lowest = Some(id);
+    }
+    Ok(lowest.map_or(Search::AtTheEnd, Search::NotFrom))
 }
 
 fn read_page(

@@ -154,6 +154,20 @@ impl Store {
         .await
     }
 
+    /// The folders of the newest sessions, each once, newest first.
+    pub async fn recent_working_directories(&self, limit: usize) -> Result<Vec<PathBuf>, StoreError> {
+        self.read(move |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT working_directory FROM session WHERE working_directory IS NOT NULL
+                     GROUP BY working_directory ORDER BY max(id) DESC LIMIT ?1",
+                )?
+                .query_map([limit], |row| Ok(PathBuf::from(row.get::<_, String>(0)?)))?
+                .collect()
+        })
+        .await
+    }
+
     /// Sessions whose turn was running when the server ended.
     pub async fn sessions_with_open_turn(&self) -> Result<Vec<SessionId>, StoreError> {
         self.read(|connection| {

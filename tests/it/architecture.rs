@@ -3,21 +3,31 @@
 use std::path::{Path, PathBuf};
 
 /// Who may use whom. A room may always use itself.
-const MAY_USE: [(&str, &[&str]); 9] = [
+const MAY_USE: [(&str, &[&str]); 11] = [
     ("model", &[]),
     ("config", &["model"]),
     ("process", &["model"]),
     ("agent", &["process", "model"]),
     ("store", &["model"]),
+    ("folder", &["process", "model"]),
+    ("render", &["model"]),
     ("session", &["agent", "store", "model"]),
     ("doctor", &["agent", "store", "model"]),
-    ("http", &["doctor", "session", "agent", "store", "config", "model"]),
+    ("http", &["doctor", "session", "agent", "store", "folder", "render", "config", "model"]),
     ("cli", &["http", "doctor", "session", "agent", "process", "store", "config", "model"]),
 ];
 
 /// Crates that only one room may name.
-const ONLY_IN: [(&str, &[&str]); 4] =
-    [("axum", &["http"]), ("hyper", &["http"]), ("rusqlite", &["store"]), ("clap", &["cli"])];
+const ONLY_IN: [(&str, &[&str]); 8] = [
+    ("axum", &["http"]),
+    ("hyper", &["http"]),
+    ("rusqlite", &["store"]),
+    ("clap", &["cli"]),
+    ("comrak", &["render"]),
+    ("ammonia", &["render"]),
+    ("syntect", &["render"]),
+    ("similar", &["render"]),
+];
 
 fn source_files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("readable") {

@@ -33,6 +33,7 @@ async fn the_repository_root_is_the_nearest_folder_with_git() {
     let inner = tempfile::tempdir_in(root.join("outer")).expect("a folder");
     let server = Server::builder().start_in(inner).await;
     assert_eq!(server.http().get("/api/config").await.json()["repoRoot"], json!(root));
+    assert_eq!(server.http().get("/api/config").await.json()["defaultModel"], json!(null));
 }
 
 #[tokio::test]

@@ -1,10 +1,12 @@
-//! Project tasks: `cargo xtask test`, `cargo xtask lint`, `cargo xtask bench`.
+//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `lint`, `bench`.
 //!
 //! Everything a task needs that is not in the toolchain is installed by the task itself.
 
 mod agents;
 mod bench;
+mod browser;
 mod lint;
+mod npm;
 mod shell;
 mod test;
 
@@ -12,14 +14,19 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask TASK
 
-  test [FILTER…]  install what the tests need, then run them all (or those that match)
-  lint            rustfmt, clippy and docs, warnings are errors
-  bench           measure what is to be fast, and write docs/benchmarks.md";
+  test [FILTER…]    install what the tests need, then run them all (or the Rust tests that match)
+  browser [FILTER]  the tests of the pages in Chromium (or those that match)
+  screenshots       take the pictures of the pages anew
+  lint              rustfmt, clippy and docs, warnings are errors
+  bench             measure what is to be fast, and write docs/benchmarks.md";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match arguments.split_first().map(|(task, rest)| (task.as_str(), rest)) {
         Some(("test", filters)) => test::test(filters),
+        Some(("browser", [])) => browser::tests(None),
+        Some(("browser", [filter])) => browser::tests(Some(filter)),
+        Some(("screenshots", [])) => browser::screenshots(),
         Some(("lint", [])) => lint::lint(),
         Some(("bench", [])) => bench::bench(),
         _ => {

@@ -30,3 +30,12 @@ pub fn run(command: &mut Command) -> Result<(), String> {
 pub fn works(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
+
+/// Installs packages on Debian and its kin; elsewhere `None`.
+pub fn apt_get_install(packages: &[&str]) -> Option<Result<(), String>> {
+    if !works(Command::new("apt-get").arg("--version")) {
+        return None;
+    }
+    let update = run(Command::new("apt-get").args(["update", "--quiet"]));
+    Some(update.and_then(|()| run(Command::new("apt-get").args(["install", "--yes", "--quiet"]).args(packages))))
+}

@@ -2,8 +2,9 @@
 
 use crate::shell::{cargo, run, works};
 
-/// Runs all tests, or those whose names match.
+/// Runs all tests, or those written in Rust whose names match; `cargo xtask browser FILTER` does that for the pages.
 pub fn test(filters: &[String]) -> Result<(), String> {
+    let everything = filters.is_empty();
     let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
     let agents = crate::agents::install()?;
     if works(&mut cargo(&["nextest", "--version"])) {
@@ -14,5 +15,6 @@ pub fn test(filters: &[String]) -> Result<(), String> {
             run(cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]).arg(filter).env("TEST_AGENTS", &agents))?;
         }
     }
-    run(&mut cargo(&["test", "--doc", "--package", "flightdeck"]))
+    run(&mut cargo(&["test", "--doc", "--package", "flightdeck"]))?;
+    if everything { crate::browser::tests(None) } else { Ok(()) }
 }

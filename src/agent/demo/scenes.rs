@@ -20,6 +20,8 @@ const HELP: &str = "I am the demo agent: scripted, no AI. The first word of a pr
 - `markdown`: headings, a list, a table, code\n\
 - `tool [BYTES]`: a tool call with output\n\
 - `edit`: a file edit with a diff (no file is touched)\n\
+- `colours`: a tool call whose output has colours\n\
+- `blocks N`: N short blocks of all kinds\n\
 - `permission`: a request that you allow or deny\n\
 - `question`: a question for you\n\
 - `error TEXT`: a failed turn\n\
@@ -38,6 +40,10 @@ const REASONING: &str =
 const EDITED_FILE: &str = "src/greeting.rs";
 const EDIT_DIFF: &str = "--- a/src/greeting.rs\n+++ b/src/greeting.rs\n@@ -1,3 +1,3 @@\n fn greeting() -> &'static str {\n-    \"Hello\"\n+    \"Hello from the demo\"\n }\n";
 
+const COLOURED_OUTPUT: &str = "running 3 tests (a demo)\ntest greeting \u{1b}[32mok\u{1b}[0m\n\
+test farewell \u{1b}[1;31mFAILED\u{1b}[0m\ntest \u{1b}[4mmanners\u{1b}[0m \u{1b}[33mignored\u{1b}[0m\n\n\
+\u{1b}[38;5;208mexpected\u{1b}[0m \"bye\", \u{1b}[48;5;24mfound\u{1b}[0m \"hello\"\n<exited with exit code 101>\n";
+
 const PERMITTED_COMMAND: &str = "echo 'a demo: nothing is run'";
 
 /// Plays a whole turn. A crash ends without the turn's end, as a real one would.
@@ -50,6 +56,8 @@ pub(super) async fn play(mut stage: Stage, script: Script) -> Played {
         Script::Reason => reason(&stage).await?,
         Script::Tool(size) => tool(&stage, size).await?,
         Script::Edit => edit(&stage).await?,
+        Script::Colours => colours(&stage).await?,
+        Script::Blocks(count) => blocks(&stage, count).await?,
         Script::Permission => permission(&mut stage).await?,
         Script::Question => question(&mut stage).await?,
         Script::Many(many) => deltas(&stage, many).await?,
@@ -151,6 +159,43 @@ async fn edit(stage: &Stage) -> Played {
     let result = tool_result(format!("A demo: {EDITED_FILE} was not touched."), Some(EDIT_DIFF.to_owned()));
     stage.tell(AgentEvent::BlockEnded(BlockEnd::Tool { id, result: Some(result), error: None })).await?;
     stage.message("The demo agent showed a file edit; no file was touched.").await
+}
+
+async fn colours(stage: &Stage) -> Played {
+    let arguments = json!({ "command": "cargo test", "description": "A demo: nothing is run" });
+    let id = start_tool(stage, "shell", &arguments).await?;
+    stage.stream(BlockKey::new(BlockKind::Tool, &id), COLOURED_OUTPUT).await?;
+    let result = Some(tool_result(COLOURED_OUTPUT.to_owned(), None));
+    stage.tell(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error: None })).await?;
+    stage.message("The demo agent showed output with colours; nothing was run.").await
+}
+
+async fn blocks(stage: &Stage, count: usize) -> Played {
+    for index in 0..count {
+        let id = stage.id(&format!("block-{index}"));
+        let (start, end) = match index % 4 {
+            0 => (
+                BlockStart::Reasoning { id: id.clone(), parent: None },
+                BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, which thinks nothing.") },
+            ),
+            3 => (
+                BlockStart::Message { id: id.clone(), parent: None },
+                BlockEnd::Message { id, content: format!("Message **{index}** of the demo, with a `word` of code.") },
+            ),
+            _ => (
+                BlockStart::Tool {
+                    id: id.clone(),
+                    parent: None,
+                    name: "shell".to_owned(),
+                    arguments: format!("{:#}", json!({ "command": format!("echo {index}") })),
+                },
+                BlockEnd::Tool { id, result: Some(tool_result(format!("{index}\n"), None)), error: None },
+            ),
+        };
+        stage.tell(AgentEvent::BlockStarted(start)).await?;
+        stage.tell(AgentEvent::BlockEnded(end)).await?;
+    }
+    stage.message("That were all blocks of the demo.").await
 }
 
 async fn permission(stage: &mut Stage) -> Played {

@@ -6,6 +6,9 @@ const DEFAULT_SIZE: usize = 16;
 /// The most output one `tool` may make.
 const MOST_OUTPUT: usize = 16 * 1024 * 1024;
 
+/// The most blocks one `blocks` may make.
+const MOST_BLOCKS: usize = 100_000;
+
 /// A play, chosen by the prompt's first word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Script {
@@ -16,6 +19,10 @@ pub(super) enum Script {
     /// A tool call whose output is that many bytes; 0 for a few lines.
     Tool(usize),
     Edit,
+    /// A tool call whose output has colours.
+    Colours,
+    /// That many short blocks of all kinds, at full speed.
+    Blocks(usize),
     Permission,
     Question,
     /// Fails with the rest of the prompt in its message.
@@ -65,6 +72,11 @@ impl Script {
                 Some(_) => Self::Misused(format!("`tool [BYTES]`, with BYTES up to {MOST_OUTPUT}")),
             },
             "edit" => Self::Edit,
+            "colours" => Self::Colours,
+            "blocks" => match rest.first().map(|word| word.parse::<usize>()) {
+                Some(Ok(count)) if (1..=MOST_BLOCKS).contains(&count) => Self::Blocks(count),
+                _ => Self::Misused(format!("`blocks N`, with N from 1 to {MOST_BLOCKS}")),
+            },
             "permission" => Self::Permission,
             "question" => Self::Question,
             "error" => Self::Error(rest.join(" ")),
@@ -100,6 +112,14 @@ mod tests {
         assert_eq!(Script::of("error no disk"), Script::Error("no disk".to_owned()));
         assert_eq!(Script::of("say hello"), Script::Echo("say hello".to_owned()));
         assert_eq!(Script::of(""), Script::Echo(String::new()));
+    }
+
+    #[test]
+    fn blocks_takes_a_count_within_bounds() {
+        assert_eq!(Script::of("blocks 5"), Script::Blocks(5));
+        for wrong in ["blocks", "blocks 0", "blocks x", "blocks 100001"] {
+            assert!(matches!(Script::of(wrong), Script::Misused(_)), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,8 +1,11 @@
 //! Our own routes: JSON in, the right status out.
 
 mod agent_sessions;
+mod blocks;
+mod changes;
 mod details;
 mod doctor;
+mod folders;
 mod inbox;
 mod log;
 mod models;
@@ -16,7 +19,10 @@ mod stream;
 use std::sync::Arc;
 
 pub(super) use agent_sessions::{adopt, agent_sessions};
+pub(super) use blocks::block;
+pub(super) use changes::{changed_file, changes};
 pub(super) use doctor::doctor;
+pub(super) use folders::folders;
 pub(super) use inbox::inbox;
 pub(super) use log::{blob, log};
 pub(super) use models::models;

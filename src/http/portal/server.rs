@@ -13,7 +13,9 @@ pub(in crate::http) async fn test() -> Json<Value> {
 }
 
 pub(in crate::http) async fn config(State(app): State<App>) -> Json<Value> {
-    Json(json!({ "repoRoot": app.repository_root() }))
+    let model = &app.sessions().settings().default_model;
+    let default_model = (!model.is_empty()).then_some(model);
+    Json(json!({ "repoRoot": app.repository_root(), "defaultModel": default_model }))
 }
 
 /// A reader token: any text would do, this one is unique.

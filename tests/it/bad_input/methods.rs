@@ -31,12 +31,12 @@ async fn a_wrong_method_is_refused_and_does_nothing() {
     for rest in ["/prompt", "/interrupt", "/reopen", "/permission/request-1", "/answer/request-1"] {
         check(&at(rest), &[get.clone(), put.clone(), patch.clone(), delete.clone()]).await;
     }
-    for rest in ["/events", "/log", "/blob/00"] {
+    for rest in ["/events", "/log", "/blob/00", "/block/1.html", "/changes", "/changes/file"] {
         check(&at(rest), &[post.clone(), put.clone(), patch.clone(), delete.clone()]).await;
     }
     check("/api/copilot/session", &[put.clone(), patch.clone(), delete.clone()]).await;
     check(&at(""), &[post.clone(), put.clone()]).await;
-    for path in ["/api/events", "/api/runtimes", "/api/health", "/metrics"] {
+    for path in ["/api/events", "/api/folders", "/api/runtimes", "/api/health", "/metrics"] {
         check(path, &[post.clone(), delete.clone()]).await;
     }
     check("/api/login-code", &[get, delete.clone()]).await;

@@ -28,14 +28,27 @@ async fn every_kind_of_answer_protects_the_browser() {
         check_protected(&http.get(path).await, path);
         check_protected(&stranger.get(path).await, path);
     }
-    for path in ["/api/test", "/api/copilot/session", "/api/no-such-route", "/api/runtimes", "/metrics", "/login"] {
+    for path in [
+        "/api/test",
+        "/api/copilot/session",
+        "/api/no-such-route",
+        "/api/runtimes",
+        "/api/folders",
+        "/metrics",
+        "/login",
+    ] {
         check_protected(&http.get(path).await, path);
     }
     let session = server.session().await;
     session.ask("hello").await;
     assert!(session.http.post(&session.path("/stop"), "").await.text().contains("Closed"));
     check_protected(&session.get("/events").await, "a stream");
-    check_protected(&session.get("/log").await, "a log");
+    let log = session.get("/log").await;
+    check_protected(&log, "a log");
+    let seq = log.json()["events"][0]["seq"].as_u64().expect("a number");
+    for rest in [&format!("/block/{seq}.html"), "/block/0.html", "/changes", "/changes/file?path=x"] {
+        check_protected(&session.get(rest).await, rest);
+    }
 
     let evil = http.header("origin", "https://evil.example");
     for (status, reply) in [
@@ -97,7 +110,9 @@ async fn no_page_needs_inline_code() {
 #[tokio::test]
 async fn answers_of_the_api_are_not_kept_by_browsers() {
     let server = Server::start().await;
-    for path in ["/api/test", "/api/copilot/session", "/api/no-such-route", "/metrics"] {
+    let (block, changes) = ("/api/copilot/session/session-1/block/1.html", "/api/copilot/session/session-1/changes");
+    for path in ["/api/test", "/api/copilot/session", "/api/no-such-route", "/api/folders", block, changes, "/metrics"]
+    {
         assert_eq!(server.http().get(path).await.header("cache-control"), "no-store", "{path}");
         assert_eq!(server.stranger().get(path).await.header("cache-control"), "no-store", "{path}");
     }

@@ -14,12 +14,16 @@ use crate::support::{Http, Server};
 
 /// What programs use: plain answers, errors, streams of events, figures. The session need not exist: the gate comes
 /// before the route.
-const PROGRAMS_PATHS: [&str; 8] = [
+const PROGRAMS_PATHS: [&str; 12] = [
     "/api/test",
     "/api/copilot/models",
     "/api/copilot/session",
     "/api/copilot/session/session-1/events",
     "/api/copilot/session/session-1/live",
+    "/api/copilot/session/session-1/block/1.html",
+    "/api/copilot/session/session-1/changes",
+    "/api/copilot/session/session-1/changes/file",
+    "/api/folders",
     "/api/events",
     "/api/no-such-route",
     "/metrics",

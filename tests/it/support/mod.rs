@@ -8,6 +8,7 @@ mod processes;
 mod raw;
 mod server;
 mod session;
+mod written_log;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
 pub use copilot::{CopilotServer, Program, agent_figure, bare, byok};
@@ -17,3 +18,4 @@ pub use processes::{children_of, descendants_of, id_in, is_alive, send_signal, u
 pub use raw::{RawConnection, RawReply, exchange};
 pub use server::{Ended, Server, ServerBuilder};
 pub use session::{TestSession, callbacks, message_text};
+pub use written_log::{WrittenLog, write_log};

@@ -1,0 +1,58 @@
+//! Files that git has nothing to compare with: all of their lines are new.
+
+use std::io::Read as _;
+use std::path::Path;
+
+/// What is in a new file.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NewFile {
+    /// Text, perhaps not all of it.
+    Text { text: String, complete: bool },
+    /// A symbolic link, and where it leads. It is not followed.
+    Link(String),
+    /// Anything but text.
+    Binary,
+}
+
+/// Reads a new file, up to that many bytes. `None` if it is gone, or cannot be read. Blocks.
+pub(super) fn read(path: &Path, byte_limit: usize) -> Option<NewFile> {
+    let kind = path.symlink_metadata().ok()?.file_type();
+    if kind.is_symlink() {
+        return Some(NewFile::Link(path.read_link().ok()?.to_string_lossy().into_owned()));
+    }
+    if !kind.is_file() {
+        return None;
+    }
+    let mut bytes = Vec::new();
+    std::fs::File::open(path).ok()?.take(byte_limit as u64 + 1).read_to_end(&mut bytes).ok()?;
+    // As git decides it.
+    if bytes.iter().take(8_000).any(|byte| *byte == 0) {
+        return Some(NewFile::Binary);
+    }
+    let complete = bytes.len() <= byte_limit;
+    bytes.truncate(byte_limit);
+    Some(NewFile::Text { text: String::from_utf8_lossy(&bytes).into_owned(), complete })
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_are_read_and_not_beyond_the_limit() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("text"), "a\nb\n").expect("written");
+        std::fs::write(at("picture"), b"\x89PNG\0").expect("written");
+        std::fs::write(at("latin"), b"gr\xfc\xdfe").expect("written");
+        std::os::unix::fs::symlink("/etc/passwd", at("link")).expect("linked");
+        let text = |text: &str, complete| Some(NewFile::Text { text: text.to_owned(), complete });
+        assert_eq!(read(&at("text"), 100), text("a\nb\n", true));
+        assert_eq!(read(&at("text"), 3), text("a\nb", false));
+        assert_eq!(read(&at("picture"), 100), Some(NewFile::Binary));
+        assert_eq!(read(&at("latin"), 100), text("gr\u{fffd}\u{fffd}e", true));
+        assert_eq!(read(&at("link"), 100), Some(NewFile::Link("/etc/passwd".to_owned())));
+        assert_eq!(read(folder.path(), 100), None);
+        assert_eq!(read(&at("nothing"), 100), None);
+    }
+}

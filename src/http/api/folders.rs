@@ -1,0 +1,106 @@
+//! Folders to choose from.
+
+use std::path::{Path, PathBuf};
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::folder::list;
+use crate::http::app::App;
+use crate::http::body::QueryPart;
+use crate::http::error::{ApiError, ApiResult, sentence, working_directory_error};
+use crate::session::{WorkingDirectoryError, check_working_directory};
+
+/// Folders of earlier sessions that are offered.
+const MOST_RECENT: usize = 20;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::http) struct FoldersQuery {
+    path: Option<String>,
+    hidden: Option<bool>,
+}
+
+/// The folders in a folder, and those that sessions worked in last.
+pub(in crate::http) async fn folders(
+    State(app): State<App>,
+    QueryPart(query): QueryPart<FoldersQuery>,
+) -> ApiResult<Json<Value>> {
+    let path = match &query.path {
+        Some(path) => allowed_folder(&app, path).await?,
+        None => first_folder(&app).await?,
+    };
+    let parent = match path.parent() {
+        Some(parent) => allowed_folder(&app, &parent.to_string_lossy()).await.ok(),
+        None => None,
+    };
+    let (folder, roots) = (path.clone(), app.sessions().settings().roots.clone());
+    let with_hidden = query.hidden.unwrap_or(false);
+    let listed = tokio::task::spawn_blocking(move || list(&folder, &roots, with_hidden)).await;
+    let listing = listed.map_err(|_| unreadable(&path))??;
+    let folders: Vec<Value> = listing
+        .folders
+        .iter()
+        .map(|folder| json!({ "name": folder.name, "path": shown(&folder.path), "repository": folder.repository }))
+        .collect();
+    Ok(Json(json!({
+        "path": shown(&path),
+        "parent": parent.as_deref().map(shown),
+        "folders": folders,
+        "truncated": listing.truncated,
+        "recent": recent(&app).await?,
+    })))
+}
+
+/// A path as JSON can hold it.
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn unreadable(path: &Path) -> ApiError {
+    let message = format!("The folder {} could not be read; try again.", path.display());
+    ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
+}
+
+/// A folder that sessions may work in, without symbolic links, so that its parent is its parent.
+async fn allowed_folder(app: &App, text: &str) -> ApiResult<PathBuf> {
+    let refused = |error: &WorkingDirectoryError| {
+        let status = match error {
+            WorkingDirectoryError::NotAbsolute(_) => StatusCode::BAD_REQUEST,
+            WorkingDirectoryError::NotExists(_) => StatusCode::NOT_FOUND,
+            WorkingDirectoryError::NotAllowed(_) => StatusCode::FORBIDDEN,
+        };
+        ApiError::new(status, working_directory_error(error), sentence(error))
+    };
+    if text.is_empty() {
+        return Err(refused(&WorkingDirectoryError::NotAbsolute(text.to_owned())));
+    }
+    let not_exists = || WorkingDirectoryError::NotExists(text.to_owned());
+    let checked = check_working_directory(text, &app.sessions().settings().roots).await;
+    let path = checked.map_err(|error| refused(&error))?;
+    tokio::fs::canonicalize(path.unwrap_or_default()).await.map_err(|_| refused(&not_exists()))
+}
+
+/// Where choosing begins: the repository that the server was started in, or the first root.
+async fn first_folder(app: &App) -> ApiResult<PathBuf> {
+    let own = allowed_folder(app, &app.repository_root().to_string_lossy()).await;
+    match (own, app.sessions().settings().roots.first()) {
+        (Err(_), Some(root)) => allowed_folder(app, &root.to_string_lossy()).await,
+        (own, _) => own,
+    }
+}
+
+async fn recent(app: &App) -> ApiResult<Vec<String>> {
+    let mut recent = Vec::new();
+    for folder in app.sessions().store().recent_working_directories(MOST_RECENT).await? {
+        // One that is gone, or not allowed any more, is not offered.
+        let allowed = check_working_directory(&folder.to_string_lossy(), &app.sessions().settings().roots).await;
+        if allowed.is_ok() {
+            recent.push(shown(&folder));
+        }
+    }
+    Ok(recent)
+}

@@ -1,0 +1,224 @@
+//! The files of the pages, embedded in the program.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
+use sha2::{Digest, Sha256};
+
+macro_rules! embedded {
+    ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../../web/", $name)))),*] };
+}
+
+/// Name and content. The login stands apart: it is shown to people who may not have these.
+const FILES: &[(&str, &str)] = &embedded![
+    "address.js",
+    "agentSessions.js",
+    "announcer.js",
+    "api.js",
+    "attachments.js",
+    "changes.js",
+    "clipboard.js",
+    "composer.js",
+    "dialog.js",
+    "doctor.js",
+    "dom.js",
+    "drafts.js",
+    "early.js",
+    "emptySession.js",
+    "favicon.svg",
+    "finished.js",
+    "folderPicker.js",
+    "followEnd.js",
+    "format.js",
+    "frame.js",
+    "history.js",
+    "icons.js",
+    "inbox.js",
+    "inboxStream.js",
+    "index.css",
+    "index.html",
+    "index.js",
+    "keys.js",
+    "later.js",
+    "login.js",
+    "messageBlock.css",
+    "messageBlock.js",
+    "models.js",
+    "moreMenu.js",
+    "notices.js",
+    "notifications.js",
+    "pageTitle.js",
+    "plainText.js",
+    "polling.js",
+    "promptHistory.js",
+    "questionForm.js",
+    "recentSessions.js",
+    "renderedContent.js",
+    "requests.js",
+    "resizeBar.js",
+    "runningJobs.js",
+    "runtimes.js",
+    "sessionBanners.js",
+    "sessionDetails.js",
+    "sessionEnding.js",
+    "sessionHeader.js",
+    "sessionList.js",
+    "sessionResponse.css",
+    "sessionResponse.js",
+    "sessionView.js",
+    "setup.js",
+    "sharedFolder.js",
+    "sidePanel.js",
+    "states.js",
+    "test.html",
+    "test.js",
+    "theme.css",
+    "toolCall.js",
+    "transcriptPage.js",
+    "workingDirectory.js",
+];
+
+/// Paths that show another file.
+const ALIASES: [(&str, &str); 2] = [("/", "index.html"), ("/favicon.ico", "favicon.svg")];
+
+struct WebFile {
+    kind: &'static str,
+    content: Cow<'static, str>,
+    /// Changes with the content, so that a browser asks again and gets nothing while nothing is new.
+    tag: HeaderValue,
+}
+
+/// Changes with any of the files.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let mut hash = Sha256::new();
+    FILES.iter().for_each(|(name, content)| hash.update(format!("{name}\0{content}\0")));
+    digest_text(&hash.finalize())
+});
+
+static BY_PATH: LazyLock<HashMap<String, WebFile>> = LazyLock::new(|| {
+    let content_of = |name: &str| FILES.iter().find(|(file, _)| *file == name).map(|(_, content)| *content);
+    let own = FILES.iter().map(|(name, content)| (format!("/{name}"), *name, *content));
+    let aliases = ALIASES.iter().filter_map(|(path, name)| Some(((*path).to_owned(), *name, content_of(name)?)));
+    own.chain(aliases)
+        .map(|(path, name, content)| {
+            let content = if name == "index.html" { versioned(content).into() } else { Cow::Borrowed(content) };
+            let tag = format!("\"{}\"", digest_text(&Sha256::digest(content.as_bytes())));
+            let tag = HeaderValue::from_str(&tag).expect("base64 in quotes");
+            (path, WebFile { kind: content_type(name), content, tag })
+        })
+        .collect()
+});
+
+fn digest_text(digest: &[u8]) -> String {
+    BASE64_URL_SAFE_NO_PAD.encode(&digest[..12])
+}
+
+/// The page takes its modules from a path that names their version. What is there never changes, so a browser that has
+/// it does not ask again, and modules of two versions never meet.
+fn versioned(html: &str) -> String {
+    let version = &*VERSION;
+    html.replace(
+        "<link rel=\"modulepreload\" href=\"",
+        &format!("<link rel=\"modulepreload\" href=\"version/{version}/"),
+    )
+    .replace("<script type=\"module\" src=\"", &format!("<script type=\"module\" src=\"version/{version}/"))
+}
+
+/// The file at a path.
+pub(super) fn web_file(path: &str, headers: &HeaderMap) -> Option<Response> {
+    let current = path.strip_prefix("/version/").and_then(|rest| rest.strip_prefix(VERSION.as_str()));
+    let file = BY_PATH.get(current.unwrap_or(path))?;
+    let known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| *known == file.tag);
+    let tag = (header::ETAG, file.tag.clone());
+    let mut response = if known {
+        (StatusCode::NOT_MODIFIED, [tag]).into_response()
+    } else {
+        let kind = (header::CONTENT_TYPE, HeaderValue::from_static(file.kind));
+        ([tag, kind], file.content.clone()).into_response()
+    };
+    if current.is_some() {
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=31536000, immutable"));
+    }
+    Some(response)
+}
+
+fn content_type(name: &str) -> &'static str {
+    match name.rsplit_once('.').map_or("", |(_, extension)| extension) {
+        "html" => "text/html; charset=utf-8",
+        "css" => "text/css; charset=utf-8",
+        "js" => "text/javascript; charset=utf-8",
+        "svg" => "image/svg+xml",
+        other => unreachable!("no page has a file that ends in {other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pages that are shown without being asked for by name.
+    const APART: [&str; 2] = ["come-again.html", "login.html"];
+
+    #[test]
+    fn every_file_of_the_pages_is_served_with_its_type() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
+        for entry in std::fs::read_dir(folder).expect("readable") {
+            let name = entry.expect("readable").file_name().into_string().expect("plain");
+            if APART.contains(&name.as_str()) {
+                continue;
+            }
+            let response = web_file(&format!("/{name}"), &HeaderMap::new());
+            let response = response.unwrap_or_else(|| panic!("web/{name} is not in the table of embedded files"));
+            assert_eq!(response.headers()[header::CONTENT_TYPE], content_type(&name));
+        }
+    }
+
+    #[test]
+    fn what_a_browser_has_already_is_not_sent_again() {
+        let first = web_file("/", &HeaderMap::new()).expect("there");
+        let mut headers = HeaderMap::new();
+        headers.insert(header::IF_NONE_MATCH, first.headers()[header::ETAG].clone());
+        assert_eq!(web_file("/index.html", &headers).expect("there").status(), StatusCode::NOT_MODIFIED);
+        assert_eq!(web_file("/index.js", &headers).expect("there").status(), StatusCode::OK);
+    }
+
+    #[test]
+    fn the_page_takes_its_modules_from_a_path_that_never_changes() {
+        let page = &BY_PATH["/index.html"].content;
+        let prefix = format!("version/{}/", &*VERSION);
+        assert!(page.contains(&format!("src=\"{prefix}index.js\"")), "{page}");
+        let module = web_file(&format!("/{prefix}index.js"), &HeaderMap::new()).expect("there");
+        assert!(module.headers()[header::CACHE_CONTROL].to_str().expect("text").contains("immutable"));
+        assert!(web_file("/version/another/index.js", &HeaderMap::new()).is_none());
+        let plain = web_file("/index.js", &HeaderMap::new()).expect("there");
+        assert!(plain.headers().get(header::CACHE_CONTROL).is_none(), "the gate decides");
+    }
+
+    #[test]
+    fn what_the_page_needs_first_is_asked_for_at_once() {
+        let content_of = |name: &str| FILES.iter().find(|(file, _)| *file == name).expect("a file of ours").1;
+        let imports = |name: &str| -> Vec<String> {
+            let lines = content_of(name).lines().filter(|line| line.starts_with("import "));
+            lines.filter_map(|line| Some(line.split_once("\"./")?.1.split_once('"')?.0.to_owned())).collect()
+        };
+        let mut wanted = imports("index.js");
+        let mut position = 0;
+        while let Some(name) = wanted.get(position).cloned() {
+            wanted.extend(imports(&name).into_iter().filter(|import| !wanted.contains(import)).collect::<Vec<_>>());
+            position += 1;
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        let preloaded: Vec<&str> = content_of("index.html")
+            .lines()
+            .filter_map(|line| line.strip_prefix("<link rel=\"modulepreload\" href=\"")?.strip_suffix("\">"))
+            .collect();
+        assert_eq!(preloaded, wanted);
+    }
+}

@@ -1,0 +1,138 @@
+//! Programs that are run for their output, with a limit to their time and to their output.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt;
+
+use super::SpawnError;
+use super::child::{ChildProcess, supervised};
+use super::supervisor::Trace;
+
+/// What to run, and how much of it.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// The program itself, no shell.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// All of its environment.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// Where it runs.
+    pub working_directory: PathBuf,
+    /// It is killed when it takes longer.
+    pub time_limit: Duration,
+    /// It is killed when it writes more.
+    pub byte_limit: usize,
+}
+
+/// What a program wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// Whether it ended well; one that was cut off did.
+    pub success: bool,
+    /// What it wrote to standard output, up to the limit.
+    pub output: Vec<u8>,
+    /// Whether that is all.
+    pub complete: bool,
+    /// The last lines that it wrote to standard error.
+    pub last_words: String,
+}
+
+/// The program gave no output that could be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// It did not start.
+    #[error(transparent)]
+    Spawn(#[from] SpawnError),
+    /// It took too long and was ended.
+    #[error("{} was not done after {} seconds and was ended", program.display(), limit.as_secs())]
+    TimedOut {
+        /// Which.
+        program: PathBuf,
+        /// How long it had.
+        limit: Duration,
+    },
+    /// Its output could not be read.
+    #[error("the output of {} could not be read", program.display())]
+    Read {
+        /// Which.
+        program: PathBuf,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl Capture {
+    /// Runs the program to its end or to a limit. Dropped before that, it kills the program and all its children.
+    pub async fn run(&self) -> Result<Captured, CaptureError> {
+        let mut command = supervised(&self.program);
+        command.args(&self.arguments).envs(&self.environment).current_dir(&self.working_directory);
+        let (mut child, stdin, stdout) = ChildProcess::start(command, &self.program, Trace::without_note())?;
+        drop(stdin);
+        let run = async {
+            let mut output = Vec::new();
+            stdout.take(self.byte_limit as u64 + 1).read_to_end(&mut output).await?;
+            if output.len() > self.byte_limit {
+                output.truncate(self.byte_limit);
+                return Ok(Captured { success: true, output, complete: false, last_words: String::new() });
+            }
+            let (success, last_words) = child.outcome().await;
+            Ok(Captured { success, output, complete: true, last_words })
+        };
+        match tokio::time::timeout(self.time_limit, run).await {
+            Ok(captured) => captured.map_err(|source| CaptureError::Read { program: self.program.clone(), source }),
+            Err(_) => Err(CaptureError::TimedOut { program: self.program.clone(), limit: self.time_limit }),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Capture {
+        Capture {
+            program: PathBuf::from("/bin/sh"),
+            arguments: vec!["-c".into(), script.into()],
+            environment: [("PATH".into(), "/usr/bin:/bin".into())].into(),
+            working_directory: std::env::temp_dir(),
+            time_limit: Duration::from_mins(1),
+            byte_limit: 1_000,
+        }
+    }
+
+    #[tokio::test]
+    async fn output_success_and_last_words_are_told() {
+        let captured = shell("echo out; echo err >&2; exit 3").run().await.expect("run");
+        let last_words = "err".to_owned();
+        assert_eq!(captured, Captured { success: false, output: b"out\n".to_vec(), complete: true, last_words });
+        assert!(shell("cat").run().await.expect("run").success, "its input is closed");
+    }
+
+    #[tokio::test]
+    async fn too_much_output_is_cut_and_the_program_ended() {
+        let captured = shell("while :; do echo xxxxxxxxx; done").run().await.expect("run");
+        assert_eq!((captured.output.len(), captured.complete, captured.success), (1_000, false, true));
+    }
+
+    #[tokio::test]
+    async fn what_takes_too_long_is_ended_with_its_children() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut capture = shell("sleep 1000 & echo $! > pid; wait");
+        capture.working_directory = folder.path().to_owned();
+        capture.time_limit = Duration::from_millis(500);
+        let error = capture.run().await.expect_err("too long");
+        assert!(matches!(error, CaptureError::TimedOut { .. }), "{error}");
+        let child = std::fs::read_to_string(folder.path().join("pid")).expect("written").trim().to_owned();
+        // A zombie is not alive any more.
+        let is_alive =
+            || std::fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|stat| !stat.contains(") Z"));
+        while is_alive() {
+            tokio::task::yield_now().await;
+        }
+    }
+}

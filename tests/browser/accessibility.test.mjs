@@ -1,0 +1,195 @@
+// For everybody: screen readers, keyboards, high contrast, little motion, small screens.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { test } from "node:test";
+import { axeScript, blocks, openSession, openSetup, send, turn, usePages, waitFor } from "./support/index.mjs";
+
+const deck = usePages();
+const axe = await readFile(axeScript, "utf8");
+
+/** Fails with what is seriously wrong with the page as it is now. */
+async function check(page, what) {
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const serious = violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .map(({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.slice(0, 4).map(({ html, failureSummary }) => `${html}\n    ${failureSummary}`).join("\n  ")}`);
+  assert.deepEqual(serious, [], `${what}:\n${serious.join("\n")}`);
+}
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`axe finds nothing serious: set-up, ${colorScheme}`, async () => {
+    const id = await deck.server.session({ title: "Waiting" });
+    await deck.server.call("POST", `copilot/session/${id}/prompt`, { text: "permission" });
+    const closed = await deck.server.session({ title: "Closed" });
+    await deck.server.call("POST", `copilot/session/${closed}/stop`);
+    const page = await openSetup(deck, "/", { colorScheme });
+    await page.locator(".session-row").nth(1).waitFor();
+    await check(page, "set-up");
+    await page.locator("#working-dir").fill("nowhere");
+    await page.locator("#start-button").click();
+    await page.locator("#working-dir-problem").waitFor();
+    await check(page, "a wrong folder");
+    await page.locator("#inbox-button").click();
+    await page.locator(".inbox-entry").first().waitFor();
+    await check(page, "the inbox");
+    await page.locator("#more-button").click();
+    await check(page, "the menu");
+    await page.getByRole("button", { name: "Keys" }).click();
+    await page.locator(".key-list").first().waitFor();
+    await check(page, "the keys");
+    await page.locator(".session-row").getByRole("button", { name: "Delete" }).first().click();
+    await check(page, "a dialog");
+  });
+
+  test(`axe finds nothing serious: session and permission, ${colorScheme}`, async () => {
+    const id = await deck.server.session();
+    for (const prompt of ["markdown", "colours", "edit", "error no disk", "tool 100000", "reason"]) await deck.server.turn(id, prompt);
+    const page = await openSession(deck, id, { colorScheme });
+    await waitFor(async () => (await blocks(page, "Tool").count()) === 3, "the blocks");
+    for (const toggle of await page.locator('.message-block[data-type="Tool"] .message-block-toggle, .message-block[data-type="Reasoning"] .message-block-toggle').all()) await toggle.click();
+    await waitFor(async () => (await page.locator(".diff-added").count()) === 1 && (await page.locator(".terminal").count()) >= 2, "what they hold");
+    for (const top of [0, 700, 1400]) {
+      await page.locator("#session-part").evaluate((part, top) => part.scrollTo({ top }), top);
+      await check(page, `a session at ${top}`);
+    }
+    await page.locator("#details-button").click();
+    await page.locator("#details-model").waitFor();
+    await check(page, "details");
+    await send(page, "permission");
+    await page.locator(".request-choice").first().waitFor();
+    await page.locator("#to-end-button").click().catch(() => {});
+    await check(page, "a permission");
+    await page.keyboard.press("Alt+1");
+    await page.locator(".request-block.answered").waitFor();
+    await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
+    await send(page, "question");
+    await page.locator(".request-free input").waitFor();
+    await check(page, "a question");
+    await page.locator("#close-session-button").click();
+    await page.locator("#reopen-button").waitFor();
+    await check(page, "a closed session");
+  });
+}
+
+/** Ids (or classes) of what Tab reaches, from the top of the page. */
+async function tabOrder(page, steps) {
+  await page.evaluate(() => {
+    document.activeElement.blur();
+    window.scrollTo(0, 0);
+  });
+  const order = [];
+  for (let step = 0; step < steps; step += 1) {
+    await page.keyboard.press("Tab");
+    order.push(await page.evaluate(() => document.activeElement.id || document.activeElement.className));
+  }
+  return order;
+}
+
+test("the keyboard goes through the set-up in reading order, and always shows where it is", async () => {
+  const page = await openSetup(deck);
+  const order = await tabOrder(page, 9);
+  assert.deepEqual(order.slice(0, 8), ["inbox-button", "more-button", "runtime-select", "model-select", "working-dir", "browse-button", "refresh-button", "start-button"]);
+  await page.locator("#start-button").focus();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Shift+Tab");
+  const outline = await page.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+  assert.equal(outline, "solid");
+});
+
+test("the transcript is read with keys alone", async () => {
+  const page = await openSession(deck, await deck.server.session());
+  await turn(page, "reason");
+  await page.keyboard.press("Alt+t");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "session-part");
+  const focused = () => page.evaluate(() => document.activeElement.querySelector(".message-block-header-text")?.textContent);
+  await page.keyboard.press("k");
+  assert.equal(await focused(), "Message");
+  await page.keyboard.press("k");
+  assert.equal(await focused(), "Reasoning");
+  const body = blocks(page, "Reasoning").locator(".message-block-body");
+  assert.ok(await body.isHidden());
+  await page.keyboard.press("o");
+  assert.ok(await body.isVisible());
+  await page.keyboard.press("j");
+  assert.equal(await focused(), "Message");
+  await page.keyboard.press("Alt+t");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "request-textarea");
+  await page.keyboard.press("Alt+t");
+  await page.keyboard.press("?");
+  await page.locator("#side-panel", { hasText: "Ctrl+Shift+Enter" }).waitFor();
+});
+
+test("what happens is said to screen readers", async () => {
+  const page = await openSession(deck, await deck.server.session());
+  const status = page.locator("body > [role=status]");
+  await send(page, "permission");
+  await waitFor(async () => /Permission needed/.test(await status.textContent().catch(() => "")), "the announcement");
+  await page.keyboard.press("Alt+1");
+  await waitFor(async () => /The agent is done/.test(await status.textContent()), "the end");
+  assert.equal(await blocks(page, "Tool").getAttribute("role"), "article");
+  assert.equal(await blocks(page, "Tool").locator(".message-block-toggle").getAttribute("aria-expanded"), "false");
+});
+
+test("with reduced motion nothing moves", async () => {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id, { reducedMotion: "reduce" });
+  await send(page, "permission");
+  await page.locator(".request-choice").first().waitFor();
+  const moving = await page.evaluate(() => [...document.querySelectorAll("*")].filter((element) => getComputedStyle(element).animationName !== "none" || parseFloat(getComputedStyle(element).transitionDuration) > 0).length);
+  assert.equal(moving, 0);
+  assert.equal(await page.evaluate(() => document.getAnimations().length), 0);
+});
+
+test("forced colours and more contrast keep what matters visible", async () => {
+  const id = await deck.server.session();
+  await deck.server.call("POST", `copilot/session/${id}/prompt`, { text: "permission" });
+  const forced = await openSession(deck, id, { forcedColors: "active" });
+  await forced.locator(".request-choice").first().waitFor();
+  const border = await forced.locator(".request-block").evaluate((element) => getComputedStyle(element).borderTopWidth);
+  assert.equal(border, "2px");
+  const mark = await forced.locator("#session-state .state-mark").evaluate((element) => getComputedStyle(element).backgroundColor);
+  assert.notEqual(mark, "rgba(0, 0, 0, 0)");
+  const contrast = await openSession(deck, id, { contrast: "more" });
+  await contrast.locator(".request-choice").first().waitFor();
+  const quiet = await contrast.evaluate(() => getComputedStyle(document.querySelector(".request-place")).color);
+  assert.equal(quiet, "rgb(51, 57, 63)");
+  await check(contrast, "more contrast");
+});
+
+test("360 pixels are enough: nothing is wider, and everything can be reached", async () => {
+  const phone = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
+  const assertFits = async (page, what) => {
+    const wide = await page.evaluate(() => ({
+      page: document.documentElement.scrollWidth,
+      parts: [...document.querySelectorAll("#session-part, #setup-ui, #request-part, #side-panel, .side-panel-body, dialog")].filter((part) => part.scrollWidth > part.clientWidth + 1).map((part) => part.id || part.className),
+      outside: [...document.querySelectorAll("button, select, input, textarea, a")].filter((one) => one.offsetParent && (one.getBoundingClientRect().right > innerWidth + 1 || one.getBoundingClientRect().left < -1) && !one.closest("pre, .diff, table")).map((one) => one.id || one.className),
+    }));
+    assert.deepEqual(wide, { page: 360, parts: [], outside: [] }, what);
+  };
+  const longName = "a-very-long-name-without-any-break-".repeat(5);
+  const id = await deck.server.session({ title: longName });
+  for (const prompt of ["markdown", "colours", "edit", longName]) await deck.server.turn(id, prompt);
+  const setup = await openSetup(deck, "/", phone);
+  await setup.locator(`.session-row[data-session="${id}"]`).waitFor();
+  await assertFits(setup, "set-up");
+  await setup.locator("#inbox-button").click();
+  await setup.locator(".inbox-entry").first().waitFor();
+  await assertFits(setup, "inbox");
+  const page = await openSession(deck, id, phone);
+  await waitFor(async () => (await blocks(page, "Tool").count()) === 2, "the blocks");
+  for (const toggle of await page.locator('[data-type="Tool"] .message-block-toggle').all()) await toggle.click();
+  await page.locator(".diff-added").waitFor();
+  await assertFits(page, "session");
+  await send(page, "permission");
+  await page.locator(".request-choice").first().waitFor();
+  await assertFits(page, "permission");
+  for (const name of ["interrupt", "queue", "steer", "send", "close-session", "stop-server", "attach"]) {
+    const box = await page.locator(`#${name}-button`).boundingBox();
+    assert.ok(box && box.y + box.height <= 740 && box.height >= 28, `${name}: ${JSON.stringify(box)}`);
+  }
+  await page.locator("#details-button").click();
+  await page.locator("#details-model").waitFor();
+  await assertFits(page, "details");
+});

@@ -1,0 +1,191 @@
+// Agents: what is missing, logging in from the page, sessions of their own, the check of the machine.
+//
+// No test can log in to GitHub, so the answers of these routes are given here, as the API describes them.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { shown, usePages, waitFor, waitForText } from "./support/index.mjs";
+
+const deck = usePages();
+
+const LOGGED_OUT = {
+  name: "copilot",
+  default: true,
+  ready: false,
+  hint: "Nobody is logged in to GitHub Copilot; log in here, or run `copilot login`.",
+  capabilities: {},
+  login: { state: "logged-out", canLogIn: true },
+  program: { path: "/opt/copilot", version: "1.0.102", source: "path" },
+  install: { command: "flightdeck agents install copilot" },
+};
+
+/** A context whose agents are ours: `state.loggedIn` says whether somebody is logged in. */
+async function copilotContext(state = {}) {
+  const context = await deck.openContext();
+  await context.route(/\/api\/runtimes$/, (route) =>
+    route.fulfill({ json: { runtimes: [state.loggedIn ? { ...LOGGED_OUT, ready: true, install: undefined, hint: "Ready.", login: { state: "logged-in", who: "somebody", canLogIn: true } } : LOGGED_OUT] } }),
+  );
+  await context.route(/\/api\/models(\?|$)/, (route) =>
+    route.fulfill({
+      json: state.loggedIn
+        ? { models: [{ runtime: "copilot", name: "GPT-5.2", id: "gpt-5.2", listedId: "gpt-5.2", multiplier: 1 }], notes: [] }
+        : { models: [{ runtime: "demo", name: "Demo", id: "demo", listedId: "demo", multiplier: 0 }], notes: [{ runtime: "copilot", reason: "Nobody is logged in." }] },
+    }),
+  );
+  return context;
+}
+
+/** Plays a login: each question is answered with the next of `steps`; the last one stays. */
+async function playLogin(context, steps, state) {
+  const asked = [];
+  let step = 0;
+  await context.route(/\/api\/runtimes\/copilot\/login$/, (route) => {
+    const method = route.request().method();
+    asked.push(`${method} ${route.request().postData() ?? ""}`.trim());
+    if (method === "DELETE") return route.fulfill({ status: 204 });
+    if (method === "POST") step = 0;
+    const answer = steps[Math.min(step, steps.length - 1)];
+    step += 1;
+    if (answer.state === "succeeded") state.loggedIn = true;
+    return route.fulfill({ status: method === "POST" ? 202 : 200, json: answer });
+  });
+  return asked;
+}
+
+const WAITING = { state: "waiting", address: "https://github.com/login/device", code: "ABCD-1234" };
+
+async function open(context) {
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  return page;
+}
+
+test("what is missing for an agent is said, with the command that gets it", async () => {
+  const page = await open(await copilotContext());
+  const row = page.locator('.runtime-row[data-runtime="copilot"]');
+  await waitForText(row.locator(".runtime-hint"), /Nobody is logged in/);
+  await waitForText(row.locator(".command-line code"), "flightdeck agents install copilot");
+  await waitForText(row.locator(".runtime-facts"), /1\.0\.102 · \/opt\/copilot · nobody is logged in/);
+  await waitForText(page.locator("#model-notes"), /copilot Nobody is logged in\./);
+});
+
+test("a login shows code and address, waits, and afterwards the models are there", async () => {
+  const state = {};
+  const context = await copilotContext(state);
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const asked = await playLogin(context, [WAITING, WAITING, { state: "succeeded", message: "Logged in as somebody." }], state);
+  const page = await open(context);
+  await page.locator("#model-notes").getByRole("button", { name: "Log in" }).click();
+  const dialog = page.locator("dialog");
+  await waitForText(dialog.locator(".login-code code"), "ABCD-1234");
+  const link = dialog.getByRole("link", { name: WAITING.address });
+  assert.equal(await link.getAttribute("rel"), "noopener noreferrer");
+  await dialog.getByRole("button", { name: "Copy the code" }).click();
+  await waitFor(async () => (await page.evaluate(() => navigator.clipboard.readText())) === "ABCD-1234", "the copy");
+  await waitForText(dialog.locator(".login-done"), /Logged in as somebody/);
+  await waitForText(page.locator("#model-select option"), "GPT-5.2");
+  await dialog.getByRole("button", { name: "Close" }).click();
+  assert.equal(await page.locator("#model-notes").textContent(), "");
+  assert.ok(!asked.some((call) => call.startsWith("DELETE")), "what succeeded is not cancelled");
+});
+
+test("a login that is left is cancelled, and one that fails says why and can be tried again", async () => {
+  const context = await copilotContext();
+  const asked = await playLogin(context, [WAITING], {});
+  const page = await open(context);
+  await page.locator(".runtime-row").getByRole("button", { name: "Log in" }).click();
+  await waitForText(page.locator(".login-code code"), "ABCD-1234");
+  await page.keyboard.press("Escape");
+  await waitFor(() => asked.includes("DELETE"), "the end of the login");
+  await context.unroute(/\/api\/runtimes\/copilot\/login$/);
+  const again = await playLogin(context, [{ state: "failed", message: "The machine has no keyring to keep the login in." }], {});
+  await page.locator(".runtime-row").getByRole("button", { name: "Log in" }).click();
+  await waitForText(page.locator("dialog .field-problem"), /no keyring/);
+  await page.getByRole("button", { name: "Keep it in a plain file" }).click();
+  await waitFor(() => again.includes('POST {"plainText":true}'), "the login in plain text");
+});
+
+test("an agent's own session is gone on with here", async () => {
+  const id = await deck.server.session({ title: "Adopted" });
+  const context = await deck.openContext();
+  const own = (agentSessionId, more) => ({ runtime: "copilot", agentSessionId, title: null, workingDirectory: "/home/me/project", createdAt: "2026-01-01T00:00:00Z", updatedAt: "2026-01-02T00:00:00Z", ...more });
+  await context.route(/\/api\/agent-sessions$/, (route) => route.fulfill({ json: { sessions: [own("abc", { title: "From the <i>terminal</i>" }), own("def", { adoptedAs: id })], problems: [{ runtime: "other", message: "It does not list them." }] } }));
+  await context.route(/\/api\/agent-sessions\/copilot\/abc\/adopt$/, (route) => route.fulfill({ status: 201, json: { sessionId: id } }));
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  assert.ok(await page.locator("#agent-session-list").isHidden());
+  await page.locator("#agent-sessions-button").click();
+  await waitForText(page.locator(".agent-session-row .session-link").first(), "From the <i>terminal</i>");
+  await waitForText(page.locator("#agent-session-list .field-hint"), /It does not list them/);
+  assert.equal(await page.locator('[data-agent-session="def"] a').getAttribute("href"), `?session=${id}`);
+  await page.getByRole("button", { name: /Go on here with From/ }).click();
+  await shown(page);
+  await waitForText(page.locator("#session-title"), "Adopted");
+});
+
+test("a session that cannot be taken over says why", async () => {
+  deck.expectConsoleErrors(/409/);
+  const context = await deck.openContext();
+  await context.route(/\/api\/agent-sessions$/, (route) => route.fulfill({ json: { sessions: [{ runtime: "copilot", agentSessionId: "abc", title: "Busy", workingDirectory: null, createdAt: "2026-01-01T00:00:00Z", updatedAt: "2026-01-02T00:00:00Z" }], problems: [] } }));
+  await context.route(/\/adopt$/, (route) => route.fulfill({ status: 409, json: { error: "Busy", message: "Another program uses this session." } }));
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await page.locator("#agent-sessions-button").click();
+  await page.getByRole("button", { name: /Go on here/ }).click();
+  await waitForText(page.locator(".agent-session-row .field-problem"), "Another program uses this session.");
+});
+
+test("the check of the machine names what is wrong and what to do", async () => {
+  const context = await deck.openContext();
+  await context.route(/\/api\/doctor$/, (route) =>
+    route.fulfill({
+      json: {
+        verdict: "warning",
+        checks: [
+          { name: "data folder", verdict: "ok", message: "/data takes writes" },
+          { name: "copilot: login", verdict: "warning", message: "nobody is logged in", hint: "run `copilot login`" },
+        ],
+      },
+    }),
+  );
+  const page = await openSetupIn(context);
+  await page.locator("#more-button").click();
+  await page.getByRole("button", { name: "Check this machine" }).click();
+  await waitForText(page.locator(".check-summary"), /It works/);
+  await waitForText(page.locator('.check-row[data-verdict="warning"] .check-hint'), "run copilot login");
+  assert.equal(await page.locator(".check-row").count(), 2);
+});
+
+async function openSetupIn(context) {
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  return page;
+}
+
+test("a session that needs a login says so, keeps the prompt and tries again", async () => {
+  const id = await deck.server.session({ title: "Logged out" });
+  const state = {};
+  const context = await copilotContext(state);
+  await playLogin(context, [WAITING, { state: "succeeded" }], state);
+  const retried = [];
+  await context.route(new RegExp(`/api/copilot/session/${id}$`), async (route) => {
+    const answer = await route.fetch();
+    await route.fulfill({ json: { ...(await answer.json()), runtime: "copilot", state: "needs-login", stateDetail: "Not authenticated." } });
+  });
+  const news = () => `data: ${JSON.stringify({ sessionId: id, title: "Logged out", state: retried.length > 0 ? "working" : "needs-login", detail: "Not authenticated.", pending: [] })}\n\n`;
+  await context.route(/\/api\/events$/, (route) => route.fulfill({ contentType: "text/event-stream", body: news() }));
+  await context.route(/\/retry$/, async (route) => {
+    retried.push(route.request().method());
+    await route.fulfill({ status: 202, json: { state: "working" } });
+  });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await waitForText(page.locator('[data-banner="state"] .banner-text'), /wants a login first\. Not authenticated\. Your prompt is kept/);
+  await page.locator('[data-banner="state"]').getByRole("button", { name: "Log in" }).click();
+  await waitForText(page.locator("dialog .login-done"), /logged in/);
+  await page.locator("dialog").getByRole("button", { name: "Close" }).click();
+  await waitFor(() => retried.length === 1, "the next try");
+  await page.locator('[data-banner="state"]').waitFor({ state: "detached" });
+});

@@ -1,0 +1,182 @@
+// The request part: queue, steer, interrupt, history, drafts, attachments, and what does not fit.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { blocks, openSession, send, turn, usePages, waitFor, waitForText } from "./support/index.mjs";
+
+const deck = usePages();
+
+const textarea = (page) => page.locator("#request-textarea");
+const prompts = async (id) => (await deck.server.log(id)).filter(({ response }) => response.callback === "onUserPrompt").map(({ response }) => response);
+
+test("while the agent works, requests queue and the turn can be interrupted", async () => {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  for (const name of ["queue", "steer", "interrupt"]) assert.ok(await page.locator(`#${name}-button`).isHidden(), name);
+  await send(page, "permission");
+  await page.locator(".request-choice").first().waitFor();
+  for (const name of ["queue", "steer", "interrupt"]) assert.ok(await page.locator(`#${name}-button`).isVisible(), name);
+  assert.ok(await page.locator("#send-button").isDisabled());
+  assert.ok(await page.locator("#steer-button").isDisabled(), "the demo takes nothing while it works");
+  await send(page, "hello one", "Alt+Enter");
+  await waitForText(blocks(page, "User").last().locator(".message-block-header-text"), "User (queued)");
+  await textarea(page).fill("hello two");
+  await page.locator("#queue-button").click();
+  await waitFor(async () => (await blocks(page, "User").count()) === 3, "the second queued request");
+  await page.locator("#interrupt-button").click();
+  await waitFor(async () => (await page.locator(".turn-end").count()) === 3, "all three turns");
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
+  assert.deepEqual((await prompts(id)).map(({ text, queued }) => [text, queued]), [["permission", false], ["hello one", true], ["hello two", true]]);
+  await waitFor(async () => !(await blocks(page, "User").locator(".message-block-header-text").allTextContents()).some((text) => text.includes("queued")), "nothing is queued any more");
+});
+
+test("an agent that can be steered gets the request in its turn", async () => {
+  const id = await deck.server.session();
+  const context = await deck.openContext();
+  await context.route(/\/api\/runtimes$/, async (route) => {
+    const answer = await route.fetch();
+    const { runtimes } = await answer.json();
+    await route.fulfill({ json: { runtimes: runtimes.map((one) => ({ ...one, capabilities: { ...one.capabilities, steering: true } })) } });
+  });
+  const sent = [];
+  await context.route(/\/prompt$/, async (route) => {
+    const body = route.request().postDataJSON();
+    sent.push(body);
+    if (body.mode === "steer") await route.fulfill({ json: { promptId: "prompt-1" } });
+    else await route.continue();
+  });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await page.locator(".session-empty").waitFor();
+  await send(page, "permission");
+  await waitFor(() => page.locator("#steer-button").isEnabled(), "the steer button");
+  await send(page, "rather this way", "Control+Shift+Enter");
+  await waitFor(() => sent.length === 2, "the steering");
+  assert.deepEqual([sent[1].mode, sent[1].text], ["steer", "rather this way"]);
+  await waitFor(async () => (await textarea(page).inputValue()) === "", "the empty box");
+});
+
+test("the arrow keys bring earlier requests back, and what was being written too", async () => {
+  const page = await openSession(deck, await deck.server.session());
+  await turn(page, "hello first");
+  await turn(page, "hello second\nwith two lines");
+  await page.reload();
+  await waitFor(async () => (await blocks(page, "User").count()) === 2, "the history");
+  await textarea(page).fill("unfinished");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello second\nwith two lines");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello first");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello first", "there is nothing before the first");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await textarea(page).inputValue(), "hello second\nwith two lines");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await textarea(page).inputValue(), "unfinished");
+  await textarea(page).fill("one\ntwo");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "one\ntwo", "within a text the keys move the cursor");
+});
+
+test("a draft stays over a reload, per session, and goes when it is sent", async () => {
+  const [one, other] = [await deck.server.session(), await deck.server.session()];
+  const page = await openSession(deck, one);
+  await textarea(page).fill("hello, half a thought");
+  await page.reload();
+  await waitFor(async () => (await textarea(page).inputValue()) === "hello, half a thought", "the draft");
+  await page.goto(`${deck.server.url}/?session=${other}`);
+  await page.locator(".session-empty").waitFor();
+  assert.equal(await textarea(page).inputValue(), "");
+  await page.goto(`${deck.server.url}/?session=${one}`);
+  await waitFor(async () => (await textarea(page).inputValue()) === "hello, half a thought", "the draft");
+  await textarea(page).press("Control+Enter");
+  await page.locator(".turn-end").waitFor();
+  await page.reload();
+  await blocks(page, "User").waitFor();
+  assert.equal(await textarea(page).inputValue(), "");
+});
+
+/** Puts files onto the page as a drop or a paste does. */
+async function give(page, kind, files) {
+  await page.evaluate(
+    ({ kind, files }) => {
+      const transfer = new DataTransfer();
+      for (const { name, type, size } of files) transfer.items.add(new File([new Uint8Array(size).fill(65)], name, { type }));
+      if (kind === "paste") document.querySelector("#request-textarea").dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true }));
+      else {
+        for (const step of ["dragenter", "dragover", "drop"]) document.querySelector("#session-part").dispatchEvent(new DragEvent(step, { dataTransfer: transfer, bubbles: true, cancelable: true }));
+      }
+    },
+    { kind, files },
+  );
+}
+
+test("files are attached by drop and by paste, taken off again, and go along", async () => {
+  const page = await openSession(deck, await deck.server.session());
+  await give(page, "drop", [{ name: "notes <b>.txt", type: "text/plain", size: 2048 }]);
+  await give(page, "paste", [{ name: "shot.png", type: "image/png", size: 100 }, { name: "extra.log", type: "", size: 3 }]);
+  const chips = page.locator(".attachment");
+  await waitFor(async () => (await chips.count()) === 3, "three attachments");
+  assert.deepEqual(await page.locator(".attachment-name").allTextContents(), ["notes <b>.txt", "shot.png", "extra.log"]);
+  assert.deepEqual(await page.locator(".attachment-size").allTextContents(), ["2 KB", "100 bytes", "3 bytes"]);
+  await page.getByRole("button", { name: "Remove extra.log" }).click();
+  const asked = page.waitForRequest(/\/prompt$/);
+  await send(page, "hello with files");
+  const { attachments } = (await asked).postDataJSON();
+  assert.deepEqual(attachments.map(({ name, mime, data }) => [name, mime, atob(data).length]), [["notes <b>.txt", "text/plain", 2048], ["shot.png", "image/png", 100]]);
+  await page.locator(".turn-end").waitFor();
+  assert.equal(await chips.count(), 0);
+});
+
+test("what is too large is not taken, and the page says so and goes on", async () => {
+  const page = await openSession(deck, await deck.server.session());
+  await give(page, "drop", [{ name: "film.mp4", type: "video/mp4", size: 21 * 1024 * 1024 }]);
+  await waitForText(page.locator("#request-problem"), /Not attached: film\.mp4 \(21\.0 MB\).*20\.0 MB/);
+  assert.equal(await page.locator(".attachment").count(), 0);
+  await page.evaluate(() => {
+    const transfer = new DataTransfer();
+    transfer.setData("text/plain", "x".repeat(2 * 1024 * 1024));
+    document.querySelector("#request-textarea").dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true }));
+  });
+  await waitForText(page.locator("#request-problem"), /Not pasted: it is 2\.0 MB/);
+  await page.evaluate(() => {
+    document.querySelector("#request-textarea").value = "ü".repeat(600_000);
+  });
+  await textarea(page).press("Control+Enter");
+  await waitForText(page.locator("#request-problem"), /Not sent: it is 1\.1 MB/);
+  await turn(page, "hello");
+  assert.ok(await page.locator("#request-problem").isHidden());
+});
+
+test("a refusal of the server is said at the request, and the text stays", async () => {
+  deck.expectConsoleErrors(/507/);
+  const page = await openSession(deck, await deck.server.session());
+  await page.route(/\/prompt$/, (route) => route.fulfill({ status: 507, json: { error: "StorageFull", message: "The disk is full; make room and send it again." } }));
+  await send(page, "hello");
+  await waitForText(page.locator("#request-problem"), /disk is full/);
+  assert.equal(await textarea(page).inputValue(), "hello");
+  await page.unroute(/\/prompt$/);
+  await textarea(page).press("Control+Enter");
+  await page.locator(".turn-end").waitFor();
+});
+
+test("a request whose answer is lost is not sent twice", async () => {
+  deck.expectConsoleErrors(/ERR_FAILED|Failed to load/);
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  let lost = false;
+  await page.route(/\/prompt$/, async (route) => {
+    if (lost) return route.continue();
+    lost = true;
+    await route.fetch();
+    return route.abort("failed");
+  });
+  await send(page, "hello once");
+  await waitForText(page.locator("#request-problem"), /Not sent/);
+  await page.locator(".turn-end").waitFor();
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
+  await textarea(page).press("Control+Enter");
+  await waitFor(async () => (await textarea(page).inputValue()) === "", "the second try");
+  assert.equal((await prompts(id)).length, 1);
+});

@@ -1,0 +1,90 @@
+// The pages with the real Copilot, on a scripted model.
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import os from "node:os";
+import path from "node:path";
+import { after, test } from "node:test";
+import { agentsFolder, blocks, openSession, openSetup, send, shown, startModel, turn, usePages, waitFor, waitForText } from "./support/index.mjs";
+
+/** The model's script: what the last prompt asks for, then an answer about what came of it. */
+function answer(messages) {
+  const last = messages.at(-1);
+  const prompt = messages.findLast(({ role }) => role === "user");
+  const text = typeof prompt?.content === "string" ? prompt.content : JSON.stringify(prompt?.content ?? "");
+  if (last?.role === "tool") return { text: "## Done\n\nThe command ran:\n\n```sh\necho it works\n```\n" };
+  const run = /run: (.*?)(?:$|\\n|<|")/m.exec(text)?.[1];
+  const create = /create: (\S+?)(?:$|\s|\\n|<|")/m.exec(text)?.[1];
+  if (run) return { text: "I will run a command.", tool: { name: "bash", arguments: { command: run, description: "Run it" } } };
+  if (create) return { text: "I will make a file.", tool: { name: "create", arguments: { path: create, file_text: "first line\nsecond line\n" } } };
+  return { text: "Hello from the **scripted** model." };
+}
+
+const model = await startModel(answer);
+after(() => model.close());
+
+const deck = usePages({
+  environment: {
+    COPILOT_CLI_PATH: path.join(agentsFolder, "node_modules/@github/copilot-linux-x64/copilot"),
+    COPILOT_CACHE_HOME: path.join(agentsFolder, "cache"),
+    COPILOT_HOME: path.join(os.tmpdir(), `flightdeck-browser-copilot-${process.pid}`),
+    COPILOT_PROVIDER_BASE_URL: model.url,
+    COPILOT_PROVIDER_API_KEY: "sk-scripted",
+    COPILOT_MODEL: "scripted-model",
+    COPILOT_OFFLINE: "true",
+    COPILOT_AUTO_UPDATE: "false",
+  },
+});
+
+test("from the set-up to an answer of the real agent", async () => {
+  const page = await openSetup(deck);
+  await page.locator('.runtime-row[data-runtime="copilot"] .state-word', { hasText: /^Ready$/ }).waitFor();
+  await page.locator("#working-dir").fill(deck.server.workFolder);
+  await page.locator("#start-button").click();
+  await shown(page);
+  await turn(page, "say hello");
+  await waitForText(blocks(page, "Message").locator(".rendered-content strong"), "scripted");
+  await waitForText(page.locator(".turn-end"), /model call/);
+});
+
+test("a command is allowed on the page and really runs; its output is in the block", async () => {
+  const id = await deck.server.session({ model: "scripted-model" });
+  const page = await openSession(deck, id);
+  await send(page, "run: echo it works > made.txt && cat made.txt");
+  await waitForText(page.locator(".request-detail"), "echo it works > made.txt && cat made.txt");
+  await page.keyboard.press("Alt+1");
+  await waitForText(page.locator(".request-verdict"), "Allowed once");
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
+  assert.equal(await readFile(path.join(deck.server.workFolder, "made.txt"), "utf8"), "it works\n");
+  const tool = blocks(page, "Tool").filter({ hasText: "bash" });
+  await waitForText(tool.locator(".message-block-summary"), /^echo it works/);
+  await tool.locator(".message-block-header").click();
+  await waitForText(tool.locator(".terminal"), /it works/);
+  await waitForText(blocks(page, "Message").last().locator("h2"), "Done");
+});
+
+test("a file is shown as a diff before and after it is written", async () => {
+  const id = await deck.server.session({ model: "scripted-model" });
+  const page = await openSession(deck, id);
+  const file = path.join(deck.server.workFolder, "note.txt");
+  await send(page, `create: ${file}`);
+  await page.locator(".request-block.waiting .diff-added").first().waitFor();
+  assert.match(await page.locator(".request-block.waiting").textContent(), /first line/);
+  await page.keyboard.press("Alt+1");
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
+  assert.equal(await readFile(file, "utf8"), "first line\nsecond line\n");
+  const tool = blocks(page, "Tool").filter({ hasText: "create" });
+  await tool.locator(".message-block-header").click();
+  await tool.locator(".diff-added, .code-block").first().waitFor();
+});
+
+test("a denied command does not run, and a turn is interrupted", async () => {
+  const id = await deck.server.session({ model: "scripted-model" });
+  const page = await openSession(deck, id);
+  await send(page, "run: touch never.txt");
+  await page.locator(".request-choice").first().waitFor();
+  await page.locator("#interrupt-button").click();
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
+  await waitForText(page.locator(".request-verdict"), "No longer wanted");
+  await assert.rejects(readFile(path.join(deck.server.workFolder, "never.txt")));
+});

@@ -1,0 +1,155 @@
+// Following a session: one call at a time, over lost connections, reloads and second tabs.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { blocks, openSession, send, turn, usePages, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+
+const deck = usePages();
+
+const headers = (page) => page.locator(".message-block-header-text").allTextContents();
+
+test("there is one live call at a time, and a timeout just asks again", async () => {
+  const id = await deck.server.session();
+  const context = await deck.openContext();
+  const page = await context.newPage();
+  const calls = watchCalls(page, /\/live\//);
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await page.locator(".session-empty").waitFor();
+  // The server answers an idle call with a timeout after a while.
+  await waitFor(() => calls.all.length >= 2, "the call after a timeout");
+  await turn(page, "many 200 0 20");
+  assert.equal(calls.most, 1, "never two at once");
+  assert.equal(await page.locator("#banners > *").count(), 0, "a timeout is no trouble");
+});
+
+test("a reload and a second tab show everything, and the address names the session", async () => {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  await turn(page, "reason");
+  await turn(page, "tool");
+  const first = await headers(page);
+  assert.deepEqual(first, ["User", "Reasoning", "Message", "User", "Tool (shell)", "Message"]);
+  await page.reload();
+  await waitFor(async () => (await headers(page)).length === first.length, "the history");
+  assert.deepEqual(await headers(page), first);
+  const second = await page.context().newPage();
+  await second.goto(page.url());
+  await waitFor(async () => (await headers(second)).length === first.length, "the history in the second tab");
+  await turn(second, "hello");
+  await waitFor(async () => (await headers(page)).length === first.length + 2, "the second tab's turn in the first");
+});
+
+test("what is running when a page comes is shown as running, and ends as one block", async () => {
+  const id = await deck.server.session({ model: "demo-slow" });
+  await deck.server.call("POST", `copilot/session/${id}/prompt`, { text: "markdown" });
+  await waitFor(async () => (await deck.server.log(id)).some(({ response }) => response.callback === "onMessage"), "a first piece");
+  const page = await openSession(deck, id);
+  await waitForText(blocks(page, "Message").locator(".message-block-header-text"), "Message [receiving...]");
+  assert.ok(await page.locator("#send-button").isDisabled());
+  await waitForText(blocks(page, "Message").locator(".message-block-header-text"), "Message");
+  assert.equal(await blocks(page, "Message").count(), 1);
+  await waitForText(blocks(page, "Message"), /Demo of Markdown[\s\S]*A quotation/);
+});
+
+test("the pieces put together are what the log says, at full speed too", async () => {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  await turn(page, "many 5000 0 30");
+  await blocks(page, "Message").locator(".message-block-raw").click();
+  const shown = await page.evaluate(async () => {
+    const { getMessageBlock } = await import("/messageBlock.js");
+    return getMessageBlock(document.querySelector('.message-block[data-type="Message"]')).data;
+  });
+  const end = (await deck.server.log(id)).find(({ response }) => response.callback === "onEndMessage");
+  assert.equal(shown, end.response.completeContent);
+});
+
+test("a server that is killed is missed, said so, and followed again from where it was", async () => {
+  deck.expectConsoleErrors(/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|ERR_CONNECTION_RESET|Failed to load resource/);
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  await turn(page, "hello");
+  await deck.server.kill();
+  await waitForText(page.locator('[data-banner="connection"]'), /does not answer.*Nothing is lost/);
+  await send(page, "are you there?");
+  await waitForText(page.locator("#request-problem"), /Not sent.*stays here/);
+  assert.equal(await page.locator("#request-textarea").inputValue(), "are you there?");
+  await deck.server.startAgain();
+  await page.getByRole("button", { name: "Try now" }).click();
+  await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+  await page.locator("#request-textarea").press("Control+Enter");
+  await waitFor(async () => (await page.locator(".turn-end").count()) === 2, "the turn after the restart");
+  assert.deepEqual(await headers(page), ["User", "Message", "User", "Message"]);
+});
+
+test("an answer that breaks off is read again, nothing twice and nothing lost", async () => {
+  deck.expectConsoleErrors(/ERR_FAILED|Failed to load resource/);
+  const id = await deck.server.session();
+  const context = await deck.openContext();
+  let broken = 0;
+  await context.route(/\/live\//, async (route) => {
+    const answer = await route.fetch();
+    const text = await answer.text();
+    // The server has let go of these, and the page never gets them.
+    if (text.includes("onStartMessage") && broken < 2) {
+      broken += 1;
+      await route.abort("failed");
+    } else await route.fulfill({ response: answer, body: text });
+  });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await page.locator(".session-empty").waitFor();
+  await turn(page, "reason");
+  await turn(page, "hello");
+  assert.equal(broken, 2);
+  assert.deepEqual(await headers(page), ["User", "Reasoning", "Message", "User", "Message"]);
+  const texts = await blocks(page, "Message").locator(".message-block-body").allTextContents();
+  assert.match(texts[0], /answers: 42/);
+  assert.match(texts[1], /Hello from the demo/);
+  await context.unrouteAll({ behavior: "ignoreErrors" });
+});
+
+test("a token that the server forgot is replaced", async () => {
+  const id = await deck.server.session();
+  const context = await deck.openContext();
+  let forgotten = 0;
+  await context.route(/\/live\//, async (route) => {
+    forgotten += 1;
+    if (forgotten === 2) await route.fulfill({ json: { error: "SessionNotFound" } });
+    else await route.continue();
+  });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await page.locator(".session-empty").waitFor();
+  await turn(page, "hello");
+  await waitFor(() => forgotten >= 2, "the forgotten token");
+  await turn(page, "reason");
+  assert.deepEqual(await headers(page), ["User", "Message", "User", "Reasoning", "Message"]);
+});
+
+test("a login that ended is said, with the way back", async () => {
+  deck.expectConsoleErrors(/401/);
+  const id = await deck.server.session();
+  const context = await deck.openContext();
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await page.locator(".session-empty").waitFor();
+  await context.clearCookies();
+  await waitForText(page.locator('[data-banner="connection"]'), /no longer logged in/);
+  assert.match(await page.locator('[data-banner="connection"] a').getAttribute("href"), new RegExp(`^/login\\?next=.*${id}`));
+});
+
+test("a session that is deleted elsewhere says so, and one that never was too", async () => {
+  deck.expectConsoleErrors(/404/);
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  await turn(page, "hello");
+  await deck.server.api("DELETE", `copilot/session/${id}`);
+  await waitForText(page.locator("#closed-part p"), /deleted/);
+  assert.ok(await page.locator("#request-part").isHidden());
+  await waitForText(blocks(page, "Message"), /Hello/);
+  const other = await deck.openPage("/?session=session-999");
+  await waitForText(other.locator("#finished-ui"), /no session-999/);
+  await other.locator("#finished-ui a").click();
+  await other.locator("#setup-ui").waitFor();
+});

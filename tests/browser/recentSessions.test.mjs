@@ -1,0 +1,93 @@
+// The list of sessions: states, search, reopen, rename, delete.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { openSetup, shown, usePages, waitFor, waitForText } from "./support/index.mjs";
+
+const deck = usePages();
+
+const row = (page, id) => page.locator(`.session-row[data-session="${id}"]`);
+
+test("sessions show what they are doing, as it happens", async () => {
+  const page = await openSetup(deck);
+  const id = await deck.server.session({ title: "Watch me" });
+  await waitForText(row(page, id).locator(".session-link"), "Watch me");
+  await waitForText(row(page, id).locator(".state-word"), /Ready|Starting/);
+  await deck.server.call("POST", `copilot/session/${id}/prompt`, { text: "permission" });
+  await waitForText(row(page, id).locator(".state-word"), "Waits for you");
+  await deck.server.call("POST", `copilot/session/${id}/stop`);
+  await waitForText(row(page, id).locator(".state-word"), "Closed");
+  assert.equal(await row(page, id).locator("a").getAttribute("href"), `?session=${id}`);
+});
+
+test("the filter finds by title, folder, model and state", async () => {
+  const apple = await deck.server.session({ title: "Apple pie" });
+  const pear = await deck.server.session({ title: "Pear tart", model: "demo-slow" });
+  await deck.server.call("POST", `copilot/session/${pear}/stop`);
+  const page = await openSetup(deck);
+  await row(page, apple).waitFor();
+  await page.keyboard.press("/");
+  await page.keyboard.type("apple");
+  await row(page, pear).waitFor({ state: "detached" });
+  assert.ok(await row(page, apple).isVisible());
+  await page.locator("#session-search").fill("demo-slow tart");
+  await row(page, apple).waitFor({ state: "detached" });
+  assert.ok(await row(page, pear).isVisible());
+  await page.locator("#session-search").fill("no such thing");
+  await waitForText(page.locator("#session-list"), /No session fits/);
+  await page.locator("#session-search").fill("");
+  await page.locator('[data-filter="closed"]').click();
+  await row(page, apple).waitFor({ state: "detached" });
+  assert.ok(await row(page, pear).isVisible());
+  assert.equal(await page.locator('[data-filter="closed"]').getAttribute("aria-pressed"), "true");
+});
+
+test("a session is renamed, and the new name is everywhere", async () => {
+  const id = await deck.server.session({ title: "Old name" });
+  const page = await openSetup(deck);
+  await row(page, id).getByRole("button", { name: "Rename Old name" }).click();
+  const input = page.locator("dialog input");
+  assert.equal(await input.inputValue(), "Old name");
+  await input.fill("New name");
+  await page.keyboard.press("Enter");
+  await waitForText(row(page, id).locator(".session-link"), "New name");
+  assert.equal((await deck.server.call("GET", `copilot/session/${id}`)).title, "New name");
+});
+
+test("a closed session is reopened under the same id", async () => {
+  const id = await deck.server.session({ title: "Once more" });
+  await deck.server.turn(id, "hello");
+  await deck.server.call("POST", `copilot/session/${id}/stop`);
+  const page = await openSetup(deck);
+  await row(page, id).getByRole("button", { name: "Reopen" }).click();
+  await shown(page);
+  assert.equal(new URL(page.url()).searchParams.get("session"), id);
+  await waitFor(() => page.locator("#send-button").isVisible(), "the request part");
+  assert.notEqual((await deck.server.call("GET", `copilot/session/${id}`)).state, "closed");
+});
+
+test("deleting asks first, with the safe choice at hand", async () => {
+  const id = await deck.server.session({ title: "Not for long" });
+  const page = await openSetup(deck);
+  const remove = row(page, id).getByRole("button", { name: "Delete" });
+  await remove.click();
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal((await deck.server.api("GET", `copilot/session/${id}`)).status, 200, "Enter keeps it");
+  await remove.click();
+  await page.keyboard.press("Escape");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal((await deck.server.api("GET", `copilot/session/${id}`)).status, 200, "Escape keeps it");
+  await remove.click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await row(page, id).waitFor({ state: "detached" });
+  assert.equal((await deck.server.api("GET", `copilot/session/${id}`)).status, 404);
+});
+
+test("a session that somebody else deletes disappears", async () => {
+  const id = await deck.server.session({ title: "Short life" });
+  const page = await openSetup(deck);
+  await row(page, id).waitFor();
+  await deck.server.api("DELETE", `copilot/session/${id}`);
+  await row(page, id).waitFor({ state: "detached" });
+});

@@ -1,0 +1,164 @@
+// Permissions and questions: exactly what would run, the choices with their keys, and the answer afterwards.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { blocks, openSession, send, shown, usePages, waitFor, waitForText } from "./support/index.mjs";
+
+const deck = usePages();
+
+const request = (page) => page.locator(".request-block").last();
+
+async function permissionPage(context) {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id, context);
+  await send(page, "permission");
+  await page.locator(".request-choice").first().waitFor();
+  return { id, page };
+}
+
+const answers = async (id) => (await deck.server.log(id)).filter(({ response }) => /Answered$/.test(response.callback)).map(({ response }) => response);
+
+test("a permission shows exactly what would run and where, and shrinks to one line when allowed", async () => {
+  const { id, page } = await permissionPage();
+  assert.equal(await request(page).locator(".request-detail").textContent(), "echo 'a demo: nothing is run'");
+  assert.match(await request(page).locator(".request-place").textContent(), new RegExp(deck.server.workFolder));
+  const choices = await page.locator(".request-choice").allTextContents();
+  assert.deepEqual(choices, ["Allow onceAlt+1", "Always allow shellAlt+2", "DenyAlt+3"]);
+  const before = await request(page).evaluate((element) => element.getBoundingClientRect().height);
+  await page.getByRole("button", { name: "Allow once" }).click();
+  await waitForText(request(page).locator(".request-verdict"), "Allowed once");
+  const after = await request(page).evaluate((element) => element.getBoundingClientRect().height);
+  assert.ok(after < 40 && after < before / 2, `${before} → ${after}`);
+  assert.match(await request(page).textContent(), /echo 'a demo: nothing is run'.*here/);
+  await waitForText(blocks(page, "Message").last(), /You allowed it/);
+  assert.equal((await answers(id))[0].by, "page");
+});
+
+test("keys answer wherever the focus is: with Alt in the request box, plain outside", async () => {
+  const { id, page } = await permissionPage();
+  assert.equal(await page.evaluate(() => document.activeElement.id), "request-textarea", "nobody took the focus away");
+  await page.keyboard.press("Alt+3");
+  await waitForText(request(page).locator(".request-verdict"), "Denied");
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
+  await send(page, "permission");
+  await waitFor(async () => (await page.locator(".request-choice").count()) === 3, "the second request");
+  await page.locator("#session-part").focus();
+  await page.keyboard.press("2");
+  await waitForText(request(page).locator(".request-verdict"), "Allowed for the rest of the session");
+  assert.deepEqual((await answers(id)).map(({ decision }) => decision), ["deny", "allow-always"]);
+});
+
+test("what to do instead goes along with a denial", async () => {
+  const { page } = await permissionPage();
+  await page.locator(".request-feedback").fill("use printf");
+  await page.getByRole("button", { name: "Deny" }).click();
+  await waitForText(request(page).locator(".request-verdict"), "Denied");
+  await waitForText(blocks(page, "Tool").locator(".message-block-outcome"), "denied");
+  await blocks(page, "Tool").locator(".message-block-header").click();
+  await waitForText(blocks(page, "Tool").locator(".message-block-body"), /use printf/);
+});
+
+test("an answer of somebody else is shown in every tab, and the second answer is refused politely", async () => {
+  deck.expectConsoleErrors(/409/);
+  const { id, page } = await permissionPage();
+  const second = await page.context().newPage();
+  await second.goto(page.url());
+  await second.locator(".request-choice").first().waitFor();
+  const { requestId } = (await deck.server.log(id)).find(({ response }) => response.callback === "onPermissionRequested").response;
+  // The second tab's own news come too late.
+  await second.route(/\/live\//, () => {});
+  await deck.server.call("POST", `copilot/session/${id}/permission/${requestId}`, { decision: "allow-once" });
+  await waitForText(request(page).locator(".request-by"), "by a program");
+  await second.keyboard.press("Alt+1");
+  await waitFor(async () => (await second.locator(".request-verdict").count()) === 1 || (await second.locator(".request-problem:not([hidden])").count()) === 1, "the answer or the reason");
+});
+
+test("a question is answered with a choice, in own words, or not at all", async () => {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  await send(page, "question");
+  await waitForText(page.locator(".request-title"), /which colour/);
+  assert.deepEqual(await page.locator(".request-choice").allTextContents(), ["redAlt+1", "greenAlt+2", "blueAlt+3"]);
+  await page.keyboard.press("Alt+2");
+  await waitForText(request(page).locator(".request-about"), /— green$/);
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
+  await send(page, "question");
+  await waitFor(async () => (await page.locator(".request-free input").count()) === 1, "the second question");
+  await page.locator(".request-free input").fill("ultraviolet");
+  await page.keyboard.press("Enter");
+  await waitForText(request(page).locator(".request-about"), /— ultraviolet$/);
+  await waitForText(blocks(page, "Message").last(), /your answer: ultraviolet/);
+});
+
+test("a request that is open when the page comes can be answered, also after a restart of the server", async () => {
+  deck.expectConsoleErrors(/Failed to load resource/);
+  const { id, page } = await permissionPage();
+  await page.reload();
+  await page.locator(".request-choice").first().waitFor();
+  await shown(page);
+  await deck.server.kill();
+  await page.locator('[data-banner="connection"]').waitFor();
+  await deck.server.startAgain();
+  await page.getByRole("button", { name: "Try now" }).click();
+  await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+  await page.keyboard.press("Alt+1");
+  await waitForText(request(page).locator(".request-verdict"), "Allowed once");
+  assert.equal((await answers(id)).length, 1);
+});
+
+test("an interrupt closes the request", async () => {
+  const { page } = await permissionPage();
+  await page.keyboard.press("Control+.");
+  await waitForText(request(page).locator(".request-verdict"), "No longer wanted");
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
+  await waitForText(page.locator('.session-notice[data-kind="interrupted"]'), /interrupted/);
+});
+
+test("a file edit is shown as a diff before it is allowed", async () => {
+  const page = await deck.openPage("/test.html");
+  const classes = await page.evaluate(async () => {
+    const { PermissionBlock } = await import("/requests.js");
+    const detail = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old <b>\n+new\n";
+    const block = new PermissionBlock({ requestId: "r", kind: "write", title: "t", detail, options: ["deny"] }, null);
+    return [...block.divElement.querySelectorAll(".diff-line")].map((line) => [line.className, line.textContent]);
+  });
+  assert.deepEqual(classes.slice(2), [
+    ["diff-line diff-hunk", "@@ -1 +1 @@\n"],
+    ["diff-line diff-removed", "-old <b>\n"],
+    ["diff-line diff-added", "+new\n"],
+  ]);
+});
+
+test("a question with a form asks for each value and checks it", async () => {
+  const page = await deck.openPage("/test.html");
+  await page.evaluate(async () => {
+    const { QuestionBlock } = await import("/requests.js");
+    const form = {
+      type: "object",
+      required: ["name", "level"],
+      properties: {
+        name: { type: "string", title: "Name", description: "Of the branch" },
+        count: { type: "integer", minimum: 1, maximum: 9 },
+        level: { type: "string", enum: ["low", "high"] },
+        sure: { type: "boolean", default: true },
+      },
+    };
+    window.sent = [];
+    const actions = { folder: null, answer: async (id, body) => window.sent.push(body), sendAgain: () => {} };
+    const block = new QuestionBlock({ requestId: "r", question: "Which?", detail: "A *plan*", url: "https://example.com/doc", form }, actions);
+    document.body.replaceChildren(block.divElement);
+  });
+  assert.equal(await page.locator("a").getAttribute("rel"), "noopener noreferrer nofollow");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await waitForText(page.locator(".form-field .request-problem").first(), "This is needed.");
+  assert.deepEqual(await page.evaluate(() => window.sent), []);
+  await page.getByLabel("Name").fill("topic");
+  await page.getByLabel("count").fill("12");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await waitForText(page.locator(".form-field .request-problem").nth(1), /9/);
+  await page.getByLabel("count").fill("3");
+  await page.getByLabel("level").selectOption("high");
+  await page.getByRole("button", { name: "Answer" }).click();
+  await waitFor(() => page.evaluate(() => window.sent.length), "the answer");
+  assert.deepEqual(await page.evaluate(() => window.sent), [{ path: "answer", json: { content: { name: "topic", count: 3, level: "high", sure: true } } }]);
+});

@@ -1,0 +1,27 @@
+// What `cargo xtask browser` puts into the environment.
+
+import { createRequire } from "node:module";
+import path from "node:path";
+
+function needed(name) {
+  const value = process.env[name];
+  if (!value) throw new Error(`${name} is not set: run the tests with \`cargo xtask browser\``);
+  return value;
+}
+
+/** The flightdeck binary that is tested. */
+export const binary = needed("TEST_BINARY");
+
+/** Chromium's program. */
+export const chromiumProgram = needed("TEST_CHROMIUM");
+
+/** Where the real agents are installed. */
+export const agentsFolder = needed("TEST_AGENTS");
+
+const packages = createRequire(path.join(needed("TEST_BROWSER"), "package.json"));
+
+/** Playwright's driver for Chromium. */
+export const { chromium } = packages("playwright-core");
+
+/** The script that checks a page's accessibility. */
+export const axeScript = packages.resolve("axe-core/axe.min.js");

@@ -1,0 +1,79 @@
+// What tests of the pages do again and again.
+
+import { useDeck } from "./deck.mjs";
+import { answerMissingRoutes } from "./missingRoutes.mjs";
+import { waitFor } from "./waiting.mjs";
+
+/** As `useDeck`, for tests of the pages themselves. */
+export function usePages(settings) {
+  return withAllRoutes(useDeck(settings));
+}
+
+/** Lets a deck's pages have every route, whatever the server has. */
+export function withAllRoutes(deck) {
+  const openContext = deck.openContext.bind(deck);
+  deck.openContext = async (options) => {
+    const context = await openContext(options);
+    await answerMissingRoutes(context, deck.server);
+    return context;
+  };
+  return deck;
+}
+
+/** Opens the page of a session and waits until it shows what the session is doing. */
+export async function openSession(deck, sessionId, context) {
+  const page = await deck.openPage(`/?session=${sessionId}`, context);
+  await shown(page);
+  return page;
+}
+
+/** Waits until a session is shown. */
+export async function shown(page) {
+  await page.locator("#session-state .state-word").waitFor({ state: "attached" });
+  await page.locator("#details-button:enabled").waitFor();
+}
+
+/** Writes a request and sends it with the keyboard. */
+export async function send(page, text, keys = "Control+Enter") {
+  await page.locator("#request-textarea").fill(text);
+  await page.locator("#request-textarea").press(keys);
+}
+
+/** Sends a request and waits until its turn is over. */
+export async function turn(page, text) {
+  const ends = page.locator(".turn-end");
+  const before = await ends.count();
+  await send(page, text);
+  await ends.nth(before).waitFor();
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
+}
+
+/** The blocks of a kind, newest last. */
+export function blocks(page, type) {
+  return page.locator(type ? `.message-block[data-type="${type}"]` : ".message-block");
+}
+
+/** Opens the set-up and waits until a session can be started. */
+export async function openSetup(deck, path = "/", context) {
+  const page = await deck.openPage(path, context);
+  await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  await page.locator("#inbox-button:enabled").waitFor();
+  return page;
+}
+
+/** Collects what the page asks the server for from now on: `{ method, path }` with a count of calls under way. */
+export function watchCalls(page, pattern) {
+  const calls = { all: [], underWay: 0, most: 0 };
+  page.on("request", (request) => {
+    const { pathname, search } = new URL(request.url());
+    if (!pattern.test(pathname)) return;
+    calls.all.push(`${request.method()} ${pathname}${search}`);
+    calls.underWay += 1;
+    calls.most = Math.max(calls.most, calls.underWay);
+    const done = () => {
+      calls.underWay -= 1;
+    };
+    request.response().then((answer) => answer?.finished()).then(done, done);
+  });
+  return calls;
+}

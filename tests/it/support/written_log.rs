@@ -1,0 +1,51 @@
+//! Logs that no agent of ours would write, put into the store of a server while it is down.
+
+use std::sync::Arc;
+
+use flightdeck::model::{Seq, SessionId, Timestamp};
+use flightdeck::store::{Append, Change, CommitObserver, DataFolder, EventRow, Store, StoreError, StoreSettings};
+
+use super::{Server, TestSession};
+
+struct Nobody;
+
+impl CommitObserver for Nobody {
+    fn committed(&self, _: Seq) {}
+    fn rejected(&self, error: &StoreError) {
+        panic!("{error}");
+    }
+}
+
+/// Events, and files that they refer to.
+#[derive(Default)]
+pub struct WrittenLog {
+    /// JSON, in order.
+    pub events: Vec<String>,
+    /// Content and media type.
+    pub blobs: Vec<(Vec<u8>, String)>,
+}
+
+/// Appends to a session's log. Gives the server, started anew, and the numbers of the events.
+pub async fn write_log(mut server: Server, session: &TestSession, log: WrittenLog) -> (Server, Vec<Seq>) {
+    assert!(server.stop().await);
+    let id: SessionId = session.id.parse().expect("an id");
+    let folder = DataFolder::lock(&server.data()).expect("locked");
+    let store = Store::open(&folder, StoreSettings::default()).expect("opened");
+    let mut changes = Vec::new();
+    for (data, mime) in log.blobs {
+        let size = data.len() as u64;
+        let hash = store.put_blob(data).await.expect("written");
+        changes.push(Change::BlobUsed { hash, mime, size });
+    }
+    let first = store.load_session(id).await.expect("read").expect("there").next_seq;
+    let time = Timestamp::from_millis(0);
+    let events: Vec<EventRow> =
+        (first..).zip(log.events).map(|(seq, body)| EventRow { seq, time, block: None, body: body.into() }).collect();
+    let seqs = events.iter().map(|event| event.seq).collect();
+    let observer = Arc::new(Nobody);
+    let append = Append { session: id, time, events, ended_blocks: Vec::new(), changes, observer };
+    store.append_checked(append).await.expect("appended");
+    store.close().await;
+    drop((store, folder));
+    (server.start_again().await, seqs)
+}

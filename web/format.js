@@ -1,0 +1,66 @@
+// Times, sizes and paths as people read them.
+
+const MINUTE = 60;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** How long ago, in one or two short words. */
+export function ago(time, now = Date.now()) {
+  const seconds = Math.max(0, Math.round((now - new Date(time).getTime()) / 1000));
+  if (seconds < 10) return "now";
+  if (seconds < MINUTE) return `${seconds} s ago`;
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ago`;
+  if (seconds < DAY) return `${Math.floor(seconds / HOUR)} h ago`;
+  if (seconds < 14 * DAY) return `${Math.floor(seconds / DAY)} d ago`;
+  return new Date(time).toLocaleDateString();
+}
+
+export function exactTime(time) {
+  return new Date(time).toLocaleString();
+}
+
+export function clockTime(time) {
+  return new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}
+
+export function duration(milliseconds) {
+  if (milliseconds < 59_950) return `${(Math.max(0, milliseconds) / 1000).toFixed(1)} s`;
+  const seconds = Math.round(milliseconds / 1000);
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ${seconds % MINUTE} s`;
+  return `${Math.floor(seconds / HOUR)} h ${Math.floor((seconds % HOUR) / MINUTE)} min`;
+}
+
+/** 950, 4.1k, 128k, 1.2M. */
+export function count(number) {
+  if (number < 1000) return String(number);
+  const [value, unit] = number < 999_500 ? [number / 1000, "k"] : [number / 1_000_000, "M"];
+  return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
+}
+
+export function bytes(number) {
+  if (number < 1024) return `${number} bytes`;
+  if (number < 1024 * 1024) return `${Math.round(number / 1024)} KB`;
+  return `${(number / 1024 / 1024).toFixed(1)} MB`;
+}
+
+export function plural(number, one, many = `${one}s`) {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
+
+/** A path that fits: its middle goes first, its end is what tells folders apart. */
+export function shortPath(path, longest = 48) {
+  if (!path || path.length <= longest) return path ?? "";
+  const separator = path.includes("/") ? "/" : "\\";
+  const parts = path.split(separator);
+  for (let kept = parts.length - 1; kept > 1; kept -= 1) {
+    const short = [parts[0], parts[1], "…", ...parts.slice(parts.length - kept + 1)].join(separator);
+    if (short.length <= longest && parts.length - kept + 1 > 2) return short;
+  }
+  const tail = Math.floor((longest - 1) * 0.7);
+  return `${path.slice(0, longest - 1 - tail)}…${path.slice(-tail)}`;
+}
+
+/** The last part of a path. */
+export function baseName(path) {
+  return path.split(/[\\/]/).filter(Boolean).pop() ?? path;
+}

@@ -1,0 +1,38 @@
+// Small pictures of our own, drawn on a grid of 16.
+
+const PATHS = {
+  back: "M10 3 5 8l5 5",
+  chevron: "M6 4l4 4-4 4",
+  close: "M4 4l8 8M12 4l-8 8",
+  copy: "M6 6h7v7H6zM10 6V3H3v7h3",
+  check: "M3 8.5 6.5 12 13 4.5",
+  edit: "M3 13l1-3 7-7 2 2-7 7zM9.5 4.5l2 2",
+  trash: "M3 4.5h10M6 4.5V3h4v1.5M4.5 4.5 5 13h6l.5-8.5",
+  reopen: "M12.5 5.5A5 5 0 1 0 13 8M12.5 2.5v3h-3",
+  folder: "M2 4h4l1.5 2H14v7H2z",
+  branch: "M5 3v7M5 13a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM11 6a1.5 1.5 0 1 0 0-3 1.5 1.5 0 0 0 0 3zM11 6c0 3-3 3-6 4.5",
+  inbox: "M2 9l2-6h8l2 6v4H2zM2 9h3.5l1 2h3l1-2H14",
+  bell: "M4 11.5V7.5a4 4 0 0 1 8 0v4zM2.5 11.5h11M7 13.5h2",
+  bellOff: "M4 11.5V7.5c0-.6.1-1.1.3-1.6M6 4a4 4 0 0 1 6 3.5v1M2.5 11.5h9M7 13.5h2M2.5 2.5l11 11",
+  diff: "M8 2.5v6M5 5.5h6M5 12.5h6",
+  info: "M8 7v4.5M8 4.3v.4M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12z",
+  attach: "M12.5 7 7.8 11.7a2.6 2.6 0 0 1-3.7-3.7l5-5a1.8 1.8 0 0 1 2.5 2.5L6.8 10.3a.9.9 0 0 1-1.3-1.3L9.8 4.7",
+  down: "M8 3v9M4 8.5 8 12.5 12 8.5",
+  up: "M8 13V4M4 7.5 8 3.5 12 7.5",
+  more: "M3.5 8h.1M8 8h.1M12.5 8h.1",
+  keys: "M2 4h12v8H2zM4.5 6.5h.1M7 6.5h.1M9.5 6.5h.1M12 6.5h-.1M5 9.5h6",
+  light: "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM8 1.5V3M8 13v1.5M1.5 8H3M13 8h1.5M3.4 3.4l1 1M11.6 11.6l1 1M12.6 3.4l-1 1M4.4 11.6l-1 1",
+  pulse: "M1.5 8.5h3l2-5 3 9 2-4h3",
+};
+
+/** A picture that says nothing to a screen reader; the words stand beside it or in a label. */
+export function icon(name) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 16 16");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  path.setAttribute("d", PATHS[name]);
+  svg.append(path);
+  return svg;
+}

@@ -1,0 +1,14 @@
+// Modules that are not needed at first.
+
+const ASK_AGAIN_AFTER = 1000;
+
+/** Loads a module; a server that is away for a moment is asked again. */
+export async function later(load) {
+  for (;;) {
+    try {
+      return await load();
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_AFTER));
+    }
+  }
+}

@@ -1,0 +1,327 @@
+// What a session says, as blocks in the order of their beginnings.
+
+import { make } from "./dom.js";
+import { askHtml, sessionPath } from "./api.js";
+import { clockTime, exactTime } from "./format.js";
+import { FollowEnd } from "./followEnd.js";
+import { MessageBlock } from "./messageBlock.js";
+import { addUsage, errorLine, noticeLine, turnEnd } from "./notices.js";
+import { PermissionBlock, QuestionBlock } from "./requests.js";
+import { parseArguments, toolOutcome, toolSummary, toolText, toolTitle } from "./toolCall.js";
+import { TranscriptPage } from "./transcriptPage.js";
+
+const AWAITING_TEXT = "Awaits responses ...";
+/** A page of the running session is closed at about this many blocks. */
+const BLOCKS_PER_PAGE = 80;
+
+/** Where the parts of a block come from: callback → [part, type of the block, name of its id, name of its content]. */
+const BLOCK_CALLBACKS = {
+  onStartReasoning: ["start", "Reasoning", "reasoningId"],
+  onReasoning: ["data", "Reasoning", "reasoningId"],
+  onEndReasoning: ["end", "Reasoning", "reasoningId"],
+  onStartMessage: ["start", "Message", "messageId"],
+  onMessage: ["data", "Message", "messageId"],
+  onEndMessage: ["end", "Message", "messageId"],
+  onStartToolExecution: ["start", "Tool", "toolCallId"],
+  onToolExecution: ["data", "Tool", "toolCallId"],
+  onEndToolExecution: ["end", "Tool", "toolCallId"],
+};
+
+const REQUEST_CALLBACKS = {
+  onPermissionRequested: ["start", "Permission", PermissionBlock],
+  onPermissionAnswered: ["end", "Permission"],
+  onQuestionAsked: ["start", "Question", QuestionBlock],
+  onQuestionAnswered: ["end", "Question"],
+};
+
+export class SessionResponseRenderer {
+  #container;
+  #sessionId;
+  #requestActions;
+  #awaiting;
+  #pages = [];
+  /** What is in the document, by "type-id": `{ key, node, page, started, ended, tool }`. */
+  #entries = new Map();
+  /** Blocks whose beginning is in a part of the log that is not loaded: key → `{ end }`. */
+  #headless = new Map();
+  #working = false;
+
+  /** Keeps the end in view; lets go when the reader scrolls up. */
+  follow;
+
+  /**
+   * `sessionId` lets finished blocks be rendered by the server; `requestActions` is
+   * `{ folder, answer(requestId, body), sendAgain() }` and lets requests be answered.
+   */
+  constructor(div, { sessionId = null, requestActions = null } = {}) {
+    this.#container = div;
+    this.#sessionId = sessionId;
+    this.#requestActions = requestActions;
+    div.classList.add("session-response-container");
+    this.#awaiting = make("div", { class: "session-response-awaiting", text: AWAITING_TEXT });
+    this.#awaiting.style.display = "none";
+    div.append(this.#awaiting);
+    this.follow = new FollowEnd(div);
+    this.follow.watch(this.#awaiting);
+  }
+
+  get pages() {
+    return this.#pages;
+  }
+
+  get isWorking() {
+    return this.#working;
+  }
+
+  /** Shows whether the agent works. */
+  setWorking(working) {
+    this.#working = working;
+    this.#awaiting.style.display = working ? "block" : "none";
+  }
+
+  /** The requests that wait for an answer, oldest first. */
+  get openRequests() {
+    return [...this.#entries.values()].filter(({ node }) => node.isOpen === true).map(({ node }) => node);
+  }
+
+  /** The text of the newest prompt that is in the document. */
+  get lastPrompt() {
+    return [...this.#entries.values()].filter(({ node }) => node.blockType === "User").pop()?.node.data ?? null;
+  }
+
+  /** Takes the next response of the session. Gives the callback's name. */
+  processCallback(data, { seq = 0, time = new Date() } = {}) {
+    this.#apply(this.#lastPage(), data, { seq, time }, "live");
+    const name = data.callback;
+    if (name === "onUserPrompt" || name === "onGeneratedUserPrompt" || name === "onAgentStart") this.setWorking(true);
+    else if (name === "onIdle" || (name === "onStateChanged" && ["failed", "needs-login"].includes(data.state))) this.setWorking(false);
+    return name;
+  }
+
+  /** Puts older events (`[{ seq, time, response }]`) before everything. Gives their page. */
+  prependEvents(events) {
+    const page = new TranscriptPage();
+    const first = this.#pages[0]?.element ?? this.#awaiting;
+    this.#pages.unshift(page);
+    this.#container.insertBefore(page.element, first);
+    this.#fill(page, events, "older");
+    this.follow.watch(page.element);
+    return page;
+  }
+
+  /** Empties a page that is far away. Gives whether that was possible. */
+  unloadPage(page) {
+    if (!page.isLoaded || page.open > 0 || page === this.#pages.at(-1)) return false;
+    for (const [key, entry] of this.#entries) if (entry.page === page) this.#entries.delete(key);
+    page.unload();
+    return true;
+  }
+
+  /** Fills an emptied page again; `events` are its own, followed by the ends of its blocks on later pages. */
+  refillPage(page, events) {
+    page.beginRefill();
+    this.#fill(page, events, "refill");
+  }
+
+  /** The place before which nothing is. */
+  get firstSeq() {
+    return this.#pages.find((page) => page.firstSeq > 0)?.firstSeq ?? 0;
+  }
+
+  #lastPage() {
+    let page = this.#pages.at(-1);
+    if (!page || (page.keys.size >= BLOCKS_PER_PAGE && page.lastSeq > 0)) {
+      const { turn = null, queued = [] } = page ?? {};
+      page = new TranscriptPage();
+      page.turn = turn;
+      page.queued = queued;
+      this.#pages.push(page);
+      this.#container.insertBefore(page.element, this.#awaiting);
+      this.follow.watch(page.element);
+    }
+    return page;
+  }
+
+  #fill(page, events, mode) {
+    for (const { seq, time, response } of events) this.#apply(page, response, { seq, time: new Date(time) }, mode);
+  }
+
+  #apply(page, data, mark, mode) {
+    if (mode !== "refill") page.noteEvent(mark.seq);
+    const name = data.callback;
+    if (name in BLOCK_CALLBACKS) this.#applyToBlock(page, data, mark, mode);
+    else if (name in REQUEST_CALLBACKS) this.#applyToRequest(page, data, mark, mode);
+    else if (data.sessionError !== undefined) page.element.append(errorLine(data.sessionError, mark.time));
+    else if (name === "onUserPrompt") this.#addPrompt(page, data, mark);
+    else if (name === "onGeneratedUserPrompt") this.#addUserBlock(page, `User-generated-${mark.seq}`, data.prompt, "generated", mark);
+    else if (name === "onAgentStart") this.#beginTurn(page, mark);
+    else if (name === "onUsage" && page.turn) page.turn.usage = addUsage(page.turn.usage, data);
+    else if (name === "onNotice") page.element.append(noticeLine(data, mark.time));
+    else if (name === "onIdle") this.#endTurn(page, mark);
+  }
+
+  // Prompts and turns.
+
+  #addPrompt(page, { promptId, text, queued }, mark) {
+    const steers = !queued && page.turn !== null;
+    const entry = this.#addUserBlock(page, `User-${promptId}`, text, queued ? "queued" : steers ? "steers the turn" : "", mark);
+    if (queued && entry) page.queued.push(entry);
+    if (!page.turn && !queued) page.turn = { started: mark.time, usage: null };
+  }
+
+  #addUserBlock(page, key, text, title, mark) {
+    if (this.#entries.has(key)) return null;
+    const node = new MessageBlock("User");
+    node.title = title;
+    node.replaceData(text);
+    node.complete();
+    if (mark.time) node.setTimeText(clockTime(mark.time), exactTime(mark.time));
+    if (mark.seq && this.#sessionId) node.setSource(this.#rendered(mark.seq), { startRaw: true });
+    return this.#add(page, key, node, { started: mark.time, ended: true });
+  }
+
+  #beginTurn(page, mark) {
+    if (page.turn) return;
+    page.turn = { started: mark.time, usage: null };
+    // A prompt that waited begins its turn now: it stands where the turn does.
+    const waited = page.queued.shift();
+    if (!waited) return;
+    waited.node.title = "";
+    if (waited.page === page) page.element.append(waited.node.divElement);
+  }
+
+  #endTurn(page, mark) {
+    page.element.append(turnEnd(page.turn, mark.time));
+    page.turn = null;
+  }
+
+  // Blocks.
+
+  #applyToBlock(page, data, mark, mode) {
+    const [part, type, idName] = BLOCK_CALLBACKS[data.callback];
+    const key = `${type}-${data[idName]}`;
+    let entry = this.#entries.get(key);
+    if (part === "start") {
+      entry = this.#beginBlock(page, key, type, data, mark);
+    } else if (!entry) {
+      // The beginning is on a page before this one. What is known is shown, and moves when that page comes.
+      if (mode === "refill" && !this.#headless.has(key)) return;
+      entry = this.#add(page, key, new MessageBlock(type), { started: null, tool: type === "Tool" ? {} : null });
+      if (!this.#headless.has(key)) this.#headless.set(key, { end: null });
+    }
+    if (part === "data" && !entry.ended && !(mode === "older" && entry.page !== page)) this.#addData(entry, data.delta);
+    if (part === "end" && !entry.ended) {
+      if (entry.page !== page && mode !== "refill") entry.page.endsElsewhere.set(key, mark.seq);
+      if (this.#headless.has(key)) this.#headless.get(key).end = { data, mark };
+      this.#endBlock(entry, data, mark);
+    }
+  }
+
+  #beginBlock(page, key, type, data, mark) {
+    const known = this.#entries.get(key);
+    const headless = this.#headless.get(key);
+    this.#headless.delete(key);
+    let entry = known;
+    if (known && headless) this.#move(known, page);
+    else if (known) return known;
+    else entry = this.#add(page, key, new MessageBlock(type), { tool: type === "Tool" ? {} : null });
+    entry.started = mark.time;
+    entry.node.divElement.classList.toggle("nested", Boolean(data.parentToolCallId));
+    if (type === "Tool") this.#describeTool(entry, data);
+    if (headless?.end) {
+      page.endsElsewhere.set(key, headless.end.mark.seq);
+      if (entry.ended) this.#showOutcome(entry, headless.end.data, headless.end.mark);
+      else this.#endBlock(entry, headless.end.data, headless.end.mark);
+    }
+    return entry;
+  }
+
+  #describeTool(entry, { toolName, toolArguments }) {
+    const parameters = parseArguments(toolArguments);
+    entry.tool = { ...entry.tool, toolName, toolArguments };
+    entry.node.title = toolTitle(toolName, parameters);
+    entry.node.setSummary(toolSummary(toolName, parameters, this.#requestActions?.folder));
+    if (!entry.node.isCompleted && toolArguments) entry.node.replaceData(`${toolArguments}\n\n`);
+  }
+
+  #addData(entry, delta) {
+    if (entry.tool) entry.tool.output = (entry.tool.output ?? "") + delta;
+    entry.node.appendData(delta);
+  }
+
+  #endBlock(entry, data, mark) {
+    const { node } = entry;
+    entry.ended = true;
+    entry.page.open -= 1;
+    if (mark.seq && this.#sessionId) node.setSource(this.#rendered(mark.seq), entry.tool ? { renderedName: "Formatted" } : {});
+    this.#showOutcome(entry, data, mark);
+    node.complete();
+  }
+
+  #showOutcome(entry, data, mark) {
+    const { node, tool } = entry;
+    if (tool) {
+      const { text, kind } = toolOutcome(data);
+      node.setOutcome(text, kind);
+      node.replaceData(toolText({ ...tool, result: data.result, error: data.error }));
+    } else {
+      node.replaceData(data.completeContent);
+    }
+    node.setTimes(entry.started, mark.time);
+  }
+
+  #rendered(seq) {
+    const path = sessionPath(this.#sessionId, `block/${seq}.html`);
+    return (all) => askHtml(all ? `${path}?all=1` : path);
+  }
+
+  // Requests.
+
+  #applyToRequest(page, data, mark, mode) {
+    const [part, type, Block] = REQUEST_CALLBACKS[data.callback];
+    const key = `${type}-${data.requestId}`;
+    const entry = this.#entries.get(key);
+    if (part === "start") {
+      if (entry) return;
+      const added = this.#add(page, key, new Block(data, this.#requestActions), { started: mark.time });
+      if (mark.seq && this.#sessionId && added.node.wantsRendering) added.node.renderWith(() => this.#rendered(mark.seq)(false));
+      const answer = this.#headless.get(key)?.end;
+      this.#headless.delete(key);
+      if (answer) {
+        page.endsElsewhere.set(key, answer.mark.seq);
+        this.#settleRequest(added, answer.data, answer.mark);
+      }
+    } else if (!entry) {
+      if (mode !== "refill") this.#headless.set(key, { end: { data, mark } });
+    } else if (!entry.ended) {
+      if (entry.page !== page && mode !== "refill") entry.page.endsElsewhere.set(key, mark.seq);
+      this.#settleRequest(entry, data, mark);
+    }
+  }
+
+  #settleRequest(entry, data, mark) {
+    entry.ended = true;
+    entry.page.open -= 1;
+    entry.node.answered(data, mark.time);
+  }
+
+  // Places.
+
+  #add(page, key, node, { started = null, ended = false, tool = null }) {
+    const entry = { key, node, page, started, ended, tool };
+    if (!ended) page.open += 1;
+    page.keys.add(key);
+    page.element.append(node.divElement);
+    this.#entries.set(key, entry);
+    return entry;
+  }
+
+  #move(entry, page) {
+    entry.page.keys.delete(entry.key);
+    if (!entry.ended) entry.page.open -= 1;
+    entry.page = page;
+    page.keys.add(entry.key);
+    if (!entry.ended) page.open += 1;
+    page.element.append(entry.node.divElement);
+  }
+}
