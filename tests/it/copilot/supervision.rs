@@ -24,15 +24,19 @@ async fn after_a_kill_of_the_server_its_tools_are_ended_at_the_next_start() {
         let session = copilot.session("allow-all").await;
         let tool = copilot.run_tool(&session).await;
         let notes_before = notes(&copilot.server.data());
-        assert_eq!(notes_before[0]["child"]["pid"], copilot.program(), "{notes_before:?}");
+        let program_id = copilot.program();
+        assert_eq!(notes_before[0]["child"]["pid"], program_id, "{notes_before:?}");
         let CopilotServer { mut server, model } = copilot;
+        // It hears that its standard input is closed a moment before it dies; standing still, it cannot use that moment
+        // to end the tool itself.
+        send_signal("STOP", program_id);
         server.kill().await;
         assert!(is_alive(tool), "{program:?}: it is in a process group of its own");
         let mut server = server.start_again().await;
         assert!(!is_alive(tool), "{program:?}: it was ended before anything was served");
         assert!(notes(&server.data()).is_empty());
-        let session = session.seen_by(server.http());
-        assert_eq!(session.ask("@@history").await["text"], "user turns: 2");
+        let answer = session.seen_by(server.http()).ask("@@plain").await;
+        assert_eq!(answer["verdict"], "succeeded", "{program:?} {answer}");
         assert!(server.stop().await);
         assert!(notes(&server.data()).is_empty(), "a clean end leaves none");
         let log = server.stderr().await;
@@ -53,8 +57,9 @@ async fn after_a_kill_of_the_program_its_tools_are_ended_before_it_is_started_ag
         send_signal("KILL", killed);
         let events = stream.until_callback("onIdle").await;
         assert!(events.iter().any(|event| event.json()["kind"] == "interrupted"), "{program:?}");
-        let answer = session.ask("@@history").await;
-        assert_eq!(answer["text"], "user turns: 2", "{program:?} {answer}");
+        // What it remembers of a prompt it was killed in is its own affair: it writes that down when it likes.
+        let answer = session.ask("@@plain").await;
+        assert_eq!(answer["verdict"], "succeeded", "{program:?} {answer}");
         assert!(!is_alive(tool), "{program:?}");
         assert_ne!(copilot.program(), killed);
         assert_eq!(notes(&copilot.server.data()).len(), 1, "of the new one");
@@ -87,7 +92,7 @@ fn started(pid: u32) -> String {
 async fn at_the_start_only_processes_that_carry_a_noted_mark_are_ended() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("work")).expect("a folder to work in");
-    let marks: Vec<String> = (0..5).map(|number| format!("{number:032x}")).collect();
+    let marks: Vec<String> = (0..5).map(|_| uuid::Uuid::new_v4().simple().to_string()).collect();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").expect("Linux");
     let note = |mark: &str, child: u32, child_started: &str| {
         let owner = json!({ "pid": std::process::id(), "started": "1" });
