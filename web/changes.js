@@ -11,7 +11,7 @@ const STATUS = { modified: "M", added: "A", deleted: "D", renamed: "R", untracke
 
 /** The panel for whatever session `current()` gives. */
 export function useChanges(current) {
-  return new SidePanel({ title: "Changes", button: byId("changes-button"), build: (body) => new Changes(body, current()).start() });
+  return new SidePanel({ title: "Changes", button: byId("changes-button"), wide: true, build: (body) => new Changes(body, current()).start() });
 }
 
 class Changes {

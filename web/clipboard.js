@@ -4,7 +4,7 @@ import { announce } from "./announcer.js";
 
 const SHOWN_FOR = 1500;
 
-export async function copyText(text) {
+async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;

@@ -36,11 +36,6 @@ export class FollowEnd {
     this.#toEnd();
   }
 
-  /** Stays where the reader is. */
-  letGo() {
-    this.#set(false);
-  }
-
   #toEnd() {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
     this.#lastTop = this.#scroller.scrollTop;

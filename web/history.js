@@ -26,6 +26,9 @@ export class History {
   #ended = new AbortController();
   #reloads;
 
+  /** Called with events from before everything that was shown. */
+  onOlder = () => {};
+
   constructor(sessionId, renderer, scroller) {
     this.#sessionId = sessionId;
     this.#renderer = renderer;
@@ -105,6 +108,7 @@ export class History {
         this.#older = next ?? null;
         this.#showTop(events[0]?.time);
       });
+      this.onOlder(events);
     } catch (problem) {
       if (this.#ended.signal.aborted) return;
       this.#problem = problem;

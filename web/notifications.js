@@ -78,7 +78,7 @@ class Notifications {
 }
 
 /** What is worth a notification: `{ title, body }`, or null. */
-export function newsOf({ sessionId, title, state, detail, pending }, before) {
+function newsOf({ sessionId, title, state, detail, pending }, before) {
   const name = title || sessionId;
   const known = new Set(before.pending.map(({ requestId }) => requestId));
   const request = pending.find(({ requestId }) => !known.has(requestId));

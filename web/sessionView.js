@@ -42,6 +42,7 @@ export class SessionView extends EventTarget {
     this.composer = new Composer(sessionId);
     this.renderer = new SessionResponseRenderer(part, { sessionId, requestActions: this.#requestActions() });
     this.#history = new History(sessionId, this.renderer, part);
+    this.#history.onOlder = (events) => this.composer.history.addOlder(promptsIn(events).map(({ text }) => text));
     this.banners = new SessionBanners(this);
     this.#ending = later(() => import("./sessionEnding.js")).then(({ SessionEnding }) => new SessionEnding(this));
     this.#toEnd = new ToEndButton(this.renderer, part, this.#left.signal);
@@ -60,7 +61,7 @@ export class SessionView extends EventTarget {
       if (this.hasLeft) return;
       this.update(details);
       this.#history.showEnd(page);
-      for (const { response } of page.events) if (response.callback === "onUserPrompt") this.composer.promptArrived(response.promptId, response.text);
+      for (const { promptId, text } of promptsIn(page.events)) this.composer.promptArrived(promptId, text);
       this.#setWorking(isWorking(page.events, details.state));
       this.#ending.then((ending) => ending.show());
       if (details.state !== "closed") this.startPolling(page.events.at(-1)?.seq ?? 0);
@@ -280,6 +281,10 @@ export function isWorking(events, state) {
     if (response.callback === "onAgentStart" || response.callback === "onUserPrompt") return !["failed", "needs-login", "closed"].includes(state);
   }
   return events.length > 0 && BUSY_STATES.includes(state);
+}
+
+function promptsIn(events) {
+  return events.map(({ response }) => response).filter(({ callback }) => callback === "onUserPrompt");
 }
 
 /** A promise that nobody has to catch before it is awaited. */

@@ -14,9 +14,11 @@ export class SidePanel {
   #title;
   #build;
   #button;
+  #wide;
   #cleanUp = null;
 
-  constructor({ title, button, build }) {
+  constructor({ title, button, build, wide = false }) {
+    this.#wide = wide;
     this.#title = title;
     this.#button = button ?? null;
     this.#build = build;
@@ -38,9 +40,9 @@ export class SidePanel {
     const close = make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Close the panel", title: "Close (Escape)", on: { click: () => this.close() } }, icon("close"));
     const body = make("div", { class: "side-panel-body", tabindex: "0" });
     panel.replaceChildren(make("div", { class: "side-panel-head" }, make("h2", { id: "side-panel-title", text: this.#title }), close), body);
+    panel.classList.toggle("wide", this.#wide);
     panel.hidden = false;
     this.#button?.setAttribute("aria-expanded", "true");
-    document.body.classList.add("with-panel");
     this.#cleanUp = this.#build(body) ?? null;
     close.focus({ preventScroll: true });
   }
@@ -54,7 +56,6 @@ export class SidePanel {
     panel.hidden = true;
     panel.replaceChildren();
     this.#button?.setAttribute("aria-expanded", "false");
-    document.body.classList.remove("with-panel");
     if (hadFocus && !keepFocus) this.#button?.focus();
   }
 }

@@ -13,8 +13,6 @@ const STATES = {
   closed: { word: "Closed", mark: "closed" },
 };
 
-export const OPEN_STATES = Object.keys(STATES).filter((state) => state !== "closed");
-
 /** States in which a turn runs. */
 export const BUSY_STATES = ["working", "waiting", "recovering"];
 

@@ -79,6 +79,19 @@ test("the arrow keys bring earlier requests back, and what was being written too
   assert.equal(await textarea(page).inputValue(), "one\ntwo", "within a text the keys move the cursor");
 });
 
+test("requests from before the first screens are brought back too", async () => {
+  const id = await deck.server.session();
+  await deck.server.turn(id, "hello long ago");
+  await deck.server.turn(id, "blocks 60");
+  const page = await openSession(deck, id);
+  await page.locator("#session-part").evaluate((part) => part.scrollTo({ top: 0 }));
+  await blocks(page, "User").first().waitFor();
+  await textarea(page).press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "blocks 60");
+  await textarea(page).press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello long ago");
+});
+
 test("a draft stays over a reload, per session, and goes when it is sent", async () => {
   const [one, other] = [await deck.server.session(), await deck.server.session()];
   const page = await openSession(deck, one);

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { useDeck } from "./support/index.mjs";
+import { usePages } from "./support/index.mjs";
 
-const deck = useDeck();
+const deck = usePages();
 
 const HOSTILE = [
   "<script>window.hacked = 1</script>",

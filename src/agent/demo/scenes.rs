@@ -173,26 +173,18 @@ async fn colours(stage: &Stage) -> Played {
 async fn blocks(stage: &Stage, count: usize) -> Played {
     for index in 0..count {
         let id = stage.id(&format!("block-{index}"));
-        let (start, end) = match index % 4 {
-            0 => (
-                BlockStart::Reasoning { id: id.clone(), parent: None },
-                BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, which thinks nothing.") },
-            ),
-            3 => (
-                BlockStart::Message { id: id.clone(), parent: None },
-                BlockEnd::Message { id, content: format!("Message **{index}** of the demo, with a `word` of code.") },
-            ),
-            _ => (
-                BlockStart::Tool {
-                    id: id.clone(),
-                    parent: None,
-                    name: "shell".to_owned(),
-                    arguments: format!("{:#}", json!({ "command": format!("echo {index}") })),
-                },
-                BlockEnd::Tool { id, result: Some(tool_result(format!("{index}\n"), None)), error: None },
-            ),
+        // Only tools need a beginning, because it names them; the session makes up the others.
+        let end = match index % 4 {
+            0 => BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, which thinks nothing.") },
+            3 => BlockEnd::Message { id, content: format!("Message **{index}** of the demo, with a `word` of code.") },
+            _ => {
+                let arguments = format!("{:#}", json!({ "command": format!("echo {index}") }));
+                let name = "shell".to_owned();
+                let start = BlockStart::Tool { id: id.clone(), parent: None, name, arguments };
+                stage.tell(AgentEvent::BlockStarted(start)).await?;
+                BlockEnd::Tool { id, result: Some(tool_result(format!("{index}\n"), None)), error: None }
+            }
         };
-        stage.tell(AgentEvent::BlockStarted(start)).await?;
         stage.tell(AgentEvent::BlockEnded(end)).await?;
     }
     stage.message("That were all blocks of the demo.").await

@@ -63,13 +63,12 @@ export async function openSetup(deck, path = "/", context) {
 
 /** Collects what the page asks the server for from now on: `{ method, path }` with a count of calls under way. */
 export function watchCalls(page, pattern) {
-  const calls = { all: [], underWay: 0, most: 0 };
+  const calls = { all: [], underWay: 0 };
   page.on("request", (request) => {
     const { pathname, search } = new URL(request.url());
     if (!pattern.test(pathname)) return;
     calls.all.push(`${request.method()} ${pathname}${search}`);
     calls.underWay += 1;
-    calls.most = Math.max(calls.most, calls.underWay);
     const done = () => {
       calls.underWay -= 1;
     };
