@@ -95,7 +95,9 @@ struct WebFile {
 /// Changes with any of the files.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Sha256::new();
-    FILES.iter().for_each(|(name, content)| hash.update(format!("{name}\0{content}\0")));
+    for (name, content) in FILES {
+        hash.update(format!("{name}\0{content}\0"));
+    }
     digest_text(&hash.finalize())
 });
 
