@@ -2,7 +2,7 @@
 //!
 //! What must always hold here:
 //!
-//! - Nothing an agent wrote becomes markup: text goes through [`Html::text`], which escapes it, and Markdown is
+//! - Nothing an agent wrote becomes markup: text goes through `Html::text`, which escapes it, and Markdown is
 //!   sanitised after it was rendered. Only literals of this crate are written as they are.
 //! - No inline style and no script, so that the strict Content-Security-Policy stands.
 //! - Whatever the input, there is an answer in bounded time: what is too long, too deep or too slow is shown plain, and

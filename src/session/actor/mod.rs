@@ -99,6 +99,8 @@ pub(super) struct Actor {
     stalled_since: Option<Instant>,
     let_go_at: Option<Instant>,
     outcomes_awaited: HashMap<u32, Vec<oneshot::Sender<PromptOutcome>>>,
+    /// Those who waited for a turn that is over, until its end has been handed to the store.
+    outcomes_ready: Vec<(oneshot::Sender<PromptOutcome>, PromptOutcome)>,
     /// All that the session has cost.
     usage: Usage,
     /// Pictures of tool calls that have not ended.
@@ -141,6 +143,7 @@ impl Actor {
             stalled_since: None,
             let_go_at: None,
             outcomes_awaited: HashMap::new(),
+            outcomes_ready: Vec::new(),
             usage,
             images: HashMap::new(),
         }
@@ -153,7 +156,7 @@ impl Actor {
         let (stopping, broken) = (self.around.stopping.clone(), self.journal.log().broken().clone());
         self.post();
         loop {
-            self.journal.flush();
+            self.flush();
             let full = self.journal.in_flight() >= WINDOW;
             if full {
                 // Nobody listens, so nobody can say that it is quiet.
@@ -197,7 +200,7 @@ impl Actor {
                 }
             }
         }
-        self.journal.flush();
+        self.flush();
         self.disconnect().await;
     }
 

@@ -256,11 +256,19 @@ impl Actor {
 
     pub(super) fn resolve_prompt(&mut self, number: u32, text: String, verdict: PromptVerdict, usage: Usage) {
         let outcome = PromptOutcome { prompt_id: prompt_id(number), text, verdict, usage };
-        for waiting in self.outcomes_awaited.remove(&number).into_iter().flatten() {
-            // Whoever waited may have hung up.
-            let _ = waiting.send(outcome.clone());
-        }
+        // Whoever waits reads the outcome from the store, so they are told once it has been handed to it.
+        let waiting = self.outcomes_awaited.remove(&number).into_iter().flatten();
+        self.outcomes_ready.extend(waiting.map(|waiting| (waiting, outcome.clone())));
         self.journal.change(Change::PromptEnded(number, outcome));
+    }
+
+    /// Hands what was written to the store, then tells those who waited for the end of a turn.
+    pub(super) fn flush(&mut self) {
+        self.journal.flush();
+        for (waiting, outcome) in self.outcomes_ready.drain(..) {
+            // Whoever waited may have hung up.
+            let _ = waiting.send(outcome);
+        }
     }
 
     pub(super) fn close_blocks(&mut self, reason: &str) {
