@@ -89,7 +89,9 @@ export class History {
   }
 
   #scrolled() {
-    if (this.#isNearTop()) this.#loadOlder();
+    // After a failure the reader's button or a new visit to the top tries again, not every small move of the wheel.
+    if (!this.#isNearTop()) this.#problem = null;
+    else if (!this.#problem) this.#loadOlder();
     this.letGoOfFarPages();
   }
 

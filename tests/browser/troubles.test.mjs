@@ -47,9 +47,18 @@ test("earlier parts that cannot be loaded are said at the top, and tried again",
   await context.route(/\/log\?before=\d{1,9}&/, (route) => (broken ? route.fulfill({ status: 500, json: { error: "InternalError", message: "The page cannot be read." } }) : route.continue()));
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/?session=${id}`);
+  const calls = watchCalls(page, /\/log$/);
   await shown(page);
   await page.locator("#session-part").evaluate((part) => part.scrollTo({ top: 0 }));
   await waitForText(page.locator(".history-top"), /could not be loaded: The page cannot be read/);
+  const asked = calls.all.length;
+  await page.locator("#session-part").evaluate(async (part) => {
+    for (const top of [30, 0, 60, 5]) {
+      part.scrollTo({ top });
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+    }
+  });
+  assert.equal(calls.all.length, asked, "scrolling about at the top does not ask again and again");
   broken = false;
   await page.locator(".history-top").getByRole("button", { name: "Try again" }).click();
   await waitForText(page.locator(".history-top"), /Beginning of the session|Loading/);
