@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::agent::acp::{Acp, AcpSettings};
 use crate::agent::copilot::{Copilot, CopilotSettings, OwnProvider};
 use crate::agent::demo::Demo;
-use crate::agent::{Quarantine, Runtimes, agent_environment};
-use crate::config::{Config, McpServer, Provider, ProviderKind, WireApi};
+use crate::agent::{Quarantine, Runtime, Runtimes, agent_environment};
+use crate::config::{AcpAgent, Config, McpServer, Provider, ProviderKind, WireApi};
 use crate::process::Supervisor;
 
 /// All runtimes. What they keep is below `data_folder`.
@@ -19,8 +20,69 @@ pub(super) fn runtimes(
     quarantine: Arc<Quarantine>,
     supervisor: Supervisor,
 ) -> Runtimes {
-    let copilot = CopilotSettings { supervisor, ..copilot_settings(config, data_folder, quarantine) };
-    Runtimes::new(vec![Arc::new(Copilot::new(copilot)), Arc::new(Demo::new())])
+    let settings = CopilotSettings {
+        supervisor: supervisor.clone(),
+        ..copilot_settings(config, data_folder, Arc::clone(&quarantine))
+    };
+    let of_copilot = acp_of_copilot(config, &settings);
+    let copilot = Arc::new(Copilot::new(settings));
+    let mut all: Vec<Arc<dyn Runtime>> = vec![Arc::clone(&copilot) as Arc<dyn Runtime>];
+    all.push(Arc::new(Acp::of_copilot(copilot, of_copilot)));
+    for (name, agent) in &config.acp {
+        let settings = acp_settings(config, name, agent, Arc::clone(&quarantine), supervisor.clone());
+        all.push(Arc::new(Acp::configured(settings)));
+    }
+    all.push(Arc::new(Demo::new()));
+    Runtimes::new(all)
+}
+
+/// What Copilot over ACP shares with Copilot.
+fn acp_of_copilot(config: &Config, copilot: &CopilotSettings) -> AcpSettings {
+    let home = &config.agents.copilot.home;
+    let home = (!home.as_os_str().is_empty()).then(|| ("COPILOT_HOME".to_owned(), home.to_string_lossy().into_owned()));
+    AcpSettings {
+        name: String::new(),
+        title: String::new(),
+        command: String::new(),
+        arguments: Vec::new(),
+        variables: home.into_iter().collect(),
+        environment: copilot.environment.clone(),
+        login_hint: String::new(),
+        auth_method: String::new(),
+        models: Vec::new(),
+        hello_within: copilot.hello_within,
+        mcp_servers: copilot.mcp_servers.clone(),
+        quarantine: Arc::clone(&copilot.quarantine),
+        supervisor: copilot.supervisor.clone(),
+    }
+}
+
+fn acp_settings(
+    config: &Config,
+    name: &str,
+    agent: &AcpAgent,
+    quarantine: Arc<Quarantine>,
+    supervisor: Supervisor,
+) -> AcpSettings {
+    AcpSettings {
+        name: format!("acp:{name}"),
+        title: name.to_owned(),
+        command: agent.command.clone(),
+        arguments: agent.args.clone(),
+        variables: agent.env.clone(),
+        environment: agent_environment(std::env::vars(), &config.agents.environment),
+        login_hint: agent.login_hint.clone(),
+        auth_method: agent.auth_method.clone(),
+        models: agent.models.clone(),
+        hello_within: agent.hello_within.or_zero(),
+        mcp_servers: mcp_servers(config),
+        quarantine,
+        supervisor,
+    }
+}
+
+fn mcp_servers(config: &Config) -> Map<String, Value> {
+    config.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_value(server))).collect()
 }
 
 fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarantine>) -> CopilotSettings {
@@ -42,7 +104,7 @@ fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarant
         hello_within: copilot.hello_within.or_zero(),
         end_when_idle: copilot.end_when_idle.0,
         providers: config.providers.iter().map(|(name, entry)| (name.clone(), provider(entry))).collect(),
-        mcp_servers: config.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_value(server))).collect(),
+        mcp_servers: mcp_servers(config),
         quarantine,
         environment,
         ..CopilotSettings::default()

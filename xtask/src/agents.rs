@@ -6,7 +6,8 @@ use std::process::Command;
 use crate::shell::{run, works};
 
 /// Exact versions: what a test sees must not change under it.
-const PACKAGES: [(&str, &str); 2] = [("@github/copilot", "1.0.102"), ("@github/copilot-sdk", "1.0.14")];
+const PACKAGES: [(&str, &str); 3] =
+    [("@github/copilot", "1.0.102"), ("@github/copilot-sdk", "1.0.14"), ("opencode-ai", "1.18.33")];
 
 /// Installs what is missing. Gives the folder.
 pub fn install() -> Result<PathBuf, String> {
