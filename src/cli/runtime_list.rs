@@ -20,17 +20,15 @@ pub(super) fn runtimes(
     quarantine: Arc<Quarantine>,
     supervisor: Supervisor,
 ) -> Runtimes {
-    let settings = CopilotSettings {
-        supervisor: supervisor.clone(),
-        ..copilot_settings(config, data_folder, Arc::clone(&quarantine))
-    };
-    let of_copilot = acp_of_copilot(config, &settings);
+    let settings = CopilotSettings { supervisor, ..copilot_settings(config, data_folder, quarantine) };
+    let acp = acp_of_copilot(config, &settings);
+    let environment = agent_environment(std::env::vars(), &config.agents.environment);
+    let common = AcpSettings { environment, ..acp.clone() };
     let copilot = Arc::new(Copilot::new(settings));
     let mut all: Vec<Arc<dyn Runtime>> = vec![Arc::clone(&copilot) as Arc<dyn Runtime>];
-    all.push(Arc::new(Acp::of_copilot(copilot, of_copilot)));
+    all.push(Arc::new(Acp::of_copilot(copilot, acp)));
     for (name, agent) in &config.acp {
-        let settings = acp_settings(config, name, agent, Arc::clone(&quarantine), supervisor.clone());
-        all.push(Arc::new(Acp::configured(settings)));
+        all.push(Arc::new(Acp::configured(acp_settings(common.clone(), name, agent))));
     }
     all.push(Arc::new(Demo::new()));
     Runtimes::new(all)
@@ -57,32 +55,19 @@ fn acp_of_copilot(config: &Config, copilot: &CopilotSettings) -> AcpSettings {
     }
 }
 
-fn acp_settings(
-    config: &Config,
-    name: &str,
-    agent: &AcpAgent,
-    quarantine: Arc<Quarantine>,
-    supervisor: Supervisor,
-) -> AcpSettings {
+fn acp_settings(common: AcpSettings, name: &str, agent: &AcpAgent) -> AcpSettings {
     AcpSettings {
         name: format!("acp:{name}"),
         title: name.to_owned(),
         command: agent.command.clone(),
         arguments: agent.args.clone(),
         variables: agent.env.clone(),
-        environment: agent_environment(std::env::vars(), &config.agents.environment),
         login_hint: agent.login_hint.clone(),
         auth_method: agent.auth_method.clone(),
         models: agent.models.clone(),
         hello_within: agent.hello_within.or_zero(),
-        mcp_servers: mcp_servers(config),
-        quarantine,
-        supervisor,
+        ..common
     }
-}
-
-fn mcp_servers(config: &Config) -> Map<String, Value> {
-    config.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_value(server))).collect()
 }
 
 fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarantine>) -> CopilotSettings {
@@ -104,7 +89,7 @@ fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarant
         hello_within: copilot.hello_within.or_zero(),
         end_when_idle: copilot.end_when_idle.0,
         providers: config.providers.iter().map(|(name, entry)| (name.clone(), provider(entry))).collect(),
-        mcp_servers: mcp_servers(config),
+        mcp_servers: config.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_value(server))).collect(),
         quarantine,
         environment,
         ..CopilotSettings::default()

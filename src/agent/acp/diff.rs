@@ -23,7 +23,7 @@ pub(super) fn unified(path: &str, old: Option<&str>, new: &str) -> String {
     let around = same_start - first + trailing;
     let place = |count: usize| if count == 0 { (first, 0) } else { (first + 1, count) };
     let ((old_start, old_count), (new_start, new_count)) = (place(around + removed.len()), place(around + added.len()));
-    text.push_str(&format!("@@ -{old_start},{old_count} +{new_start},{new_count} @@\n"));
+    text.push_str(&["@@ -", &range(old_start, old_count), " +", &range(new_start, new_count), " @@\n"].concat());
     let end = before.len() - same_end;
     let parts = [(' ', &before[first..same_start]), ('-', removed), ('+', added), (' ', &before[end..end + trailing])];
     for (sign, lines) in parts {
@@ -34,6 +34,10 @@ pub(super) fn unified(path: &str, old: Option<&str>, new: &str) -> String {
         }
     }
     text
+}
+
+fn range(start: usize, count: usize) -> String {
+    format!("{start},{count}")
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ impl History {
             all.extend(page.iter().filter_map(own_session));
             false
         });
-        listed.await.map_err(|error| in_words(error))?;
+        listed.await.map_err(in_words)?;
         all.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
         Ok(all)
     }

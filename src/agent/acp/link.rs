@@ -60,6 +60,10 @@ pub(super) struct Link {
     requests_made: u64,
     /// The session was there before and nothing has been asked in it yet: what is said of the conversation is past.
     is_replaying: bool,
+    /// It was begun with this connection.
+    is_new: bool,
+    /// Notices wait for the first prompt, because a session's log begins with it.
+    untold: Option<Vec<AgentEvent>>,
     /// Something has been said in the turn that runs.
     has_spoken: bool,
     /// Text before the next prompt, for an agent that knows no other way.
@@ -88,10 +92,8 @@ impl Link {
         events: mpsc::Sender<AgentEvent>,
         opened: Opened,
     ) -> (Self, Vec<Incoming>) {
-        let Opened { agent, session, offers, early, refused_servers, .. } = opened;
-        for server in refused_servers {
-            tracing::warn!(%server, agent = %settings.title, "the agent does not take an MCP server of this kind");
-        }
+        let Opened { agent, session, offers, early, notes, .. } = opened;
+        let warning = |message| AgentEvent::Notice { kind: "warning".to_owned(), message };
         let is_new = wanted.spec.agent_session_id.is_none();
         let preamble = wanted.spec.system_prompt.clone().filter(|text| is_new && !text.is_empty());
         let link = Self {
@@ -105,6 +107,8 @@ impl Link {
             requests: HashMap::new(),
             requests_made: 0,
             is_replaying: !is_new,
+            is_new,
+            untold: Some(notes.into_iter().map(warning).collect()),
             has_spoken: false,
             preamble,
             calls_held_since: None,
@@ -225,7 +229,11 @@ impl Link {
                 let prompt = Prompt { turn_id: turn_id.clone(), text, attachments, is_repeated: false };
                 self.has_spoken = false;
                 self.send_prompt(prompt).await?;
-                self.tell(AgentEvent::TurnStarted { turn_id }).await
+                self.tell(AgentEvent::TurnStarted { turn_id }).await?;
+                for notice in self.untold.take().unwrap_or_default() {
+                    self.tell(notice).await?;
+                }
+                Ok(())
             }
             AgentCommand::Steer { .. } => {
                 self.warn(format!("{} takes no more words in a turn that runs.", self.settings.title)).await
@@ -344,7 +352,12 @@ impl Link {
         self.calls_held_since =
             self.translator.holds_calls().then(|| self.calls_held_since.unwrap_or_else(Instant::now));
         for event in events {
-            self.tell(event).await?;
+            match (&event, &mut self.untold) {
+                // Whoever has read them does not want them again after each restart.
+                (AgentEvent::Notice { kind, .. }, Some(_)) if kind == "commands" && !self.is_new => {}
+                (AgentEvent::Notice { .. }, Some(untold)) => untold.push(event),
+                _ => self.tell(event).await?,
+            }
         }
         Ok(())
     }

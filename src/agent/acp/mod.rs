@@ -180,7 +180,7 @@ impl Acp {
         // It has been read by now.
         drop(server_file);
         let (life, restored, session) = (Arc::clone(&opened.agent.life), opened.restored, opened.session.clone());
-        self.remember(&opened.agent.about.version, opened.offers.models(), &life);
+        self.remember(opened.agent.about.version.clone(), opened.offers.models(), &life);
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
@@ -191,9 +191,9 @@ impl Acp {
             .with_restored(restored))
     }
 
-    fn remember(&self, version: &Option<String>, models: Vec<Model>, life: &Arc<Life>) {
+    fn remember(&self, version: Option<String>, models: Vec<Model>, life: &Arc<Life>) {
         let mut known = self.known.lock();
-        known.0.clone_from(version);
+        known.0 = version;
         if !models.is_empty() {
             known.1 = models;
         }
@@ -269,6 +269,13 @@ fn anywhere() -> PathBuf {
 impl Runtime for Acp {
     fn name(&self) -> &str {
         &self.settings.name
+    }
+
+    fn family(&self) -> &str {
+        match &self.kin {
+            Kin::Copilot(copilot) => copilot.name(),
+            Kin::Configured(_) => self.name(),
+        }
     }
 
     fn capabilities(&self) -> &Capabilities {

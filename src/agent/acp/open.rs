@@ -27,8 +27,8 @@ pub(super) struct Opened {
     pub restored: Restored,
     /// News that came while it was opened and is no part of its past.
     pub early: Vec<Incoming>,
-    /// MCP servers that the agent does not take.
-    pub refused_servers: Vec<String>,
+    /// What a person should know of it.
+    pub notes: Vec<String>,
 }
 
 /// What opening needs beside the settings.
@@ -50,15 +50,15 @@ pub(super) async fn open(settings: &AcpSettings, wanted: &Wanted) -> Result<Open
 
 async fn open_once(settings: &AcpSettings, wanted: &Wanted) -> Result<Opened, StartError> {
     let mut agent = Agent::start(settings, &wanted.launch).await?;
-    let mut opening = Opening { settings, wanted, early: Vec::new(), replay: Replay::default() };
+    let mut opening = Opening { settings, wanted, early: Vec::new(), replay: Replay::default(), notes: Vec::new() };
     match opening.session(&mut agent).await {
-        Ok((session, offers, refused_servers)) => {
+        Ok((session, offers)) => {
             let restored = match wanted.spec.agent_session_id {
                 Some(_) => opening.replay.restored(),
                 None => Restored::New,
             };
-            let early = opening.early;
-            Ok(Opened { agent, session, offers, restored, early, refused_servers })
+            let (early, notes) = (opening.early, opening.notes);
+            Ok(Opened { agent, session, offers, restored, early, notes })
         }
         Err(error) => {
             agent.end().await;
@@ -72,25 +72,30 @@ struct Opening<'a> {
     wanted: &'a Wanted,
     early: Vec<Incoming>,
     replay: Replay,
+    notes: Vec<String>,
 }
 
 impl Opening<'_> {
-    async fn session(&mut self, agent: &mut Agent) -> Result<(String, Offers, Vec<String>), StartError> {
+    async fn session(&mut self, agent: &mut Agent) -> Result<(String, Offers), StartError> {
         if !self.settings.auth_method.is_empty() {
             let params = AuthenticateRequest::new(self.settings.auth_method.clone());
             self.call(agent, "authenticate", &params).await.map_err(|error| self.refused("the login", error, agent))?;
         }
         let servers = mcp::servers(&self.wanted.mcp_servers, &agent.about);
+        if !servers.refused.is_empty() {
+            let (name, refused) = (&self.settings.title, servers.refused.join(", "));
+            self.notes.push(format!("{name} takes no MCP servers of this kind, and goes without: {refused}."));
+        }
         let (session, answer) = match &self.wanted.spec.agent_session_id {
             Some(id) => (id.clone(), self.load(agent, id, servers.offered).await?),
-            None => self.new(agent, servers.offered).await?,
+            None => self.begin(agent, servers.offered).await?,
         };
         let mut offers = Offers::read(&answer);
         self.choose(agent, &session, &mut offers).await?;
-        Ok((session, offers, servers.refused))
+        Ok((session, offers))
     }
 
-    async fn new(&mut self, agent: &mut Agent, servers: Vec<McpServer>) -> Result<(String, Value), StartError> {
+    async fn begin(&mut self, agent: &mut Agent, servers: Vec<McpServer>) -> Result<(String, Value), StartError> {
         let params = NewSessionRequest::new(self.folder()).mcp_servers(servers);
         let answer = self.call(agent, "session/new", &params).await;
         let answer = answer.map_err(|error| self.refused("a new session", error, agent))?;
@@ -157,7 +162,7 @@ impl Opening<'_> {
                     let answer = answer.map_err(|error| self.refused("the effort", error, agent))?;
                     offers.learn_options(&answer["configOptions"]);
                 }
-                None => tracing::info!(effort, agent = %name, "the agent has no choice of effort"),
+                None => self.notes.push(format!("{name} has no choice of effort {effort:?}; it uses its own.")),
             }
         }
         if let Some(mode) = self.wanted.spec.options.get("mode").and_then(Value::as_str) {

@@ -85,11 +85,12 @@ impl Choices {
             RequestAnswer::Permission { decision: Decision::AllowAlways, .. } => {
                 self.first(&["allow_always", "allow_once"])
             }
-            RequestAnswer::Permission { decision: Decision::Deny, .. } => self.first(&["reject_once", "reject_always"]),
             RequestAnswer::Question(QuestionAnswer::Text(words)) => {
                 self.0.iter().find(|choice| choice.name == *words || choice.id == *words)
             }
-            RequestAnswer::Question(_) => self.first(&["reject_once", "reject_always"]),
+            RequestAnswer::Permission { decision: Decision::Deny, .. } | RequestAnswer::Question(_) => {
+                self.first(&["reject_once", "reject_always"])
+            }
         };
         match chosen {
             Some(choice) => json!({ "outcome": { "outcome": "selected", "optionId": choice.id } }),

@@ -273,6 +273,8 @@ fn note_rubbish(line: &str, count: u32, stream: &Stream) {
 }
 
 fn understand(line: &str) -> Option<Incoming> {
+    // A list would do for a struct.
+    let line = Some(line).filter(|line| line.trim_start().starts_with('{'))?;
     let envelope: Envelope<'_> = serde_json::from_str(line).ok()?;
     let owned = |raw: Option<&RawValue>| raw.map_or_else(nothing, ToOwned::to_owned);
     match (envelope.method, envelope.id) {

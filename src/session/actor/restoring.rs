@@ -13,7 +13,9 @@ impl Actor {
     pub(super) fn take_lease(&mut self) -> Result<(), String> {
         let Some(agent_session) = &self.agent_session_id else { return Ok(()) };
         self.lease = None;
-        match self.around.leases.take(&self.profile.runtime, agent_session, self.id) {
+        let runtime = self.around.runtimes.named(&self.profile.runtime).ok();
+        let family = runtime.as_ref().map_or(self.profile.runtime.as_str(), |runtime| runtime.family());
+        match self.around.leases.take(family, agent_session, self.id) {
             Ok(lease) => {
                 self.lease = Some(lease);
                 Ok(())

@@ -44,7 +44,11 @@ async fn an_action_happens_only_when_it_is_allowed() {
         let session = session(&copilot, "ask").await;
         let request = session.prompt_and_get_request(&format!("@@bash touch {file}")).await;
         let body = session.get("").await.json()["requests"][0]["body"].clone();
-        assert_eq!((&body["detail"], &body["kind"]), (&json!(format!("touch {file}")), &json!("shell")), "exactly what would run");
+        assert_eq!(
+            (&body["detail"], &body["kind"]),
+            (&json!(format!("touch {file}")), &json!("shell")),
+            "exactly what would run"
+        );
         session.post(&format!("/permission/{request}"), json!({ "decision": decision })).await;
         session.events_after(0).await.until_callback("onIdle").await;
         assert_eq!(copilot.server.work().join(file).exists(), decision == "allow-once", "{decision}");
@@ -167,7 +171,11 @@ async fn without_a_login_a_person_is_told_how_and_the_prompt_is_kept() {
     session.prompt("hello").await;
     session.events_after(0).await.until(|event| event.json()["state"] == "needs-login").await;
     let details = session.get("").await.json();
-    assert_eq!((&details["state"], &details["queuedPrompts"]), (&json!("needs-login"), &json!(1)), "the prompt is kept");
+    assert_eq!(
+        (&details["state"], &details["queuedPrompts"]),
+        (&json!("needs-login"), &json!(1)),
+        "the prompt is kept"
+    );
     assert_eq!(
         details["stateDetail"],
         "Copilot is installed and nobody is logged in: log in from the page or with `copilot login`, or set GH_TOKEN, \
@@ -175,7 +183,10 @@ async fn without_a_login_a_person_is_told_how_and_the_prompt_is_kept() {
     );
     assert_eq!(notices(&session, "login-needed").await.len(), 1);
     let runtimes = server.http().get("/api/runtimes").await.json();
-    assert_eq!((&runtimes["runtimes"][1]["name"], &runtimes["runtimes"][1]["ready"]), (&json!("copilot-acp"), &json!(false)));
+    assert_eq!(
+        (&runtimes["runtimes"][1]["name"], &runtimes["runtimes"][1]["ready"]),
+        (&json!("copilot-acp"), &json!(false))
+    );
 }
 
 #[tokio::test]
@@ -197,8 +208,9 @@ async fn an_error_of_the_model_fails_the_turn_and_the_session_goes_on() {
 #[tokio::test]
 async fn a_session_gets_the_model_that_it_asks_for() {
     let copilot = start().await;
-    let session =
-        copilot.session_with(json!({ "runtime": "copilot-acp", "model": "scripted-model", "permissionMode": "ask" })).await;
+    let session = copilot
+        .session_with(json!({ "runtime": "copilot-acp", "model": "scripted-model", "permissionMode": "ask" }))
+        .await;
     session.ask("@@plain").await;
     assert_eq!(copilot.model.requests().last().expect("asked")["model"], "scripted-model");
     let provider = json!({ "type": "openai", "baseUrl": copilot.model.base_url(), "apiKey": "sk-own" });
@@ -218,7 +230,9 @@ async fn a_program_as_an_mcp_server_reaches_copilot_and_its_secrets_are_on_no_co
     let copilot = start().await;
     let servers = json!({ "greeter": { "command": "node", "args": [script], "env": { "KEY": "sk-ofTheServer" } } });
     let session = copilot
-        .session_with(json!({ "runtime": "copilot-acp", "permissionMode": "allow-all", "options": { "mcpServers": servers } }))
+        .session_with(
+            json!({ "runtime": "copilot-acp", "permissionMode": "allow-all", "options": { "mcpServers": servers } }),
+        )
         .await;
     let outcome = session.ask("@@tool greeter-greet {\"name\":\"world\"}").await;
     assert_eq!(outcome["verdict"], "succeeded", "{outcome}");
@@ -234,7 +248,9 @@ async fn a_program_as_an_mcp_server_reaches_copilot_and_its_secrets_are_on_no_co
 async fn the_canary_sings_on_it_and_it_is_listed() {
     let copilot = start().await;
     let doctor = copilot.server.run(&["doctor"]).await;
-    for line in ["copilot-acp: program", "copilot-acp: protocol", "copilot-acp: login", "copilot-acp: permission canary"] {
+    for line in
+        ["copilot-acp: program", "copilot-acp: protocol", "copilot-acp: login", "copilot-acp: permission canary"]
+    {
         assert!(doctor.stdout.contains(line), "{line}: {}", doctor.stdout);
     }
     let canary = doctor.stdout.lines().find(|line| line.contains("copilot-acp: permission canary")).expect("a line");
@@ -242,4 +258,19 @@ async fn the_canary_sings_on_it_and_it_is_listed() {
     let agents = copilot.server.run(&["agents"]).await;
     assert!(agents.stdout.contains("copilot-acp"), "{}", agents.stdout);
     assert!(children_of(copilot.server.process_id()).len() <= 1, "what was started for a check is gone");
+}
+
+#[tokio::test]
+async fn a_session_is_the_same_by_whichever_way_copilot_is_reached() {
+    let copilot = start().await;
+    let session = session(&copilot, "ask").await;
+    session.ask("@@plain").await;
+    let http = copilot.server.http();
+    let listed = http.get("/api/agent-sessions?runtime=copilot").await.json();
+    assert_eq!(listed["sessions"][0]["adoptedAs"], session.id, "nobody drives it twice: {listed}");
+    let id = listed["sessions"][0]["agentSessionId"].as_str().expect("an id");
+    let adopted = http.post_json(&format!("/api/agent-sessions/copilot/{id}/adopt"), &json!({})).await;
+    assert_eq!(adopted.json()["sessionId"], session.id, "{}", adopted.text());
+    let all = http.get("/api/agent-sessions").await.json();
+    assert_eq!(all["sessions"].as_array().expect("sessions").len(), 1, "and it is listed once: {all}");
 }

@@ -41,7 +41,7 @@ async fn a_flood_arrives_whole_and_others_are_served_meanwhile() {
     flooded.prompt("@@many 100000").await;
     assert_eq!(other.ask("@@echo here").await["text"], "ECHO[here]");
     let events = flooded.events_after(0).await.until_callback("onIdle").await;
-    let expected = (0..100_000).map(|number| format!("t{number} ")).collect::<String>();
+    let expected = (0..100_000).map(|number| format!("t{number} ")).collect::<Vec<_>>().concat();
     assert_eq!(message_text(&events).len(), expected.len());
     assert_eq!(message_text(&events), expected);
 }
@@ -71,7 +71,11 @@ async fn half_a_line_and_then_nothing_is_no_sign_of_life_and_is_ended_where_conf
     session.ask("@@echo one").await;
     // It answers a look, because its other half goes on: so it is stopped altogether.
     session.prompt("@@half").await;
-    session.events_after(0).await.until(|event| event.callback() == "onAgentStart" && event.data.contains("turn-2")).await;
+    session
+        .events_after(0)
+        .await
+        .until(|event| event.callback() == "onAgentStart" && event.data.contains("turn-2"))
+        .await;
     let program = crate::support::children_of(fake.server.process_id());
     for process in &program {
         crate::support::send_signal("STOP", *process);
@@ -149,7 +153,10 @@ async fn another_version_a_refusal_and_a_session_without_id_are_named() {
 #[tokio::test]
 async fn a_program_that_is_no_agent_is_named_with_what_it_said() {
     for (script, words) in [
-        ("echo Welcome to something else; cat > /dev/null", &["Welcome to something else", "hello_within", "did not answer"][..]),
+        (
+            "echo Welcome to something else; cat > /dev/null",
+            &["Welcome to something else", "hello_within", "did not answer"][..],
+        ),
         ("echo usage: other >&2; exit 2", &["usage: other", "ended at its start"]),
         ("cat", &["does not speak ACP"]),
         ("cat > /dev/null", &["did not answer within 1s"]),
@@ -174,8 +181,12 @@ async fn a_program_that_is_not_there_costs_nothing_and_says_what_to_do() {
     let config = "[acp.gone]\ncommand = \"no-such-agent\"\n[acp.wrong]\ncommand = \"/no/such/agent\"";
     let server = Server::builder().config(config).start().await;
     let runtimes = server.http().get("/api/runtimes").await.json();
-    let names: Vec<&str> =
-        runtimes["runtimes"].as_array().expect("runtimes").iter().filter_map(|runtime| runtime["name"].as_str()).collect();
+    let names: Vec<&str> = runtimes["runtimes"]
+        .as_array()
+        .expect("runtimes")
+        .iter()
+        .filter_map(|runtime| runtime["name"].as_str())
+        .collect();
     assert_eq!(names, ["copilot", "copilot-acp", "acp:gone", "acp:wrong", "demo"]);
     for (position, word) in [(2, "no-such-agent"), (3, "/no/such/agent")] {
         let runtime = &runtimes["runtimes"][position];
@@ -194,7 +205,8 @@ async fn an_agent_without_a_command_is_refused_at_the_start_and_secrets_are_not_
     let folder = tempfile::tempdir().expect("a folder");
     let bad = Server::builder().config("[acp.x]\nargs = [\"--acp\"]").run(folder.path(), &["config"]).await;
     assert!(!bad.success && bad.stderr.contains("command is missing"), "{}", bad.stderr);
-    let unknown = Server::builder().config("[acp.x]\ncommand = \"x\"\nlogin = \"y\"").run(folder.path(), &["config"]).await;
+    let unknown =
+        Server::builder().config("[acp.x]\ncommand = \"x\"\nlogin = \"y\"").run(folder.path(), &["config"]).await;
     assert!(!unknown.success && unknown.stderr.contains("login"), "{}", unknown.stderr);
     let good = Server::builder()
         .config("[acp.x]\ncommand = \"x\"\nenv = { SOME_API_KEY = \"sk-notToBeSeen\" }")

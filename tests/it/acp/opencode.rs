@@ -33,8 +33,10 @@ impl OpenCode {
         std::fs::write(&file, settings.to_string()).expect("written");
         let program = agents().join("node_modules/.bin/opencode");
         let config = format!(
-            "[acp.opencode]\ncommand = {program:?}\nargs = [\"acp\"]\nenv = {{ OPENCODE_CONFIG = {file:?}, \
-             OPENCODE_DISABLE_AUTOUPDATE = \"1\", OPENCODE_DISABLE_MODELS_FETCH = \"1\" }}\n[recovery]\nattempts = 2"
+            "[acp.opencode]\ncommand = \"{program}\"\nargs = [\"acp\"]\nenv = {{ OPENCODE_CONFIG = \"{file}\", \
+             OPENCODE_DISABLE_AUTOUPDATE = \"1\", OPENCODE_DISABLE_MODELS_FETCH = \"1\" }}\n[recovery]\nattempts = 2",
+            program = program.display(),
+            file = file.display(),
         );
         Self { server: Server::builder().config(&config).start_in(folder).await, model }
     }
@@ -61,10 +63,13 @@ async fn it_answers_asks_obeys_and_comes_back_after_a_kill() {
         session.events_after(after).await.until_callback("onIdle").await;
         assert_eq!(opencode.server.work().join(file).exists(), decision == "allow-once", "{decision}");
     }
-    let before = callbacks(&session.log().await).len();
+    let log = session.log().await;
+    let before = callbacks(&log).len();
+    let mut stream = session.events_after(log.last().expect("events").0).await;
     for child in children_of(opencode.server.process_id()) {
         send_signal("KILL", child);
     }
+    stream.until(|event| event.json()["state"] == "recovering").await;
     let requests = opencode.model.requests().len();
     let outcome = session.ask("@@history").await;
     assert_eq!(outcome["verdict"], "succeeded", "{outcome}");

@@ -5,6 +5,8 @@ use serde_json::{Value, json};
 use super::fake::{Fake, errors, notices};
 use crate::support::{TestSession, callbacks};
 
+type Meanwhile<'a> = &'a dyn Fn(&Fake);
+
 /// A session that has been asked something, on a server that is then started again with other characters.
 async fn restarted(before: &[&str], after: &[&str], meanwhile: impl FnOnce(&Fake)) -> (Fake, TestSession) {
     let fake = Fake::start(before).await;
@@ -23,7 +25,11 @@ async fn a_session_is_taken_up_again_and_its_replay_is_no_news() {
         assert_eq!(session.ask("@@history").await["text"], "turns: 2", "{characters:?}");
         let names = callbacks(&session.log().await);
         for (name, count) in [("onUserPrompt", 2), ("onEndMessage", 2), ("onIdle", 2)] {
-            assert_eq!(names.iter().filter(|callback| *callback == name).count(), count, "{characters:?} {name} {names:?}");
+            assert_eq!(
+                names.iter().filter(|callback| *callback == name).count(),
+                count,
+                "{characters:?} {name} {names:?}"
+            );
         }
         for kind in ["fresh-session", "incomplete"] {
             assert_eq!(notices(&session, kind).await, Vec::<String>::new());
@@ -43,7 +49,6 @@ async fn a_session_that_is_lost_is_begun_anew_with_a_banner_and_a_short_summary(
             std::fs::remove_file(record).expect("removed");
         }
     };
-    type Meanwhile<'a> = &'a dyn Fn(&Fake);
     let cases: [(&[&str], Meanwhile<'_>, &str); 5] = [
         (&["forgets"], &|_| {}, "does not list"),
         (&[], &remove, "does not list"),
@@ -58,7 +63,8 @@ async fn a_session_that_is_lost_is_begun_anew_with_a_banner_and_a_short_summary(
         let told = notices(&session, "fresh-session").await;
         assert_eq!(told.len(), 1, "{characters:?}");
         assert!(told[0].contains(reason) && told[0].contains("your history is intact"), "{told:?}");
-        let recorded = fake.records().iter().map(|file| std::fs::read_to_string(file).expect("text")).collect::<String>();
+        let recorded =
+            fake.records().iter().map(|file| std::fs::read_to_string(file).expect("text")).collect::<String>();
         assert!(recorded.contains("could not be restored") && recorded.contains("It was answered"), "{recorded}");
         assert_eq!(session.ask("@@echo plain").await["text"], "ECHO[plain]", "the summary is said once");
         assert!(fake.server.stop().await);

@@ -99,9 +99,13 @@ async fn models_modes_prompts_of_the_system_and_mcp_servers_reach_the_agent() {
     assert_eq!(outcome["text"], "ECHO[<system>\nBe brief.\n</system>\n\nhello]");
     assert_eq!(session.ask("again").await["text"], "ECHO[again]", "the system's words are said once");
     let read = |name: &str| std::fs::read_to_string(fake.file(name)).expect("written");
-    assert_eq!((read("model").as_str(), read("mode").as_str(), read("authenticated").as_str()), ("large", "do", "by-hand"));
+    assert_eq!(
+        (read("model").as_str(), read("mode").as_str(), read("authenticated").as_str()),
+        ("large", "do", "by-hand")
+    );
     let given: serde_json::Value = serde_json::from_str(&read("mcp")).expect("JSON");
-    let names: Vec<&str> = given.as_array().expect("servers").iter().filter_map(|server| server["name"].as_str()).collect();
+    let names: Vec<&str> =
+        given.as_array().expect("servers").iter().filter_map(|server| server["name"].as_str()).collect();
     assert_eq!(names.len(), 2, "an agent that takes no sse is not given one: {given}");
     let models = fake.server.http().get("/api/models").await.json();
     let ids: Vec<&str> = models["models"]
