@@ -49,6 +49,7 @@ fn acp_of_copilot(config: &Config, copilot: &CopilotSettings) -> AcpSettings {
         auth_method: String::new(),
         models: Vec::new(),
         hello_within: copilot.hello_within,
+        end_when_idle: copilot.end_when_idle,
         mcp_servers: copilot.mcp_servers.clone(),
         quarantine: Arc::clone(&copilot.quarantine),
         supervisor: copilot.supervisor.clone(),
@@ -66,6 +67,7 @@ fn acp_settings(common: AcpSettings, name: &str, agent: &AcpAgent) -> AcpSetting
         auth_method: agent.auth_method.clone(),
         models: agent.models.clone(),
         hello_within: agent.hello_within.or_zero(),
+        end_when_idle: agent.end_when_idle.0,
         ..common
     }
 }

@@ -30,6 +30,8 @@ pub struct AcpAgent {
     pub models: Vec<String>,
     /// How long it may take to answer at its start.
     pub hello_within: Span,
+    /// A session's process ends when nothing was asked of it for this long; empty for never.
+    pub end_when_idle: Span,
 }
 
 impl Default for AcpAgent {
@@ -42,6 +44,7 @@ impl Default for AcpAgent {
             auth_method: String::new(),
             models: Vec::new(),
             hello_within: Span::of(Duration::from_mins(1)),
+            end_when_idle: Span::of(Duration::from_mins(15)),
         }
     }
 }

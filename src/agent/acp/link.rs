@@ -12,6 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, decline};
+use super::life::CurrentLife;
 use super::open::{self, Opened, Wanted};
 use super::permission::{self, Choices};
 use super::prompt;
@@ -43,6 +44,17 @@ struct Prompt {
     is_repeated: bool,
 }
 
+/// Where the session is on this connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing was ever asked in it: an agent may not even keep it.
+    New,
+    /// It was there before, and nothing has been asked since: what is said of the conversation is past.
+    Restored,
+    /// Something has been asked.
+    Asked,
+}
+
 struct Request {
     id: Box<RawValue>,
     choices: Choices,
@@ -52,16 +64,17 @@ pub(super) struct Link {
     pub settings: Arc<AcpSettings>,
     pub wanted: Wanted,
     pub events: mpsc::Sender<AgentEvent>,
+    pub life: Arc<CurrentLife>,
     agent: Agent,
+    /// Its process has ended because nobody asked anything of it.
+    is_resting: bool,
+    idle_since: Instant,
     session: String,
     translator: Translator,
     asked: HashMap<String, Asked>,
     requests: HashMap<String, Request>,
     requests_made: u64,
-    /// The session was there before and nothing has been asked in it yet: what is said of the conversation is past.
-    is_replaying: bool,
-    /// It was begun with this connection.
-    is_new: bool,
+    stage: Stage,
     /// Notices wait for the first prompt, because a session's log begins with it.
     untold: Option<Vec<AgentEvent>>,
     /// Something has been said in the turn that runs.
@@ -101,13 +114,15 @@ impl Link {
             settings,
             wanted,
             events,
+            life: Arc::new(CurrentLife::new(Arc::clone(&agent.life))),
             agent,
+            is_resting: false,
+            idle_since: Instant::now(),
             session,
             asked: HashMap::new(),
             requests: HashMap::new(),
             requests_made: 0,
-            is_replaying: !is_new,
-            is_new,
+            stage: if is_new { Stage::New } else { Stage::Restored },
             untold: Some(notes.into_iter().map(warning).collect()),
             has_spoken: false,
             preamble,
@@ -132,9 +147,10 @@ impl Link {
         }
         while end.is_none() {
             let calls_due = self.calls_held_since.map(|since| since + CALLS_HELD_FOR);
+            let rest_due = self.rest_due();
             let heard = tokio::select! {
                 () = cancelled.cancelled() => Err(End::NobodyListens),
-                incoming = self.agent.wire.incoming.recv() => match incoming {
+                incoming = self.agent.wire.incoming.recv(), if !self.is_resting => match incoming {
                     Some(incoming) => self.hear(incoming).await,
                     None => Err(End::Gone(self.agent.life.last_words().await)),
                 },
@@ -145,6 +161,12 @@ impl Link {
                 () = tokio::time::sleep_until(calls_due.unwrap_or_else(Instant::now)), if calls_due.is_some() => {
                     let events = self.translator.start_calls();
                     self.tell_all(events).await
+                }
+                () = tokio::time::sleep_until(rest_due.unwrap_or_else(Instant::now)), if rest_due.is_some() => {
+                    tracing::info!(agent = %self.settings.title, session = %self.session, "the agent is ended until it is needed");
+                    self.is_resting = true;
+                    self.agent.rest().await;
+                    Ok(())
                 }
             };
             end = heard.err();
@@ -158,13 +180,19 @@ impl Link {
         }
     }
 
+    /// When the process is to end for lack of work; never where it could not come back.
+    fn rest_due(&self) -> Option<Instant> {
+        let is_idle = self.asked.is_empty() && !self.is_resting && self.agent.about.loads;
+        self.settings.end_when_idle.filter(|_| is_idle && self.stage != Stage::New).map(|idle| self.idle_since + idle)
+    }
+
     async fn hear(&mut self, incoming: Incoming) -> Result<(), End> {
         match incoming {
             Incoming::Update { session, update } if session != self.session => {
                 tracing::debug!(%session, "an agent speaks of another session");
                 self.tell(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw: update }).await
             }
-            Incoming::Update { update, .. } if self.is_replaying && is_conversation(&update) => Ok(()),
+            Incoming::Update { update, .. } if self.stage == Stage::Restored && is_conversation(&update) => Ok(()),
             Incoming::Update { update, .. } => {
                 self.has_spoken |= is_conversation(&update);
                 let events = self.translator.translate(update);
@@ -228,6 +256,9 @@ impl Link {
                 };
                 let prompt = Prompt { turn_id: turn_id.clone(), text, attachments, is_repeated: false };
                 self.has_spoken = false;
+                if self.is_resting {
+                    self.reopen().await?;
+                }
                 self.send_prompt(prompt).await?;
                 self.tell(AgentEvent::TurnStarted { turn_id }).await?;
                 for notice in self.untold.take().unwrap_or_default() {
@@ -237,6 +268,12 @@ impl Link {
             }
             AgentCommand::Steer { .. } => {
                 self.warn(format!("{} takes no more words in a turn that runs.", self.settings.title)).await
+            }
+            // Settings of an agent that rests are made when it comes back.
+            AgentCommand::Configure { model, effort } if self.is_resting => {
+                self.wanted.model = model;
+                self.wanted.spec.effort = effort;
+                Ok(())
             }
             AgentCommand::Interrupt => {
                 // Whoever is asked something gets no answer any more, so the agent must not wait for one.
@@ -269,7 +306,7 @@ impl Link {
     }
 
     async fn send_prompt(&mut self, prompt: Prompt) -> Result<(), End> {
-        self.is_replaying = false;
+        self.stage = Stage::Asked;
         let (blocks, left_out) = prompt::blocks(prompt.text.clone(), &prompt.attachments, &self.agent.about);
         let params = PromptRequest::new(self.session.clone(), blocks);
         let id = self.agent.wire.call("session/prompt", &params)?;
@@ -321,6 +358,7 @@ impl Link {
                 self.tell(AgentEvent::TurnFailed { message }).await?;
             }
         }
+        self.idle_since = Instant::now();
         self.tell(AgentEvent::TurnEnded { turn_id }).await?;
         self.tell(AgentEvent::Idle).await
     }
@@ -329,19 +367,23 @@ impl Link {
     /// the same, once.
     async fn repeat(&mut self, prompt: Prompt) -> Result<(), End> {
         tracing::info!(agent = %self.settings.title, "the agent wants a login in a turn; it is started anew");
+        self.reopen().await?;
+        self.send_prompt(Prompt { is_repeated: true, ..prompt }).await
+    }
+
+    /// Another process takes up the session where this one left it.
+    async fn reopen(&mut self) -> Result<(), End> {
         self.wanted.spec.agent_session_id = Some(self.session.clone());
-        let opened = match open::open(&self.settings, &self.wanted).await {
-            Ok(opened) => opened,
-            Err(error) => return Err(End::Gone(error.to_string())),
-        };
-        let Opened { agent, session, offers, early, .. } = opened;
+        let opened = open::open(&self.settings, &self.wanted).await;
+        let Opened { agent, session, offers, .. } = opened.map_err(|error| End::Gone(error.to_string()))?;
+        self.life.is_now(Arc::clone(&agent.life));
         let before = std::mem::replace(&mut self.agent, agent);
         before.end().await;
         self.session = session;
         self.translator.offers = offers;
         self.asked.clear();
-        drop(early);
-        self.send_prompt(Prompt { is_repeated: true, ..prompt }).await
+        self.is_resting = false;
+        Ok(())
     }
 
     async fn warn(&self, message: String) -> Result<(), End> {
@@ -354,7 +396,7 @@ impl Link {
         for event in events {
             match (&event, &mut self.untold) {
                 // Whoever has read them does not want them again after each restart.
-                (AgentEvent::Notice { kind, .. }, Some(_)) if kind == "commands" && !self.is_new => {}
+                (AgentEvent::Notice { kind, .. }, Some(_)) if kind == "commands" && self.stage == Stage::Restored => {}
                 (AgentEvent::Notice { .. }, Some(untold)) => untold.push(event),
                 _ => self.tell(event).await?,
             }

@@ -51,7 +51,7 @@ use super::{
 };
 use crate::model::{Check, SessionId};
 use history::History;
-use life::Life;
+use life::CurrentLife;
 use link::Link;
 use mcp::ServerFile;
 use open::Wanted;
@@ -76,7 +76,7 @@ pub struct Acp {
     settings: Arc<AcpSettings>,
     kin: Kin,
     /// Processes that run.
-    lives: Mutex<Vec<Weak<Life>>>,
+    lives: Mutex<Vec<Weak<CurrentLife>>>,
     /// What the agent last said of itself: its version, and its models.
     known: Mutex<(Option<String>, Vec<Model>)>,
 }
@@ -179,26 +179,28 @@ impl Acp {
         let opened = open::open(&self.settings, &wanted).await?;
         // It has been read by now.
         drop(server_file);
-        let (life, restored, session) = (Arc::clone(&opened.agent.life), opened.restored, opened.session.clone());
-        self.remember(opened.agent.about.version.clone(), opened.offers.models(), &life);
+        let (restored, session) = (opened.restored, opened.session.clone());
+        let (version, models) = (opened.agent.about.version.clone(), opened.offers.models());
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
         let (link, early) = Link::new(Arc::clone(&self.settings), wanted, events, opened);
+        let life = Arc::clone(&link.life);
+        self.remember(version, models, &life);
         let task = tokio::spawn(link.serve(early, commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
             .with_pulse(life)
             .with_restored(restored))
     }
 
-    fn remember(&self, version: Option<String>, models: Vec<Model>, life: &Arc<Life>) {
+    fn remember(&self, version: Option<String>, models: Vec<Model>, life: &Arc<CurrentLife>) {
         let mut known = self.known.lock();
         known.0 = version;
         if !models.is_empty() {
             known.1 = models;
         }
         let mut lives = self.lives.lock();
-        lives.retain(|life| life.upgrade().is_some_and(|life| life.is_alive()));
+        lives.retain(|life| life.strong_count() > 0);
         lives.push(Arc::downgrade(life));
     }
 
@@ -362,8 +364,8 @@ impl Runtime for Acp {
     }
 
     fn processes(&self) -> Vec<AgentProcess> {
-        let lives: Vec<Arc<Life>> = self.lives.lock().iter().filter_map(Weak::upgrade).collect();
-        lives.iter().filter(|life| life.is_alive()).filter_map(|life| life.figures()).collect()
+        let lives: Vec<Arc<CurrentLife>> = self.lives.lock().iter().filter_map(Weak::upgrade).collect();
+        lives.iter().map(|life| life.get()).filter(|life| life.is_alive()).filter_map(|life| life.figures()).collect()
     }
 
     fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {

@@ -33,6 +33,8 @@ pub struct AcpSettings {
     pub models: Vec<String>,
     /// How long it may take to answer at its start.
     pub hello_within: Duration,
+    /// A session's process ends when nothing was asked of it for this long, and comes back with the next prompt.
+    pub end_when_idle: Option<Duration>,
     /// MCP servers for every session, by name, as Copilot wants them.
     pub mcp_servers: Map<String, Value>,
     /// Versions that must not be used.

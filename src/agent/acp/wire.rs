@@ -186,8 +186,13 @@ impl Wire {
     }
 
     /// Closes the program's input and stops listening.
-    pub async fn hang_up(self) {
+    pub fn close(&self) {
         self.hangs_up.cancel();
+    }
+
+    /// As [`Self::close`], and waits until it is done.
+    pub async fn hang_up(self) {
+        self.close();
         drop(self.incoming);
         self.tasks.wait().await;
     }

@@ -106,6 +106,11 @@ async fn an_agent_that_dies_once_at_any_step_is_started_again() {
         let session = fake.session().await;
         assert_eq!(session.ask("@@echo on").await["text"], "ECHO[on]", "{step}");
     }
+    for step in ["authenticate", "session/set_model", "session/set_mode"] {
+        let fake = Fake::start_with(&[&format!("dies-once:{step}")], "auth_method = \"by-hand\"").await;
+        let session = fake.session_with(json!({ "model": "large", "options": { "mode": "do" } })).await;
+        assert_eq!(session.ask("@@echo on").await["text"], "ECHO[on]", "{step}");
+    }
     for step in ["session/list", "session/load", "session/prompt"] {
         let fake = Fake::start(&[]).await;
         let session = fake.session().await;

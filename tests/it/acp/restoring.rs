@@ -110,6 +110,25 @@ async fn a_login_that_ran_out_in_a_running_process_is_tried_once_more_in_a_fresh
 }
 
 #[tokio::test]
+async fn a_process_that_nobody_needs_ends_and_comes_back_with_the_next_prompt() {
+    let fake = Fake::start_with(&[], "end_when_idle = \"1ms\"").await;
+    let session = fake.session().await;
+    session.ask("@@echo one").await;
+    let server = fake.server.process_id();
+    while !crate::support::children_of(server).is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(session.state().await, "ready");
+    let changed = fake.server.http().patch_json(&session.path(""), &json!({ "model": "large" })).await;
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    assert_eq!(session.ask("@@history").await["text"], "turns: 2");
+    assert_eq!(std::fs::read_to_string(fake.file("model")).expect("chosen"), "large");
+    assert_eq!(errors(&session).await, Vec::<String>::new());
+    let names = callbacks(&session.log().await);
+    assert_eq!(names.iter().filter(|name| *name == "onEndMessage").count(), 2, "{names:?}");
+}
+
+#[tokio::test]
 async fn nobody_drives_an_agents_session_twice_and_one_begun_elsewhere_is_adopted_with_its_past() {
     let fake = Fake::start(&[]).await;
     let http = fake.server.http();
