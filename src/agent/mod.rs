@@ -4,6 +4,7 @@
 //! everything an agent sends reaches a session as an [`AgentEvent`]. What we do not know is kept as raw JSON and
 //! never breaks a turn. The rest of the code branches on [`Capabilities`], never on a runtime's name.
 
+pub mod acp;
 mod capabilities;
 mod connection;
 pub mod copilot;
@@ -12,6 +13,7 @@ mod environment;
 mod event;
 mod json_file;
 mod login;
+mod mcp_servers;
 mod own_sessions;
 pub mod program;
 mod pulse;

@@ -165,6 +165,11 @@ pub trait Runtime: Send + Sync {
     /// What it can do.
     fn capabilities(&self) -> &Capabilities;
 
+    /// Whose sessions the agent's own are: runtimes that reach one agent by different ways share them.
+    fn family(&self) -> &str {
+        self.name()
+    }
+
     /// Whether it can be used now, and what to do if not.
     fn readiness(&self) -> BoxFuture<'_, Readiness>;
 

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::agent::acp::{Acp, AcpSettings};
 use crate::agent::copilot::{Copilot, CopilotSettings, OwnProvider};
 use crate::agent::demo::Demo;
-use crate::agent::{Quarantine, Runtimes, agent_environment};
-use crate::config::{Config, McpServer, Provider, ProviderKind, WireApi};
+use crate::agent::{Quarantine, Runtime, Runtimes, agent_environment};
+use crate::config::{AcpAgent, Config, McpServer, Provider, ProviderKind, WireApi};
 use crate::process::Supervisor;
 
 /// All runtimes. What they keep is below `data_folder`.
@@ -19,8 +20,56 @@ pub(super) fn runtimes(
     quarantine: Arc<Quarantine>,
     supervisor: Supervisor,
 ) -> Runtimes {
-    let copilot = CopilotSettings { supervisor, ..copilot_settings(config, data_folder, quarantine) };
-    Runtimes::new(vec![Arc::new(Copilot::new(copilot)), Arc::new(Demo::new())])
+    let settings = CopilotSettings { supervisor, ..copilot_settings(config, data_folder, quarantine) };
+    let acp = acp_of_copilot(config, &settings);
+    let environment = agent_environment(std::env::vars(), &config.agents.environment);
+    let common = AcpSettings { environment, ..acp.clone() };
+    let copilot = Arc::new(Copilot::new(settings));
+    let mut all: Vec<Arc<dyn Runtime>> = vec![Arc::clone(&copilot) as Arc<dyn Runtime>];
+    all.push(Arc::new(Acp::of_copilot(copilot, acp)));
+    for (name, agent) in &config.acp {
+        all.push(Arc::new(Acp::configured(acp_settings(common.clone(), name, agent))));
+    }
+    all.push(Arc::new(Demo::new()));
+    Runtimes::new(all)
+}
+
+/// What Copilot over ACP shares with Copilot.
+fn acp_of_copilot(config: &Config, copilot: &CopilotSettings) -> AcpSettings {
+    let home = &config.agents.copilot.home;
+    let home = (!home.as_os_str().is_empty()).then(|| ("COPILOT_HOME".to_owned(), home.to_string_lossy().into_owned()));
+    AcpSettings {
+        name: String::new(),
+        title: String::new(),
+        command: String::new(),
+        arguments: Vec::new(),
+        variables: home.into_iter().collect(),
+        environment: copilot.environment.clone(),
+        login_hint: String::new(),
+        auth_method: String::new(),
+        models: Vec::new(),
+        hello_within: copilot.hello_within,
+        end_when_idle: copilot.end_when_idle,
+        mcp_servers: copilot.mcp_servers.clone(),
+        quarantine: Arc::clone(&copilot.quarantine),
+        supervisor: copilot.supervisor.clone(),
+    }
+}
+
+fn acp_settings(common: AcpSettings, name: &str, agent: &AcpAgent) -> AcpSettings {
+    AcpSettings {
+        name: format!("acp:{name}"),
+        title: name.to_owned(),
+        command: agent.command.clone(),
+        arguments: agent.args.clone(),
+        variables: agent.env.clone(),
+        login_hint: agent.login_hint.clone(),
+        auth_method: agent.auth_method.clone(),
+        models: agent.models.clone(),
+        hello_within: agent.hello_within.or_zero(),
+        end_when_idle: agent.end_when_idle.0,
+        ..common
+    }
 }
 
 fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarantine>) -> CopilotSettings {

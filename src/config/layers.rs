@@ -7,7 +7,7 @@ use serde::Deserialize as _;
 use toml::{Table, Value};
 
 use super::project::project_file;
-use super::{Config, ConfigError, ConfigPaths, McpServer, Provider};
+use super::{AcpAgent, Config, ConfigError, ConfigPaths, McpServer, Provider};
 
 /// Keys that a project's own file may set: they choose among what the user allows anyway.
 const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "sessions.effort"];
@@ -15,7 +15,7 @@ const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "
 const OTHER_VARIABLES: [&str; 1] = ["FLIGHTDECK_CONFIG"];
 const PREFIX: &str = "FLIGHTDECK_";
 /// Tables whose keys are names of the user's choice; each entry is one value.
-const NAMED_TABLES: [&str; 2] = ["providers", "mcp_servers"];
+const NAMED_TABLES: [&str; 3] = ["providers", "mcp_servers", "acp"];
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,7 +174,8 @@ fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigEr
         .providers
         .values()
         .find_map(Provider::problem)
-        .or_else(|| config.mcp_servers.values().find_map(McpServer::problem));
+        .or_else(|| config.mcp_servers.values().find_map(McpServer::problem))
+        .or_else(|| config.acp.values().find_map(AcpAgent::problem));
     match problem {
         Some(problem) => Err(bad(problem)),
         None => config.server.address().map(drop).map_err(bad),

@@ -3,6 +3,7 @@
 //! What must always hold here: an unknown key is an error that names the nearest known one, every value knows where it
 //! came from, and a project's file (which arrives with somebody else's repository) may set only what cannot harm.
 
+mod acp_agent;
 mod error;
 mod layers;
 mod mcp_server;
@@ -12,6 +13,7 @@ mod provider;
 mod settings;
 mod span;
 
+pub use acp_agent::AcpAgent;
 pub use error::ConfigError;
 pub use layers::{Loaded, Origin, Sources, load};
 pub use mcp_server::McpServer;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{McpServer, Provider, Span};
+use super::{AcpAgent, McpServer, Provider, Span};
 use crate::model::{PermissionMode, PermissionRule};
 
 const MB: usize = 1024 * 1024;
@@ -36,6 +36,8 @@ pub struct Config {
     pub providers: BTreeMap<String, Provider>,
     /// MCP servers that every session gets, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Agents that speak ACP; `[acp.NAME]` is the runtime `acp:NAME`.
+    pub acp: BTreeMap<String, AcpAgent>,
     /// What is logged.
     pub log: Log,
 }

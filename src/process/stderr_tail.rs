@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use tokio::io::{AsyncBufReadExt, AsyncRead, BufReader};
+use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt as _, BufReader};
 
 const LINES: usize = 20;
 const LONGEST_LINE: usize = 2_000;
+const LONGEST_PIECE: u64 = 64 * 1024;
 
 /// Shared with the task that reads; a flood of lines only replaces older ones.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +21,8 @@ impl StderrTail {
         let mut line = Vec::new();
         loop {
             line.clear();
-            match reader.read_until(b'\n', &mut line).await {
+            // A line without an end is taken in pieces, so that it cannot fill the memory.
+            match (&mut reader).take(LONGEST_PIECE).read_until(b'\n', &mut line).await {
                 Ok(0) | Err(_) => return,
                 Ok(_) => self.push(&line),
             }
@@ -46,6 +48,15 @@ impl StderrTail {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn a_line_without_an_end_is_kept_in_pieces() {
+        let tail = StderrTail::default();
+        let text = format!("{}end\n", "x".repeat(3 * 64 * 1024));
+        tail.clone().follow(text.as_bytes()).await;
+        assert_eq!(tail.text().lines().count(), 4);
+        assert!(tail.text().ends_with("\nend"), "{}", tail.text());
+    }
 
     #[tokio::test]
     async fn only_the_last_lines_are_kept_and_none_is_too_long() {

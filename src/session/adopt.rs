@@ -66,7 +66,10 @@ impl Sessions {
         let agent = self.runtimes().named(runtime)?;
         let kept = agent.own_sessions().ok_or_else(|| AdoptError::KeepsNone(runtime.to_owned()))?;
         let listed = kept.list().await.map_err(|reason| AdoptError::Agent { runtime: runtime.to_owned(), reason })?;
-        let ours = self.store().agent_sessions(runtime.to_owned()).await?;
+        let mut ours = Vec::new();
+        for kin in self.runtimes().iter().filter(|kin| kin.family() == agent.family()) {
+            ours.extend(self.store().agent_sessions(kin.name().to_owned()).await?);
+        }
         let adopted_as = |id: &str| ours.iter().find(|(agent, _)| agent == id).map(|(_, ours)| *ours);
         Ok(listed.into_iter().map(|session| Adoptable { adopted_as: adopted_as(&session.id), session }).collect())
     }

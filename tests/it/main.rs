@@ -1,5 +1,6 @@
 //! Behaviour of the whole program: the real binary on a free port, real `SQLite` files, real signals.
 
+mod acp;
 mod architecture;
 mod bad_input;
 mod command_line;

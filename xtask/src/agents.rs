@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use crate::npm::{self, Package};
 
-const PACKAGES: [Package; 2] = [("@github/copilot", "1.0.102"), ("@github/copilot-sdk", "1.0.14")];
+const PACKAGES: [Package; 3] =
+    [("@github/copilot", "1.0.102"), ("@github/copilot-sdk", "1.0.14"), ("opencode-ai", "1.18.33")];
 
 /// Installs what is missing. Gives the folder.
 pub fn install() -> Result<PathBuf, String> {

@@ -26,7 +26,7 @@ mod tap;
 mod tool_results;
 mod translate;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +41,7 @@ use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
     OwnSessions, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
+use crate::agent::program::FoundProgram;
 use crate::model::{Check, SessionId};
 use authentication::{Answer, Authentication};
 use history::History;
@@ -56,7 +57,7 @@ const COMMANDS_IN_FLIGHT: usize = 32;
 const SIGN_OF_LIFE_WITHIN: Duration = Duration::from_secs(5);
 /// What Copilot says of a session that it cannot take up again.
 const LOST: [&str; 4] = ["session not found", "corrupted", "failed to load session events", "failed to read jsonl"];
-const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: log in from the page or with `copilot login`, or \
+pub(in crate::agent) const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: log in from the page or with `copilot login`, or \
     set GH_TOKEN, or use a model of your own with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL.";
 
 /// The runtime `copilot`.
@@ -116,6 +117,37 @@ impl Copilot {
     fn has_own_provider(&self) -> bool {
         provider::from_environment(&self.settings.environment).is_some()
             || self.settings.providers.values().any(|provider| !provider.models.is_empty())
+    }
+
+    /// Where the CLI is that speaks ACP; or what to do.
+    pub(in crate::agent) async fn cli(&self) -> Result<FoundProgram, String> {
+        let program = self.servers.programs.find().await?;
+        if program::is_whole_cli(&program) {
+            return Ok(program);
+        }
+        Err(format!(
+            "{} is the SDK's server alone, which does not speak ACP: run `{}` for the whole CLI",
+            program.path.display(),
+            program::INSTALL_COMMAND
+        ))
+    }
+
+    /// Looks for the program again, also where it was not a moment ago.
+    pub(in crate::agent) fn look_again(&self) {
+        self.servers.programs.look_again();
+    }
+
+    /// Gives a session's model, and its provider to an environment.
+    pub(in crate::agent) fn provide(
+        &self,
+        spec: &StartSpec,
+        environment: &mut BTreeMap<String, String>,
+    ) -> Result<String, StartError> {
+        let route = provider::route(spec, &self.settings.providers, &spec.environment)?;
+        if let Some(provider) = &route.provider {
+            provider::into_environment(provider, environment);
+        }
+        Ok(route.model)
     }
 
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {

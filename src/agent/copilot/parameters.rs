@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::provider::Route;
-use crate::agent::StartSpec;
+use crate::agent::{StartSpec, mcp_servers};
 use crate::model::Attachment;
 
 /// Of `session.create` and `session.resume`.
@@ -31,35 +31,8 @@ pub(super) fn session(id: &str, spec: &StartSpec, route: &Route, configured_mcp:
     put("workingDirectory", spec.working_directory.as_ref().map(|folder| json!(folder)));
     put("provider", route.provider.clone());
     put("systemMessage", spec.system_prompt.as_ref().map(|text| json!({ "mode": "append", "content": text })));
-    put("mcpServers", mcp_servers(configured_mcp, spec.options.get("mcpServers")));
+    put("mcpServers", mcp_servers::of_session(configured_mcp, spec).map(Value::Object));
     params
-}
-
-/// The configured servers and the session's own, which win by name; `null` takes a configured one away.
-fn mcp_servers(configured: &Map<String, Value>, own: Option<&Value>) -> Option<Value> {
-    let mut servers = configured.clone();
-    for (name, server) in own.and_then(Value::as_object).into_iter().flatten() {
-        if server.is_null() {
-            servers.remove(name);
-        } else {
-            servers.insert(name.clone(), complete(server));
-        }
-    }
-    (!servers.is_empty()).then_some(Value::Object(servers))
-}
-
-/// Copilot wants to know the kind of a server and which of its tools to offer; people leave both out.
-fn complete(server: &Value) -> Value {
-    let mut server = server.clone();
-    if let Some(fields) = server.as_object_mut() {
-        let kind = if fields.contains_key("url") { "http" } else { "local" };
-        fields.entry("type").or_insert_with(|| json!(kind));
-        if fields["type"] == "stdio" {
-            fields.insert("type".to_owned(), json!("local"));
-        }
-        fields.entry("tools").or_insert_with(|| json!(["*"]));
-    }
-    server
 }
 
 /// What a session may choose.
@@ -113,24 +86,5 @@ mod tests {
         }
         let good = json!({ "mode": "plan", "mcpServers": null, "provider": "x" });
         assert_eq!(check_options(good.as_object().expect("an object")), Ok(()));
-    }
-
-    #[test]
-    fn a_sessions_own_servers_go_before_the_configured_ones_and_can_take_them_away() {
-        let configured: Map<String, Value> = [
-            ("files".to_owned(), json!({ "type": "local", "command": "a", "tools": ["*"] })),
-            ("web".to_owned(), json!({ "type": "http", "url": "http://a", "tools": ["*"] })),
-        ]
-        .into_iter()
-        .collect();
-        let own = json!({ "files": { "command": "b", "tools": ["read"] }, "web": null, "new": { "url": "http://c" } });
-        assert_eq!(
-            mcp_servers(&configured, Some(&own)),
-            Some(json!({
-                "files": { "type": "local", "command": "b", "tools": ["read"] },
-                "new": { "type": "http", "url": "http://c", "tools": ["*"] },
-            }))
-        );
-        assert_eq!(mcp_servers(&Map::new(), None), None);
     }
 }

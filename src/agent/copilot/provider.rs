@@ -85,6 +85,30 @@ pub(super) fn from_environment(environment: &BTreeMap<String, String>) -> Option
     Some(provider)
 }
 
+/// The variables that give a CLI the provider that the SDK server gets as an object. Those of another provider go.
+pub(super) fn into_environment(provider: &Value, environment: &mut BTreeMap<String, String>) {
+    environment.retain(|name, _| !name.starts_with("COPILOT_PROVIDER_"));
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    for (name, value) in [
+        ("TYPE", text(&provider["type"])),
+        ("BASE_URL", text(&provider["baseUrl"])),
+        ("API_KEY", text(&provider["apiKey"])),
+        ("BEARER_TOKEN", text(&provider["bearerToken"])),
+        ("WIRE_API", text(&provider["wireApi"])),
+        ("AZURE_API_VERSION", text(&provider["azure"]["apiVersion"])),
+        ("HEADERS", headers(&provider["headers"])),
+    ] {
+        if let Some(value) = value {
+            environment.insert(format!("COPILOT_PROVIDER_{name}"), value);
+        }
+    }
+}
+
+fn headers(headers: &Value) -> Option<String> {
+    let line = |(name, value): (&String, &Value)| format!("{name}: {}", value.as_str().unwrap_or_default());
+    Some(headers.as_object()?.iter().map(line).collect::<Vec<_>>().join("\n"))
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::Map;
@@ -143,6 +167,18 @@ mod tests {
             let found = route(&spec(model, option), &configured(), &BTreeMap::new()).expect("fits");
             assert_eq!(found, Route { provider, model: plain.to_owned() });
         }
+    }
+
+    #[test]
+    fn a_provider_becomes_variables_and_back() {
+        let provider = json!({
+            "type": "azure", "baseUrl": "http://x", "apiKey": "k", "wireApi": "responses",
+            "azure": { "apiVersion": "v1" }, "headers": { "A": "1", "B": "2" },
+        });
+        let mut environment: BTreeMap<String, String> =
+            [("COPILOT_PROVIDER_BEARER_TOKEN".to_owned(), "another's".to_owned())].into();
+        into_environment(&provider, &mut environment);
+        assert_eq!(from_environment(&environment), Some(provider));
     }
 
     #[test]

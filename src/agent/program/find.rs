@@ -169,14 +169,16 @@ fn named(path: &Path, by: &str) -> Result<PathBuf, String> {
     }
 }
 
+/// Whether a file can be executed.
 #[cfg(unix)]
-fn is_program(path: &Path) -> bool {
+pub(in crate::agent) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::metadata(path).is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
+/// Whether a file can be executed.
 #[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
+pub(in crate::agent) fn is_program(path: &Path) -> bool {
     path.is_file()
 }
 
@@ -188,7 +190,7 @@ fn loader_of(package: &Path, name: &str) -> Option<PathBuf> {
     Some(package.join(file)).filter(|file| file.is_file())
 }
 
-fn now() -> u64 {
+pub(in crate::agent) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default()
 }
 

@@ -18,7 +18,7 @@ fn platform() -> String {
 }
 
 /// The names a program may have in a folder.
-pub(super) fn file_names(name: &str) -> Vec<String> {
+pub(in crate::agent) fn file_names(name: &str) -> Vec<String> {
     if cfg!(windows) { vec![format!("{name}.exe"), format!("{name}.cmd")] } else { vec![name.to_owned()] }
 }
 

@@ -12,10 +12,12 @@ impl Actor {
     /// The right to drive the agent's own session, which another session of ours may have. Gives who, if so.
     pub(super) fn take_lease(&mut self) -> Result<(), String> {
         let Some(agent_session) = &self.agent_session_id else { return Ok(()) };
-        if self.lease.as_ref().is_some_and(|lease| lease.is_of(&self.profile.runtime, agent_session)) {
+        let runtime = self.around.runtimes.named(&self.profile.runtime).ok();
+        let family = runtime.as_ref().map_or(self.profile.runtime.as_str(), |runtime| runtime.family());
+        if self.lease.as_ref().is_some_and(|lease| lease.is_of(family, agent_session)) {
             return Ok(());
         }
-        match self.around.leases.take(&self.profile.runtime, agent_session, self.id) {
+        match self.around.leases.take(family, agent_session, self.id) {
             Ok(lease) => {
                 self.lease = Some(lease);
                 Ok(())

@@ -29,7 +29,7 @@ impl Program {
 }
 
 /// Where `cargo xtask test` put the real agents.
-fn agents() -> PathBuf {
+pub fn agents() -> PathBuf {
     let folder =
         std::env::var_os("TEST_AGENTS").expect("run the tests with `cargo xtask test`, which installs the real agents");
     PathBuf::from(folder)

@@ -11,7 +11,7 @@ mod session;
 mod written_log;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
-pub use copilot::{CopilotServer, Program, agent_figure, bare, byok};
+pub use copilot::{CopilotServer, Program, agent_figure, agents, bare, byok};
 pub use github::{FakeGitHub, Person};
 pub use port::free_port;
 pub use processes::{children_of, descendants_of, id_in, is_alive, send_signal, until_gone};

@@ -1,0 +1,234 @@
+//! A running agent that has said hello: what it can do, and calls that wait for their answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_client_protocol_schema::ProtocolVersion;
+use agent_client_protocol_schema::v1::{ClientCapabilities, Implementation, InitializeRequest};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+use super::life::{Life, reason};
+use super::settings::{AcpSettings, Launch};
+use super::wire::{Incoming, METHOD_NOT_FOUND, RpcError, Voice, Wire};
+use crate::agent::StartError;
+use crate::process::ProcessSpec;
+
+/// How long an agent may say nothing at all before it is given up, while somebody waits for its answer.
+const SILENCE: Duration = Duration::from_mins(2);
+/// How long it may take to end.
+const END_WITHIN: Duration = Duration::from_secs(2);
+
+/// What an agent says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the protocol's independent yes/no facts")]
+pub(super) struct About {
+    pub name: String,
+    pub version: Option<String>,
+    pub loads: bool,
+    pub lists: bool,
+    pub closes: bool,
+    pub takes_images: bool,
+    pub takes_resources: bool,
+    pub mcp_http: bool,
+    pub mcp_sse: bool,
+    /// How to log in, in the agent's words.
+    pub logins: Vec<String>,
+}
+
+impl About {
+    fn read(said: &Value) -> Self {
+        let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
+        let can = &said["agentCapabilities"];
+        let is_there = |value: &Value| !value.is_null() && *value != json!(false);
+        let methods = said["authMethods"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Self {
+            name: text(&said["agentInfo"]["name"]).unwrap_or_default(),
+            version: text(&said["agentInfo"]["version"]),
+            loads: can["loadSession"] == true,
+            lists: is_there(&can["sessionCapabilities"]["list"]),
+            closes: is_there(&can["sessionCapabilities"]["close"]),
+            takes_images: can["promptCapabilities"]["image"] == true,
+            takes_resources: can["promptCapabilities"]["embeddedContext"] == true,
+            mcp_http: can["mcpCapabilities"]["http"] == true,
+            mcp_sse: can["mcpCapabilities"]["sse"] == true,
+            logins: methods
+                .iter()
+                .filter_map(|method| text(&method["description"]).or_else(|| text(&method["name"])))
+                .collect(),
+        }
+    }
+
+    /// GitHub's own agent, whose ways are known.
+    pub fn is_copilot(&self) -> bool {
+        self.name == "Copilot"
+    }
+}
+
+/// Why a call came to nothing.
+#[derive(Debug)]
+pub(super) enum CallError {
+    Refused(RpcError),
+    Gone(String),
+    Silent(String),
+}
+
+pub(super) struct Agent {
+    pub wire: Wire,
+    pub about: About,
+    pub life: Arc<Life>,
+}
+
+impl Agent {
+    /// Starts the program and says hello.
+    pub async fn start(settings: &AcpSettings, launch: &Launch) -> Result<Self, StartError> {
+        let spec = ProcessSpec {
+            program: launch.program.clone(),
+            arguments: launch.arguments.clone(),
+            environment: launch.environment.clone(),
+            working_directory: Some(launch.folder.clone()),
+        };
+        let (child, stdin, stdout) =
+            settings.supervisor.spawn(&spec).map_err(|error| StartError::Permanent(reason(&error)))?;
+        let wire = Wire::new(stdout, stdin);
+        let life = Life::new(settings.name.clone(), child, wire.voice.clone(), Arc::clone(&wire.stream));
+        let mut agent = Self { wire, about: About::default(), life: Arc::new(life) };
+        match agent.say_hello(settings, launch).await {
+            Ok(()) => Ok(agent),
+            Err(error) => {
+                agent.end().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn say_hello(&mut self, settings: &AcpSettings, launch: &Launch) -> Result<(), StartError> {
+        let (name, program) = (&settings.title, launch.program.display());
+        let params = InitializeRequest::new(ProtocolVersion::V1)
+            .client_capabilities(ClientCapabilities::new())
+            .client_info(Implementation::new("flightdeck", env!("CARGO_PKG_VERSION")));
+        let patience = settings.hello_within;
+        let answer = tokio::time::timeout(patience, self.call("initialize", &params, &mut |_| {})).await;
+        let said = match answer {
+            Ok(Ok(said)) => said,
+            Ok(Err(CallError::Refused(error))) => {
+                return Err(StartError::Permanent(format!(
+                    "{name} ({program}) does not speak ACP: it refused the first call: {error}; check the command and its \
+                     arguments"
+                )));
+            }
+            Ok(Err(CallError::Gone(words))) => {
+                return Err(StartError::Temporary(format!("{name} ({program}) ended at its start: {words}")));
+            }
+            Ok(Err(CallError::Silent(words))) => return Err(StartError::Temporary(words)),
+            Err(_) => {
+                return Err(StartError::Temporary(format!(
+                    "{name} ({program}) did not answer within {}{}; is it an ACP agent? If it only needs longer, raise \
+                     hello_within",
+                    humantime::format_duration(patience),
+                    self.life.mumbling()
+                )));
+            }
+        };
+        let version = &said["protocolVersion"];
+        if *version != json!(1) && *version != json!("1") {
+            return Err(StartError::Permanent(format!(
+                "{name} ({program}) speaks version {version} of ACP, and Flightdeck speaks version 1; update whichever is \
+                 older"
+            )));
+        }
+        self.about = About::read(&said);
+        self.life.is_called(self.about.version.clone());
+        match self.about.version.as_deref().and_then(|version| settings.quarantine.reason(&settings.name, version)) {
+            Some(reason) => Err(StartError::Permanent(reason)),
+            None => Ok(()),
+        }
+    }
+
+    /// Calls and waits. What else the agent says meanwhile goes to `aside`; what it asks is refused, because nobody is
+    /// there to answer yet.
+    pub async fn call(
+        &mut self,
+        method: &str,
+        params: &impl Serialize,
+        aside: &mut (dyn FnMut(Incoming) + Send),
+    ) -> Result<Value, CallError> {
+        let Ok(id) = self.wire.call(method, params) else {
+            return Err(CallError::Silent(format!("the agent takes no messages any more{}", self.life.mumbling())));
+        };
+        loop {
+            let Ok(incoming) = tokio::time::timeout(SILENCE, self.wire.incoming.recv()).await else {
+                let patience = humantime::format_duration(SILENCE);
+                let words = format!("no answer to {method} within {patience}{}", self.life.mumbling());
+                return Err(CallError::Silent(words));
+            };
+            match incoming {
+                None => return Err(CallError::Gone(self.life.last_words().await)),
+                Some(Incoming::Response { id: answered, outcome }) if answered == id => {
+                    let result = outcome.map_err(CallError::Refused)?;
+                    return Ok(serde_json::from_str(result.get()).unwrap_or_default());
+                }
+                Some(Incoming::Request { id, method, .. }) => decline(&self.wire.voice, &id, &method),
+                Some(other) => aside(other),
+            }
+        }
+    }
+
+    /// Ends the process; what is known of the agent stays.
+    pub async fn rest(&self) {
+        self.wire.close();
+        self.life.end(END_WITHIN).await;
+    }
+
+    /// Closes its input and waits until it is gone.
+    pub async fn end(self) {
+        let Self { wire, life, .. } = self;
+        wire.hang_up().await;
+        life.end(END_WITHIN).await;
+    }
+}
+
+/// Answers what nobody is there to answer. An agent is never left waiting.
+pub(super) fn decline(voice: &Voice, id: &RawValue, method: &str) {
+    let answered = if method == "session/request_permission" {
+        voice.answer(id, &json!({ "outcome": { "outcome": "cancelled" } }))
+    } else {
+        voice.refuse(id, METHOD_NOT_FOUND, &format!("Method not found: {method}"))
+    };
+    if answered.is_err() {
+        tracing::debug!(method, "an agent asks and does not listen");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_recorded_agents_say_of_themselves_is_understood() {
+        let about = |transcript: &str| {
+            let line = transcript.lines().find(|line| line.contains("agentCapabilities")).expect("it says hello");
+            About::read(&serde_json::from_str::<Value>(line).expect("JSON")["msg"]["result"])
+        };
+        let copilot = about(include_str!("../../../tests/transcripts/acp/copilot-basic.ndjson"));
+        assert!(copilot.is_copilot() && copilot.loads && copilot.lists && copilot.closes && copilot.takes_images);
+        assert_eq!(
+            (copilot.version.as_deref(), &copilot.logins[0][..]),
+            (Some("1.0.102"), "Run `copilot login` in the terminal")
+        );
+        let gemini = about(include_str!("../../../tests/transcripts/acp/gemini.ndjson"));
+        assert!(gemini.loads && !gemini.lists && !gemini.closes && gemini.mcp_http);
+        let opencode = about(include_str!("../../../tests/transcripts/acp/opencode.ndjson"));
+        assert!(opencode.loads && opencode.lists && !opencode.is_copilot());
+    }
+
+    #[test]
+    fn we_offer_neither_files_nor_terminals_and_the_version_is_a_number() {
+        let params = InitializeRequest::new(ProtocolVersion::V1).client_capabilities(ClientCapabilities::new());
+        let said = json!(params);
+        assert_eq!(said["protocolVersion"], json!(1));
+        assert_ne!(said["clientCapabilities"]["terminal"], json!(true));
+        assert_ne!(said["clientCapabilities"]["fs"]["writeTextFile"], json!(true));
+    }
+}

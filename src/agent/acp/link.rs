@@ -1,0 +1,433 @@
+//! One session of one agent: commands in, events out.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_client_protocol_schema::v1::{CancelNotification, PromptRequest};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::agent::{Agent, decline};
+use super::life::CurrentLife;
+use super::open::{self, Opened, Wanted};
+use super::permission::{self, Choices};
+use super::prompt;
+use super::replay::is_conversation;
+use super::settings::AcpSettings;
+use super::translate::{Translator, TurnEnd};
+use super::wire::{Deaf, Incoming, RpcError};
+use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
+use crate::model::Attachment;
+
+/// How long an agent may take to end a turn when its session is let go.
+const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
+/// How long the beginning of a call waits for the update that says what it is given.
+const CALLS_HELD_FOR: Duration = Duration::from_millis(200);
+
+/// What was asked of the agent and is not answered yet.
+enum Asked {
+    Prompt(Prompt),
+    /// A setting; the text names it.
+    Setting(String),
+}
+
+#[derive(Clone)]
+struct Prompt {
+    turn_id: String,
+    text: String,
+    attachments: Vec<Attachment>,
+    /// It has been sent to a second process already.
+    is_repeated: bool,
+}
+
+/// Where the session is on this connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Nothing was ever asked in it: an agent may not even keep it.
+    New,
+    /// It was there before, and nothing has been asked since: what is said of the conversation is past.
+    Restored,
+    /// Something has been asked.
+    Asked,
+}
+
+struct Request {
+    id: Box<RawValue>,
+    choices: Choices,
+}
+
+pub(super) struct Link {
+    pub settings: Arc<AcpSettings>,
+    pub wanted: Wanted,
+    pub events: mpsc::Sender<AgentEvent>,
+    pub life: Arc<CurrentLife>,
+    agent: Agent,
+    /// Its process has ended because nobody asked anything of it.
+    is_resting: bool,
+    idle_since: Instant,
+    session: String,
+    translator: Translator,
+    asked: HashMap<String, Asked>,
+    requests: HashMap<String, Request>,
+    requests_made: u64,
+    stage: Stage,
+    /// Notices wait for the first prompt, because a session's log begins with it.
+    untold: Option<Vec<AgentEvent>>,
+    /// Something has been said in the turn that runs.
+    has_spoken: bool,
+    /// Text before the next prompt, for an agent that knows no other way.
+    preamble: Option<String>,
+    calls_held_since: Option<Instant>,
+}
+
+/// Why serving ends.
+enum End {
+    /// The session no longer listens.
+    NobodyListens,
+    /// The agent is of no more use.
+    Gone(String),
+}
+
+impl From<Deaf> for End {
+    fn from(_: Deaf) -> Self {
+        Self::Gone("it takes no messages any more".to_owned())
+    }
+}
+
+impl Link {
+    pub fn new(
+        settings: Arc<AcpSettings>,
+        wanted: Wanted,
+        events: mpsc::Sender<AgentEvent>,
+        opened: Opened,
+    ) -> (Self, Vec<Incoming>) {
+        let Opened { agent, session, offers, early, notes, .. } = opened;
+        let warning = |message| AgentEvent::Notice { kind: "warning".to_owned(), message };
+        let is_new = wanted.spec.agent_session_id.is_none();
+        let preamble = wanted.spec.system_prompt.clone().filter(|text| is_new && !text.is_empty());
+        let link = Self {
+            translator: Translator::new(agent.about.is_copilot(), offers),
+            settings,
+            wanted,
+            events,
+            life: Arc::new(CurrentLife::new(Arc::clone(&agent.life))),
+            agent,
+            is_resting: false,
+            idle_since: Instant::now(),
+            session,
+            asked: HashMap::new(),
+            requests: HashMap::new(),
+            requests_made: 0,
+            stage: if is_new { Stage::New } else { Stage::Restored },
+            untold: Some(notes.into_iter().map(warning).collect()),
+            has_spoken: false,
+            preamble,
+            calls_held_since: None,
+        };
+        (link, early)
+    }
+
+    /// Serves until cancelled or until either side is gone, then ends the agent.
+    pub async fn serve(
+        mut self,
+        early: Vec<Incoming>,
+        mut commands: mpsc::Receiver<AgentCommand>,
+        cancelled: CancellationToken,
+    ) {
+        let mut end = None;
+        for incoming in early {
+            if let Err(ended) = self.hear(incoming).await {
+                end = Some(ended);
+                break;
+            }
+        }
+        while end.is_none() {
+            let calls_due = self.calls_held_since.map(|since| since + CALLS_HELD_FOR);
+            let rest_due = self.rest_due();
+            let heard = tokio::select! {
+                () = cancelled.cancelled() => Err(End::NobodyListens),
+                incoming = self.agent.wire.incoming.recv(), if !self.is_resting => match incoming {
+                    Some(incoming) => self.hear(incoming).await,
+                    None => Err(End::Gone(self.agent.life.last_words().await)),
+                },
+                command = commands.recv() => match command {
+                    Some(command) => self.obey(command).await,
+                    None => Err(End::NobodyListens),
+                },
+                () = tokio::time::sleep_until(calls_due.unwrap_or_else(Instant::now)), if calls_due.is_some() => {
+                    let events = self.translator.start_calls();
+                    self.tell_all(events).await
+                }
+                () = tokio::time::sleep_until(rest_due.unwrap_or_else(Instant::now)), if rest_due.is_some() => {
+                    tracing::info!(agent = %self.settings.title, session = %self.session, "the agent is ended until it is needed");
+                    self.is_resting = true;
+                    self.agent.rest().await;
+                    Ok(())
+                }
+            };
+            end = heard.err();
+        }
+        if let Some(End::Gone(words)) = end {
+            let reason = format!("{} is gone: {words}", self.settings.title);
+            let _ = self.events.send(AgentEvent::Gone { reason }).await;
+            self.agent.end().await;
+        } else {
+            self.say_goodbye().await;
+        }
+    }
+
+    /// When the process is to end for lack of work; never where it could not come back.
+    fn rest_due(&self) -> Option<Instant> {
+        let is_idle = self.asked.is_empty() && !self.is_resting && self.agent.about.loads;
+        self.settings.end_when_idle.filter(|_| is_idle && self.stage != Stage::New).map(|idle| self.idle_since + idle)
+    }
+
+    async fn hear(&mut self, incoming: Incoming) -> Result<(), End> {
+        match incoming {
+            Incoming::Update { session, update } if session != self.session => {
+                tracing::debug!(%session, "an agent speaks of another session");
+                self.tell(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw: update }).await
+            }
+            Incoming::Update { update, .. } if self.stage == Stage::Restored && is_conversation(&update) => Ok(()),
+            Incoming::Update { update, .. } => {
+                self.has_spoken |= is_conversation(&update);
+                let events = self.translator.translate(update);
+                self.tell_all(events).await
+            }
+            Incoming::Notification { method, params } => {
+                self.tell(AgentEvent::Unknown { kind: method, raw: params }).await
+            }
+            Incoming::Request { id, method, params } => self.ask(id, &method, &params).await,
+            Incoming::Response { id, outcome } => match self.asked.remove(&id) {
+                Some(Asked::Prompt(prompt)) => self.on_turn_over(prompt, outcome).await,
+                Some(Asked::Setting(what)) => match outcome {
+                    Ok(answer) => {
+                        let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
+                        self.translator.offers.learn_options(&answer["configOptions"]);
+                        Ok(())
+                    }
+                    Err(error) => {
+                        let message = format!("{} did not take {what}: {error}", self.settings.title);
+                        self.warn(message).await
+                    }
+                },
+                None => {
+                    tracing::debug!(%id, "an agent answers what nobody asked");
+                    Ok(())
+                }
+            },
+            Incoming::TooLong { bytes } => {
+                let kind = "limit".to_owned();
+                let message =
+                    format!("A message of {bytes} bytes from {} was too long and was left out.", self.settings.title);
+                self.tell(AgentEvent::Notice { kind, message }).await
+            }
+        }
+    }
+
+    async fn ask(&mut self, id: Box<RawValue>, method: &str, params: &RawValue) -> Result<(), End> {
+        let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        let is_running = self.asked.values().any(|asked| matches!(asked, Asked::Prompt(_)));
+        if method != "session/request_permission" || params["sessionId"] != self.session.as_str() || !is_running {
+            tracing::debug!(method, "an agent asks what nobody can answer");
+            decline(&self.agent.wire.voice, &id, method);
+            return Ok(());
+        }
+        let events = self.translator.start_calls();
+        self.tell_all(events).await?;
+        let (body, choices) = permission::request(&self.settings.title, &params);
+        self.requests_made += 1;
+        // The agent may use an id again once it is answered.
+        let agent_request_id = format!("{}-{}", self.requests_made, id.get().trim_matches('"'));
+        self.requests.insert(agent_request_id.clone(), Request { id, choices });
+        self.tell(AgentEvent::RequestMade { agent_request_id, body }).await
+    }
+
+    async fn obey(&mut self, command: AgentCommand) -> Result<(), End> {
+        match command {
+            AgentCommand::Prompt { turn_id, text, attachments } => {
+                let text = match self.preamble.take() {
+                    Some(preamble) => format!("<system>\n{preamble}\n</system>\n\n{text}"),
+                    None => text,
+                };
+                let prompt = Prompt { turn_id: turn_id.clone(), text, attachments, is_repeated: false };
+                self.has_spoken = false;
+                if self.is_resting {
+                    self.reopen().await?;
+                }
+                self.send_prompt(prompt).await?;
+                self.tell(AgentEvent::TurnStarted { turn_id }).await?;
+                for notice in self.untold.take().unwrap_or_default() {
+                    self.tell(notice).await?;
+                }
+                Ok(())
+            }
+            AgentCommand::Steer { .. } => {
+                self.warn(format!("{} takes no more words in a turn that runs.", self.settings.title)).await
+            }
+            // Settings of an agent that rests are made when it comes back.
+            AgentCommand::Configure { model, effort } if self.is_resting => {
+                self.wanted.model = model;
+                self.wanted.spec.effort = effort;
+                Ok(())
+            }
+            AgentCommand::Interrupt => {
+                // Whoever is asked something gets no answer any more, so the agent must not wait for one.
+                for (_, request) in self.requests.drain() {
+                    self.agent.wire.voice.answer(&request.id, &permission::cancelled())?;
+                }
+                self.cancel()?;
+                if self.asked.values().any(|asked| matches!(asked, Asked::Prompt(_))) {
+                    return Ok(());
+                }
+                self.tell(AgentEvent::Idle).await
+            }
+            AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, &answer),
+            AgentCommand::Configure { model, effort } => {
+                if !model.is_empty() {
+                    let (method, params) = self.translator.offers.choose_model(&self.session, &model);
+                    let id = self.agent.wire.call(method, &params)?;
+                    self.asked.insert(id, Asked::Setting(format!("the model {model}")));
+                    self.wanted.model = model;
+                }
+                if let Some(effort) = effort
+                    && let Some((method, params)) = self.translator.offers.choose_effort(&self.session, &effort)
+                {
+                    let id = self.agent.wire.call(method, &params)?;
+                    self.asked.insert(id, Asked::Setting(format!("the effort {effort}")));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    async fn send_prompt(&mut self, prompt: Prompt) -> Result<(), End> {
+        self.stage = Stage::Asked;
+        let (blocks, left_out) = prompt::blocks(prompt.text.clone(), &prompt.attachments, &self.agent.about);
+        let params = PromptRequest::new(self.session.clone(), blocks);
+        let id = self.agent.wire.call("session/prompt", &params)?;
+        self.asked.insert(id, Asked::Prompt(prompt));
+        if left_out.is_empty() {
+            return Ok(());
+        }
+        let message = format!("{} cannot be given: {}.", self.settings.title, left_out.join(", "));
+        self.warn(message).await
+    }
+
+    fn answer(&mut self, request: &str, answer: &RequestAnswer) -> Result<(), End> {
+        if let Some(Request { id, choices }) = self.requests.remove(request) {
+            self.agent.wire.voice.answer(&id, &choices.outcome(answer))?;
+        }
+        Ok(())
+    }
+
+    fn cancel(&self) -> Result<(), Deaf> {
+        self.agent.wire.voice.notify("session/cancel", &CancelNotification::new(self.session.clone()))
+    }
+
+    async fn on_turn_over(&mut self, prompt: Prompt, outcome: Result<Box<RawValue>, RpcError>) -> Result<(), End> {
+        // The agent has ended its turn without them.
+        for (agent_request_id, request) in std::mem::take(&mut self.requests) {
+            self.agent.wire.voice.answer(&request.id, &permission::cancelled())?;
+            self.tell(AgentEvent::RequestWithdrawn { agent_request_id }).await?;
+        }
+        let turn_id = prompt.turn_id.clone();
+        match outcome {
+            Ok(answer) => {
+                let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
+                let stop_reason = answer["stopReason"].as_str().unwrap_or("end_turn");
+                let events = self.translator.end_turn(&TurnEnd { stop_reason, usage: &answer["usage"] });
+                self.tell_all(events).await?;
+            }
+            Err(error) if error.wants_login() && !self.has_spoken && !prompt.is_repeated => {
+                return self.repeat(prompt).await;
+            }
+            Err(error) => {
+                let events = self.translator.end_turn(&TurnEnd { stop_reason: "error", usage: &Value::Null });
+                self.tell_all(events).await?;
+                let (name, logins) = (&self.settings.title, &self.agent.about.logins);
+                let message = if error.wants_login() {
+                    open::login_hint(&self.settings, logins, &error)
+                } else {
+                    format!("{name} did not finish the prompt: {error}")
+                };
+                self.tell(AgentEvent::TurnFailed { message }).await?;
+            }
+        }
+        self.idle_since = Instant::now();
+        self.tell(AgentEvent::TurnEnded { turn_id }).await?;
+        self.tell(AgentEvent::Idle).await
+    }
+
+    /// The process does not know of a login that was made since it began, or its own has run out: another one is asked
+    /// the same, once.
+    async fn repeat(&mut self, prompt: Prompt) -> Result<(), End> {
+        tracing::info!(agent = %self.settings.title, "the agent wants a login in a turn; it is started anew");
+        self.reopen().await?;
+        self.send_prompt(Prompt { is_repeated: true, ..prompt }).await
+    }
+
+    /// Another process takes up the session where this one left it.
+    async fn reopen(&mut self) -> Result<(), End> {
+        self.wanted.spec.agent_session_id = Some(self.session.clone());
+        let opened = open::open(&self.settings, &self.wanted).await;
+        let Opened { agent, session, offers, .. } = opened.map_err(|error| End::Gone(error.to_string()))?;
+        self.life.is_now(Arc::clone(&agent.life));
+        let before = std::mem::replace(&mut self.agent, agent);
+        before.end().await;
+        self.session = session;
+        self.translator.offers = offers;
+        self.asked.clear();
+        self.is_resting = false;
+        Ok(())
+    }
+
+    async fn warn(&self, message: String) -> Result<(), End> {
+        self.tell(AgentEvent::Notice { kind: "warning".to_owned(), message }).await
+    }
+
+    async fn tell_all(&mut self, events: Vec<AgentEvent>) -> Result<(), End> {
+        self.calls_held_since =
+            self.translator.holds_calls().then(|| self.calls_held_since.unwrap_or_else(Instant::now));
+        for event in events {
+            match (&event, &mut self.untold) {
+                // Whoever has read them does not want them again after each restart.
+                (AgentEvent::Notice { kind, .. }, Some(_)) if kind == "commands" && self.stage == Stage::Restored => {}
+                (AgentEvent::Notice { .. }, Some(untold)) => untold.push(event),
+                _ => self.tell(event).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn tell(&self, event: AgentEvent) -> Result<(), End> {
+        self.events.send(event).await.map_err(|_| End::NobodyListens)
+    }
+
+    /// Ends a running turn, then the agent. It keeps the session on disk.
+    async fn say_goodbye(mut self) {
+        let prompts = |asked: &Asked| matches!(asked, Asked::Prompt(_));
+        let running = self.asked.iter().find(|(_, asked)| prompts(asked)).map(|(id, _)| id.clone());
+        if let Some(id) = running
+            && self.cancel().is_ok()
+        {
+            let over = async {
+                while let Some(incoming) = self.agent.wire.incoming.recv().await {
+                    match incoming {
+                        Incoming::Response { id: answered, .. } if answered == id => return,
+                        Incoming::Request { id, method, .. } => decline(&self.agent.wire.voice, &id, &method),
+                        _ => {}
+                    }
+                }
+            };
+            if tokio::time::timeout(GOODBYE_WITHIN, over).await.is_err() {
+                tracing::debug!(session = %self.session, "an agent did not end its turn in time");
+            }
+        }
+        self.agent.end().await;
+    }
+}

@@ -1,0 +1,374 @@
+//! The runtimes `copilot-acp` and `acp:NAME`: any agent that speaks the Agent Client Protocol, one adapter for all.
+//!
+//! The framing is our own and the messages that we send are the official schema crate's types. The official client
+//! crate puts everything that an agent says into unbounded queues and reads lines of any length, so that an agent that
+//! floods would fill our memory instead of its pipe; and a schema that is strict about what it reads would lose a whole
+//! update for one word that is new. So what we say is checked by the schema, and what we hear is read leniently: known
+//! fields where they are there, the rest kept raw.
+//!
+//! One process for each session. Copilot's ACP process does not see a login that is made after its start, takes programs
+//! as MCP servers on its command line only and a model of the user's own from its environment only, cancels a turn when
+//! a second prompt comes, and refuses to load a session twice: all of that is one session's business and must not touch
+//! another's. A process that dies, floods or hangs takes nobody along. The price is memory (about 250 MB for Copilot)
+//! and a second at the start.
+
+mod agent;
+mod chatter;
+mod diff;
+mod history;
+mod life;
+mod lines;
+mod link;
+mod mcp;
+mod offers;
+mod open;
+mod permission;
+mod preflight;
+mod program;
+mod prompt;
+mod replay;
+mod settings;
+mod tool_calls;
+mod translate;
+#[cfg(test)]
+mod translate_tests;
+mod wire;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub use settings::AcpSettings;
+
+use super::copilot::{Copilot, LOGIN_HINT};
+use super::{
+    AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
+    OwnSessions, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
+};
+use crate::model::{Check, SessionId};
+use history::History;
+use life::CurrentLife;
+use link::Link;
+use mcp::ServerFile;
+use open::Wanted;
+use settings::Launch;
+
+const EVENTS_IN_FLIGHT: usize = 1_024;
+const COMMANDS_IN_FLIGHT: usize = 32;
+/// What makes Copilot an ACP agent.
+const COPILOT_ARGUMENTS: [&str; 1] = ["--acp"];
+
+/// Whose program it is.
+enum Kin {
+    /// GitHub's: found, logged in and pointed at models as the runtime `copilot` does it.
+    Copilot(Arc<Copilot>),
+    /// One that the configuration names.
+    Configured(History),
+}
+
+/// A runtime that speaks ACP.
+pub struct Acp {
+    capabilities: Capabilities,
+    settings: Arc<AcpSettings>,
+    kin: Kin,
+    /// Processes that run.
+    lives: Mutex<Vec<Weak<CurrentLife>>>,
+    /// What the agent last said of itself: its version, and its models.
+    known: Mutex<(Option<String>, Vec<Model>)>,
+}
+
+impl Acp {
+    /// The name of the runtime for Copilot.
+    pub const COPILOT: &'static str = "copilot-acp";
+
+    /// Copilot over ACP, with everything else as `copilot` has it.
+    pub fn of_copilot(copilot: Arc<Copilot>, settings: AcpSettings) -> Self {
+        let settings = AcpSettings {
+            name: Self::COPILOT.to_owned(),
+            title: "Copilot".to_owned(),
+            login_hint: LOGIN_HINT.to_owned(),
+            ..settings
+        };
+        Self::new(Arc::new(settings), Kin::Copilot(copilot))
+    }
+
+    /// An agent that the configuration names.
+    pub fn configured(settings: AcpSettings) -> Self {
+        let settings = Arc::new(settings);
+        let history = History { settings: Arc::clone(&settings) };
+        Self::new(settings, Kin::Configured(history))
+    }
+
+    fn new(settings: Arc<AcpSettings>, kin: Kin) -> Self {
+        Self {
+            capabilities: Capabilities {
+                streaming: true,
+                session_resume: true,
+                mid_run_session_id: true,
+                permissions: true,
+                interrupt: true,
+                model_discovery: true,
+                model_switch: true,
+                system_prompt: SystemPromptSupport::PromptBlock,
+                usage_tokens: true,
+                image_input: true,
+                mcp: true,
+                ..Capabilities::default()
+            },
+            settings,
+            kin,
+            lives: Mutex::default(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// The environment of a process: the user's, then what is configured for this agent.
+    fn environment(&self, base: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+        let mut environment = base.clone();
+        if matches!(self.kin, Kin::Copilot(_)) {
+            // A program must not change under a session that it serves.
+            environment.entry("COPILOT_AUTO_UPDATE".to_owned()).or_insert_with(|| "false".to_owned());
+        }
+        for (name, value) in &self.settings.variables {
+            // What a session was given goes before what is configured.
+            let is_given = matches!(self.kin, Kin::Copilot(_)) && environment.contains_key(name);
+            if !is_given {
+                environment.insert(name.clone(), value.clone());
+            }
+        }
+        environment
+    }
+
+    /// How a process is started; or what to do.
+    async fn launch(&self, base: &BTreeMap<String, String>, folder: Option<&Path>) -> Result<Launch, String> {
+        let (program, arguments) = match &self.kin {
+            Kin::Copilot(copilot) => {
+                let found = copilot.cli().await?;
+                let own = COPILOT_ARGUMENTS.map(str::to_owned);
+                (found.path, found.leading_arguments.into_iter().chain(own).collect())
+            }
+            Kin::Configured(_) => {
+                let found = program::find(&self.settings, None)?;
+                (found.path, found.leading_arguments)
+            }
+        };
+        let folder = folder.map_or_else(anywhere, Path::to_owned);
+        Ok(Launch { program, arguments, environment: self.environment(base), folder })
+    }
+
+    async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
+        let launch = self.launch(&spec.environment, spec.working_directory.as_deref()).await;
+        let mut launch = launch.map_err(StartError::Permanent)?;
+        let servers = mcp_servers::of_session(&self.settings.mcp_servers, &spec).unwrap_or_default();
+        let mut model = spec.model.clone();
+        let mut server_file = None;
+        if let Kin::Copilot(copilot) = &self.kin {
+            model = copilot.provide(&spec, &mut launch.environment)?;
+            server_file = ServerFile::write(&servers)
+                .map_err(|error| StartError::Temporary(format!("MCP servers could not be written down: {error}")))?;
+            if let Some(file) = &server_file {
+                let at = format!("@{}", file.path().display());
+                launch.arguments.extend(["--additional-mcp-config".to_owned(), at]);
+            }
+        }
+        let wanted = Wanted { launch, model, mcp_servers: servers, spec };
+        let opened = open::open(&self.settings, &wanted).await?;
+        // It has been read by now.
+        drop(server_file);
+        let (restored, session) = (opened.restored, opened.session.clone());
+        let (version, models) = (opened.agent.about.version.clone(), opened.offers.models());
+        let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
+        let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
+        let cancelled = CancellationToken::new();
+        let (link, early) = Link::new(Arc::clone(&self.settings), wanted, events, opened);
+        let life = Arc::clone(&link.life);
+        self.remember(version, models, &life);
+        let task = tokio::spawn(link.serve(early, commands, cancelled.clone()));
+        Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
+            .with_pulse(life)
+            .with_restored(restored))
+    }
+
+    fn remember(&self, version: Option<String>, models: Vec<Model>, life: &Arc<CurrentLife>) {
+        let mut known = self.known.lock();
+        known.0 = version;
+        if !models.is_empty() {
+            known.1 = models;
+        }
+        let mut lives = self.lives.lock();
+        lives.retain(|life| life.strong_count() > 0);
+        lives.push(Arc::downgrade(life));
+    }
+
+    async fn readiness(&self) -> Readiness {
+        match &self.kin {
+            Kin::Copilot(copilot) => {
+                let of_copilot = Runtime::readiness(copilot.as_ref()).await;
+                let problem = match (&of_copilot.program, copilot.cli().await) {
+                    (Some(_), Err(problem)) => Some(problem),
+                    (Some(program), Ok(_)) => program
+                        .version
+                        .as_deref()
+                        .and_then(|version| self.settings.quarantine.reason(Self::COPILOT, version)),
+                    (None, _) => None,
+                };
+                Readiness {
+                    ready: of_copilot.ready && problem.is_none(),
+                    hint: problem.unwrap_or_else(|| format!("Over ACP. {}", of_copilot.hint)),
+                    ..of_copilot
+                }
+            }
+            Kin::Configured(_) => {
+                let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
+                let version = self.known.lock().0.clone();
+                let quarantine = version
+                    .as_deref()
+                    .and_then(|version| self.settings.quarantine.reason(&self.settings.name, version));
+                match program::find(&self.settings, version) {
+                    Ok(program) => Readiness {
+                        ready: quarantine.is_none(),
+                        hint: quarantine
+                            .unwrap_or_else(|| format!("{}, an ACP agent of your configuration.", self.settings.title)),
+                        login,
+                        program: Some(program),
+                        install: None,
+                    },
+                    Err(hint) => Readiness { ready: false, hint, login, program: None, install: None },
+                }
+            }
+        }
+    }
+
+    async fn models(&self, freshness: Freshness) -> ModelList {
+        match &self.kin {
+            Kin::Copilot(copilot) => {
+                let mut list = Runtime::models(copilot.as_ref(), freshness).await;
+                // The same models again, by another way: known, and not shown twice in every list.
+                list.models.iter_mut().for_each(|model| model.hidden = true);
+                list
+            }
+            Kin::Configured(_) => {
+                let named = |id: &String| Model { name: id.clone(), id: id.clone(), multiplier: 1.0, hidden: false };
+                let mut models: Vec<Model> = self.settings.models.iter().map(named).collect();
+                let said = self.known.lock().1.clone();
+                models.extend(said.into_iter().filter(|model| !self.settings.models.contains(&model.id)));
+                let reason = format!("{} names its models when a session begins", self.settings.title);
+                ModelList { models, incomplete: Some(reason) }
+            }
+        }
+    }
+}
+
+/// Where an agent works that was given no folder.
+fn anywhere() -> PathBuf {
+    std::env::current_dir().unwrap_or_else(|_| std::env::temp_dir())
+}
+
+impl Runtime for Acp {
+    fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    fn family(&self) -> &str {
+        match &self.kin {
+            Kin::Copilot(copilot) => copilot.name(),
+            Kin::Configured(_) => self.name(),
+        }
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn readiness(&self) -> BoxFuture<'_, Readiness> {
+        Box::pin(self.readiness())
+    }
+
+    fn models(&self, freshness: Freshness) -> BoxFuture<'_, ModelList> {
+        Box::pin(self.models(freshness))
+    }
+
+    fn login(&self) -> Option<&dyn Login> {
+        match &self.kin {
+            Kin::Copilot(copilot) => copilot.login(),
+            Kin::Configured(_) => None,
+        }
+    }
+
+    fn credentials_changed(&self) -> BoxFuture<'static, ()> {
+        match &self.kin {
+            Kin::Copilot(copilot) => copilot.credentials_changed(),
+            Kin::Configured(_) => Box::pin(std::future::pending()),
+        }
+    }
+
+    fn own_sessions(&self) -> Option<&dyn OwnSessions> {
+        match &self.kin {
+            // They are those of `copilot`, which lists them: nobody wants each of them twice.
+            Kin::Copilot(_) => None,
+            Kin::Configured(history) => Some(history),
+        }
+    }
+
+    fn preflight(&self) -> BoxFuture<'_, Vec<Check>> {
+        Box::pin(preflight::checks(self))
+    }
+
+    fn version(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async move {
+            let known = self.known.lock().0.clone();
+            match (known, &self.kin) {
+                (Some(version), _) => Some(version),
+                (None, Kin::Copilot(copilot)) => copilot.cli().await.ok()?.version,
+                (None, Kin::Configured(_)) => None,
+            }
+        })
+    }
+
+    fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
+        if !matches!(self.kin, Kin::Copilot(_)) {
+            return None;
+        }
+        let mut environment = self.settings.environment.clone();
+        environment.retain(|name, _| !name.starts_with("COPILOT_PROVIDER_"));
+        let home = folder.join("home");
+        for (name, value) in [
+            ("COPILOT_PROVIDER_TYPE", "openai"),
+            ("COPILOT_PROVIDER_BASE_URL", base_url),
+            ("COPILOT_PROVIDER_API_KEY", "none"),
+            ("COPILOT_PROVIDER_WIRE_API", "completions"),
+            ("COPILOT_MODEL", "scripted-model"),
+            ("COPILOT_OFFLINE", "true"),
+            // The agent's own list of sessions is for what people did, and ACP cannot remove one.
+            ("COPILOT_HOME", &home.to_string_lossy()),
+        ] {
+            environment.insert(name.to_owned(), value.to_owned());
+        }
+        // The user's own MCP servers are no part of it.
+        let without = self.settings.mcp_servers.keys().map(|name| (name.clone(), serde_json::Value::Null)).collect();
+        Some(StartSpec {
+            session: SessionId::from_number(0),
+            model: String::new(),
+            effort: None,
+            working_directory: Some(folder.to_owned()),
+            system_prompt: None,
+            options: [("mcpServers".to_owned(), serde_json::Value::Object(without))].into_iter().collect(),
+            environment,
+            agent_session_id: None,
+            suspended: None,
+        })
+    }
+
+    fn processes(&self) -> Vec<AgentProcess> {
+        let lives: Vec<Arc<CurrentLife>> = self.lives.lock().iter().filter_map(Weak::upgrade).collect();
+        lives.iter().map(|life| life.get()).filter(|life| life.is_alive()).filter_map(|life| life.figures()).collect()
+    }
+
+    fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
+        Box::pin(self.open(spec))
+    }
+}

@@ -1,0 +1,235 @@
+//! Opening a session: a new one, or the agent's own that was there before.
+
+use std::path::Path;
+
+use agent_client_protocol_schema::v1::{
+    AuthenticateRequest, ListSessionsRequest, LoadSessionRequest, McpServer, NewSessionRequest,
+};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::agent::{Agent, CallError};
+use super::mcp;
+use super::offers::Offers;
+use super::replay::{Replay, is_conversation};
+use super::settings::{AcpSettings, Launch};
+use super::wire::{Incoming, RpcError};
+use crate::agent::{Restored, StartError, StartSpec};
+
+/// Pages of a list of sessions that are asked for at most.
+const MOST_PAGES: usize = 1_000;
+
+/// A session that is open.
+pub(super) struct Opened {
+    pub agent: Agent,
+    pub session: String,
+    pub offers: Offers,
+    pub restored: Restored,
+    /// News that came while it was opened and is no part of its past.
+    pub early: Vec<Incoming>,
+    /// What a person should know of it.
+    pub notes: Vec<String>,
+}
+
+/// What opening needs beside the settings.
+pub(super) struct Wanted {
+    pub launch: Launch,
+    pub model: String,
+    pub mcp_servers: serde_json::Map<String, Value>,
+    pub spec: StartSpec,
+}
+
+/// Opens a session. A login that the process does not know of may have been made while it started, so that a refusal
+/// is believed only from a second one.
+pub(super) async fn open(settings: &AcpSettings, wanted: &Wanted) -> Result<Opened, StartError> {
+    match open_once(settings, wanted).await {
+        Err(StartError::NeedsLogin(_)) => open_once(settings, wanted).await,
+        other => other,
+    }
+}
+
+async fn open_once(settings: &AcpSettings, wanted: &Wanted) -> Result<Opened, StartError> {
+    let mut agent = Agent::start(settings, &wanted.launch).await?;
+    let mut opening = Opening { settings, wanted, early: Vec::new(), replay: Replay::default(), notes: Vec::new() };
+    match opening.session(&mut agent).await {
+        Ok((session, offers)) => {
+            let restored = match wanted.spec.agent_session_id {
+                Some(_) => opening.replay.restored(),
+                None => Restored::New,
+            };
+            let (early, notes) = (opening.early, opening.notes);
+            Ok(Opened { agent, session, offers, restored, early, notes })
+        }
+        Err(error) => {
+            agent.end().await;
+            Err(error)
+        }
+    }
+}
+
+struct Opening<'a> {
+    settings: &'a AcpSettings,
+    wanted: &'a Wanted,
+    early: Vec<Incoming>,
+    replay: Replay,
+    notes: Vec<String>,
+}
+
+impl Opening<'_> {
+    async fn session(&mut self, agent: &mut Agent) -> Result<(String, Offers), StartError> {
+        if !self.settings.auth_method.is_empty() {
+            let params = AuthenticateRequest::new(self.settings.auth_method.clone());
+            self.call(agent, "authenticate", &params).await.map_err(|error| self.refused("the login", error, agent))?;
+        }
+        let servers = mcp::servers(&self.wanted.mcp_servers, &agent.about);
+        if !servers.refused.is_empty() {
+            let (name, refused) = (&self.settings.title, servers.refused.join(", "));
+            self.notes.push(format!("{name} takes no MCP servers of this kind, and goes without: {refused}."));
+        }
+        let (session, answer) = match &self.wanted.spec.agent_session_id {
+            Some(id) => (id.clone(), self.load(agent, id, servers.offered).await?),
+            None => self.begin(agent, servers.offered).await?,
+        };
+        let mut offers = Offers::read(&answer);
+        self.choose(agent, &session, &mut offers).await?;
+        Ok((session, offers))
+    }
+
+    async fn begin(&mut self, agent: &mut Agent, servers: Vec<McpServer>) -> Result<(String, Value), StartError> {
+        let params = NewSessionRequest::new(self.folder()).mcp_servers(servers);
+        let answer = self.call(agent, "session/new", &params).await;
+        let answer = answer.map_err(|error| self.refused("a new session", error, agent))?;
+        match answer["sessionId"].as_str().filter(|id| !id.is_empty()) {
+            Some(id) => Ok((id.to_owned(), answer)),
+            None => Err(StartError::Permanent(format!(
+                "{} gave a session without an id: {answer}; update the agent",
+                self.settings.title
+            ))),
+        }
+    }
+
+    /// Takes up a session that was there before, if the agent still has it.
+    async fn load(&mut self, agent: &mut Agent, id: &str, servers: Vec<McpServer>) -> Result<Value, StartError> {
+        let name = &self.settings.title;
+        if !agent.about.loads {
+            return Err(StartError::SessionLost(format!("{name} cannot take up a session again")));
+        }
+        if agent.about.lists && !self.is_listed(agent, id).await? {
+            return Err(StartError::SessionLost(format!("{name} does not list the session {id} any more")));
+        }
+        let params = LoadSessionRequest::new(id.to_owned(), self.folder()).mcp_servers(servers);
+        match self.call(agent, "session/load", &params).await {
+            Ok(answer) => Ok(answer),
+            Err(CallError::Refused(error)) if !error.wants_login() => Err(StartError::SessionLost(error.to_string())),
+            Err(error) => Err(self.refused("the session", error, agent)),
+        }
+    }
+
+    async fn is_listed(&mut self, agent: &mut Agent, id: &str) -> Result<bool, StartError> {
+        match sessions(agent, |sessions| sessions.iter().any(|session| session["sessionId"] == id)).await {
+            Ok(found) => Ok(found),
+            // A list that cannot be had says nothing about the session.
+            Err(CallError::Refused(error)) => {
+                tracing::warn!(%error, "an agent does not list its sessions; the session is loaded unseen");
+                Ok(true)
+            }
+            Err(error) => Err(self.refused("its sessions", error, agent)),
+        }
+    }
+
+    /// The session's model, mode and effort.
+    async fn choose(&mut self, agent: &mut Agent, session: &str, offers: &mut Offers) -> Result<(), StartError> {
+        let name = &self.settings.title;
+        let (model, effort) = (&self.wanted.model, self.wanted.spec.effort.as_deref().unwrap_or_default());
+        if !model.is_empty() && offers.current("model") != Some(model) {
+            let (method, params) = offers.choose_model(session, model);
+            match self.call(agent, method, &params).await {
+                Ok(answer) => offers.learn_options(&answer["configOptions"]),
+                Err(CallError::Refused(error)) => {
+                    let known: Vec<String> = offers.models().into_iter().map(|model| model.id).collect();
+                    let known = if known.is_empty() { "none that it names".to_owned() } else { known.join(", ") };
+                    return Err(StartError::Permanent(format!(
+                        "{name} does not take the model {model:?}: {error}; it has: {known}"
+                    )));
+                }
+                Err(error) => return Err(self.refused("the model", error, agent)),
+            }
+        }
+        if !effort.is_empty() {
+            match offers.choose_effort(session, effort) {
+                Some((method, params)) => {
+                    let answer = self.call(agent, method, &params).await;
+                    let answer = answer.map_err(|error| self.refused("the effort", error, agent))?;
+                    offers.learn_options(&answer["configOptions"]);
+                }
+                None => self.notes.push(format!("{name} has no choice of effort {effort:?}; it uses its own.")),
+            }
+        }
+        if let Some(mode) = self.wanted.spec.options.get("mode").and_then(Value::as_str) {
+            let (method, params) = offers.choose_mode(session, mode).map_err(|known| {
+                StartError::Permanent(format!(
+                    "options.mode is {mode:?}, which {name} does not have; there are: {known}"
+                ))
+            })?;
+            self.call(agent, method, &params).await.map_err(|error| self.refused("the mode", error, agent))?;
+        }
+        Ok(())
+    }
+
+    async fn call(&mut self, agent: &mut Agent, method: &str, params: &impl Serialize) -> Result<Value, CallError> {
+        let (early, replay) = (&mut self.early, &mut self.replay);
+        agent
+            .call(method, params, &mut |incoming| match incoming {
+                Incoming::Update { update, .. } if is_conversation(&update) => replay.hear(&update),
+                other => early.push(other),
+            })
+            .await
+    }
+
+    fn folder(&self) -> &Path {
+        &self.wanted.launch.folder
+    }
+
+    /// Why something was not had, as everybody who waits understands it.
+    fn refused(&self, what: &str, error: CallError, agent: &Agent) -> StartError {
+        let name = &self.settings.title;
+        match error {
+            CallError::Refused(error) if error.wants_login() => {
+                StartError::NeedsLogin(login_hint(self.settings, &agent.about.logins, &error))
+            }
+            CallError::Refused(error) => StartError::Permanent(format!("{name} refused {what}: {error}")),
+            CallError::Gone(words) => StartError::Temporary(format!("{name} ended: {words}")),
+            CallError::Silent(words) => StartError::Temporary(format!("{name} gives no sign: {words}")),
+        }
+    }
+}
+
+/// How to log in: as configured, else as the agent says it.
+pub(super) fn login_hint(settings: &AcpSettings, methods: &[String], error: &RpcError) -> String {
+    if !settings.login_hint.is_empty() {
+        return settings.login_hint.clone();
+    }
+    let name = &settings.title;
+    if methods.is_empty() {
+        return format!("{name} wants a login and does not say how ({error}).");
+    }
+    format!("{name} wants a login: {}.", methods.join("; or: "))
+}
+
+/// Goes through the agent's list of sessions, page by page, until `enough`.
+pub(super) async fn sessions(agent: &mut Agent, mut enough: impl FnMut(&[Value]) -> bool) -> Result<bool, CallError> {
+    let mut cursor: Option<String> = None;
+    for _ in 0..MOST_PAGES {
+        let params = ListSessionsRequest::new().cursor(cursor.clone());
+        let page = agent.call("session/list", &params, &mut |_| {}).await?;
+        if enough(page["sessions"].as_array().map(Vec::as_slice).unwrap_or_default()) {
+            return Ok(true);
+        }
+        let next = page["nextCursor"].as_str().map(str::to_owned);
+        if next.is_none() || next == cursor {
+            return Ok(false);
+        }
+        cursor = next;
+    }
+    Ok(false)
+}

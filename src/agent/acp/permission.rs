@@ -1,0 +1,170 @@
+//! Permission requests: what is asked, in one line and in full, and which of the agent's options an answer means.
+
+use serde_json::{Value, json};
+
+use super::tool_calls;
+use crate::agent::{QuestionAnswer, RequestAnswer};
+use crate::model::{Decision, RequestBody};
+
+/// One of the agent's options.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Choice {
+    id: String,
+    kind: String,
+    name: String,
+}
+
+/// The options of a request that waits.
+#[derive(Clone, Debug)]
+pub(super) struct Choices(Vec<Choice>);
+
+/// What is asked and how it can be answered.
+pub(super) fn request(agent: &str, params: &Value) -> (RequestBody, Choices) {
+    let choices = Choices::read(&params["options"]);
+    let call = &params["toolCall"];
+    let title = text(&call["title"]).unwrap_or_else(|| "something".to_owned());
+    let kind = tool_calls::family(call["kind"].as_str().unwrap_or_default()).to_owned();
+    if !choices.offers("allow_once") && !choices.offers("allow_always") {
+        // Not a permission but a choice, which only a person can make.
+        let names = choices.0.iter().map(|choice| choice.name.clone()).collect();
+        return (RequestBody::question(title, Some(names)), choices);
+    }
+    let body = RequestBody::Permission {
+        title: format!("{agent} wants to use {kind}: {title}"),
+        detail: detail(call).unwrap_or(title),
+        options: choices.decisions(),
+        tool_call_id: text(&call["toolCallId"]),
+        tool: kind.clone(),
+        kind,
+    };
+    (body, choices)
+}
+
+/// Exactly what would be done. Its fields differ by agent; what names the action comes first.
+fn detail(call: &Value) -> Option<String> {
+    let input = &call["rawInput"];
+    let diff = tool_calls::diffs(&call["content"]);
+    ["command", "diff", "url"]
+        .iter()
+        .find_map(|name| text(&input[name]))
+        .or(diff)
+        .or_else(|| (input.as_object().is_some_and(|fields| !fields.is_empty())).then(|| format!("{input:#}")))
+        .or_else(|| tool_calls::text(&call["content"]))
+        .or_else(|| text(&call["locations"][0]["path"]))
+}
+
+impl Choices {
+    fn read(options: &Value) -> Self {
+        let all = options.as_array().map(Vec::as_slice).unwrap_or_default();
+        let choice = |option: &Value| {
+            let id = text(&option["optionId"])?;
+            let kind = text(&option["kind"]).unwrap_or_default();
+            Some(Choice { name: text(&option["name"]).unwrap_or_else(|| id.clone()), id, kind })
+        };
+        Self(all.iter().filter_map(choice).collect())
+    }
+
+    fn offers(&self, kind: &str) -> bool {
+        self.0.iter().any(|choice| choice.kind == kind)
+    }
+
+    /// The decisions that the agent has an option for. "Always" is kept by our own rules where it has none.
+    fn decisions(&self) -> Vec<String> {
+        let once = self.offers("allow_once").then_some(Decision::AllowOnce);
+        [once, Some(Decision::AllowAlways), Some(Decision::Deny)]
+            .into_iter()
+            .flatten()
+            .map(|decision| decision.as_str().to_owned())
+            .collect()
+    }
+
+    /// The outcome that an answer means. An agent that has no fitting option gets no more than was said.
+    pub fn outcome(&self, answer: &RequestAnswer) -> Value {
+        let chosen = match answer {
+            RequestAnswer::Permission { decision: Decision::AllowOnce, .. } => self.first(&["allow_once"]),
+            RequestAnswer::Permission { decision: Decision::AllowAlways, .. } => {
+                self.first(&["allow_always", "allow_once"])
+            }
+            RequestAnswer::Question(QuestionAnswer::Text(words)) => {
+                self.0.iter().find(|choice| choice.name == *words || choice.id == *words)
+            }
+            RequestAnswer::Permission { decision: Decision::Deny, .. } | RequestAnswer::Question(_) => {
+                self.first(&["reject_once", "reject_always"])
+            }
+        };
+        match chosen {
+            Some(choice) => json!({ "outcome": { "outcome": "selected", "optionId": choice.id } }),
+            None => cancelled(),
+        }
+    }
+
+    fn first(&self, kinds: &[&str]) -> Option<&Choice> {
+        kinds.iter().find_map(|kind| self.0.iter().find(|choice| choice.kind == *kind))
+    }
+}
+
+/// Nobody will answer.
+pub(super) fn cancelled() -> Value {
+    json!({ "outcome": { "outcome": "cancelled" } })
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(kinds: &[&str]) -> (RequestBody, Choices) {
+        let options: Vec<Value> =
+            kinds.iter().map(|kind| json!({ "optionId": format!("id-{kind}"), "kind": kind, "name": kind })).collect();
+        let call =
+            json!({ "toolCallId": "c", "title": "Tidy up", "kind": "execute", "rawInput": { "command": "rm -rf x" } });
+        request("Copilot", &json!({ "toolCall": call, "options": options }))
+    }
+
+    fn chosen(choices: &Choices, decision: Decision) -> String {
+        let outcome = choices.outcome(&RequestAnswer::Permission { decision, feedback: None });
+        outcome["outcome"]["optionId"].as_str().unwrap_or("cancelled").to_owned()
+    }
+
+    #[test]
+    fn a_permission_shows_exactly_what_would_run() {
+        let (RequestBody::Permission { kind, tool, detail, title, tool_call_id, options }, _) =
+            asked(&["allow_once", "allow_always", "reject_once"])
+        else {
+            panic!("a permission")
+        };
+        assert_eq!((kind.as_str(), tool.as_str(), detail.as_str()), ("shell", "shell", "rm -rf x"));
+        assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to use shell: Tidy up", Some("c")));
+        assert_eq!(options, ["allow-once", "allow-always", "deny"]);
+    }
+
+    #[test]
+    fn a_decision_becomes_the_option_of_its_kind_and_never_more() {
+        let (_, all) = asked(&["reject_always", "reject_once", "allow_always", "allow_once"]);
+        for (decision, id) in [
+            (Decision::AllowOnce, "id-allow_once"),
+            (Decision::AllowAlways, "id-allow_always"),
+            (Decision::Deny, "id-reject_once"),
+        ] {
+            assert_eq!(chosen(&all, decision), id);
+        }
+        let (_, few) = asked(&["allow_always"]);
+        assert_eq!(chosen(&few, Decision::AllowOnce), "cancelled", "once is not always");
+        assert_eq!(chosen(&few, Decision::Deny), "cancelled");
+        let (_, once) = asked(&["allow_once", "reject_always"]);
+        assert_eq!(chosen(&once, Decision::AllowAlways), "id-allow_once", "our own rule does the rest");
+        assert_eq!(chosen(&once, Decision::Deny), "id-reject_always");
+    }
+
+    #[test]
+    fn options_that_permit_nothing_are_a_question() {
+        let (body, choices) = asked(&["red", "blue"]);
+        assert_eq!(body, RequestBody::question("Tidy up", Some(vec!["red".to_owned(), "blue".to_owned()])));
+        let answer = |answer| choices.outcome(&RequestAnswer::Question(answer));
+        assert_eq!(answer(QuestionAnswer::Text("blue".to_owned()))["outcome"]["optionId"], "id-blue");
+        assert_eq!(answer(QuestionAnswer::Nobody), cancelled());
+    }
+}

@@ -1,0 +1,63 @@
+//! What can be checked of an ACP agent before anybody starts a session.
+
+use super::agent::Agent;
+use super::{Acp, Kin};
+use crate::agent::{LoginState, Runtime as _};
+use crate::model::Check;
+
+pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
+    let named = |what: &str| format!("{}: {what}", acp.name());
+    if let Kin::Copilot(copilot) = &acp.kin {
+        copilot.look_again();
+    }
+    let launch = match acp.launch(&acp.settings.environment, None).await {
+        Ok(launch) => launch,
+        Err(problem) => {
+            let hint = "sessions on this runtime cannot be started; others can";
+            return vec![Check::warning(named("program"), problem, hint)];
+        }
+    };
+    let mut checks = vec![Check::ok(named("program"), launch.program.display().to_string())];
+    let about = match Agent::start(&acp.settings, &launch).await {
+        Ok(agent) => {
+            let about = agent.about.clone();
+            agent.end().await;
+            about
+        }
+        Err(error) => {
+            let hint = "run the program by hand to see what is wrong with it";
+            checks.push(Check::failure(named("protocol"), error.to_string(), hint));
+            return checks;
+        }
+    };
+    acp.known.lock().0.clone_from(&about.version);
+    let who = if about.name.is_empty() { acp.settings.title.clone() } else { about.name.clone() };
+    let version = about.version.as_deref().unwrap_or("of unknown version");
+    let can = |word: &'static str, can: bool| can.then_some(word);
+    let abilities: Vec<&str> = [can("takes up sessions again", about.loads), can("lists sessions", about.lists)]
+        .into_iter()
+        .flatten()
+        .collect();
+    let abilities = if abilities.is_empty() { "keeps no sessions".to_owned() } else { abilities.join(", ") };
+    checks.push(Check::ok(named("protocol"), format!("{who} {version} answers, {abilities}")));
+    checks.push(login(acp, &about.logins).await);
+    checks
+}
+
+async fn login(acp: &Acp, methods: &[String]) -> Check {
+    let name = format!("{}: login", acp.name());
+    let readiness = acp.readiness().await;
+    match (&acp.kin, readiness.login.state) {
+        (Kin::Copilot(_), LoginState::LoggedIn | LoginState::OwnProvider | LoginState::NotNeeded) => {
+            Check::ok(name, readiness.hint)
+        }
+        (Kin::Copilot(_), _) => Check::warning(name, "nobody is logged in", acp.settings.login_hint.clone()),
+        // Asking would make a session that somebody would find in the agent's list.
+        (Kin::Configured(_), _) => {
+            let how = Some(acp.settings.login_hint.clone()).filter(|hint| !hint.is_empty());
+            let how = how.or_else(|| methods.first().cloned());
+            let how = how.map(|how| format!("; if it wants one: {how}")).unwrap_or_default();
+            Check::ok(name, format!("known when a session begins{how}"))
+        }
+    }
+}
