@@ -98,6 +98,8 @@ pub enum AgentCommand {
     },
     /// Add to the running turn. Only for runtimes with `steering`.
     Steer {
+        /// Our number of the prompt.
+        prompt: u32,
         /// What to add.
         text: String,
         /// What came along.

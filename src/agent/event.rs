@@ -134,6 +134,15 @@ pub enum AgentEvent {
         /// For people.
         message: String,
     },
+    /// A prompt was not taken into the running turn, which goes on.
+    SteerRefused {
+        /// Which prompt.
+        prompt: u32,
+        /// Why, for people.
+        reason: String,
+    },
+    /// The connection is to be opened anew before the next turn: it was made for another model or another login.
+    Outdated,
     /// A kind we do not know, kept as it came.
     Unknown {
         /// What the agent called it.

@@ -62,6 +62,8 @@ pub enum Change {
     PromptAccepted(QueuedPrompt),
     /// A prompt's turn began.
     PromptStarted(u32),
+    /// A prompt waits again: the agent did not take it.
+    PromptPutBack(u32),
     /// A prompt's turn is over.
     PromptEnded(u32, PromptOutcome),
     /// A request waits for a person.
@@ -138,6 +140,9 @@ impl Change {
             ),
             Self::PromptStarted(number) => {
                 execute("UPDATE prompt SET state = 'running' WHERE session = ?1 AND number = ?2", params![id, number])
+            }
+            Self::PromptPutBack(number) => {
+                execute("UPDATE prompt SET state = 'queued' WHERE session = ?1 AND number = ?2", params![id, number])
             }
             Self::PromptEnded(number, outcome) => execute(
                 // The attachments have been sent; keeping them would only fill the disk.

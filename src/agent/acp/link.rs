@@ -75,8 +75,8 @@ pub(super) struct Link {
     requests: HashMap<String, Request>,
     requests_made: u64,
     stage: Stage,
-    /// Notices wait for the first prompt, because a session's log begins with it.
-    untold: Option<Vec<AgentEvent>>,
+    /// What a person should know of how the session was opened.
+    notes: Vec<String>,
     /// Something has been said in the turn that runs.
     has_spoken: bool,
     /// Text before the next prompt, for an agent that knows no other way.
@@ -106,7 +106,6 @@ impl Link {
         opened: Opened,
     ) -> (Self, Vec<Incoming>) {
         let Opened { agent, session, offers, early, notes, .. } = opened;
-        let warning = |message| AgentEvent::Notice { kind: "warning".to_owned(), message };
         let is_new = wanted.spec.agent_session_id.is_none();
         let preamble = wanted.spec.system_prompt.clone().filter(|text| is_new && !text.is_empty());
         let link = Self {
@@ -123,7 +122,7 @@ impl Link {
             requests: HashMap::new(),
             requests_made: 0,
             stage: if is_new { Stage::New } else { Stage::Restored },
-            untold: Some(notes.into_iter().map(warning).collect()),
+            notes,
             has_spoken: false,
             preamble,
             calls_held_since: None,
@@ -139,6 +138,9 @@ impl Link {
         cancelled: CancellationToken,
     ) {
         let mut end = None;
+        for message in std::mem::take(&mut self.notes) {
+            end = self.warn(message).await.err().or(end);
+        }
         for incoming in early {
             if let Err(ended) = self.hear(incoming).await {
                 end = Some(ended);
@@ -189,8 +191,10 @@ impl Link {
     async fn hear(&mut self, incoming: Incoming) -> Result<(), End> {
         match incoming {
             Incoming::Update { session, update } if session != self.session => {
-                tracing::debug!(%session, "an agent speaks of another session");
-                self.tell(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw: update }).await
+                // Counted, and not shown: it is nobody's business here.
+                tracing::debug!(%session, update = update.get().len(), "an agent speaks of another session");
+                let raw = RawValue::NULL.to_owned();
+                self.tell(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw }).await
             }
             Incoming::Update { update, .. } if self.stage == Stage::Restored && is_conversation(&update) => Ok(()),
             Incoming::Update { update, .. } => {
@@ -260,14 +264,11 @@ impl Link {
                     self.reopen().await?;
                 }
                 self.send_prompt(prompt).await?;
-                self.tell(AgentEvent::TurnStarted { turn_id }).await?;
-                for notice in self.untold.take().unwrap_or_default() {
-                    self.tell(notice).await?;
-                }
-                Ok(())
+                self.tell(AgentEvent::TurnStarted { turn_id }).await
             }
-            AgentCommand::Steer { .. } => {
-                self.warn(format!("{} takes no more words in a turn that runs.", self.settings.title)).await
+            AgentCommand::Steer { prompt, .. } => {
+                let reason = format!("{} takes no more words in a turn that runs", self.settings.title);
+                self.tell(AgentEvent::SteerRefused { prompt, reason }).await
             }
             // Settings of an agent that rests are made when it comes back.
             AgentCommand::Configure { model, effort } if self.is_resting => {
@@ -394,11 +395,10 @@ impl Link {
         self.calls_held_since =
             self.translator.holds_calls().then(|| self.calls_held_since.unwrap_or_else(Instant::now));
         for event in events {
-            match (&event, &mut self.untold) {
-                // Whoever has read them does not want them again after each restart.
-                (AgentEvent::Notice { kind, .. }, Some(_)) if kind == "commands" && self.stage == Stage::Restored => {}
-                (AgentEvent::Notice { .. }, Some(untold)) => untold.push(event),
-                _ => self.tell(event).await?,
+            // Whoever has read them does not want them again after each restart.
+            let is_old = matches!(&event, AgentEvent::Notice { kind, .. } if kind == "commands");
+            if !(is_old && self.stage == Stage::Restored) {
+                self.tell(event).await?;
             }
         }
         Ok(())

@@ -7,10 +7,11 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::parameters;
+use super::provider::Router;
 use super::questions::{Question, Reply};
 use super::server::plain;
 use super::servers::Lease;
@@ -25,8 +26,9 @@ const GOODBYE_WITHIN: Duration = Duration::from_secs(2);
 pub(super) struct Link {
     pub lease: Lease,
     pub session: String,
-    /// The name that the session's provider has in front of its models, if it has one.
-    pub provider_prefix: Option<String>,
+    pub router: Router,
+    /// Changes when somebody has logged in or out; `None` for a session that needs no login.
+    pub logins: Option<watch::Receiver<u64>>,
     pub events: mpsc::Sender<AgentEvent>,
     pub incoming: Queue,
     pub translator: Translator,
@@ -57,6 +59,8 @@ enum Outcome {
     Done,
     /// The prompt was not taken: its turn is over.
     PromptRefused(String),
+    /// A prompt was not taken into the running turn.
+    SteerRefused { prompt: u32, reason: String },
     /// Something else was not done.
     Refused(String),
     /// What runs on the side, if the program says.
@@ -85,6 +89,7 @@ impl Link {
                     None => break,
                 },
                 Some(outcome) = calls.next() => self.report(outcome, &mut calls).await,
+                () = changed(self.logins.as_mut()) => self.tell(AgentEvent::Outdated).await,
             };
             if heard.is_err() {
                 break;
@@ -130,9 +135,9 @@ impl Link {
                 let params = parameters::prompt(&self.session, &text, &attachments, None);
                 self.call(calls, "session.send", params, Outcome::PromptRefused);
             }
-            AgentCommand::Steer { text, attachments } => {
+            AgentCommand::Steer { prompt, text, attachments } => {
                 let params = parameters::prompt(&self.session, &text, &attachments, Some("immediate"));
-                self.call(calls, "session.send", params, Outcome::Refused);
+                self.call(calls, "session.send", params, move |reason| Outcome::SteerRefused { prompt, reason });
             }
             AgentCommand::Interrupt => {
                 // Whoever is asked something gets no answer any more, so the program must not wait for one.
@@ -143,8 +148,11 @@ impl Link {
                 self.call(calls, "session.abort", json!({ "sessionId": self.session }), Outcome::Refused);
             }
             AgentCommand::Configure { model, effort } => {
-                let prefix = self.provider_prefix.as_deref().unwrap_or_default();
-                let model = model.strip_prefix(prefix).unwrap_or(&model);
+                let Some(model) = self.router.switched_to(&model) else {
+                    // A session keeps the provider that it was opened with.
+                    let _ = self.tell(AgentEvent::Outdated).await;
+                    return;
+                };
                 let mut params = json!({ "sessionId": self.session, "modelId": model });
                 if let Some(effort) = effort {
                     params["reasoningEffort"] = json!(effort);
@@ -184,7 +192,13 @@ impl Link {
     }
 
     /// Begins a call; its failure is told when it comes.
-    fn call(&self, calls: &mut Calls, method: &'static str, params: Value, failed: fn(String) -> Outcome) {
+    fn call(
+        &self,
+        calls: &mut Calls,
+        method: &'static str,
+        params: Value,
+        failed: impl FnOnce(String) -> Outcome + Send + 'static,
+    ) {
         let client = self.lease.server.client.clone();
         calls.push(Box::pin(async move {
             match client.call(method, Some(params)).await {
@@ -220,12 +234,17 @@ impl Link {
         match outcome {
             Outcome::Done => Ok(()),
             // A program that is gone has refused nothing; its end is told next.
-            Outcome::PromptRefused(_) | Outcome::Refused(_) if !self.lease.server.is_alive() => Ok(()),
+            Outcome::PromptRefused(_) | Outcome::SteerRefused { .. } | Outcome::Refused(_)
+                if !self.lease.server.is_alive() =>
+            {
+                Ok(())
+            }
             Outcome::PromptRefused(error) => {
                 let message = format!("Copilot did not take the prompt: {error}");
                 self.tell(AgentEvent::TurnFailed { message }).await?;
                 self.tell(AgentEvent::Idle).await
             }
+            Outcome::SteerRefused { prompt, reason } => self.tell(AgentEvent::SteerRefused { prompt, reason }).await,
             Outcome::Refused(error) => {
                 let message = format!("Copilot refused: {error}");
                 self.tell(AgentEvent::Notice { kind: "warning".to_owned(), message }).await
@@ -268,6 +287,16 @@ impl Link {
             tracing::warn!(session = %self.session, "copilot did not let go of a session in time");
         }
     }
+}
+
+/// Waits for news, where there may be some.
+async fn changed(news: Option<&mut watch::Receiver<u64>>) {
+    if let Some(news) = news
+        && news.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending().await
 }
 
 /// What runs beside the conversation: sub-agents and commands that the agent does not wait for.

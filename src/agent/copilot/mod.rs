@@ -13,6 +13,7 @@ mod link;
 mod login;
 mod models;
 mod notices;
+mod opening;
 mod parameters;
 mod permission;
 mod preflight;
@@ -48,6 +49,8 @@ use history::History;
 use link::{Link, TasksAsked};
 use login::DeviceLogin;
 use models::Models;
+use opening::Opening;
+use provider::Router;
 use servers::Servers;
 use translate::Translator;
 
@@ -63,7 +66,7 @@ pub(in crate::agent) const LOGIN_HINT: &str = "Copilot is installed and nobody i
 /// The runtime `copilot`.
 pub struct Copilot {
     capabilities: Capabilities,
-    settings: CopilotSettings,
+    settings: Arc<CopilotSettings>,
     servers: Arc<Servers>,
     authentication: Arc<Authentication>,
     models: Models,
@@ -102,7 +105,7 @@ impl Copilot {
             models: Models::new(settings.clone()),
             login: DeviceLogin::new(settings.clone(), Arc::clone(&servers), Arc::clone(&authentication)),
             history: History { servers: Arc::clone(&servers) },
-            settings,
+            settings: Arc::new(settings),
             servers,
             authentication,
         }
@@ -153,6 +156,8 @@ impl Copilot {
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
         parameters::check_options(&spec.options).map_err(StartError::Permanent)?;
         let route = provider::route(&spec, &self.settings.providers, &self.settings.environment)?;
+        // Listened for from before the question, so that no login in between is missed.
+        let logins = route.provider.is_none().then(|| self.authentication.changes());
         if route.provider.is_none() {
             // The program would take the session and fail its first prompt.
             let is_out = |answer: Answer| answer == Answer::LoggedOut;
@@ -163,66 +168,48 @@ impl Copilot {
                 return Err(StartError::NeedsLogin(LOGIN_HINT.to_owned()));
             }
         }
-        let lease = self.servers.lease().await?;
         let (session, method) = match &spec.agent_session_id {
             Some(id) => (id.clone(), "session.resume"),
             None => (uuid::Uuid::new_v4().to_string(), "session.create"),
         };
-        // Listening first: nothing that the program says while it opens the session is missed.
-        let incoming = lease.server.tap.listen(&session);
-        let params = parameters::session(&session, &spec, &route, &self.settings.mcp_servers);
-        let opening = lease.server.client.call(method, Some(params));
-        let Ok(opened) = tokio::time::timeout(self.settings.hello_within, opening).await else {
-            lease.server.tap.forget(&session, &incoming);
-            if !lease.server.feel(SIGN_OF_LIFE_WITHIN).await {
+        let mut opening = Opening::new(self.servers.lease().await?, session);
+        if spec.agent_session_id.is_some() {
+            self.check_nobody_else_has_it(&opening).await?;
+        }
+        let params = parameters::session(&opening.session, &spec, &route, &self.settings.mcp_servers);
+        let opened = tokio::time::timeout(self.settings.hello_within, opening.ask(method, params)).await;
+        let (session, server) = (opening.session.clone(), Arc::clone(&opening.lease().server));
+        let Ok(opened) = opened else {
+            if !server.feel(SIGN_OF_LIFE_WITHIN).await {
                 // Nobody else could use it either.
-                lease.server.cut_off().await;
+                server.cut_off().await;
             }
             let within = humantime::format_duration(self.settings.hello_within);
             return Err(StartError::Temporary(format!("Copilot did not open the session within {within}")));
         };
-        if let Err(error) = &opened {
-            lease.server.tap.forget(&session, &incoming);
-            let text = server::plain(&error.to_string());
-            return Err(if !lease.server.is_alive() {
-                StartError::Temporary(format!("Copilot ended: {}", lease.server.last_words()))
-            } else if ["Not authenticated", "Authentication failed", "authentication"]
-                .iter()
-                .any(|sign| text.contains(sign))
-            {
-                StartError::NeedsLogin(format!("{LOGIN_HINT} ({text})"))
-            } else if spec.agent_session_id.is_some() && is_lost(&text) {
-                StartError::SessionLost(text)
-            } else {
-                StartError::Permanent(format!("Copilot could not open the session: {text}"))
-            });
-        }
-        let mode = opened.ok().and_then(|opened| opened["mode"].as_str().map(str::to_owned)).unwrap_or_default();
+        let opened = opened.map_err(|error| why_not_opened(&error.to_string(), &server, &spec))?;
+        let mode = opened["mode"].as_str().unwrap_or_default().to_owned();
         if let Some(mode) = spec.options.get("mode").filter(|mode| !mode.is_null()) {
             let params = json!({ "sessionId": session, "mode": mode });
-            if let Err(error) = lease.server.ask_with("session.mode.set", params).await {
-                lease.server.tap.forget(&session, &incoming);
-                return Err(StartError::Permanent(format!(
+            server.ask_with("session.mode.set", params).await.map_err(|error| {
+                StartError::Permanent(format!(
                     "options.mode is {mode}, which Copilot does not take: {error}; there are interactive, plan and autopilot"
-                )));
-            }
+                ))
+            })?;
         }
         let restored = match &spec.agent_session_id {
-            Some(_) => history::restored(&lease.server, &session).await,
+            Some(_) => history::restored(&server, &session).await,
             None => Restored::New,
         };
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
-        let pulse = Arc::clone(&lease.server);
+        let (lease, incoming) = opening.into_parts();
         let link = Link {
             lease,
             session: session.clone(),
-            provider_prefix: spec
-                .model
-                .strip_suffix(&route.model)
-                .filter(|prefix| !prefix.is_empty())
-                .map(str::to_owned),
+            router: Router { settings: Arc::clone(&self.settings), spec, provider: route.provider },
+            logins,
             events,
             incoming,
             translator: Translator::in_mode(mode),
@@ -232,8 +219,29 @@ impl Copilot {
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
-            .with_pulse(pulse)
+            .with_pulse(server)
             .with_restored(restored))
+    }
+
+    /// A terminal may have the session open, and two that write one conversation spoil it for both.
+    async fn check_nobody_else_has_it(&self, opening: &Opening) -> Result<(), StartError> {
+        // Another program of our own may still be letting go of it, and the answer does not say whose hold it is.
+        if self.servers.all().len() > 1 {
+            return Ok(());
+        }
+        let params = json!({ "sessionIds": [opening.session] });
+        match opening.lease().server.ask_with("sessions.checkInUse", params).await {
+            Ok(answer) if is_among(&opening.session, &answer["inUse"]) => Err(StartError::Temporary(format!(
+                "the session {} is open in another Copilot, in a terminal perhaps; close it there",
+                opening.session
+            ))),
+            Ok(_) => Ok(()),
+            Err(error) => {
+                // Older programs do not know the question.
+                tracing::debug!(%error, "copilot does not say who has a session open");
+                Ok(())
+            }
+        }
     }
 
     async fn readiness(&self) -> Readiness {
@@ -274,6 +282,25 @@ impl Copilot {
             program: Some(program),
             install: None,
         }
+    }
+}
+
+/// Whether a list of ids has this one.
+fn is_among(id: &str, ids: &Value) -> bool {
+    ids.as_array().is_some_and(|ids| ids.iter().any(|listed| listed == id))
+}
+
+/// Why a session was not opened, as everybody who waits understands it.
+fn why_not_opened(error: &str, server: &server::Server, spec: &StartSpec) -> StartError {
+    let text = server::plain(error);
+    if !server.is_alive() {
+        StartError::Temporary(format!("Copilot ended: {}", server.last_words()))
+    } else if ["Not authenticated", "Authentication failed", "authentication"].iter().any(|sign| text.contains(sign)) {
+        StartError::NeedsLogin(format!("{LOGIN_HINT} ({text})"))
+    } else if spec.agent_session_id.is_some() && is_lost(&text) {
+        StartError::SessionLost(text)
+    } else {
+        StartError::Permanent(format!("Copilot could not open the session: {text}"))
     }
 }
 

@@ -2,10 +2,11 @@
 //! turned into the `provider` of create and resume here, as are the configured ones.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::settings::OwnProvider;
+use super::settings::{CopilotSettings, OwnProvider};
 use crate::agent::{StartError, StartSpec};
 
 /// The provider and model of a session.
@@ -15,6 +16,23 @@ pub(super) struct Route {
     pub provider: Option<Value>,
     /// As the provider knows it; empty for the default.
     pub model: String,
+}
+
+/// Where an open session's requests go, and where they would go with another model.
+pub(super) struct Router {
+    pub settings: Arc<CopilotSettings>,
+    pub spec: StartSpec,
+    /// Of the session as it is open.
+    pub provider: Option<Value>,
+}
+
+impl Router {
+    /// The model as the session's provider knows it; `None` if it is another provider's.
+    pub fn switched_to(&self, model: &str) -> Option<String> {
+        let spec = StartSpec { model: model.to_owned(), ..self.spec.clone() };
+        let route = route(&spec, &self.settings.providers, &self.settings.environment).ok()?;
+        (route.provider == self.provider).then_some(route.model)
+    }
 }
 
 /// Which provider a session uses: its own option (an object, or the name of a configured one), else the one its model's

@@ -17,9 +17,15 @@ impl Actor {
         if let AgentEvent::Gone { reason } = event {
             return self.on_agent_lost(reason).await;
         }
+        if matches!(event, AgentEvent::Outdated) {
+            self.is_outdated = true;
+            return self.go_on().await;
+        }
         if !self.has_been_prompted() {
-            if let AgentEvent::TitleChanged(title) = event {
-                self.on_title(title);
+            match event {
+                AgentEvent::TitleChanged(title) => self.on_title(title),
+                AgentEvent::Notice { kind, message } => self.write_notice(&kind, redact(&message).into_owned()),
+                _ => {}
             }
             return;
         }
@@ -79,7 +85,8 @@ impl Actor {
                 };
                 self.journal.write(&Callback::UnknownEvent { kind, raw }.into());
             }
-            AgentEvent::Idle | AgentEvent::Gone { .. } => {}
+            AgentEvent::SteerRefused { prompt, reason } => self.on_steer_refused(prompt, &reason),
+            AgentEvent::Idle | AgentEvent::Outdated | AgentEvent::Gone { .. } => {}
         }
     }
 

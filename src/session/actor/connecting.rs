@@ -247,6 +247,7 @@ impl Actor {
         self.held.take();
         self.buffer.clear();
         self.silence.ends();
+        self.is_outdated = false;
         if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None)
             && tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err()
         {

@@ -92,6 +92,12 @@ pub(super) struct Actor {
     login_news: Option<BoxFuture<'static, ()>>,
     /// Why the agent's own session could not be taken up again, until another one is there.
     lost_session: Option<String>,
+    /// The connection is to be opened anew before the next turn.
+    is_outdated: bool,
+    /// Notices that came before the first prompt.
+    early_notices: Vec<(String, String)>,
+    /// What was last said of things that are said once, by kind.
+    told: HashMap<String, String>,
     /// Consecutive deaths of the agent without a turn that went well.
     deaths: u32,
     buffer: Vec<AgentEvent>,
@@ -137,6 +143,9 @@ impl Actor {
             lost_session: None,
             login_news: None,
             silence: Silence::new(),
+            is_outdated: false,
+            early_notices: Vec::new(),
+            told: HashMap::new(),
             deaths: 0,
             buffer: Vec::new(),
             held: Held::default(),

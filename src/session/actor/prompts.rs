@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::command::prompt_id;
 use super::{Accepted, Actor, NewPrompt, PromptMode};
 use crate::agent::AgentCommand;
-use crate::model::{Callback, Response, SessionState};
+use crate::model::{Callback, Response, SessionState, redact};
 use crate::session::{PromptError, SessionError};
 use crate::store::{Change, QueuedPrompt};
 
@@ -137,6 +137,7 @@ impl Actor {
                 "This session runs on the demo agent: it is scripted, no AI and no account are involved.",
             ));
         }
+        self.write_early_notices();
         self.journal.commit().await.map_err(SessionError::Store)?;
         if title.is_some() {
             self.profile.title = title;
@@ -150,9 +151,27 @@ impl Actor {
         let Some(prompt) = self.prompts.waiting.pop_back() else { return };
         if let Some(turn) = &mut self.turn {
             turn.prompts.push(prompt.number);
+            turn.steered.push(prompt.clone());
         }
         self.journal.change(Change::PromptStarted(prompt.number));
-        self.send(AgentCommand::Steer { text: prompt.text, attachments: prompt.attachments });
+        let QueuedPrompt { number, text, attachments, .. } = prompt;
+        self.send(AgentCommand::Steer { prompt: number, text, attachments });
+    }
+
+    /// The agent did not take a prompt into the running turn: it is sent when that is over.
+    pub(super) fn on_steer_refused(&mut self, number: u32, reason: &str) {
+        let reason = redact(reason).into_owned();
+        let steered = self.turn.as_mut().and_then(|turn| turn.take_steered(number));
+        let Some(prompt) = steered else {
+            return self.write_notice("warning", format!("A prompt was not taken into the turn: {reason}."));
+        };
+        self.journal.change(Change::PromptPutBack(number));
+        self.prompts.put_back(prompt);
+        self.write_notice(
+            "warning",
+            format!("A prompt was not taken into the running turn and is sent when it is over: {reason}."),
+        );
+        self.post();
     }
 }
 

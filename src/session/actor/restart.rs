@@ -70,6 +70,11 @@ impl Actor {
                     Response::Callback(Callback::AgentStart { turn_id }) => {
                         self.agent_turn = Some(AgentTurn { id: turn_id, ended: false });
                     }
+                    // One that did not wait while a turn ran has steered it.
+                    Response::Callback(Callback::UserPrompt { prompt_id, queued: false, .. }) => {
+                        turn.prompts
+                            .extend(prompt_id.strip_prefix("prompt-").and_then(|number| number.parse::<u32>().ok()));
+                    }
                     Response::Callback(Callback::Usage(usage)) => turn.usage.add(&usage),
                     Response::Callback(Callback::AgentEnd { .. }) => self.agent_turn = None,
                     Response::Callback(Callback::StartToolExecution { .. }) => turn.text.clear(),

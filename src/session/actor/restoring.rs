@@ -3,7 +3,6 @@
 use super::Actor;
 use crate::agent::Restored;
 use crate::model::{PromptVerdict, SessionState};
-use crate::store::Change;
 
 /// Characters of the last request that a new session of the agent is told.
 const RECAP_CHARACTERS: usize = 600;
@@ -36,8 +35,8 @@ impl Actor {
             "the agent's session could not be restored; a new one is begun"
         );
         self.lease = None;
+        // The store keeps the lost id until there is another one: a restart before that must come here again.
         self.lost_session = Some(reason);
-        self.journal.change(Change::AgentSession(None));
         self.set_state(SessionState::Recovering, Some("the agent's session is lost; a new one is begun".to_owned()));
         self.connect();
     }

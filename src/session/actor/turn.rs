@@ -9,10 +9,15 @@ use super::connecting::Link;
 use super::{Actor, AgentTurn, TAIL_LINGERS};
 use crate::agent::AgentCommand;
 use crate::model::{Callback, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
-use crate::store::{Change, OpenTurn, StoreHealth};
+use crate::store::{Change, OpenTurn, QueuedPrompt, StoreHealth};
 
 /// How long an agent that did not stop may take to show that it lives.
 const SIGN_OF_LIFE_WITHIN: Duration = Duration::from_secs(2);
+
+/// Notices that say what is so, not what happened: agents repeat them at every turn, and nobody wants to read that.
+const TOLD_ONCE: [&str; 3] = ["commands", "login-needed", "mcp"];
+/// Notices that wait for the first prompt.
+const EARLY_NOTICES: usize = 16;
 
 /// The turn that runs.
 #[derive(Debug)]
@@ -20,6 +25,8 @@ pub(super) struct Turn {
     pub id: String,
     /// The prompts it works on: the first began it, others steered it.
     pub prompts: Vec<u32>,
+    /// Those that steered it, until it is over: the agent may refuse one.
+    pub steered: Vec<QueuedPrompt>,
     /// What the agent said since its last tool call.
     pub text: String,
     pub usage: Usage,
@@ -42,6 +49,7 @@ impl Turn {
         Self {
             id,
             prompts: vec![prompt],
+            steered: Vec::new(),
             text: String::new(),
             usage: Usage::default(),
             failed: false,
@@ -57,6 +65,13 @@ impl Turn {
             self.text.push_str("\n\n");
         }
         self.text.push_str(content);
+    }
+
+    /// A prompt that steered it, which is no longer its own.
+    pub fn take_steered(&mut self, number: u32) -> Option<QueuedPrompt> {
+        let position = self.steered.iter().position(|prompt| prompt.number == number)?;
+        self.prompts.retain(|prompt| *prompt != number);
+        Some(self.steered.remove(position))
     }
 
     /// When an interrupted agent must have ended its turn.
@@ -84,6 +99,9 @@ impl Actor {
     pub(super) async fn go_on(&mut self) {
         let refusing = matches!(*self.around.store.health().borrow(), StoreHealth::Refusing { .. });
         let ends = self.state == SessionState::Closed || self.around.stopping.is_cancelled();
+        if self.turn.is_none() && self.agent_turn.is_none() && self.is_outdated {
+            self.disconnect().await;
+        }
         if self.turn.is_some() || self.prompts.is_empty() || ends || refusing {
             return;
         }
@@ -282,8 +300,28 @@ impl Actor {
 
     /// Writes a notice, once the session has a list to write it to.
     pub(super) fn write_notice(&mut self, kind: &str, message: String) {
-        if self.has_been_prompted() {
-            self.journal.write(&Response::notice(kind, message));
+        if TOLD_ONCE.contains(&kind) && self.told.get(kind) == Some(&message) {
+            return;
+        }
+        if !self.has_been_prompted() {
+            if self.early_notices.len() < EARLY_NOTICES {
+                self.early_notices.push((kind.to_owned(), message));
+            }
+            return;
+        }
+        if TOLD_ONCE.contains(&kind) {
+            self.told.insert(kind.to_owned(), message.clone());
+        }
+        self.journal.write(&Response::notice(kind, message));
+    }
+
+    /// What was to be said before the first prompt is said right after it.
+    pub(super) fn write_early_notices(&mut self) {
+        for (kind, message) in std::mem::take(&mut self.early_notices) {
+            if TOLD_ONCE.contains(&kind.as_str()) {
+                self.told.insert(kind.clone(), message.clone());
+            }
+            self.journal.write(&Response::notice(&kind, message));
         }
     }
 }
