@@ -20,8 +20,9 @@ use super::replay::is_conversation;
 use super::settings::AcpSettings;
 use super::translate::{Translator, TurnEnd};
 use super::wire::{Deaf, Incoming, RpcError};
+use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
-use crate::model::Attachment;
+use crate::model::{Attachment, ErrorClass};
 
 /// How long an agent may take to end a turn when its session is let go.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
@@ -350,12 +351,12 @@ impl Link {
                 let events = self.translator.end_turn(&TurnEnd { stop_reason: "error", usage: &Value::Null });
                 self.tell_all(events).await?;
                 let (name, logins) = (&self.settings.title, &self.agent.about.logins);
-                let message = if error.wants_login() {
-                    open::login_hint(&self.settings, logins, &error)
+                let failure = if error.wants_login() {
+                    Failure::with_message(ErrorClass::Auth, &open::login_hint(&self.settings, logins, &error))
                 } else {
-                    format!("{name} did not finish the prompt: {error}")
+                    classify(name, &format!("{name} did not finish the prompt: {error}"), None)
                 };
-                self.tell(AgentEvent::TurnFailed { message }).await?;
+                self.tell(AgentEvent::TurnFailed { failure }).await?;
             }
         }
         self.idle_since = Instant::now();

@@ -10,12 +10,13 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::parameters;
 use super::questions::{Question, Reply};
 use super::server::plain;
 use super::servers::Lease;
 use super::tap::{FromProgram, Queue};
 use super::translate::{Translated, Translator};
+use super::{TITLE, parameters};
+use crate::agent::failure::classify;
 use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};
 use crate::model::BackgroundTask;
 
@@ -222,8 +223,8 @@ impl Link {
             // A program that is gone has refused nothing; its end is told next.
             Outcome::PromptRefused(_) | Outcome::Refused(_) if !self.lease.server.is_alive() => Ok(()),
             Outcome::PromptRefused(error) => {
-                let message = format!("Copilot did not take the prompt: {error}");
-                self.tell(AgentEvent::TurnFailed { message }).await?;
+                let failure = classify(TITLE, &format!("Copilot did not take the prompt: {error}"), None);
+                self.tell(AgentEvent::TurnFailed { failure }).await?;
                 self.tell(AgentEvent::Idle).await
             }
             Outcome::Refused(error) => {

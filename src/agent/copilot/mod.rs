@@ -51,6 +51,8 @@ use models::Models;
 use servers::Servers;
 use translate::Translator;
 
+/// How errors name the agent.
+const TITLE: &str = "Copilot";
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
 /// How long a program that does not open a session may take to show that it lives.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Actor, connecting::Link};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{BlockKey, BlockKind, Callback, Response, ToolImage, ToolResult, redact};
+use crate::model::{BlockKey, BlockKind, Callback, ToolImage, ToolResult, redact};
 use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
@@ -63,11 +63,11 @@ impl Actor {
             }
             AgentEvent::Notice { kind, message } => self.write_notice(&kind, redact(&message).into_owned()),
             AgentEvent::TitleChanged(title) => self.on_title(title),
-            AgentEvent::TurnFailed { message } => {
+            AgentEvent::TurnFailed { failure } => {
                 if let Some(turn) = &mut self.turn {
                     turn.failed = true;
                 }
-                self.journal.write(&Response::SessionError(redact(&message).into_owned()));
+                self.journal.write(&failure.into());
             }
             AgentEvent::Unknown { kind, raw } => {
                 self.around.unknown_events.fetch_add(1, Ordering::Relaxed);
