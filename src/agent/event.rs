@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::failure::Failure;
 use crate::model::{BackgroundTask, BlockKey, ContextUsage, RequestBody, ToolError, ToolResult, Usage};
 
 /// The beginning of a block.
@@ -131,8 +132,8 @@ pub enum AgentEvent {
     TitleChanged(String),
     /// The turn failed; the agent is still there.
     TurnFailed {
-        /// For people.
-        message: String,
+        /// Why.
+        failure: Failure,
     },
     /// A prompt was not taken into the running turn, which goes on.
     SteerRefused {

@@ -11,6 +11,7 @@ pub mod copilot;
 pub mod demo;
 mod environment;
 mod event;
+pub mod failure;
 mod json_file;
 mod login;
 mod mcp_servers;

@@ -164,8 +164,10 @@ fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
         permissions: PermissionPolicy { mode: config.permissions.default, rules: config.permissions.rules.clone() },
         unattended_timeout: config.permissions.unattended_timeout.0.unwrap_or(NEVER),
         interrupt_grace: sessions.interrupt_grace.or_zero(),
+        turn_timeout: sessions.turn_timeout.0.filter(|span| !span.is_zero()),
         recovery: RecoverySettings {
             attempts: config.recovery.attempts,
+            turn_attempts: config.recovery.turn_attempts,
             first_delay: config.recovery.first_delay.or_zero(),
             longest_delay: config.recovery.longest_delay.or_zero(),
             silence_notice: config.recovery.silence_notice.0.filter(|span| !span.is_zero()),

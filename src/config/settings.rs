@@ -124,6 +124,8 @@ pub struct Sessions {
     pub resume: Resume,
     /// How long an agent may take to end an interrupted turn.
     pub interrupt_grace: Span,
+    /// How long a turn may take; empty for as long as it likes.
+    pub turn_timeout: Span,
 }
 
 impl Default for Sessions {
@@ -135,6 +137,7 @@ impl Default for Sessions {
             roots: Vec::new(),
             resume: Resume::NextPrompt,
             interrupt_grace: Span::of(Duration::from_secs(5)),
+            turn_timeout: Span(None),
         }
     }
 }
@@ -163,6 +166,8 @@ impl Default for Permissions {
 pub struct Recovery {
     /// Attempts before a session is given up as failed.
     pub attempts: u32,
+    /// Attempts at a turn that fails before the agent has said or done anything.
+    pub turn_attempts: u32,
     /// The wait before the second attempt; it doubles from there.
     pub first_delay: Span,
     /// The longest wait.
@@ -177,6 +182,7 @@ impl Default for Recovery {
     fn default() -> Self {
         Self {
             attempts: 5,
+            turn_attempts: 3,
             first_delay: Span::of(Duration::from_secs(1)),
             longest_delay: Span::of(Duration::from_mins(1)),
             silence_notice: Span::of(Duration::from_mins(5)),

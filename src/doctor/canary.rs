@@ -139,7 +139,7 @@ async fn one_turn(connection: &mut Connection, number: usize, text: String) -> R
                 let answer = AgentCommand::Answer { agent_request_id, answer };
                 connection.commands.send(answer).await.map_err(|_| gone())?;
             }
-            AgentEvent::TurnFailed { message } => return Err(format!("the turn failed: {message}")),
+            AgentEvent::TurnFailed { failure } => return Err(format!("the turn failed: {}", failure.message)),
             AgentEvent::Gone { reason } => return Err(reason),
             AgentEvent::Idle => return Ok(requests),
             _ => {}

@@ -2,15 +2,30 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BackgroundTask, ContextUsage, Usage};
+use super::{BackgroundTask, ContextUsage, ErrorClass, Usage};
 
 /// One entry of a session's list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Response {
-    /// Something went wrong in the agent; written `{"sessionError":"…"}`.
-    SessionError(String),
+    /// Something went wrong in the agent; written `{"sessionError":"…", …}`.
+    SessionError(SessionTrouble),
     /// Everything else; written `{"callback":NAME, …}`.
     Callback(Callback),
+}
+
+/// What went wrong in an agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SessionTrouble {
+    /// For people.
+    #[serde(rename = "sessionError")]
+    pub message: String,
+    /// For programs. Logs of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_class: Option<ErrorClass>,
+    /// What the agent itself said, where that is more than the message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<String>,
 }
 
 /// What a tool gave back.
@@ -159,12 +174,6 @@ pub enum Callback {
     },
 }
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionErrorBody {
-    session_error: String,
-}
-
 impl From<Callback> for Response {
     fn from(callback: Callback) -> Self {
         Self::Callback(callback)
@@ -172,6 +181,11 @@ impl From<Callback> for Response {
 }
 
 impl Response {
+    /// Something went wrong, and all that is known of it is said in the message.
+    pub fn session_error(class: ErrorClass, message: impl Into<String>) -> Self {
+        Self::SessionError(SessionTrouble { message: message.into(), error_class: Some(class), raw: None })
+    }
+
     /// A notice of the given kind.
     pub fn notice(kind: &str, message: impl Into<String>) -> Self {
         Callback::Notice { kind: kind.to_owned(), message: message.into() }.into()
@@ -180,7 +194,7 @@ impl Response {
     /// The response as one line of JSON. Made once per event; readers share the bytes.
     pub fn to_json(&self) -> String {
         let written = match self {
-            Self::SessionError(message) => serde_json::to_string(&SessionErrorBody { session_error: message.clone() }),
+            Self::SessionError(trouble) => serde_json::to_string(trouble),
             Self::Callback(callback) => serde_json::to_string(callback),
         };
         written.expect("a response holds only strings, numbers and lists of them")
@@ -197,8 +211,7 @@ impl Response {
         if let Ok(callback) = serde_json::from_str(json) {
             return Some(Self::Callback(callback));
         }
-        let body: SessionErrorBody = serde_json::from_str(json).ok()?;
-        Some(Self::SessionError(body.session_error))
+        serde_json::from_str(json).ok().map(Self::SessionError)
     }
 }
 
@@ -213,7 +226,12 @@ mod tests {
 
     #[test]
     fn responses_are_written_as_the_portal_writes_them() {
-        check(&Response::SessionError("no \"model\"".to_owned()), r#"{"sessionError":"no \"model\""}"#);
+        check(
+            &Response::session_error(ErrorClass::RateLimit, "no \"model\""),
+            r#"{"sessionError":"no \"model\"","errorClass":"rate-limit"}"#,
+        );
+        let of_an_earlier_version = SessionTrouble { message: "no".to_owned(), error_class: None, raw: None };
+        check(&Response::SessionError(of_an_earlier_version), r#"{"sessionError":"no"}"#);
         check(
             &Callback::Reasoning { reasoning_id: "r1".to_owned(), delta: "hm".to_owned() }.into(),
             r#"{"callback":"onReasoning","reasoningId":"r1","delta":"hm"}"#,

@@ -12,6 +12,8 @@ use crate::store::Retention;
 pub struct RecoverySettings {
     /// Attempts before the session is given up as failed.
     pub attempts: u32,
+    /// Attempts at a turn that fails before the agent has said or done anything.
+    pub turn_attempts: u32,
     /// The wait before the second attempt; it doubles from there.
     pub first_delay: Duration,
     /// The longest wait.
@@ -26,6 +28,7 @@ impl Default for RecoverySettings {
     fn default() -> Self {
         Self {
             attempts: 5,
+            turn_attempts: 3,
             first_delay: Duration::from_secs(1),
             longest_delay: Duration::from_mins(1),
             silence_notice: Some(Duration::from_mins(5)),
@@ -56,6 +59,8 @@ pub struct SessionSettings {
     pub unattended_timeout: Duration,
     /// How long an agent may take to end an interrupted turn.
     pub interrupt_grace: Duration,
+    /// How long a turn may take; `None` for as long as it likes.
+    pub turn_timeout: Option<Duration>,
     /// How a lost agent is brought back.
     pub recovery: RecoverySettings,
     /// How long a closed session may still be read from the start by new tokens.
@@ -92,6 +97,7 @@ impl Default for SessionSettings {
             permissions: PermissionPolicy::default(),
             unattended_timeout: Duration::from_mins(10),
             interrupt_grace: Duration::from_secs(5),
+            turn_timeout: None,
             recovery: RecoverySettings::default(),
             closed_grace: Duration::from_mins(1),
             resume_at_start: false,

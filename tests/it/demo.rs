@@ -85,7 +85,7 @@ async fn error_fails_the_turn_before_its_end() {
     let log = session.log().await;
     let names = callbacks(&log);
     assert_eq!(names[2..], ["onAgentStart", "sessionError", "onAgentEnd", "onIdle"]);
-    assert_eq!(log[3].1, json!({ "sessionError": "demo error: the disk is gone" }));
+    assert_eq!(log[3].1, json!({ "sessionError": "demo error: the disk is gone", "errorClass": "unknown" }));
 }
 
 #[tokio::test]

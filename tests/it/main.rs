@@ -14,6 +14,7 @@ mod live_token;
 mod log_property;
 mod permissions;
 mod rendering;
+mod retrying;
 mod routes;
 mod security;
 mod sessions;

@@ -1,20 +1,14 @@
 //! An agent that says nothing: looked at, told once, and never ended for silence alone. Time is the test's own here.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Pulse, QuestionAnswer,
-    Readiness, RequestAnswer, Runtime, Runtimes, StartError, StartSpec,
-};
+use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Pulse, QuestionAnswer, RequestAnswer};
 use flightdeck::model::{PromptVerdict, RequestBody};
-use flightdeck::session::{NewPrompt, NewSession, RecoverySettings, Session, SessionSettings, Sessions, SessionsParts};
-use flightdeck::store::{DataFolder, Store, StoreSettings};
-use serde_json::Value;
-use tempfile::TempDir;
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use flightdeck::session::{RecoverySettings, SessionSettings};
+
+use crate::support::{Puppet, PuppetSession};
 
 const LONG: Duration = Duration::from_hours(1);
 
@@ -43,108 +37,30 @@ impl Pulse for Life {
     }
 }
 
-/// A runtime whose agent says what the test says.
-struct Quiet {
-    capabilities: Capabilities,
-    /// `None` for an agent that nobody can look at.
-    life: Option<Arc<Life>>,
-    voice: Mutex<Option<mpsc::Sender<AgentEvent>>>,
-    starts: AtomicUsize,
-}
-
-impl Runtime for Quiet {
-    fn name(&self) -> &'static str {
-        "quiet"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-    fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async { Readiness::ready("") })
-    }
-    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
-        let model = Model { name: "m".to_owned(), id: "m".to_owned(), multiplier: 1.0, hidden: false };
-        Box::pin(async { ModelList::known(vec![model]) })
-    }
-    fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
-        let (voice, events) = mpsc::channel(64);
-        let (commands, mut heard) = mpsc::channel::<AgentCommand>(64);
-        *self.voice.lock().expect("not poisoned") = Some(voice);
-        self.starts.fetch_add(1, Ordering::SeqCst);
-        let cancelled = CancellationToken::new();
-        let until = cancelled.clone();
-        let task = tokio::spawn(async move {
-            let _: Option<()> = until.run_until_cancelled(async { while heard.recv().await.is_some() {} }).await;
-        });
-        let connection = Connection::new(commands, events, None, task, cancelled);
-        let connection = match &self.life {
-            Some(life) => connection.with_pulse(Arc::clone(life) as Arc<dyn Pulse>),
-            None => connection,
-        };
-        Box::pin(async move { Ok(connection) })
-    }
-}
-
 /// A session in the middle of a turn.
 struct InTurn {
-    _folder: TempDir,
-    sessions: Sessions,
-    session: Arc<Session>,
-    runtime: Arc<Quiet>,
+    it: PuppetSession,
     life: Arc<Life>,
 }
 
 impl InTurn {
     async fn begin(recovery: RecoverySettings, can_be_looked_at: bool) -> Self {
-        let folder = tempfile::tempdir().expect("a folder");
-        let data = DataFolder::lock(folder.path()).expect("locked");
-        let store = Store::open(&data, StoreSettings::default()).expect("opened");
         // Alive until the test says otherwise: time may pass while the session is made.
         let life = Arc::new(Life { lives: AtomicBool::new(true), ..Life::default() });
-        let runtime = Arc::new(Quiet {
-            capabilities: Capabilities::default(),
-            life: can_be_looked_at.then(|| Arc::clone(&life)),
-            voice: Mutex::new(None),
-            starts: AtomicUsize::new(0),
-        });
-        let sessions = Sessions::new(SessionsParts {
-            store,
-            runtimes: Runtimes::new(vec![Arc::clone(&runtime) as Arc<dyn Runtime>]),
-            settings: SessionSettings { recovery, unattended_timeout: 1_000 * LONG, ..SessionSettings::default() },
-            stopping: CancellationToken::new(),
-        });
-        let session = sessions.create(NewSession::default()).await.expect("created");
-        session.prompt(NewPrompt { text: "go".to_owned(), ..NewPrompt::default() }).await.expect("accepted");
-        let turn = Self { _folder: folder, sessions, session, runtime, life };
-        turn.until(|_| turn.runtime.voice.lock().expect("not poisoned").is_some()).await;
-        turn
-    }
-
-    async fn say(&self, event: AgentEvent) {
-        let voice = self.runtime.voice.lock().expect("not poisoned").clone();
-        voice.expect("connected").send(event).await.expect("heard");
-    }
-
-    async fn log(&self) -> Vec<Value> {
-        let events = self.session.log().read_after(0, 1_000, 1 << 20).await.expect("read");
-        events.iter().map(|event| serde_json::from_slice(&event.body).expect("JSON")).collect()
+        let pulse = can_be_looked_at.then(|| Arc::clone(&life) as Arc<dyn Pulse>);
+        let settings = SessionSettings { recovery, unattended_timeout: 1_000 * LONG, ..SessionSettings::default() };
+        let it = PuppetSession::new(Puppet::new(Capabilities::default(), pulse), settings).await;
+        it.prompt("go").await;
+        assert_eq!(it.puppet.prompted().await, "go");
+        Self { it, life }
     }
 
     async fn notices(&self) -> Vec<String> {
-        let log = self.log().await;
-        let hung = log.iter().filter(|response| response["kind"] == "hung");
-        hung.map(|response| response["message"].as_str().expect("text").to_owned()).collect()
-    }
-
-    /// Lets time pass until the log says so.
-    async fn until(&self, condition: impl Fn(&[Value]) -> bool) {
-        while !condition(&self.log().await) {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-        }
+        self.it.notices("hung").await
     }
 
     async fn until_notices(&self, count: usize) {
-        self.until(|log| log.iter().filter(|response| response["kind"] == "hung").count() == count).await;
+        self.it.until_notices("hung", count).await;
     }
 
     fn dies(&self) {
@@ -158,13 +74,11 @@ impl InTurn {
     /// An hour passes, and whatever is due in it happens.
     async fn wait(&self) {
         tokio::time::sleep(LONG).await;
-        // An answer of the actor: what came before it is done.
-        self.session.update(flightdeck::session::SessionUpdate::default()).await.expect("done");
+        self.it.settled().await;
     }
 
     async fn end(self) {
-        self.sessions.shut_down().await;
-        self.sessions.store().close().await;
+        self.it.end().await;
     }
 }
 
@@ -177,22 +91,22 @@ async fn no_sign_of_life_is_told_once_for_each_silence_and_ends_nothing() {
     assert!(message.starts_with("No sign of life from the agent for 5 minutes: "), "{message}");
     turn.wait().await;
     assert_eq!(turn.notices().await.len(), 1, "once");
-    turn.say(AgentEvent::TurnStarted { turn_id: "t".to_owned() }).await;
+    turn.it.say(AgentEvent::TurnStarted { turn_id: "t".to_owned() }).await;
     turn.until_notices(2).await;
-    turn.say(AgentEvent::Idle).await;
-    assert_eq!(turn.session.outcome(1).await.expect("over").verdict, PromptVerdict::Succeeded);
+    turn.it.say(AgentEvent::Idle).await;
+    assert_eq!(turn.it.session.outcome(1).await.expect("over").verdict, PromptVerdict::Succeeded);
     let looks = turn.looks();
     turn.wait().await;
     assert_eq!((turn.looks(), turn.notices().await.len()), (looks, 2), "without a turn nobody is waited for");
     assert_eq!(turn.life.cut_offs.load(Ordering::SeqCst), 0);
-    assert_eq!(turn.runtime.starts.load(Ordering::SeqCst), 1);
+    assert_eq!(turn.it.puppet.starts(), 1);
     turn.end().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn an_agent_that_lives_is_looked_at_again_and_again_and_nothing_is_said() {
     let turn = InTurn::begin(RecoverySettings { end_hung: true, ..RecoverySettings::default() }, true).await;
-    turn.until(|_| turn.looks() >= 5).await;
+    turn.it.until(|_| turn.looks() >= 5).await;
     assert_eq!(turn.notices().await, Vec::<String>::new());
     assert_eq!(turn.life.cut_offs.load(Ordering::SeqCst), 0);
     turn.dies();
@@ -204,16 +118,16 @@ async fn an_agent_that_lives_is_looked_at_again_and_again_and_nothing_is_said() 
 async fn whoever_waits_for_a_person_may_be_as_silent_as_it_likes() {
     let turn = InTurn::begin(RecoverySettings::default(), true).await;
     let body = RequestBody::question("Which?", None);
-    turn.say(AgentEvent::RequestMade { agent_request_id: "q".to_owned(), body }).await;
-    turn.until(|log| log.iter().any(|response| response["callback"] == "onQuestionAsked")).await;
+    turn.it.say(AgentEvent::RequestMade { agent_request_id: "q".to_owned(), body }).await;
+    turn.it.until(|log| log.iter().any(|response| response["callback"] == "onQuestionAsked")).await;
     turn.dies();
     let looks = turn.looks();
     turn.wait().await;
     assert_eq!((turn.looks(), turn.notices().await), (looks, Vec::new()));
-    let log = turn.log().await;
+    let log = turn.it.log().await;
     let asked = log.iter().find(|response| response["callback"] == "onQuestionAsked").expect("one");
     let request = asked["requestId"].as_str().expect("an id");
-    turn.session.answer(request, RequestAnswer::Question(QuestionAnswer::Nobody), "test").await.expect("answered");
+    turn.it.session.answer(request, RequestAnswer::Question(QuestionAnswer::Nobody), "test").await.expect("answered");
     turn.until_notices(1).await;
     turn.end().await;
 }
@@ -222,12 +136,12 @@ async fn whoever_waits_for_a_person_may_be_as_silent_as_it_likes() {
 async fn a_hung_agent_is_ended_and_started_anew_where_configured() {
     let turn = InTurn::begin(RecoverySettings { end_hung: true, ..RecoverySettings::default() }, true).await;
     turn.dies();
-    assert_eq!(turn.session.outcome(1).await.expect("over").verdict, PromptVerdict::Failed);
+    assert_eq!(turn.it.session.outcome(1).await.expect("over").verdict, PromptVerdict::Failed);
     assert_eq!(turn.life.cut_offs.load(Ordering::SeqCst), 1);
-    let log = turn.log().await;
+    let log = turn.it.log().await;
     let error = log.iter().find_map(|response| response["sessionError"].as_str()).expect("one");
     assert!(error.contains("no sign of life for 5 minutes"), "{error}");
-    turn.until(|_| turn.runtime.starts.load(Ordering::SeqCst) == 2).await;
+    turn.it.until(|_| turn.it.puppet.starts() == 2).await;
     assert_eq!(turn.notices().await.len(), 1);
     turn.end().await;
 }
@@ -240,7 +154,7 @@ async fn where_nobody_can_look_or_nobody_wants_to_know_nothing_is_said() {
         turn.dies();
         turn.wait().await;
         assert_eq!((turn.looks(), turn.notices().await), (0, Vec::new()));
-        assert_eq!(turn.runtime.starts.load(Ordering::SeqCst), 1);
+        assert_eq!(turn.it.puppet.starts(), 1);
         turn.end().await;
     }
 }

@@ -20,8 +20,9 @@ use super::replay::is_conversation;
 use super::settings::AcpSettings;
 use super::translate::{Translator, TurnEnd};
 use super::wire::{Deaf, Incoming, RpcError};
+use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
-use crate::model::Attachment;
+use crate::model::{Attachment, ErrorClass};
 
 /// How long an agent may take to end a turn when its session is let go.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
@@ -40,8 +41,6 @@ struct Prompt {
     turn_id: String,
     text: String,
     attachments: Vec<Attachment>,
-    /// It has been sent to a second process already.
-    is_repeated: bool,
 }
 
 /// Where the session is on this connection.
@@ -77,8 +76,6 @@ pub(super) struct Link {
     stage: Stage,
     /// What a person should know of how the session was opened.
     notes: Vec<String>,
-    /// Something has been said in the turn that runs.
-    has_spoken: bool,
     /// Text before the next prompt, for an agent that knows no other way.
     preamble: Option<String>,
     calls_held_since: Option<Instant>,
@@ -123,7 +120,6 @@ impl Link {
             requests_made: 0,
             stage: if is_new { Stage::New } else { Stage::Restored },
             notes,
-            has_spoken: false,
             preamble,
             calls_held_since: None,
         };
@@ -198,7 +194,6 @@ impl Link {
             }
             Incoming::Update { update, .. } if self.stage == Stage::Restored && is_conversation(&update) => Ok(()),
             Incoming::Update { update, .. } => {
-                self.has_spoken |= is_conversation(&update);
                 let events = self.translator.translate(update);
                 self.tell_all(events).await
             }
@@ -258,8 +253,7 @@ impl Link {
                     Some(preamble) => format!("<system>\n{preamble}\n</system>\n\n{text}"),
                     None => text,
                 };
-                let prompt = Prompt { turn_id: turn_id.clone(), text, attachments, is_repeated: false };
-                self.has_spoken = false;
+                let prompt = Prompt { turn_id: turn_id.clone(), text, attachments };
                 if self.is_resting {
                     self.reopen().await?;
                 }
@@ -344,32 +338,22 @@ impl Link {
                 let events = self.translator.end_turn(&TurnEnd { stop_reason, usage: &answer["usage"] });
                 self.tell_all(events).await?;
             }
-            Err(error) if error.wants_login() && !self.has_spoken && !prompt.is_repeated => {
-                return self.repeat(prompt).await;
-            }
             Err(error) => {
                 let events = self.translator.end_turn(&TurnEnd { stop_reason: "error", usage: &Value::Null });
                 self.tell_all(events).await?;
                 let (name, logins) = (&self.settings.title, &self.agent.about.logins);
-                let message = if error.wants_login() {
-                    open::login_hint(&self.settings, logins, &error)
+                let failure = if error.wants_login() {
+                    Failure::with_message(ErrorClass::Auth, &open::login_hint(&self.settings, logins, &error))
+                        .that_wants_login()
                 } else {
-                    format!("{name} did not finish the prompt: {error}")
+                    classify(name, &format!("{name} did not finish the prompt: {error}"), None)
                 };
-                self.tell(AgentEvent::TurnFailed { message }).await?;
+                self.tell(AgentEvent::TurnFailed { failure }).await?;
             }
         }
         self.idle_since = Instant::now();
         self.tell(AgentEvent::TurnEnded { turn_id }).await?;
         self.tell(AgentEvent::Idle).await
-    }
-
-    /// The process does not know of a login that was made since it began, or its own has run out: another one is asked
-    /// the same, once.
-    async fn repeat(&mut self, prompt: Prompt) -> Result<(), End> {
-        tracing::info!(agent = %self.settings.title, "the agent wants a login in a turn; it is started anew");
-        self.reopen().await?;
-        self.send_prompt(Prompt { is_repeated: true, ..prompt }).await
     }
 
     /// Another process takes up the session where this one left it.

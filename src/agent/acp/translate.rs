@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 use super::chatter::{Chatter, Remark};
 use super::offers::Offers;
 use super::tool_calls::{Stage, ToolCall};
+use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentEvent, BlockEnd};
-use crate::model::{BlockKey, BlockKind, ContextUsage, Usage};
+use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, Usage};
 
 /// A message or a thought that is being said.
 #[derive(Debug)]
@@ -261,7 +262,7 @@ impl Translator {
         if let Some(held) = self.chatter.take() {
             if end.stop_reason == "end_turn" && Chatter::is_error(&held, said_nothing_new) {
                 events.extend(self.fall_silent());
-                events.push(AgentEvent::TurnFailed { message: plain(&held, "Error: ") });
+                events.push(AgentEvent::TurnFailed { failure: classify("Copilot", &plain(&held, "Error: "), None) });
             } else {
                 events.extend(self.speak(BlockKind::Message, &held, None));
             }
@@ -270,12 +271,20 @@ impl Translator {
         events.extend(self.fall_silent());
         events.extend(used.map(AgentEvent::UsageReported));
         let problem = match end.stop_reason {
-            "refusal" => Some("The agent refused to go on."),
-            "max_tokens" => Some("The answer was cut off: it reached the most that the model may say."),
-            "max_turn_requests" => Some("The agent stopped: it reached the most requests that it may make in a turn."),
+            "refusal" => Some((ErrorClass::ContentFilter, "The agent refused to go on.")),
+            "max_tokens" => Some((
+                ErrorClass::ContextTooLong,
+                "The answer was cut off: it reached the most that the model may say.",
+            )),
+            "max_turn_requests" => {
+                Some((ErrorClass::Quota, "The agent stopped: it reached the most requests that it may make in a turn."))
+            }
             _ => None,
         };
-        events.extend(problem.map(|problem| AgentEvent::TurnFailed { message: problem.to_owned() }));
+        events.extend(problem.map(|(class, problem)| {
+            let failure = Failure::with_message(class, problem);
+            AgentEvent::TurnFailed { failure }
+        }));
         self.forget_turn();
         events
     }

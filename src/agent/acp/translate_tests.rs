@@ -52,7 +52,9 @@ fn messages(events: &[AgentEvent]) -> Vec<&str> {
 fn failures(events: &[AgentEvent]) -> Vec<&str> {
     events
         .iter()
-        .filter_map(|event| if let AgentEvent::TurnFailed { message } = event { Some(message.as_str()) } else { None })
+        .filter_map(
+            |event| if let AgentEvent::TurnFailed { failure } = event { Some(failure.message.as_str()) } else { None },
+        )
         .collect()
 }
 

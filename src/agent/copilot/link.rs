@@ -1,6 +1,7 @@
 //! One Copilot session: commands in, events out.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -10,21 +11,23 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::parameters;
 use super::provider::Router;
 use super::questions::{Question, Reply};
 use super::server::plain;
-use super::servers::Lease;
+use super::servers::{Lease, Servers};
 use super::tap::{FromProgram, Queue};
 use super::translate::{Translated, Translator};
+use super::{LOGIN_HINT, TITLE, parameters};
+use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};
-use crate::model::BackgroundTask;
+use crate::model::{BackgroundTask, ErrorClass};
 
 /// How long the program may take to let go of a session.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(2);
 
 pub(super) struct Link {
     pub lease: Lease,
+    pub servers: Arc<Servers>,
     pub session: String,
     pub router: Router,
     /// Changes when somebody has logged in or out; `None` for a session that needs no login.
@@ -103,6 +106,10 @@ impl Link {
             FromProgram::Event(raw) => {
                 for translated in self.translator.translate(raw) {
                     match translated {
+                        Translated::Event(AgentEvent::TurnFailed { failure }) => {
+                            let failure = self.about_login(failure).await;
+                            self.tell(AgentEvent::TurnFailed { failure }).await?;
+                        }
                         Translated::Event(event) => self.tell(event).await?,
                         Translated::Asked { id, question, body } => {
                             self.questions.insert(id.clone(), question);
@@ -115,6 +122,16 @@ impl Link {
             }
             FromProgram::Request { id, method, params } => self.ask(id, &method, &params).await,
         }
+    }
+
+    /// GitHub does not know who asks: a program that runs does not see another login, so the next one is a new one.
+    async fn about_login(&self, failure: Failure) -> Failure {
+        if failure.class != ErrorClass::Auth || self.router.provider.is_some() {
+            return failure;
+        }
+        self.servers.retire(&self.lease.server).await;
+        let message = format!("{LOGIN_HINT} ({})", failure.raw);
+        Failure { message, ..failure }.that_wants_login()
     }
 
     async fn ask(&mut self, id: Box<RawValue>, method: &str, params: &RawValue) -> Result<(), NobodyListens> {
@@ -240,8 +257,8 @@ impl Link {
                 Ok(())
             }
             Outcome::PromptRefused(error) => {
-                let message = format!("Copilot did not take the prompt: {error}");
-                self.tell(AgentEvent::TurnFailed { message }).await?;
+                let failure = classify(TITLE, &format!("Copilot did not take the prompt: {error}"), None);
+                self.tell(AgentEvent::TurnFailed { failure }).await?;
                 self.tell(AgentEvent::Idle).await
             }
             Outcome::SteerRefused { prompt, reason } => self.tell(AgentEvent::SteerRefused { prompt, reason }).await,

@@ -54,6 +54,8 @@ use provider::Router;
 use servers::Servers;
 use translate::Translator;
 
+/// How errors name the agent.
+const TITLE: &str = "Copilot";
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
 /// How long a program that does not open a session may take to show that it lives.
@@ -207,6 +209,7 @@ impl Copilot {
         let (lease, incoming) = opening.into_parts();
         let link = Link {
             lease,
+            servers: Arc::clone(&self.servers),
             session: session.clone(),
             router: Router { settings: Arc::clone(&self.settings), spec, provider: route.provider },
             logins,

@@ -81,16 +81,21 @@ impl Servers {
     /// A program that was started after `before`: an older one does not see a login that was made since. Sessions of
     /// the older one keep it.
     pub async fn renewed(&self, before: &Arc<Server>) -> Result<Arc<Server>, StartError> {
+        self.retire(before).await;
+        self.get().await
+    }
+
+    /// From now on sessions get another program than this one.
+    pub async fn retire(&self, server: &Arc<Server>) {
         let mut running = self.running.lock().await;
-        if running.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, before)) {
-            self.retire(&mut running).await;
+        if running.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, server)) {
+            self.retire_current(&mut running).await;
         }
-        self.get_locked(&mut running).await
     }
 
     /// From now on sessions get a new program.
     pub async fn renew(&self) {
-        self.retire(&mut *self.running.lock().await).await;
+        self.retire_current(&mut *self.running.lock().await).await;
     }
 
     /// The program if it runs, without starting one.
@@ -111,7 +116,7 @@ impl Servers {
             return match self.settings.quarantine.reason(super::Copilot::NAME, &server.version) {
                 None => Ok(server),
                 Some(reason) => {
-                    self.retire(running).await;
+                    self.retire_current(running).await;
                     Err(StartError::Permanent(reason))
                 }
             };
@@ -133,7 +138,7 @@ impl Servers {
         Ok(server)
     }
 
-    async fn retire(&self, running: &mut Running) {
+    async fn retire_current(&self, running: &mut Running) {
         let Some(server) = running.current.take() else { return };
         if *server.sessions.borrow() == 0 {
             server.end().await;

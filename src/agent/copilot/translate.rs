@@ -7,9 +7,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::questions::Question;
-use super::{notices, permission, tool_results};
+use super::{TITLE, notices, permission, tool_results};
+use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{BlockKey, BlockKind, ContextUsage, RequestBody, Usage};
+use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, RequestBody, Usage};
 
 /// Events remembered to notice repetitions: under bursts the CLI sends the same deltas again.
 const REMEMBERED: usize = 65_536;
@@ -105,6 +106,8 @@ struct Data {
     result: Option<Value>,
     error: Option<Value>,
     message: Option<String>,
+    error_type: Option<String>,
+    status_code: Option<f64>,
     title: Option<String>,
     request_id: Option<String>,
     permission_request: Option<Value>,
@@ -308,7 +311,7 @@ impl Translator {
                 token_limit: whole(data.token_limit)?,
             })),
             "session.title_changed" => one(AgentEvent::TitleChanged(data.title?)),
-            "session.error" => one(AgentEvent::TurnFailed { message: data.message? }),
+            "session.error" => one(AgentEvent::TurnFailed { failure: failure(&data)? }),
             "assistant.turn_retry" => Some(self.retry(is_sub_agents)),
             _ => None,
         }
@@ -361,6 +364,21 @@ impl Translator {
         let key = BlockKey::new(BlockKind::Tool, id);
         if new.is_empty() { Vec::new() } else { vec![AgentEvent::BlockDelta { key, delta: new }] }
     }
+}
+
+/// Why a turn failed. The type is a word of the program's own, which says it where the message does not.
+fn failure(data: &Data) -> Option<Failure> {
+    let message = data.message.as_deref()?;
+    let status = whole(data.status_code).and_then(|status| u16::try_from(status).ok());
+    let failure = classify(TITLE, message, status);
+    let class = match data.error_type.as_deref() {
+        Some("authentication" | "authorization") => ErrorClass::Auth,
+        Some("quota") => ErrorClass::Quota,
+        Some("rate_limit") => ErrorClass::RateLimit,
+        Some("context_limit") => ErrorClass::ContextTooLong,
+        _ => return Some(failure),
+    };
+    Some(if failure.class == ErrorClass::Unknown { Failure::of_class(class, TITLE, message) } else { failure })
 }
 
 /// What a call of the model cost.
@@ -485,6 +503,24 @@ mod tests {
         ] {
             let events = ours(translator.translate(event(&json)));
             assert!(matches!(events[..], [AgentEvent::Unknown { .. }]), "{json}: {events:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_has_a_class_by_its_words_its_status_or_its_type() {
+        for (data, class) in [
+            (
+                serde_json::json!({ "message": "400 The requested model is not supported.", "statusCode": 400 }),
+                "model-unavailable",
+            ),
+            (serde_json::json!({ "message": "no", "statusCode": 429, "errorType": "query" }), "rate-limit"),
+            (serde_json::json!({ "message": "no", "errorType": "quota" }), "quota"),
+            (serde_json::json!({ "message": "no", "statusCode": 1e300 }), "unknown"),
+        ] {
+            let raw = event(&serde_json::json!({ "type": "session.error", "data": data }));
+            let events = ours(Translator::default().translate(raw));
+            let [AgentEvent::TurnFailed { failure }] = &events[..] else { panic!("{events:?}") };
+            assert_eq!(failure.class.as_str(), class, "{data}");
         }
     }
 

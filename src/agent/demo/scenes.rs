@@ -7,8 +7,9 @@ use tokio::time::Instant;
 
 use super::player::{Played, Stage};
 use super::script::{Many, Script};
+use crate::agent::failure::Failure;
 use crate::agent::{AgentEvent, BlockEnd, BlockStart, QuestionAnswer, RequestAnswer};
-use crate::model::{BlockKey, BlockKind, RequestBody, ToolError, ToolResult, Usage};
+use crate::model::{BlockKey, BlockKind, ErrorClass, RequestBody, ToolError, ToolResult, Usage};
 
 const HELLO: &str =
     "Hello from the demo agent. I am scripted: no AI and no account are involved. Send `help` to see what I can show.";
@@ -67,7 +68,8 @@ pub(super) async fn play(mut stage: Stage, script: Script) -> Played {
         Script::Echo(prompt) => stage.message(&echo(&prompt)).await?,
         Script::Error(text) => {
             let text = if text.is_empty() { "this turn was asked to fail".to_owned() } else { text };
-            stage.tell(AgentEvent::TurnFailed { message: format!("demo error: {text}") }).await?;
+            let failure = Failure::with_message(ErrorClass::Unknown, &format!("demo error: {text}"));
+            stage.tell(AgentEvent::TurnFailed { failure }).await?;
         }
         Script::Crash => return crash(&stage).await,
     }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Actor, connecting::Link};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{BlockKey, BlockKind, Callback, Response, ToolImage, ToolResult, redact};
+use crate::model::{BlockKey, BlockKind, Callback, ToolImage, ToolResult, redact};
 use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
@@ -69,12 +69,7 @@ impl Actor {
             }
             AgentEvent::Notice { kind, message } => self.write_notice(&kind, redact(&message).into_owned()),
             AgentEvent::TitleChanged(title) => self.on_title(title),
-            AgentEvent::TurnFailed { message } => {
-                if let Some(turn) = &mut self.turn {
-                    turn.failed = true;
-                }
-                self.journal.write(&Response::SessionError(redact(&message).into_owned()));
-            }
+            AgentEvent::TurnFailed { failure } => self.on_turn_failed(failure),
             AgentEvent::Unknown { kind, raw } => {
                 self.around.unknown_events.fetch_add(1, Ordering::Relaxed);
                 tracing::debug!(session = %self.id, %kind, bytes = raw.get().len(), "unknown agent event");
@@ -102,6 +97,10 @@ impl Actor {
     }
 
     fn on_block_started(&mut self, start: BlockStart) {
+        if let (BlockStart::Message { .. } | BlockStart::Tool { .. }, Some(turn)) = (&start, &mut self.turn) {
+            // From here on the same prompt again would say or do things twice.
+            turn.attempts.untouched = None;
+        }
         let (key, response) = match start {
             BlockStart::Reasoning { id, parent } => (
                 BlockKey::new(BlockKind::Reasoning, &id),

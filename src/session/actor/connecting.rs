@@ -9,7 +9,7 @@ use crate::agent::{
     AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, StartError, StartSpec, SuspendedTurn,
     agent_environment,
 };
-use crate::model::{PromptVerdict, Response, SessionState, redact};
+use crate::model::{ErrorClass, PromptVerdict, Response, SessionState, redact};
 use crate::session::SessionError;
 use crate::store::Change;
 
@@ -122,7 +122,7 @@ impl Actor {
                 self.link = Link::Live(Box::new(connection));
                 if let Err(problem) = self.take_lease() {
                     self.disconnect().await;
-                    return self.fail(problem);
+                    return self.fail(ErrorClass::Configuration, problem);
                 }
                 self.tell_restored(restored).await;
                 if self.turn.is_some() {
@@ -152,7 +152,7 @@ impl Actor {
         }
     }
 
-    fn on_start_failed(&mut self, error: &StartError) {
+    pub(super) fn on_start_failed(&mut self, error: &StartError) {
         self.link = Link::None;
         let message = redact(&error.to_string()).into_owned();
         tracing::warn!(session = %self.id, error = %message, "the agent could not be started");
@@ -173,7 +173,7 @@ impl Actor {
                     self.link = Link::AwaitingLogin(changed);
                 }
             }
-            StartError::Permanent(_) => self.fail(message),
+            StartError::Permanent(_) => self.fail(ErrorClass::Configuration, message),
         }
     }
 
@@ -189,7 +189,7 @@ impl Actor {
     }
 
     fn cut_lost_turn(&mut self, reason: &str) {
-        self.journal.write(&Response::SessionError(reason.to_owned()));
+        self.journal.write(&Response::session_error(ErrorClass::ProcessGone, reason));
         self.close_requests("agent-gone", "agent");
         let message = format!("The turn was interrupted: {reason}.");
         self.finish_turn(&Ending::Cut { message: &message, by: "agent", verdict: PromptVerdict::Failed });
@@ -199,8 +199,8 @@ impl Actor {
         let recovery = self.around.settings.recovery;
         if self.deaths >= recovery.attempts {
             let attempts = recovery.attempts;
-            self.fail(format!("{reason} (given up after {attempts} attempts; the next prompt tries again)"));
-            return;
+            let reason = format!("{reason} (given up after {attempts} attempts; the next prompt tries again)");
+            return self.fail(ErrorClass::ProcessGone, reason);
         }
         let delay = back_off(self.deaths, recovery.first_delay, recovery.longest_delay);
         self.deaths += 1;
@@ -211,10 +211,10 @@ impl Actor {
     }
 
     /// Gives up until the next prompt. Prompts that wait end with the reason.
-    fn fail(&mut self, reason: String) {
+    fn fail(&mut self, class: ErrorClass, reason: String) {
         while let Some(prompt) = self.prompts.next() {
             self.open_turn(&format!("turn-{}", prompt.number), prompt.number);
-            self.journal.write(&Response::SessionError(reason.clone()));
+            self.journal.write(&Response::session_error(class, reason.clone()));
             if let Some(turn) = &mut self.turn {
                 turn.failed = true;
             }

@@ -14,6 +14,7 @@ mod prompts;
 mod requests;
 mod restart;
 mod restoring;
+mod retrying;
 mod silence;
 mod turn;
 
@@ -98,6 +99,8 @@ pub(super) struct Actor {
     early_notices: Vec<(String, String)>,
     /// What was last said of things that are said once, by kind.
     told: HashMap<String, String>,
+    /// Turns in a row that the agent refused for want of a login.
+    login_refusals: u32,
     /// Consecutive deaths of the agent without a turn that went well.
     deaths: u32,
     buffer: Vec<AgentEvent>,
@@ -146,6 +149,7 @@ impl Actor {
             is_outdated: false,
             early_notices: Vec::new(),
             told: HashMap::new(),
+            login_refusals: 0,
             deaths: 0,
             buffer: Vec::new(),
             held: Held::default(),
@@ -249,8 +253,14 @@ impl Actor {
 
     fn next_deadline(&self) -> Option<Instant> {
         let stall = self.stalled_since.filter(|_| !self.is_stalled()).map(|since| since + STALLED_AFTER);
-        let interrupt = self.turn.as_ref().and_then(Turn::interrupt_deadline);
-        [stall, interrupt, self.let_go_at, self.request_deadline(), self.silence_deadline()].into_iter().flatten().min()
+        let turn = self.turn.as_ref();
+        let interrupt = turn.and_then(Turn::interrupt_deadline);
+        let attempt = turn.and_then(|turn| turn.attempts.due_at);
+        let late = turn.and_then(|turn| turn.ends_by);
+        [stall, interrupt, attempt, late, self.let_go_at, self.request_deadline(), self.silence_deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     async fn on_deadline(&mut self) {
@@ -261,6 +271,12 @@ impl Actor {
         }
         if self.turn.as_ref().and_then(Turn::interrupt_deadline).is_some_and(|at| at <= now) {
             self.give_up_on_interrupt().await;
+        }
+        if self.turn.as_ref().and_then(|turn| turn.attempts.due_at).is_some_and(|at| at <= now) {
+            self.try_turn_again();
+        }
+        if self.turn.as_ref().and_then(|turn| turn.ends_by).is_some_and(|at| at <= now) {
+            self.end_late_turn();
         }
         if self.silence_deadline().is_some_and(|at| at <= now) {
             self.look_at_silent_agent();

@@ -6,9 +6,10 @@ use tokio::time::{Duration, Instant};
 
 use super::command::prompt_id;
 use super::connecting::Link;
+use super::retrying::Attempts;
 use super::{Actor, AgentTurn, TAIL_LINGERS};
 use crate::agent::AgentCommand;
-use crate::model::{Callback, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
+use crate::model::{Callback, ErrorClass, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
 use crate::store::{Change, OpenTurn, QueuedPrompt, StoreHealth};
 
 /// How long an agent that did not stop may take to show that it lives.
@@ -35,6 +36,9 @@ pub(super) struct Turn {
     pub asides: HashSet<String>,
     /// The prompt's text, for a turn that goes on after a restart.
     pub prompt_text: Option<String>,
+    pub attempts: Attempts,
+    /// When it must be over.
+    pub ends_by: Option<Instant>,
     interrupt: Option<Interrupt>,
 }
 
@@ -55,6 +59,8 @@ impl Turn {
             failed: false,
             asides: HashSet::new(),
             prompt_text: None,
+            attempts: Attempts::default(),
+            ends_by: None,
             interrupt: None,
         }
     }
@@ -129,8 +135,12 @@ impl Actor {
             self.post();
             return;
         }
-        let text = self.with_recap(prompt.text);
-        self.send(AgentCommand::Prompt { turn_id, text, attachments: prompt.attachments });
+        let prompt = QueuedPrompt { text: self.with_recap(prompt.text), ..prompt };
+        if let Some(turn) = &mut self.turn {
+            turn.attempts.untouched = Some(prompt.clone());
+            turn.ends_by = self.around.settings.turn_timeout.map(|timeout| Instant::now() + timeout);
+        }
+        self.send(AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
     }
 
     pub(super) fn open_turn(&mut self, turn_id: &str, prompt: u32) {
@@ -178,13 +188,27 @@ impl Actor {
         if self.state == SessionState::Waiting {
             self.set_state(SessionState::Working, None);
         }
+        let waits = self.turn.as_ref().is_some_and(|turn| turn.attempts.due_at.is_some());
         match self.link {
+            // Nobody works on it right now.
+            _ if waits => self.end_interrupted_turn(),
             Link::Live(_) => self.send(AgentCommand::Interrupt),
             // A turn that waits for a person after a restart has no agent that could end it.
             Link::None | Link::AwaitingLogin(_) => self.end_interrupted_turn(),
             Link::Starting(_) | Link::BackingOff { .. } => {}
         }
         true
+    }
+
+    /// The turn takes longer than it may.
+    pub(super) fn end_late_turn(&mut self) {
+        let timeout = humantime::format_duration(self.around.settings.turn_timeout.unwrap_or_default());
+        let message = format!("The turn took longer than {timeout} (sessions.turn_timeout) and was ended.");
+        if let Some(turn) = &mut self.turn {
+            turn.ends_by = None;
+        }
+        self.journal.write(&Response::session_error(ErrorClass::Timeout, message.clone()));
+        self.interrupt_turn(&message, "timeout");
     }
 
     /// The agent did not end its turn in time: it is cut off and started anew.
@@ -219,8 +243,13 @@ impl Actor {
 
     /// The agent says that the turn is over.
     pub(super) async fn on_agent_idle(&mut self) {
+        if self.takes_second_chance().await {
+            return;
+        }
         match &self.turn {
             Some(turn) if turn.interrupt.is_some() => self.end_interrupted_turn(),
+            // It waits for its next attempt.
+            Some(turn) if turn.attempts.due_at.is_some() => return,
             Some(_) => self.finish_turn(&Ending::Idle),
             // Work that the agent did by itself, outside any turn of ours.
             None => {
@@ -257,6 +286,7 @@ impl Actor {
         };
         if verdict == PromptVerdict::Succeeded {
             self.deaths = 0;
+            self.login_refusals = 0;
         }
         self.set_state(SessionState::Ready, None);
         if self.agent_turn.is_none() {

@@ -1,0 +1,175 @@
+//! Why a turn failed: one table of classes for all runtimes.
+//!
+//! What must always hold here: a class is read from what a program says of itself (error events, stderr, a status) and
+//! never from what the agent wrote, because a model may write about errors. Secrets are taken out before anybody sees
+//! the text.
+
+mod retry_after;
+mod table;
+
+use std::time::Duration;
+
+use crate::model::{ErrorClass, Response, SessionTrouble, redact};
+
+/// The longest, where the service itself does not ask for more.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+/// An overloaded service is given more time.
+const OVERLOADED_TIMES: u32 = 10;
+/// The part of a program's words that stands in the sentence for people.
+const LONGEST_DETAIL: usize = 300;
+/// The part of a program's words that is kept for the curious.
+const LONGEST_RAW: usize = 16 * 1024;
+
+/// Why a turn failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What kind of failure it is.
+    pub class: ErrorClass,
+    /// For people: what happened, to whom, what to do.
+    pub message: String,
+    /// What the program said, without secrets.
+    pub raw: String,
+    /// How long the service asks to wait.
+    pub retry_after: Option<Duration>,
+    /// The service has too much to do; soon is too soon.
+    pub is_overloaded: bool,
+    /// A login to the agent itself would help, not a key of the user's own.
+    pub wants_login: bool,
+}
+
+impl Failure {
+    /// A failure whose class is known, with the class's own sentence and what the program said.
+    pub fn of_class(class: ErrorClass, agent_title: &str, text: &str) -> Self {
+        let raw = cut(&redact(text.trim()), LONGEST_RAW);
+        let detail = raw.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        let sentence = table::sentence(class).replace("{agent}", agent_title);
+        let message = match detail {
+            "" => format!("{sentence}."),
+            detail => format!("{sentence} ({})", cut(detail.trim_end_matches('.'), LONGEST_DETAIL)),
+        };
+        Self {
+            class,
+            message,
+            retry_after: retry_after::in_text(text),
+            raw,
+            is_overloaded: table::is_overloaded(text),
+            wants_login: false,
+        }
+    }
+
+    /// A failure with a sentence of its own.
+    pub fn with_message(class: ErrorClass, message: &str) -> Self {
+        let message = redact(message).into_owned();
+        Self { class, raw: message.clone(), message, retry_after: None, is_overloaded: false, wants_login: false }
+    }
+
+    /// The same failure, of an agent that somebody has to log in to.
+    #[must_use]
+    pub fn that_wants_login(mut self) -> Self {
+        self.wants_login = true;
+        self
+    }
+
+    /// Whether the same prompt may succeed when it is sent again. An agent that has tried again itself, as Copilot does
+    /// five times, is believed.
+    pub fn retries(&self) -> bool {
+        table::retries(self.class) && !table::is_retried(&self.raw)
+    }
+
+    /// Whether the agent's own session is of no more use.
+    pub fn needs_fresh_session(&self) -> bool {
+        table::needs_fresh_session(self.class)
+    }
+
+    /// How long to wait after `failed` attempts beyond the first, if the shortest wait is `first`.
+    pub fn wait(&self, failed: u32, first: Duration) -> Duration {
+        // Without randomness all sessions come back at the same moment; that is no reason to fail.
+        let spread = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
+        self.wait_spread(failed, first, spread)
+    }
+
+    /// `spread` from 0 to 1 is from 10 % less to 10 % more.
+    fn wait_spread(&self, failed: u32, first: Duration, spread: f64) -> Duration {
+        if let Some(asked) = self.retry_after {
+            return asked;
+        }
+        let wait = first.saturating_mul(2_u32.saturating_pow(failed)).min(LONGEST_WAIT);
+        let wait = if self.is_overloaded { wait.saturating_mul(OVERLOADED_TIMES) } else { wait };
+        wait.mul_f64(0.9 + 0.2 * spread.clamp(0.0, 1.0))
+    }
+}
+
+impl From<Failure> for Response {
+    fn from(failure: Failure) -> Self {
+        let raw = (failure.raw != failure.message).then_some(failure.raw);
+        Self::SessionError(SessionTrouble { message: failure.message, error_class: Some(failure.class), raw })
+    }
+}
+
+/// What a program's words, and the status that it gave with them, mean. The first row that fits wins.
+pub fn classify(agent_title: &str, text: &str, status: Option<u16>) -> Failure {
+    let mut failure = Failure::of_class(table::class(text, status), agent_title, text);
+    failure.is_overloaded |= status.is_some_and(table::is_overload);
+    failure
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    format!("{} …", &text[..text.floor_char_boundary(most)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn failing(text: &str) -> Failure {
+        classify("Copilot", text, None)
+    }
+
+    #[test]
+    fn waits_double_up_to_the_longest_and_are_spread_a_little() {
+        let failure = failing("ECONNREFUSED");
+        let waits: Vec<u64> = (0..7).map(|attempt| failure.wait_spread(attempt, SECOND, 0.5).as_secs()).collect();
+        assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30]);
+        assert_eq!(failure.wait_spread(0, SECOND, 0.0), Duration::from_millis(900));
+        assert_eq!(failure.wait_spread(0, SECOND, 1.0), Duration::from_millis(1_100));
+        let wait = failure.wait(u32::MAX, SECOND);
+        assert!((Duration::from_secs(27)..=Duration::from_secs(33)).contains(&wait), "{wait:?}");
+    }
+
+    #[test]
+    fn an_overloaded_service_gets_ten_times_as_long_and_one_that_says_how_long_gets_that() {
+        let overloaded =
+            r#"API Error: 529 {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#;
+        assert_eq!(failing(overloaded).wait_spread(1, SECOND, 0.5), Duration::from_secs(20));
+        assert_eq!(classify("Claude", "Try later", Some(529)).wait_spread(0, SECOND, 0.5), Duration::from_secs(10));
+        assert_eq!(failing("429 slow down, retry-after: 7").wait_spread(3, SECOND, 0.9), Duration::from_secs(7));
+    }
+
+    #[test]
+    fn the_sentence_names_the_agent_and_neither_it_nor_the_raw_text_has_secrets() {
+        let failure = classify("Claude Code", "401 invalid x-api-key sk-ant-0123456789abcdef\nmore", Some(401));
+        assert_eq!(failure.class, ErrorClass::Auth);
+        assert!(failure.message.starts_with("Claude Code "), "{}", failure.message);
+        assert!(failure.message.contains("401 invalid x-api-key [redacted]"), "{}", failure.message);
+        assert_eq!(failure.raw, "401 invalid x-api-key [redacted]\nmore");
+        assert!(failing("").message.ends_with('.'));
+    }
+
+    #[test]
+    fn long_words_are_cut_at_a_letter() {
+        let failure = failing(&"ü".repeat(LONGEST_RAW));
+        assert!(failure.raw.len() <= LONGEST_RAW + 8 && failure.message.len() < 2 * LONGEST_DETAIL);
+    }
+
+    #[test]
+    fn what_follows_stands_in_the_table() {
+        assert!(failing("fetch failed").retries() && !failing("401 Unauthorized").retries());
+        assert!(!failing("Failed; retried 5 times (total retry wait time: 5.93 seconds) fetch failed").retries());
+        assert!(failing("prompt is too long").needs_fresh_session() && !failing("fetch failed").needs_fresh_session());
+    }
+}
