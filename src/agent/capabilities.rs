@@ -48,6 +48,8 @@ pub struct Capabilities {
     pub image_input: bool,
     pub mcp: bool,
     pub many_sessions_per_process: bool,
+    /// It asks its model again by itself when that fails.
+    pub model_retries: bool,
     /// A turn that waits for a person can go on in a new connection, so its requests outlive the server.
     pub durable_requests: bool,
     /// Nothing here is a real agent; every surface says so.

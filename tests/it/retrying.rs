@@ -210,3 +210,18 @@ async fn what_is_said_before_the_first_prompt_stands_after_it_and_what_is_repeat
     assert_eq!(it.log().await[0]["callback"], "onUserPrompt");
     it.end().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_asks_its_model_again_itself_is_believed_and_its_own_end_is_not() {
+    let capabilities = Capabilities { model_retries: true, ..Capabilities::default() };
+    let it = PuppetSession::new(Puppet::new(capabilities, None), SessionSettings::default()).await;
+    it.prompt("one").await;
+    it.puppet.prompted().await;
+    fails(&it, network()).await;
+    assert_eq!(verdict(&it, 1).await, PromptVerdict::Failed);
+    it.prompt("two").await;
+    it.puppet.prompted().await;
+    fails(&it, Failure::with_message(ErrorClass::ProcessGone, "It ended.")).await;
+    assert_eq!(it.puppet.prompted().await, "two");
+    it.end().await;
+}

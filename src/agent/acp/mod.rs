@@ -117,6 +117,7 @@ impl Acp {
                 usage_tokens: true,
                 image_input: true,
                 mcp: true,
+                model_retries: matches!(kin, Kin::Copilot(_)),
                 ..Capabilities::default()
             },
             settings,

@@ -313,7 +313,7 @@ async fn changed(news: Option<&mut watch::Receiver<u64>>) {
     {
         return;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// What runs beside the conversation: sub-agents and commands that the agent does not wait for.

@@ -102,6 +102,7 @@ impl Copilot {
                 image_input: true,
                 mcp: true,
                 many_sessions_per_process: true,
+                model_retries: true,
                 ..Capabilities::default()
             },
             models: Models::new(settings.clone()),

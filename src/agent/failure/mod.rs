@@ -70,10 +70,17 @@ impl Failure {
         self
     }
 
-    /// Whether the same prompt may succeed when it is sent again. An agent that has tried again itself, as Copilot does
-    /// five times, is believed.
+    /// Whether the same prompt may succeed when it is sent again.
     pub fn retries(&self) -> bool {
-        table::retries(self.class) && !table::is_retried(&self.raw)
+        table::retries(self.class)
+    }
+
+    /// Whether the model's service failed, not the agent.
+    pub fn is_of_service(&self) -> bool {
+        matches!(
+            self.class,
+            ErrorClass::RateLimit | ErrorClass::Network | ErrorClass::StreamBroken | ErrorClass::Timeout
+        )
     }
 
     /// Whether the agent's own session is of no more use.
@@ -169,7 +176,7 @@ mod tests {
     #[test]
     fn what_follows_stands_in_the_table() {
         assert!(failing("fetch failed").retries() && !failing("401 Unauthorized").retries());
-        assert!(!failing("Failed; retried 5 times (total retry wait time: 5.93 seconds) fetch failed").retries());
+        assert!(failing("fetch failed").is_of_service() && !failing("thread panicked at").is_of_service());
         assert!(failing("prompt is too long").needs_fresh_session() && !failing("fetch failed").needs_fresh_session());
     }
 }

@@ -283,11 +283,6 @@ fn status_in(text: &str) -> Option<u16> {
     })
 }
 
-/// Whether a program says that it has tried several times itself.
-pub(super) fn is_retried(text: &str) -> bool {
-    text.contains("; retried ")
-}
-
 pub(super) fn retries(class: ErrorClass) -> bool {
     consequence(class).retries
 }

@@ -1,6 +1,6 @@
 //! Turns that fail before the agent has said or done anything: tried again, or kept for after a login.
 
-use tokio::time::Instant;
+use tokio::time::{Duration, Instant};
 
 use super::Actor;
 use crate::agent::{AgentCommand, StartError, failure::Failure};
@@ -32,6 +32,9 @@ impl Actor {
     /// The agent says that the turn failed; it is idle next.
     pub(super) fn on_turn_failed(&mut self, failure: Failure) {
         let most = self.around.settings.recovery.turn_attempts;
+        // Asking on top of an agent that has asked its model several times only adds to the trouble, and to the
+        // conversation.
+        let is_settled = failure.is_of_service() && self.capabilities().model_retries;
         if let Some(turn) = &mut self.turn
             && turn.interrupt_deadline().is_none()
             && turn.attempts.untouched.is_some()
@@ -40,7 +43,7 @@ impl Actor {
                 turn.attempts.chance = Some(SecondChance::Login(failure));
                 return;
             }
-            if failure.retries() && turn.attempts.failed + 1 < most {
+            if failure.retries() && !is_settled && turn.attempts.failed + 1 < most {
                 turn.attempts.chance = Some(SecondChance::Wait(failure));
                 return;
             }
@@ -74,14 +77,15 @@ impl Actor {
         turn.attempts.failed += 1;
         turn.attempts.due_at = Some(Instant::now() + wait);
         let (next, most) = (turn.attempts.failed + 1, recovery.turn_attempts);
-        let wait = humantime::format_duration(std::time::Duration::from_millis(
-            u64::try_from(wait.as_millis()).unwrap_or(u64::MAX),
-        ));
+        let wait = humantime::format_duration(Duration::from_secs(wait.as_secs().max(1)));
         self.close_blocks("the attempt failed");
         self.write_agent_end();
         self.write_notice(
             "retrying",
-            format!("{} It is tried again in {wait} (attempt {next} of {most}).", failure.message),
+            format!(
+                "{}. It is tried again in {wait} (attempt {next} of {most}).",
+                failure.message.trim_end_matches('.')
+            ),
         );
     }
 

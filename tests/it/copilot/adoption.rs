@@ -63,3 +63,34 @@ async fn what_cannot_be_adopted_is_said() {
     assert_eq!(demo["sessions"], json!([]));
     assert!(demo["problems"][0]["message"].as_str().expect("words").contains("keeps no sessions"), "{demo}");
 }
+
+#[tokio::test]
+async fn a_session_that_another_copilot_has_open_is_left_to_it_until_it_is_closed_there() {
+    for program in Program::BOTH {
+        let mut copilot = CopilotServer::start(program).await;
+        let terminal = copilot.session("allow-all").await;
+        terminal.ask("@@echo here").await;
+        let id = listed(&copilot).await[0]["agentSessionId"].as_str().expect("an id").to_owned();
+        let home = copilot.server.folder().join("copilot");
+        let folder = tempfile::tempdir().expect("a folder");
+        let config = "[recovery]\nfirst_delay = \"20ms\"\nlongest_delay = \"20ms\"\nattempts = 1000000";
+        let other = crate::support::byok(program, &copilot.model.base_url(), folder.path())
+            .variable("COPILOT_HOME", home.to_str().expect("UTF-8"))
+            .config(config)
+            .start()
+            .await;
+        let http = other.http();
+        let adopted = http.post_json(&format!("/api/agent-sessions/copilot/{id}/adopt"), &json!({})).await;
+        assert_eq!(adopted.status, 201, "{}", adopted.text());
+        let id = adopted.json()["sessionId"].as_str().expect("an id").to_owned();
+        let adopted = TestSession { http: http.clone(), id };
+        adopted.prompt("@@history").await;
+        let mut stream = adopted.events_after(0).await;
+        let told = stream.until(|event| event.json()["state"] == "recovering").await;
+        let detail = told.last().expect("one").json()["detail"].as_str().expect("why").to_owned();
+        assert!(detail.contains("is open in another Copilot"), "{program:?} {detail}");
+        assert!(copilot.server.stop().await);
+        let events = stream.until_callback("onIdle").await;
+        assert!(events.iter().any(|event| event.data.contains("user turns: 2")), "{program:?} {events:?}");
+    }
+}

@@ -5,6 +5,7 @@ mod command_line;
 mod failures;
 mod idle;
 mod login;
+mod mcp;
 mod providers;
 mod questions;
 mod requests;

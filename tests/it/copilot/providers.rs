@@ -105,6 +105,35 @@ async fn a_provider_that_cannot_be_reached_fails_the_turn_and_the_others_go_on()
     let (failed, succeeded) = tokio::join!(lost.ask("@@plain"), good.ask("@@plain"));
     assert_eq!((&failed["verdict"], &succeeded["verdict"]), (&json!("failed"), &json!("succeeded")));
     let log = lost.log().await;
-    let error = log.iter().find_map(|(_, response)| response["sessionError"].as_str()).expect("an error");
-    assert!(error.len() > 20, "{error}");
+    let (_, error) = log.iter().find(|(_, response)| response.get("sessionError").is_some()).expect("an error");
+    assert_eq!(error["errorClass"], "network", "{error}");
+    let message = error["sessionError"].as_str().expect("words");
+    assert!(message.starts_with("Copilot cannot reach its model"), "{message}");
+}
+
+#[tokio::test]
+async fn a_model_of_another_provider_answers_from_the_next_turn_on_and_knows_the_conversation() {
+    let (one, other) = (ScriptedModel::start().await.expect("started"), ScriptedModel::start().await.expect("started"));
+    let config = format!(
+        "[providers.one]\nbase_url = \"{}\"\nmodels = [\"a\"]\n[providers.other]\nbase_url = \"{}\"\nmodels = [\"b\", \"c\"]",
+        one.base_url(),
+        other.base_url()
+    );
+    for program in Program::BOTH {
+        let folder = tempfile::tempdir().expect("a folder");
+        let server = bare(program, folder.path()).config(&config).start().await;
+        let session = TestSession::start_with(server.http(), json!({ "model": "one/a" })).await;
+        session.ask("@@echo first").await;
+        for model in ["b", "c"] {
+            let id = format!("other/{model}");
+            let switched = server.http().patch_json(&session.path(""), &json!({ "model": id })).await;
+            assert_eq!(switched.status, 200, "{}", switched.text());
+            let (asked_one, asked_other) = (one.requests().len(), other.requests().len());
+            assert_eq!(session.ask("@@echo more").await["text"], "ECHO[more]", "{program:?} {model}");
+            assert_eq!(one.requests().len(), asked_one, "{program:?} {model}");
+            assert_eq!(other.requests()[asked_other]["model"], model, "{program:?}");
+        }
+        let answer = session.ask("@@history").await;
+        assert_eq!(answer["text"], "user turns: 4", "{program:?} {answer}");
+    }
 }
