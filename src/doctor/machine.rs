@@ -8,7 +8,8 @@ use tokio::process::Command;
 
 use crate::agent::AgentProcess;
 use crate::model::Check;
-use crate::store::{Store, StoreHealth};
+use crate::process::Supervisor;
+use crate::store::{DataFolder, Store, StoreHealth};
 
 const GIT_WITHIN: Duration = Duration::from_secs(10);
 const MB: u64 = 1024 * 1024;
@@ -67,6 +68,22 @@ pub(super) fn space_check(folder: &Path) -> Check {
 #[cfg(not(unix))]
 pub(super) fn space_check(_: &Path) -> Check {
     Check::warning("disk space", "is not measured on this system", "look at the disk by hand")
+}
+
+/// Whether processes of an earlier run still work on something.
+pub(super) async fn orphan_check(data_folder: &Path) -> Check {
+    let name = "orphaned processes";
+    let supervisor = Supervisor::in_folder(data_folder.join(DataFolder::PROCESSES));
+    let hint = "start the server again, which ends them";
+    match tokio::task::spawn_blocking(move || supervisor.orphans()).await {
+        Ok(Ok(orphans)) if orphans.is_empty() => Check::ok(name, "none"),
+        Ok(Ok(orphans)) => {
+            let names: Vec<String> = orphans.iter().map(|orphan| format!("{} ({})", orphan.name, orphan.pid)).collect();
+            Check::warning(name, format!("an earlier run left: {}", names.join(", ")), hint)
+        }
+        Ok(Err(error)) => Check::warning(name, error.to_string(), "check who owns the folder"),
+        Err(error) => Check::warning(name, error.to_string(), hint),
+    }
 }
 
 /// What an agent's program uses.

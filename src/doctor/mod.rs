@@ -35,6 +35,7 @@ pub async fn examine(patient: &Patient<'_>) -> Vec<Check> {
         machine::database_check(patient.store).await,
         machine::space_check(patient.data_folder),
         machine::git_check().await,
+        machine::orphan_check(patient.data_folder).await,
     ];
     for runtime in patient.runtimes.iter() {
         let found = runtime.preflight().await;

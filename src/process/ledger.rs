@@ -99,7 +99,12 @@ impl Ledger {
     pub fn notes(&self) -> io::Result<Vec<Note>> {
         let Some(folder) = self.folder() else { return Ok(Vec::new()) };
         let mut notes = Vec::new();
-        for entry in fs::read_dir(folder)? {
+        let entries = match fs::read_dir(folder) {
+            // No run has written anything down yet.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(notes),
+            entries => entries?,
+        };
+        for entry in entries {
             let path = entry?.path();
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;

@@ -25,4 +25,4 @@ pub use capture::{Capture, CaptureError, Captured};
 pub use child::{ChildProcess, ProcessSpec, SpawnError};
 pub use figures::{ProcessFigures, ProcessProbe};
 pub use stderr_tail::StderrTail;
-pub use supervisor::{LedgerError, Supervisor};
+pub use supervisor::{LedgerError, Orphan, Supervisor};

@@ -9,12 +9,21 @@ use super::figures::ProcessProbe;
 use super::ledger::{Identity, Ledger, Note};
 use super::marker::Marker;
 use super::sweep::{Swept, kill_at_once, sweep};
-use super::system;
+use super::system::{self, Carrier};
 
 /// The only one that starts children. Clones share the ledger.
 #[derive(Clone, Debug)]
 pub struct Supervisor {
     ledger: Ledger,
+}
+
+/// A process of an earlier run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Orphan {
+    /// Its number.
+    pub pid: u32,
+    /// What it is called.
+    pub name: String,
 }
 
 /// Orphans of an earlier run could not be looked for.
@@ -60,14 +69,29 @@ impl Supervisor {
         Ok((child, stdin, stdout))
     }
 
+    /// Processes that earlier runs left behind and that still run. Reads something of every process of the machine: not
+    /// for a thread that others wait for.
+    pub fn orphans(&self) -> Result<Vec<Orphan>, LedgerError> {
+        let is_orphaned = |note: &Note| note.boot == system::boot() && !note.owner.is_alive();
+        let mut orphans = Vec::new();
+        for note in self.notes()?.iter().filter(|note| is_orphaned(note)) {
+            let carriers = note.marker().map(|marker| system::look(&marker).carriers).unwrap_or_default();
+            orphans.extend(carriers.into_iter().map(|Carrier { pid, name }| Orphan { pid, name }));
+        }
+        Ok(orphans)
+    }
+
+    fn notes(&self) -> Result<Vec<Note>, LedgerError> {
+        self.ledger.notes().map_err(|source| LedgerError {
+            folder: self.ledger.folder().map(PathBuf::from).unwrap_or_default(),
+            source,
+        })
+    }
+
     /// Ends what earlier runs left behind: their children, and whatever those have started. Processes of a run that is
     /// still alive are left alone.
     pub async fn end_orphans(&self) -> Result<(), LedgerError> {
-        let notes = self.ledger.notes().map_err(|source| LedgerError {
-            folder: self.ledger.folder().map(PathBuf::from).unwrap_or_default(),
-            source,
-        })?;
-        for note in notes {
+        for note in self.notes()? {
             let Some(marker) = note.marker() else { continue };
             let is_this_boot = note.boot == system::boot();
             if is_this_boot && note.owner.is_alive() {
@@ -281,7 +305,10 @@ mod tests {
         let (mut polite, program) = stray("echo $$; exec sleep 1000", Some(&marker)).await;
         let (mut stubborn, _) = stray("trap '' TERM; echo $$; while :; do sleep 1000; done", Some(&marker)).await;
         supervisor.ledger.write(&note(&marker, Identity::of(program))).expect("written");
+        let found = supervisor.orphans().expect("looked for");
+        assert!(found.iter().any(|orphan| orphan.pid == program), "{found:?}");
         supervisor.end_orphans().await.expect("looked for");
+        assert_eq!(supervisor.orphans().expect("looked for"), Vec::new());
         assert_eq!(polite.wait().await.expect("ended").to_string(), "signal: 15 (SIGTERM)");
         assert_eq!(stubborn.wait().await.expect("ended").to_string(), "signal: 9 (SIGKILL)");
         assert!(system::look(&marker).carriers.is_empty());

@@ -63,6 +63,9 @@ fn in_use_text(path: &Path, server: Option<&ServerNote>) -> String {
 const SMALLEST_DATABASE: u64 = 512;
 
 impl DataFolder {
+    /// The folder in it where running agents are written down.
+    pub const PROCESSES: &'static str = "processes";
+
     /// The file that holds the server's token; there from the first start on.
     pub const TOKEN: &str = "token";
 
@@ -107,7 +110,7 @@ impl DataFolder {
 
     /// Where child processes are written down; made if need be.
     pub fn processes(&self) -> Result<PathBuf, FolderError> {
-        let path = self.path.join("processes");
+        let path = self.path.join(Self::PROCESSES);
         create_private_folder(&path).map_err(|source| FolderError::Refused {
             path: path.clone(),
             action: "created",

@@ -12,7 +12,7 @@ const MAY_USE: [(&str, &[&str]); 11] = [
     ("folder", &["process", "model"]),
     ("render", &["model"]),
     ("session", &["agent", "store", "model"]),
-    ("doctor", &["agent", "store", "model"]),
+    ("doctor", &["agent", "process", "store", "model"]),
     ("http", &["doctor", "session", "agent", "store", "folder", "render", "config", "model"]),
     ("cli", &["http", "doctor", "session", "agent", "process", "store", "config", "model"]),
 ];

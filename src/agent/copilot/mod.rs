@@ -19,6 +19,7 @@ mod permission;
 mod preflight;
 mod program;
 mod provider;
+mod provider_check;
 mod questions;
 mod server;
 mod servers;

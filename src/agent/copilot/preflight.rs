@@ -1,7 +1,7 @@
 //! What can be checked of Copilot before anybody starts a session.
 
 use super::program::INSTALL_COMMAND;
-use super::{Copilot, program};
+use super::{Copilot, program, provider_check};
 use crate::agent::{Freshness, LoginState, Runtime as _};
 use crate::model::Check;
 
@@ -57,6 +57,7 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
         LoginState::LoggedOut => Check::warning("copilot: login", "nobody is logged in", readiness.hint),
         LoginState::Unknown => Check::warning("copilot: login", readiness.hint, "run `copilot login`"),
     });
+    checks.extend(provider_check::checks(&copilot.settings).await);
     let list = copilot.models(Freshness::Now).await;
     let names = list.models.iter().filter(|model| !model.hidden).count();
     checks.push(match list.incomplete {

@@ -15,7 +15,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -45,6 +45,8 @@ impl ScriptedModel {
         let router = Router::new()
             .route("/v1/chat/completions", post(chat_completions))
             .route("/v1/responses", post(responses_api))
+            // Somebody who knows no key.
+            .route("/v1/locked/models", get(async || refuse(401)))
             .with_state(shared);
         let task = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {

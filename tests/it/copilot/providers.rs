@@ -137,3 +137,27 @@ async fn a_model_of_another_provider_answers_from_the_next_turn_on_and_knows_the
         assert_eq!(answer["text"], "user turns: 4", "{program:?} {answer}");
     }
 }
+
+#[tokio::test]
+async fn doctor_says_which_providers_answer_and_which_do_not_take_the_key() {
+    let model = ScriptedModel::start().await.expect("started");
+    let config = format!(
+        "[providers.good]\nbase_url = \"{}\"\n[providers.gone]\nbase_url = \"http://127.0.0.1:{}/v1\"\n\
+         [providers.locked]\nbase_url = \"{}/locked\"\napi_key = \"sk-notToBeSeen\"",
+        model.base_url(),
+        crate::support::free_port(),
+        model.base_url()
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = bare(Program::Runtime, folder.path()).config(&config).start().await;
+    let doctor = server.run(&["doctor", "--no-canary"]).await;
+    for (name, verdict, words) in [
+        ("provider good", "ok", "answers"),
+        ("provider gone", "warning", "cannot be reached"),
+        ("provider locked", "warning", "does not accept the key"),
+    ] {
+        let line = doctor.stdout.lines().find(|line| line.contains(name)).unwrap_or(&doctor.stdout);
+        assert!(line.starts_with(verdict) && line.contains(words), "{line}");
+    }
+    assert!(!doctor.stdout.contains("notToBeSeen"), "{}", doctor.stdout);
+}
