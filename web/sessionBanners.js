@@ -55,6 +55,8 @@ export class SessionBanners {
     const detail = stateDetail ? ` ${stateDetail}` : "";
     if (state === "recovering") {
       this.#put("state", { tone: "waiting", text: `The agent was lost and is being brought back.${detail}`, actions: [{ label: "Try now", run: () => this.#view.retry() }] });
+    } else if (state === "starting" && stateDetail) {
+      this.#put("state", { tone: "waiting", text: `The session ${stateDetail}.`, actions: [] });
     } else if (state === "needs-login") {
       this.#put("state", {
         tone: "waiting",

@@ -17,6 +17,21 @@ pub enum SystemPromptSupport {
     PromptBlock,
 }
 
+/// Which processes a runtime starts for its sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessUse {
+    /// None.
+    #[default]
+    None,
+    /// One for all.
+    Shared,
+    /// One for each session, as long as it is connected.
+    PerSession,
+    /// One for each turn.
+    PerTurn,
+}
+
 /// What a runtime can do. Core code asks these, never for a runtime's name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -48,6 +63,7 @@ pub struct Capabilities {
     pub image_input: bool,
     pub mcp: bool,
     pub many_sessions_per_process: bool,
+    pub processes: ProcessUse,
     /// It asks its model again by itself when that fails.
     pub model_retries: bool,
     /// A turn that waits for a person can go on in a new connection, so its requests outlive the server.

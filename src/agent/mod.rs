@@ -22,7 +22,7 @@ mod quarantine;
 mod registry;
 mod runtime;
 
-pub use capabilities::{Capabilities, SystemPromptSupport};
+pub use capabilities::{Capabilities, ProcessUse, SystemPromptSupport};
 pub use connection::{AgentCommand, Connection, QuestionAnswer, RequestAnswer, Restored, StartSpec, SuspendedTurn};
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};

@@ -164,6 +164,7 @@ fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
         permissions: PermissionPolicy { mode: config.permissions.default, rules: config.permissions.rules.clone() },
         unattended_timeout: config.permissions.unattended_timeout.0.unwrap_or(NEVER),
         interrupt_grace: sessions.interrupt_grace.or_zero(),
+        agent_processes: limits.agent_processes,
         turn_timeout: sessions.turn_timeout.0.filter(|span| !span.is_zero()),
         recovery: RecoverySettings {
             attempts: config.recovery.attempts,

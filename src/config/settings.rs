@@ -203,6 +203,8 @@ pub struct Limits {
     pub header_bytes: usize,
     /// Connections at once.
     pub connections: usize,
+    /// Agent processes at once, where agents take one of their own; 0 for no limit.
+    pub agent_processes: usize,
     /// Open sessions.
     pub sessions: usize,
     /// Readers of one session.
@@ -226,6 +228,7 @@ impl Default for Limits {
             body_bytes: 32 * MB,
             header_bytes: 32 * 1024,
             connections: 1_024,
+            agent_processes: 16,
             sessions: 2_000,
             readers_per_session: 256,
             queued_prompts: 100,

@@ -46,6 +46,8 @@ pub(super) struct Metrics {
     readers: Gauge,
     queued_prompts: Gauge,
     unknown_events: Gauge,
+    processes_held: Gauge,
+    processes_awaited: Gauge,
 }
 
 impl Metrics {
@@ -59,11 +61,23 @@ impl Metrics {
         registry.register("readers", "Readers attached right now", readers.clone());
         registry.register("queued_prompts", "Prompts that wait for a turn to end", queued_prompts.clone());
         registry.register("unknown_agent_events", "Events of agents that nobody knows", unknown_events.clone());
+        let (processes_held, processes_awaited) = (Gauge::default(), Gauge::default());
+        registry.register("agent_slots_held", "Agent processes counted against the limit", processes_held.clone());
+        registry.register("agent_slots_awaited", "Sessions that stand in line for one", processes_awaited.clone());
         registry.register("events", "Events committed since the start", store.events.clone());
         registry.register("commit_seconds", "Time per commit", store.commit_seconds.clone());
         registry.register("commit_failures", "Transactions that the disk refused", store.failures.clone());
         registry.register("write_queue_length", "What waits for the writer", store.queue.clone());
-        Self { registry, requests, sessions, readers, queued_prompts, unknown_events }
+        Self {
+            registry,
+            requests,
+            sessions,
+            readers,
+            queued_prompts,
+            unknown_events,
+            processes_held,
+            processes_awaited,
+        }
     }
 }
 
@@ -96,6 +110,9 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     metrics.readers.set(i64::try_from(app.sessions().reader_count()).unwrap_or(i64::MAX));
     metrics.queued_prompts.set(i64::try_from(store.queued_prompt_count().await?).unwrap_or(i64::MAX));
     metrics.unknown_events.set(i64::try_from(app.sessions().unknown_event_count()).unwrap_or(i64::MAX));
+    let (held, awaited) = app.sessions().process_line();
+    metrics.processes_held.set(i64::try_from(held).unwrap_or(i64::MAX));
+    metrics.processes_awaited.set(i64::try_from(awaited).unwrap_or(i64::MAX));
     let processes = app.sessions().runtimes().processes().await;
     let mut text = String::new();
     encode_registry(&mut text, &metrics.registry)

@@ -23,6 +23,7 @@ mod log;
 mod readers;
 mod sessions;
 mod settings;
+mod slots;
 mod tail;
 mod viewers;
 mod working_directory;

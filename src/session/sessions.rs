@@ -14,6 +14,7 @@ use super::bulletin::{Bulletin, BulletinEntry};
 use super::create::{self, CreateError, NewSession};
 use super::leases::Leases;
 use super::readers::Readers;
+use super::slots::Slots;
 use super::tail::TailBudget;
 use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings};
@@ -75,12 +76,14 @@ impl Sessions {
         let SessionsParts { store, runtimes, settings, stopping } = parts;
         let bulletin = Arc::new(Bulletin::default());
         let (leases, stops) = (Leases::default(), stopping.clone());
+        let slots = Slots::new(settings.agent_processes);
         let around = Arc::new(Surroundings {
             store,
             runtimes,
             settings,
             bulletin,
             leases,
+            slots,
             unknown_events: AtomicU64::new(0),
             stopping: stops,
         });
@@ -132,6 +135,11 @@ impl Sessions {
     /// Events of agents that nobody knows, since the start.
     pub fn unknown_event_count(&self) -> u64 {
         self.shared.around.unknown_events.load(Ordering::Relaxed)
+    }
+
+    /// Agent processes that are counted against the limit, and sessions that wait for one.
+    pub fn process_line(&self) -> (usize, usize) {
+        self.shared.around.slots.figures()
     }
 
     /// Makes a session and starts its agent.

@@ -59,6 +59,8 @@ pub struct SessionSettings {
     pub unattended_timeout: Duration,
     /// How long an agent may take to end an interrupted turn.
     pub interrupt_grace: Duration,
+    /// Agent processes at once, where agents take one of their own; 0 for no limit.
+    pub agent_processes: usize,
     /// How long a turn may take; `None` for as long as it likes.
     pub turn_timeout: Option<Duration>,
     /// How a lost agent is brought back.
@@ -98,6 +100,7 @@ impl Default for SessionSettings {
             unattended_timeout: Duration::from_mins(10),
             interrupt_grace: Duration::from_secs(5),
             turn_timeout: None,
+            agent_processes: 0,
             recovery: RecoverySettings::default(),
             closed_grace: Duration::from_mins(1),
             resume_at_start: false,

@@ -26,6 +26,8 @@ use crate::model::{Attachment, ErrorClass};
 
 /// How long an agent may take to end a turn when its session is let go.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
+/// In the environment of a Copilot that does not use GitHub's models.
+const OWN_PROVIDER: &str = "COPILOT_PROVIDER_BASE_URL";
 /// How long the beginning of a call waits for the update that says what it is given.
 const CALLS_HELD_FOR: Duration = Duration::from_millis(200);
 
@@ -336,7 +338,7 @@ impl Link {
                 let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
                 let stop_reason = answer["stopReason"].as_str().unwrap_or("end_turn");
                 let events = self.translator.end_turn(&TurnEnd { stop_reason, usage: &answer["usage"] });
-                self.tell_all(events).await?;
+                self.tell_all(events.into_iter().map(|event| self.about_login(event)).collect()).await?;
             }
             Err(error) => {
                 let events = self.translator.end_turn(&TurnEnd { stop_reason: "error", usage: &Value::Null });
@@ -354,6 +356,17 @@ impl Link {
         self.idle_since = Instant::now();
         self.tell(AgentEvent::TurnEnded { turn_id }).await?;
         self.tell(AgentEvent::Idle).await
+    }
+
+    /// Copilot tells in words that GitHub does not know who asks; a model of the user's own has keys, and no login.
+    fn about_login(&self, event: AgentEvent) -> AgentEvent {
+        let is_github = self.agent.about.is_copilot() && !self.wanted.launch.environment.contains_key(OWN_PROVIDER);
+        match event {
+            AgentEvent::TurnFailed { failure } if is_github && failure.class == ErrorClass::Auth => {
+                AgentEvent::TurnFailed { failure: failure.that_wants_login() }
+            }
+            event => event,
+        }
     }
 
     /// Another process takes up the session where this one left it.

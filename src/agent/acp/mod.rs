@@ -47,7 +47,7 @@ pub use settings::AcpSettings;
 use super::copilot::{Copilot, LOGIN_HINT};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
-    OwnSessions, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
+    OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
 };
 use crate::model::{Check, SessionId};
 use history::History;
@@ -117,6 +117,7 @@ impl Acp {
                 usage_tokens: true,
                 image_input: true,
                 mcp: true,
+                processes: ProcessUse::PerSession,
                 model_retries: matches!(kin, Kin::Copilot(_)),
                 ..Capabilities::default()
             },

@@ -41,7 +41,7 @@ pub use settings::{CopilotSettings, OwnProvider};
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
-    OwnSessions, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
+    OwnSessions, ProcessUse, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, SessionId};
@@ -103,6 +103,7 @@ impl Copilot {
                 image_input: true,
                 mcp: true,
                 many_sessions_per_process: true,
+                processes: ProcessUse::Shared,
                 model_retries: true,
                 ..Capabilities::default()
             },

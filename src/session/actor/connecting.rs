@@ -6,7 +6,7 @@ use tokio::time::{Duration, Instant};
 use super::Actor;
 use super::turn::{Ending, Turn};
 use crate::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, StartError, StartSpec, SuspendedTurn,
+    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, ProcessUse, StartError, StartSpec, SuspendedTurn,
     agent_environment,
 };
 use crate::model::{ErrorClass, PromptVerdict, Response, SessionState, redact};
@@ -78,6 +78,10 @@ impl Actor {
         };
         if self.turn.is_none() && self.state != SessionState::Recovering {
             self.set_state(SessionState::Starting, None);
+        }
+        if !self.has_slot_for(ProcessUse::PerSession) {
+            self.link = Link::None;
+            return;
         }
         if let Err(problem) = self.take_lease() {
             let error = StartError::Permanent(problem);
@@ -154,6 +158,7 @@ impl Actor {
 
     pub(super) fn on_start_failed(&mut self, error: &StartError) {
         self.link = Link::None;
+        self.slot = None;
         let message = redact(&error.to_string()).into_owned();
         tracing::warn!(session = %self.id, error = %message, "the agent could not be started");
         if self.turn.is_some() {
@@ -253,8 +258,9 @@ impl Actor {
         {
             tracing::warn!(session = %self.id, "the agent did not go away in time");
         }
-        // Only now may somebody else drive the agent's session.
+        // Only now may somebody else drive the agent's session, or have its process.
         self.lease = None;
+        (self.slot, self.place) = (None, None);
     }
 }
 

@@ -11,6 +11,7 @@ mod held;
 mod journal;
 mod lifecycle;
 mod prompts;
+mod queueing;
 mod requests;
 mod restart;
 mod restoring;
@@ -40,6 +41,7 @@ use turn::Turn;
 use super::blocks::Blocks;
 use super::bulletin::{Bulletin, BulletinEntry, PendingBrief};
 use super::leases::{Lease, Leases};
+use super::slots::{Place, Slot, Slots};
 use super::{SessionLog, SessionSettings};
 use crate::agent::{AgentEvent, BoxFuture, Runtimes};
 use crate::model::{Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
@@ -61,6 +63,7 @@ pub(super) struct Surroundings {
     pub settings: SessionSettings,
     pub bulletin: Arc<Bulletin>,
     pub leases: Leases,
+    pub slots: Slots,
     /// Events of agents that nobody knows, over all sessions.
     pub unknown_events: AtomicU64,
     /// Cancelled when the server begins to end.
@@ -87,6 +90,10 @@ pub(super) struct Actor {
     silence: Silence,
     /// The right to drive the agent's own session.
     lease: Option<Lease>,
+    /// The right to have a process, where the agent takes one of its own.
+    slot: Option<Slot>,
+    /// Where the session stands in line for that.
+    place: Option<Place>,
     /// What the agent is told of a conversation that it has lost, with the next prompt.
     recap: Option<String>,
     /// Resolves when somebody may have logged in since the agent was last started.
@@ -142,6 +149,8 @@ impl Actor {
             requests: Requests::new(requests),
             link: Link::None,
             lease: None,
+            slot: None,
+            place: None,
             recap: None,
             lost_session: None,
             login_news: None,
@@ -194,6 +203,8 @@ impl Actor {
                 news = connecting::next(&mut self.link, &mut self.buffer, EVENTS_PER_STEP), if listens => {
                     self.on_news(news, full).await;
                 }
+                served = queueing::served(&mut self.place), if self.place.is_some() => self.on_served(served).await,
+                () = self.around.slots.wanted(), if self.could_give_up_slot() => self.give_up_slot().await,
                 lives = self.silence.looked(), if self.silence.is_looked_at() => self.on_looked(lives).await,
                 _ = head.changed(), if full => {}
                 () = stopping.cancelled() => {
@@ -300,25 +311,29 @@ impl Actor {
     }
 
     /// Changes the state. The log says so where no other event does: when the session begins or ceases to wait, to
-    /// recover, to need a login or to have failed.
+    /// recover, to stand in line, to need a login or to have failed.
     fn set_state(&mut self, state: SessionState, detail: Option<String>) {
         if self.state == state && self.state_detail == detail {
             return;
         }
-        let is_told = |state| {
-            matches!(
-                state,
-                SessionState::Waiting | SessionState::Recovering | SessionState::NeedsLogin | SessionState::Failed
-            )
+        let is_told = |state, detail: Option<&String>| match state {
+            SessionState::Waiting | SessionState::Recovering | SessionState::NeedsLogin | SessionState::Failed => true,
+            // In a line, which may take long.
+            SessionState::Starting => detail.is_some(),
+            SessionState::Ready | SessionState::Working | SessionState::Closed => false,
         };
-        if self.has_been_prompted() && (is_told(state) || is_told(self.state)) && state != SessionState::Closed {
-            self.journal
-                .write(&Callback::StateChanged { state: state.as_str().to_owned(), detail: detail.clone() }.into());
+        let is_told = is_told(state, detail.as_ref()) || is_told(self.state, self.state_detail.as_ref());
+        (self.state, self.state_detail) = (state, detail.clone());
+        if self.has_been_prompted() && is_told && state != SessionState::Closed {
+            self.write_state();
         }
-        self.state = state;
-        self.state_detail.clone_from(&detail);
         self.journal.change(Change::State(state, detail));
         self.post();
+    }
+
+    fn write_state(&mut self) {
+        let (state, detail) = (self.state.as_str().to_owned(), self.state_detail.clone());
+        self.journal.write(&Callback::StateChanged { state, detail }.into());
     }
 
     /// Tells the inbox.

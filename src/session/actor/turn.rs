@@ -8,7 +8,7 @@ use super::command::prompt_id;
 use super::connecting::Link;
 use super::retrying::Attempts;
 use super::{Actor, AgentTurn, TAIL_LINGERS};
-use crate::agent::AgentCommand;
+use crate::agent::{AgentCommand, ProcessUse};
 use crate::model::{Callback, ErrorClass, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
 use crate::store::{Change, OpenTurn, QueuedPrompt, StoreHealth};
 
@@ -114,6 +114,7 @@ impl Actor {
         match self.link {
             Link::Live(_) => self.begin_turn().await,
             Link::Starting(_) | Link::BackingOff { .. } => {}
+            Link::None if self.place.is_some() => {}
             // Whoever sends a prompt may know of a login that nobody told us of.
             Link::None | Link::AwaitingLogin(_) => self.connect(),
         }
@@ -122,6 +123,9 @@ impl Actor {
     /// The turn, and the agent's own id of its session, are in the store before the agent hears of the prompt: no
     /// restart sends it twice or to another session.
     async fn begin_turn(&mut self) {
+        if !self.has_slot_for(ProcessUse::PerTurn) {
+            return;
+        }
         let Some(prompt) = self.prompts.next() else { return };
         let turn_id = format!("turn-{}", prompt.number);
         let before = (self.state, self.state_detail.clone());
@@ -300,6 +304,9 @@ impl Actor {
             self.resolve_prompt(number, turn.text.clone(), verdict, turn.usage.clone());
         }
         self.let_go_at = Some(Instant::now() + TAIL_LINGERS);
+        if self.capabilities().processes == ProcessUse::PerTurn {
+            self.slot = None;
+        }
     }
 
     pub(super) fn resolve_prompt(&mut self, number: u32, text: String, verdict: PromptVerdict, usage: Usage) {
@@ -352,6 +359,9 @@ impl Actor {
                 self.told.insert(kind.clone(), message.clone());
             }
             self.journal.write(&Response::notice(&kind, message));
+        }
+        if self.place.is_some() && !self.has_been_prompted() {
+            self.write_state();
         }
     }
 }

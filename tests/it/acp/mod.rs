@@ -4,5 +4,6 @@ mod copilot;
 mod fake;
 mod misbehaviour;
 mod opencode;
+mod processes;
 mod restoring;
 mod turns;
