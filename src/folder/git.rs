@@ -14,13 +14,15 @@ const SMALL_ANSWER: usize = 64 * 1024;
 const CONFIGURATION_BYTES: usize = 1024 * 1024;
 
 /// Settings that win over whatever a repository says.
-const SETTINGS: [&str; 9] = [
+const SETTINGS: [&str; 10] = [
     // Would run a program to learn what changed, or start a daemon.
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
     "core.untrackedCache=false",
     "diff.external=",
+    // Would write the index, whatever GIT_OPTIONAL_LOCKS says.
+    "diff.autoRefreshIndex=false",
     // A part of a repository that was never fetched would be fetched now, by a program of the repository's choice.
     "protocol.allow=never",
     "submodule.recurse=false",
