@@ -38,6 +38,8 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: Option<AgentsCommand>,
     },
+    /// Show what was used: tokens, premium requests, money
+    Usage(UsageFlags),
     /// Check this machine, its agents and our own folder
     Doctor(DoctorFlags),
 }
@@ -64,6 +66,19 @@ pub(super) struct ModelsFlags {
     /// Ask the agents again instead of using what was asked within the hour
     #[arg(long)]
     pub refresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct UsageFlags {
+    /// What figures are put together by: day, model, runtime or session [default: day]
+    #[arg(long, value_name = "WHAT")]
+    pub by: Option<String>,
+    /// The first day, of UTC [default: 30 days in all]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub from: Option<String>,
+    /// The last day, of UTC [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub to: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod agents;
 mod arguments;
+mod budget;
 mod config;
 mod doctor;
 mod logging;
@@ -12,6 +13,7 @@ mod runtime_list;
 mod serve;
 mod signals;
 mod stop;
+mod usage;
 mod workbench;
 
 use std::process::ExitCode;
@@ -32,6 +34,7 @@ pub fn run() -> ExitCode {
         Some(Command::Agents { command: Some(AgentsCommand::Install(flags)) }) => {
             agents::install(&flags, &arguments.common)
         }
+        Some(Command::Usage(flags)) => usage::usage(&flags, &arguments.common),
         Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
     };
     match outcome {

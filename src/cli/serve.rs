@@ -11,6 +11,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
+use super::budget::budget_settings;
 use super::signals::Signals;
 use super::{logging, runtime_list};
 use crate::agent::Quarantine;
@@ -183,6 +184,7 @@ fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
             max_age: config.retention.max_age.0,
             max_bytes: Some(config.retention.max_bytes).filter(|bytes| *bytes > 0),
         },
+        budget: budget_settings(&config.budget),
         agent_environment: config.agents.environment.clone(),
     }
 }

@@ -175,7 +175,8 @@ fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigEr
         .values()
         .find_map(Provider::problem)
         .or_else(|| config.mcp_servers.values().find_map(McpServer::problem))
-        .or_else(|| config.acp.values().find_map(AcpAgent::problem));
+        .or_else(|| config.acp.values().find_map(AcpAgent::problem))
+        .or_else(|| config.budget.problem());
     match problem {
         Some(problem) => Err(bad(problem)),
         None => config.server.address().map(drop).map_err(bad),
@@ -223,6 +224,7 @@ fn value_like(default: &Value, text: &str) -> Value {
     let as_text = || Value::String(text.to_owned());
     match default {
         Value::Integer(_) => text.parse().map_or_else(|_| as_text(), Value::Integer),
+        Value::Float(_) => text.parse().map_or_else(|_| as_text(), Value::Float),
         Value::Boolean(_) => text.parse().map_or_else(|_| as_text(), Value::Boolean),
         Value::Array(_) if text.trim_start().starts_with('[') => format!("value = {text}")
             .parse::<Table>()

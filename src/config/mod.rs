@@ -4,6 +4,7 @@
 //! came from, and a project's file (which arrives with somebody else's repository) may set only what cannot harm.
 
 mod acp_agent;
+mod budget;
 mod error;
 mod layers;
 mod mcp_server;
@@ -14,6 +15,7 @@ mod settings;
 mod span;
 
 pub use acp_agent::AcpAgent;
+pub use budget::Budget;
 pub use error::ConfigError;
 pub use layers::{Loaded, Origin, Sources, load};
 pub use mcp_server::McpServer;

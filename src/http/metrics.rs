@@ -15,6 +15,7 @@ use prometheus_client::registry::Registry;
 
 use super::app::App;
 use super::error::ApiResult;
+use super::usage_metrics::UsageSeries;
 use crate::agent::AgentProcess;
 use crate::model::SessionState;
 use crate::store::StoreStatistics;
@@ -46,6 +47,7 @@ pub(super) struct Metrics {
     readers: Gauge,
     queued_prompts: Gauge,
     unknown_events: Gauge,
+    usage: UsageSeries,
 }
 
 impl Metrics {
@@ -63,7 +65,8 @@ impl Metrics {
         registry.register("commit_seconds", "Time per commit", store.commit_seconds.clone());
         registry.register("commit_failures", "Transactions that the disk refused", store.failures.clone());
         registry.register("write_queue_length", "What waits for the writer", store.queue.clone());
-        Self { registry, requests, sessions, readers, queued_prompts, unknown_events }
+        let usage = UsageSeries::default();
+        Self { registry, requests, sessions, readers, queued_prompts, unknown_events, usage }
     }
 }
 
@@ -97,9 +100,11 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     metrics.queued_prompts.set(i64::try_from(store.queued_prompt_count().await?).unwrap_or(i64::MAX));
     metrics.unknown_events.set(i64::try_from(app.sessions().unknown_event_count()).unwrap_or(i64::MAX));
     let processes = app.sessions().runtimes().processes().await;
+    let usage = store.usage_of_all_time().await?;
     let mut text = String::new();
     encode_registry(&mut text, &metrics.registry)
         .and_then(|()| encode_registry(&mut text, &process_registry(&processes)))
+        .and_then(|()| encode_registry(&mut text, &metrics.usage.registry(&usage)))
         .and_then(|()| encode_eof(&mut text))
         .expect("a string takes everything");
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -5,8 +5,10 @@
 
 mod background_task;
 mod block;
+mod budget;
 mod check;
 mod context;
+mod day;
 mod hex;
 mod id;
 mod permission;
@@ -22,8 +24,10 @@ mod usage;
 
 pub use background_task::BackgroundTask;
 pub use block::{BlockKey, BlockKind};
+pub use budget::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetNews, BudgetScope, BudgetStand, SessionBudget};
 pub use check::{Check, CheckVerdict};
 pub use context::ContextUsage;
+pub use day::{Day, InvalidDay};
 pub use hex::hex;
 pub use id::{InvalidSessionId, Seq, SessionId};
 pub use permission::{Decision, PermissionMode, PermissionPolicy, PermissionRule, RuleDecision, Verdict};
@@ -35,4 +39,4 @@ pub use response::{Callback, Response, ToolError, ToolImage, ToolResult};
 pub use session::{SessionProfile, SessionSummary};
 pub use state::SessionState;
 pub use timestamp::Timestamp;
-pub use usage::Usage;
+pub use usage::{UnknownFigures, Usage, UsageTotal};

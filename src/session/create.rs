@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::working_directory::{self, WorkingDirectoryError};
 use super::{SessionSettings, clock};
 use crate::agent::{Freshness, ModelChoice, ModelNotFound, Runtime, RuntimeNotFound, Runtimes};
-use crate::model::{PermissionPolicy, ProjectDefaults, SessionId, SessionProfile, SessionState};
+use crate::model::{PermissionPolicy, ProjectDefaults, SessionBudget, SessionId, SessionProfile, SessionState};
 use crate::store::{Store, StoreError};
 
 /// What a caller chooses for a new session; what it leaves out comes from the configuration.
@@ -27,6 +27,8 @@ pub struct NewSession {
     pub system_prompt: Option<String>,
     /// The runtime's own options.
     pub options: Map<String, Value>,
+    /// Its own limits.
+    pub budget: SessionBudget,
 }
 
 /// Why there is no new session.
@@ -104,6 +106,7 @@ pub(super) async fn create(
         permissions: new.permissions.unwrap_or(PermissionPolicy { mode: settings.permissions.mode, rules: Vec::new() }),
         system_prompt: chosen(&new.system_prompt),
         options: new.options,
+        budget: new.budget,
     };
     let created = store.create_session(profile, SessionState::Starting, clock::now(), settings.open_sessions).await?;
     created.ok_or(CreateError::TooMany { limit: settings.open_sessions })

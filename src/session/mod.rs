@@ -11,9 +11,11 @@
 mod actor;
 mod adopt;
 mod blocks;
+mod budget;
 mod bulletin;
 mod clock;
 mod create;
+mod day_usage;
 mod error;
 mod handle;
 mod housekeeping;
@@ -29,6 +31,7 @@ mod working_directory;
 
 pub use actor::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 pub use adopt::{AdoptError, Adoptable};
+pub use budget::BudgetSettings;
 pub use bulletin::{Bulletin, BulletinEntry, PendingBrief};
 pub use clock::now;
 pub use create::{CreateError, NewSession};

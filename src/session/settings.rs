@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::BudgetSettings;
 use crate::model::{PermissionPolicy, ProjectDefaults};
 use crate::store::Retention;
 
@@ -76,6 +77,8 @@ pub struct SessionSettings {
     pub blob_bytes: usize,
     /// What is kept of old sessions.
     pub retention: Retention,
+    /// Limits on what sessions may use.
+    pub budget: BudgetSettings,
     /// Names of the variables that agents get; empty for all but ours.
     pub agent_environment: Vec<String>,
 }
@@ -102,6 +105,7 @@ impl Default for SessionSettings {
             inline_output_bytes: 256 * 1024,
             blob_bytes: 64 * 1024 * 1024,
             retention: Retention::default(),
+            budget: BudgetSettings::default(),
             agent_environment: Vec::new(),
         }
     }

@@ -3,6 +3,7 @@
 mod acp;
 mod architecture;
 mod bad_input;
+mod budget;
 mod command_line;
 mod copilot;
 mod demo;
@@ -21,3 +22,4 @@ mod silence;
 mod storage;
 mod stream;
 mod support;
+mod usage;

@@ -147,6 +147,10 @@ impl Actor {
             self.journal.change(Change::Permissions(permissions.clone()));
             profile.permissions = permissions;
         }
+        if let Some(budget) = update.budget {
+            self.journal.change(Change::Budget(budget));
+            profile.budget = budget;
+        }
         self.journal.commit().await?;
         self.profile = profile;
         if switches {

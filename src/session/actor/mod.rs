@@ -16,6 +16,7 @@ mod restart;
 mod restoring;
 mod silence;
 mod turn;
+mod usage;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -38,10 +39,11 @@ use turn::Turn;
 
 use super::blocks::Blocks;
 use super::bulletin::{Bulletin, BulletinEntry, PendingBrief};
+use super::day_usage::DayUsage;
 use super::leases::{Lease, Leases};
 use super::{SessionLog, SessionSettings};
 use crate::agent::{AgentEvent, BoxFuture, Runtimes};
-use crate::model::{Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
+use crate::model::{BudgetNews, Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
 use crate::store::{Change, Store, StoreHealth, StoredSession};
 
 /// Events numbered and not yet committed beyond which a session's agent waits.
@@ -60,6 +62,8 @@ pub(super) struct Surroundings {
     pub settings: SessionSettings,
     pub bulletin: Arc<Bulletin>,
     pub leases: Leases,
+    /// What all sessions have used today.
+    pub day_usage: DayUsage,
     /// Events of agents that nobody knows, over all sessions.
     pub unknown_events: AtomicU64,
     /// Cancelled when the server begins to end.
@@ -103,6 +107,8 @@ pub(super) struct Actor {
     outcomes_ready: Vec<(oneshot::Sender<PromptOutcome>, PromptOutcome)>,
     /// All that the session has cost.
     usage: Usage,
+    /// Which limits the session has been told of.
+    budget_told: BudgetNews,
     /// Pictures of tool calls that have not ended.
     images: HashMap<String, Vec<ToolImage>>,
 }
@@ -117,7 +123,7 @@ struct AgentTurn {
 
 impl Actor {
     pub fn new(around: Arc<Surroundings>, log: Arc<SessionLog>, stored: StoredSession) -> Self {
-        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, usage, .. } = stored;
+        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, .. } = stored;
         Self {
             id: summary.id,
             journal: Journal::new(summary.id, around.store.clone(), log, next_seq),
@@ -144,7 +150,8 @@ impl Actor {
             let_go_at: None,
             outcomes_awaited: HashMap::new(),
             outcomes_ready: Vec::new(),
-            usage,
+            usage: stored.usage,
+            budget_told: stored.budget_told,
             images: HashMap::new(),
         }
     }

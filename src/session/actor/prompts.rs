@@ -84,6 +84,9 @@ impl Actor {
         if self.prompts.len() >= self.around.settings.queued_prompts {
             return Err(PromptError::QueueFull { limit: self.around.settings.queued_prompts });
         }
+        if let Some(reason) = self.budget_refusal() {
+            return Err(PromptError::BudgetSpent(reason));
+        }
         let steers = self.turn.is_some() && prompt.mode == PromptMode::Steer;
         if steers && !self.capabilities().steering {
             return Err(PromptError::SteeringNotSupported { runtime: self.profile.runtime.clone() });
