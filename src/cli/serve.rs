@@ -15,12 +15,12 @@ use super::budget::budget_settings;
 use super::signals::Signals;
 use super::{logging, runtime_list};
 use crate::agent::Quarantine;
-use crate::config::{AuthMode, Config, Resume, project_defaults, repository_root};
+use crate::config::{AuthMode, Config, Resume, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
 use crate::model::PermissionPolicy;
 use crate::process::Supervisor;
-use crate::session::{RecoverySettings, SessionSettings, Sessions, SessionsParts};
+use crate::session::{FoundDefaults, RecoverySettings, SessionSettings, Sessions, SessionsParts};
 use crate::store::{DataFolder, Retention, ServerNote, Store, StoreSettings};
 
 /// A closed session may be read from the start for this long by new tokens.
@@ -155,12 +155,14 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
 fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
     let config = &resolved.loaded.config;
     let (sessions, limits) = (&config.sessions, &config.limits);
-    let user_file = resolved.loaded.user_file.clone();
+    let layers = resolved.loaded.session_layers.clone();
     SessionSettings {
         default_runtime: sessions.runtime.clone(),
         default_model: sessions.model.clone(),
-        default_effort: Some(sessions.effort.clone()).filter(|effort| !effort.is_empty()),
-        project_defaults: Arc::new(move |folder| project_defaults(folder, &user_file)),
+        defaults: Arc::new(move |folder| {
+            let (layers, problem) = layers.in_folder(folder);
+            FoundDefaults { layers, problem }
+        }),
         roots: sessions.roots.clone(),
         permissions: PermissionPolicy { mode: config.permissions.default, rules: config.permissions.rules.clone() },
         unattended_timeout: config.permissions.unattended_timeout.0.unwrap_or(NEVER),

@@ -4,6 +4,7 @@ mod acp;
 mod architecture;
 mod bad_input;
 mod budget;
+mod choices;
 mod command_line;
 mod copilot;
 mod demo;

@@ -39,7 +39,7 @@ pub use settings::{CopilotSettings, OwnProvider};
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
-    OwnSessions, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
+    ModelNames, OwnSessions, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, SessionId};
@@ -91,6 +91,7 @@ impl Copilot {
                 effort_levels: ["none", "minimal", "low", "medium", "high", "xhigh", "max"].map(str::to_owned).to_vec(),
                 model_discovery: true,
                 model_switch: true,
+                model_names: ModelNames::Copilot,
                 system_prompt: SystemPromptSupport::Message,
                 usage_tokens: true,
                 usage_premium_requests: true,

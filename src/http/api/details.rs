@@ -34,6 +34,7 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
     let store = app.sessions().store();
     let session = store.load_session(id).await?.ok_or_else(ApiError::session_not_found)?;
     let profile = &session.summary.profile;
+    let misfit = app.sessions().runtimes().misfit(&profile.runtime, &profile.model, &profile.options);
     let demo = app.sessions().runtimes().named(&profile.runtime).is_ok_and(|runtime| runtime.capabilities().demo);
     let mut entry = summary(&session.summary);
     for (key, value) in [
@@ -47,6 +48,7 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
         ("requests", json!(session.requests)),
         ("queuedPrompts", json!(session.queued.len())),
         ("demo", json!(demo)),
+        ("warnings", json!(misfit.into_iter().collect::<Vec<_>>())),
         ("usage", json!(session.usage)),
         ("budget", budget(app, &profile.budget)),
         ("context", json!(session.context)),

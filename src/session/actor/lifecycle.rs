@@ -154,6 +154,9 @@ impl Actor {
         self.journal.commit().await?;
         self.profile = profile;
         if switches {
+            if let Some(warning) = self.model_misfit() {
+                self.write_notice("warning", warning);
+            }
             let (model, effort) = (self.profile.model.clone(), self.profile.effort.clone());
             self.send(AgentCommand::Configure { model, effort });
         }

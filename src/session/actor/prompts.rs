@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::command::prompt_id;
 use super::{Accepted, Actor, NewPrompt, PromptMode};
 use crate::agent::AgentCommand;
-use crate::model::{Callback, Response, SessionState};
+use crate::model::{Callback, Response, SessionProfile, SessionState};
 use crate::session::{PromptError, SessionError};
 use crate::store::{Change, QueuedPrompt};
 
@@ -112,6 +112,12 @@ impl Actor {
         Ok(accepted)
     }
 
+    /// Why the agent will hardly know the session's model, if so.
+    pub(super) fn model_misfit(&self) -> Option<String> {
+        let SessionProfile { runtime, model, options, .. } = &self.profile;
+        self.around.runtimes.misfit(runtime, model, options)
+    }
+
     fn check_prompt(&self, prompt: &NewPrompt) -> Result<(), PromptError> {
         if self.state == SessionState::Closed {
             return Err(SessionError::Closed.into());
@@ -139,6 +145,11 @@ impl Actor {
                 "demo",
                 "This session runs on the demo agent: it is scripted, no AI and no account are involved.",
             ));
+        }
+        if prompt.number == 1
+            && let Some(warning) = self.model_misfit()
+        {
+            self.journal.write(&Response::notice("warning", warning));
         }
         self.journal.commit().await.map_err(SessionError::Store)?;
         if title.is_some() {
