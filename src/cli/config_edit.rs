@@ -21,12 +21,12 @@ pub(super) fn run(command: &ConfigCommand, common: &CommonFlags) -> anyhow::Resu
         ConfigCommand::Set { key, value, place } => {
             let sources = sources(common, Vec::new())?;
             let edit = Edit::set(&sources, place.place(), key, value).context("nothing was written")?;
-            finish((key, value), edit, &sources, common)
+            finish((key, value), &edit, &sources, common)
         }
         ConfigCommand::Unset { key, place } => {
             let sources = sources(common, Vec::new())?;
             let edit = Edit::unset(&sources, place.place(), key).context("nothing was written")?;
-            finish((key, ""), edit, &sources, common)
+            finish((key, ""), &edit, &sources, common)
         }
     }
 }
@@ -66,7 +66,7 @@ fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result
 }
 
 /// Writes, and says where, and what is in force now.
-fn finish(set: (&str, &str), edit: Edit, sources: &Sources, common: &CommonFlags) -> anyhow::Result<ExitCode> {
+fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let (file, changes, key) = (edit.path().to_owned(), edit.changes, set.0);
     let loaded = match &edit.outcome {
         Ok(loaded) => loaded.clone(),

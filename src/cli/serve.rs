@@ -86,6 +86,11 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
         settings: session_settings(resolved, test),
         stopping: stopping.clone(),
     });
+    if !config.sessions.runtime.is_empty()
+        && let Err(error) = sessions.runtimes().named(&config.sessions.runtime)
+    {
+        tracing::warn!(%error, "sessions.runtime names nothing; sessions that choose no runtime will be refused");
+    }
     sessions.bring_back().await.context("sessions of the last run could not be brought back")?;
     sessions.start_housekeeping();
 

@@ -63,6 +63,15 @@ impl BudgetFigure {
         }
     }
 
+    /// How much of how much, for people.
+    pub fn portion(self, used: f64, limit: f64) -> String {
+        let of = self.amount(limit);
+        match self.amount(used).split_once(' ') {
+            Some((number, _)) => format!("{number} of {of}"),
+            None => format!("{} of {of}", self.amount(used)),
+        }
+    }
+
     /// What it is, for people.
     pub fn noun(self) -> &'static str {
         match self {
@@ -292,6 +301,8 @@ mod tests {
         assert_eq!(BudgetFigure::CostUsd.amount(0.0025), "$0.0025");
         assert_eq!(BudgetFigure::PremiumRequests.amount(0.333_333), "0.33 premium requests");
         assert_eq!(BudgetFigure::PremiumRequests.amount(1.0), "1 premium request");
+        assert_eq!(BudgetFigure::Tokens.portion(1200.0, 1000.0), "1,200 of 1,000 tokens");
+        assert_eq!(BudgetFigure::CostUsd.portion(0.5, 2.0), "$0.50 of $2.00");
     }
 
     #[test]

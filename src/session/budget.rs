@@ -94,8 +94,7 @@ fn used(stand: &BudgetStand) -> String {
         BudgetScope::Session => "This session has used",
         BudgetScope::Day => "Today's sessions have used",
     };
-    let amount = |amount| stand.figure.amount(amount);
-    format!("{who} {} of {}", amount(stand.used.unwrap_or_default()), amount(stand.limit))
+    format!("{who} {}", stand.figure.portion(stand.used.unwrap_or_default(), stand.limit))
 }
 
 fn way_on(stand: &BudgetStand) -> String {
@@ -145,7 +144,7 @@ mod tests {
         assert_eq!(settings(true).refusal(&own, &tokens(99), &nothing), None);
         assert_eq!(settings(false).refusal(&own, &tokens(100), &nothing), None);
         let refusal = settings(true).refusal(&own, &tokens(120), &nothing).expect("refused");
-        assert!(refusal.starts_with("This session has used 120 tokens of 100 tokens"), "{refusal}");
+        assert!(refusal.starts_with("This session has used 120 of 100 tokens"), "{refusal}");
         assert!(refusal.contains("budget.session_tokens"), "{refusal}");
         let strict = SessionBudget { refuse: true, ..own };
         assert!(settings(false).refusal(&strict, &tokens(100), &nothing).is_some(), "by its own wish");

@@ -12,8 +12,8 @@ pub(super) async fn choose(
     layers: &[SessionDefaults],
     options: &Map<String, Value>,
 ) -> Result<ModelChoice, CreateError> {
-    let runtime = layers.iter().position(|layer| chosen(&layer.runtime).is_some());
-    let name = runtime.and_then(|layer| chosen(&layers[layer].runtime)).unwrap_or_default();
+    let runtime = layers.iter().position(|layer| chosen(layer.runtime.as_ref()).is_some());
+    let name = runtime.and_then(|layer| chosen(layers[layer].runtime.as_ref())).unwrap_or_default();
     let Some(model) = model(runtimes, layers, runtime, name).await else {
         let runtime = runtimes.default_runtime(name).await?;
         // Models of a list say nothing about what the session brings along.
@@ -43,11 +43,11 @@ async fn model<'a>(
     name: &str,
 ) -> Option<&'a str> {
     for (position, layer) in layers.iter().enumerate() {
-        let Some(model) = chosen(&layer.model) else { continue };
+        let Some(model) = chosen(layer.model.as_ref()) else { continue };
         if runtime.is_none_or(|runtime| position <= runtime) {
             return Some(model);
         }
-        let meant_for = layers[position..].iter().find_map(|layer| chosen(&layer.runtime));
+        let meant_for = layers[position..].iter().find_map(|layer| chosen(layer.runtime.as_ref()));
         let fits = match meant_for {
             Some(meant_for) => meant_for == name,
             None => offers(runtimes, name, model).await,
@@ -65,8 +65,8 @@ async fn offers(runtimes: &Runtimes, name: &str, model: &str) -> bool {
     runtime.models(Freshness::Recent).await.models.iter().any(|offered| offered.id == model)
 }
 
-fn chosen(choice: &Option<String>) -> Option<&str> {
-    choice.as_deref().filter(|text| !text.is_empty())
+fn chosen(choice: Option<&String>) -> Option<&str> {
+    choice.map(String::as_str).filter(|text| !text.is_empty())
 }
 
 /// `gpt-5.2` where it is offered, as the portal always did, else the first; empty lets the agent choose.

@@ -197,6 +197,8 @@ mod tests {
         assert_eq!((title.as_str(), usage), ("old", None));
     }
 
+    type UsageRow = (String, u32, String, u32, Option<f64>, u32, Option<u32>, Option<u32>, u32);
+
     #[test]
     fn usage_that_the_second_version_only_had_in_its_logs_is_counted_in_the_third() {
         let mut database = rusqlite::Connection::open_in_memory().expect("opened");
@@ -217,8 +219,7 @@ mod tests {
             database.execute("INSERT INTO event (id, time, body) VALUES (?1, ?2, ?3)", row).expect("written");
         }
         super::MIGRATIONS.to_latest(&mut database).expect("the last version");
-        type Row = (String, u32, String, u32, Option<f64>, u32, Option<u32>, Option<u32>, u32);
-        let rows: Vec<Row> = database
+        let rows: Vec<UsageRow> = database
             .prepare(
                 "SELECT day, session, model, reports, cost_usd, cost_usd_unknown, input_tokens, output_tokens,
                         output_tokens_unknown FROM usage_by_day ORDER BY day",

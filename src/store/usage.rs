@@ -22,32 +22,32 @@ const FIGURES: [&str; 8] = [
 
 /// Adds a report to its row, or makes the row. A figure that nobody has reported yet stays NULL.
 static RECORD: LazyLock<String> = LazyLock::new(|| {
-    let columns: String = FIGURES.iter().map(|name| format!(", {name}, {name}_unknown")).collect();
-    let values: String = (5..5 + FIGURES.len()).map(|position| format!(", ?{position}, ?{position} IS NULL")).collect();
-    let sums: String = FIGURES
-        .iter()
-        .map(|name| {
-            format!(
-                ", {name} = CASE WHEN excluded.{name} IS NULL THEN {name}
-                    ELSE coalesce({name}, 0) + excluded.{name} END,
-                   {name}_unknown = {name}_unknown + excluded.{name}_unknown"
-            )
-        })
-        .collect();
+    let columns = FIGURES.map(|name| format!("{name}, {name}_unknown")).join(", ");
+    let mut position = 4;
+    let values = FIGURES.map(|_| {
+        position += 1;
+        format!("?{position}, ?{position} IS NULL")
+    });
+    let sums = FIGURES.map(|name| {
+        format!(
+            "{name} = CASE WHEN excluded.{name} IS NULL THEN {name} ELSE coalesce({name}, 0) + excluded.{name} END,
+             {name}_unknown = {name}_unknown + excluded.{name}_unknown"
+        )
+    });
+    let (values, sums) = (values.join(", "), sums.join(", "));
     format!(
-        "INSERT INTO usage_by_day (day, session, runtime, model, reports{columns})
-         VALUES (?1, ?2, ?3, ?4, 1{values})
-         ON CONFLICT DO UPDATE SET reports = reports + 1{sums}"
+        "INSERT INTO usage_by_day (day, session, runtime, model, reports, {columns})
+         VALUES (?1, ?2, ?3, ?4, 1, {values})
+         ON CONFLICT DO UPDATE SET reports = reports + 1, {sums}"
     )
 });
 
 /// The sums over any number of rows: unknown only where all of them are.
 static SUMS: LazyLock<String> = LazyLock::new(|| {
-    let figures: String = FIGURES
-        .iter()
-        .map(|name| format!(", sum(usage_by_day.{name}), coalesce(sum(usage_by_day.{name}_unknown), 0)"))
-        .collect();
-    format!("coalesce(sum(usage_by_day.reports), 0){figures}")
+    let figures = FIGURES
+        .map(|name| format!("sum(usage_by_day.{name}), coalesce(sum(usage_by_day.{name}_unknown), 0)"))
+        .join(", ");
+    format!("coalesce(sum(usage_by_day.reports), 0), {figures}")
 });
 
 /// How many columns [`SUMS`] has.
@@ -276,7 +276,7 @@ mod tests {
     fn a_sum_of_unknowns_is_unknown_and_a_mixed_one_says_how_many_it_lacks() {
         let database = database();
         let session = SessionId::from_number(1);
-        let with = |input_tokens, cost_usd| Usage { input_tokens, cost_usd, ..Usage::default() };
+        let with = |input_tokens, cost_usd| Usage { cost_usd, input_tokens, ..Usage::default() };
         for usage in [with(Some(0), None), with(None, None), with(Some(5), None)] {
             record(&database, session, &report("2026-01-02", usage)).expect("recorded");
         }

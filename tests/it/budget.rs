@@ -30,7 +30,7 @@ async fn nearness_and_the_limit_are_each_told_once_also_across_a_restart() {
     session.ask("usage 6 4").await;
     let near = told(&session).await;
     assert_eq!(near.len(), 1, "{near:?}");
-    assert!(near[0].contains("80 tokens of 100 tokens") && near[0].contains("budget.session_tokens"), "{near:?}");
+    assert!(near[0].contains("80 of 100 tokens") && near[0].contains("budget.session_tokens"), "{near:?}");
     session.ask("usage 5").await;
     assert_eq!(told(&session).await.len(), 1, "not at every turn");
     let server = server.restart().await;
@@ -41,7 +41,7 @@ async fn nearness_and_the_limit_are_each_told_once_also_across_a_restart() {
     session.ask("usage 10").await;
     let both = told(&session).await;
     assert_eq!(both.len(), 2, "{both:?}");
-    assert!(both[1].contains("100 tokens of 100 tokens") && both[1].contains("budget.refuse"), "{both:?}");
+    assert!(both[1].contains("100 of 100 tokens") && both[1].contains("budget.refuse"), "{both:?}");
     assert_eq!(session.ask("hello").await["verdict"], "succeeded", "without `refuse` it only warns");
 }
 
@@ -63,7 +63,7 @@ async fn a_spent_session_refuses_prompts_stays_readable_and_goes_on_when_the_lim
     session.ask("usage 120").await;
     let before = session.log().await.len();
     let sentence = refused(&session, "hello").await;
-    for word in ["120 tokens", "100 tokens", "budget.session_tokens", "config set", "new session"] {
+    for word in ["120 of 100 tokens", "budget.session_tokens", "config set", "new session"] {
         assert!(sentence.contains(word), "{word}: {sentence}");
     }
     let portal = server.http().post(&session.path("/query"), "hello").await;

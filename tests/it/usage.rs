@@ -148,12 +148,12 @@ async fn the_command_line_shows_the_same_with_and_without_a_server() {
     let mut server = Server::start().await;
     server.session().await.ask("usage 1500 20").await;
     server.session().await.ask("usage - 5").await;
-    let live = server.run(&["usage", "--by", "model"]).await;
-    assert!(live.success, "{}", live.stderr);
-    let line = live.stdout.lines().find(|line| line.starts_with("demo")).expect("a row");
+    let shown = server.run(&["usage", "--by", "model"]).await;
+    assert!(shown.success, "{}", shown.stderr);
+    let line = shown.stdout.lines().find(|line| line.starts_with("demo")).expect("a row");
     let cells: Vec<&str> = line.split_whitespace().collect();
-    assert_eq!(cells, ["demo", "2", "1500+", "25", "-", "-"], "{}", live.stdout);
-    assert!(live.stdout.contains("some reports did not say"), "{}", live.stdout);
+    assert_eq!(cells, ["demo", "2", "1500+", "25", "-", "-"], "{}", shown.stdout);
+    assert!(shown.stdout.contains("some reports did not say"), "{}", shown.stdout);
     let asked: Value = serde_json::from_str(&server.run(&["usage", "--json"]).await.stdout).expect("JSON");
     assert!(server.stop().await);
     let without: Value = serde_json::from_str(&server.run(&["usage", "--json"]).await.stdout).expect("JSON");
@@ -183,4 +183,21 @@ async fn a_turn_of_the_real_copilot_counts_under_the_model_that_it_names() {
     assert_eq!(row["usage"]["costUsd"], Value::Null, "Copilot does not speak of money");
     let by_session = usage(&copilot.server.http(), "by=session").await;
     assert_eq!(only_row(&by_session)["sessionId"], json!(session.id));
+}
+
+#[tokio::test]
+async fn a_session_that_is_taken_up_again_is_not_counted_twice() {
+    for (program, runtime) in [(Program::Runtime, "copilot"), (Program::Cli, "copilot-acp")] {
+        let copilot = CopilotServer::start(program).await;
+        let session = copilot.session_with(json!({ "runtime": runtime })).await;
+        session.ask("@@plain").await;
+        let CopilotServer { server, model } = copilot;
+        let server = server.restart().await;
+        let session = session.seen_by(server.http());
+        assert_eq!(session.ask("@@history").await["text"], "user turns: 2", "{runtime}");
+        let answer = usage(&server.http(), "by=runtime").await;
+        let row = only_row(&answer);
+        assert_eq!((&row["runtime"], &row["usage"]["inputTokens"]), (&json!(runtime), &json!(200)), "{answer}");
+        drop(model);
+    }
 }

@@ -116,22 +116,17 @@ fn many(arguments: &[&str]) -> Option<Many> {
 }
 
 fn usage(arguments: &[&str]) -> Option<Usage> {
-    /// `None` is no figure at all; a dash is one that is not said.
-    fn figure<T: std::str::FromStr>(word: Option<&&str>) -> Option<Option<T>> {
-        match word {
-            None | Some(&"-") => Some(None),
-            Some(word) => word.parse().ok().map(Some),
+    let mut usage = Usage { num_turns: Some(1), ..Usage::default() };
+    for (position, word) in arguments.iter().enumerate().filter(|(_, word)| **word != "-") {
+        match position {
+            0 => usage.input_tokens = Some(word.parse().ok()?),
+            1 => usage.output_tokens = Some(word.parse().ok()?),
+            2 => usage.premium_requests = Some(word.parse().ok()?),
+            3 => usage.cost_usd = Some(word.parse().ok()?),
+            _ => return None,
         }
     }
-    let usage = Usage {
-        input_tokens: figure(arguments.first())?,
-        output_tokens: figure(arguments.get(1))?,
-        premium_requests: figure(arguments.get(2))?,
-        cost_usd: figure(arguments.get(3))?,
-        num_turns: Some(1),
-        ..Usage::default()
-    };
-    (!arguments.is_empty() && arguments.len() <= 4).then_some(usage)
+    (!arguments.is_empty()).then_some(usage)
 }
 
 #[cfg(test)]
