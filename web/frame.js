@@ -15,6 +15,7 @@ import { notifications } from "./notifications.js";
 import { useResizeBar } from "./resizeBar.js";
 import { useSessionDetails } from "./sessionDetails.js";
 import { closePanel } from "./sidePanel.js";
+import { useUsage } from "./usage.js";
 // Others load these when they want them. By then the server may be gone, so they come along here.
 import "./attachments.js";
 import "./clipboard.js";
@@ -45,10 +46,12 @@ export function useFrame(session) {
   notifications.setShownSession(sessionInAddress());
   inbox.addEventListener("connection", () => showConnection(session()));
 
-  const panels = { inbox: useInbox(), changes: useChanges(session), details: useSessionDetails(session) };
+  const usage = useUsage();
+  const panels = { inbox: useInbox(), changes: useChanges(session), details: useSessionDetails(session, () => usage.open()), usage };
   const doctor = useDoctor();
   const help = useKeyHelp();
   useMoreMenu([
+    { label: "Usage and cost", key: "Alt+M", icon: "meter", run: () => usage.open() },
     { label: "Check this machine", icon: "pulse", run: () => doctor.open() },
     { label: "Keys", key: "?", icon: "keys", run: () => help.open() },
   ]);

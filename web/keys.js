@@ -8,7 +8,7 @@ const HELP = [
   ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Earlier requests, at the edges of the text"]]],
   ["Permission or question", [["Alt+1 … Alt+9", "The first, second … choice"], ["1 … 9", "The same, outside the request box"]]],
   ["Transcript", [["j k", "Next, previous block"], ["o", "Open or close the block"], ["r", "Raw text or formatted"], ["c", "Copy the block"], ["Alt+End", "To the end, and follow it"], ["Alt+T", "Between transcript and request"]]],
-  ["Page", [["Alt+H", "All sessions"], ["Alt+I", "Inbox"], ["Alt+C", "Changes"], ["Alt+S", "Details of the session"], ["Alt+R", "Rename the session"], ["Alt+B", "Choose a folder"], ["Alt+U", "Refresh"], ["/", "Filter sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
+  ["Page", [["Alt+H", "All sessions"], ["Alt+I", "Inbox"], ["Alt+C", "Changes"], ["Alt+S", "Details of the session"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+U", "Refresh"], ["/", "Filter sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
 ];
 
 export function useKeyHelp() {
@@ -36,6 +36,7 @@ export function useKeys({ session, panels, help, rename }) {
     const actions = {
       KeyH: () => byId("home-link").click(),
       KeyI: () => panels.inbox.toggle(),
+      KeyM: () => panels.usage.toggle(),
       KeyC: view && (() => panels.changes.toggle()),
       KeyS: view && (() => panels.details.toggle()),
       KeyR: view && rename,

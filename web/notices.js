@@ -4,7 +4,7 @@ import { make } from "./dom.js";
 import { icon } from "./icons.js";
 import { clockTime, count, duration, exactTime, plural } from "./format.js";
 
-const NEED_ATTENTION = new Set(["warning", "retrying", "interrupted", "dropped", "unattended", "limit", "incomplete", "fresh-session", "login-needed", "hung", "agent-gone"]);
+const NEED_ATTENTION = new Set(["warning", "retrying", "interrupted", "dropped", "unattended", "limit", "budget", "incomplete", "fresh-session", "login-needed", "hung", "agent-gone"]);
 
 export function noticeLine({ kind, message }, time) {
   const tone = NEED_ATTENTION.has(kind) ? "warning" : "info";

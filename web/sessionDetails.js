@@ -8,6 +8,7 @@ import { icon } from "./icons.js";
 import { usageFacts } from "./notices.js";
 import { contextMeter } from "./sessionHeader.js";
 import { SidePanel } from "./sidePanel.js";
+import { budgetLines } from "./usage.js";
 
 const MODES = [
   ["ask", "Ask me"],
@@ -15,22 +16,24 @@ const MODES = [
   ["deny", "Deny everything"],
 ];
 
-/** The panel for whatever session `current()` gives. */
-export function useSessionDetails(current) {
-  return new SidePanel({ title: "Session", button: byId("details-button"), build: (body) => new Details(body, current()).start() });
+/** The panel for whatever session `current()` gives; `openUsage` shows what all sessions used. */
+export function useSessionDetails(current, openUsage) {
+  return new SidePanel({ title: "Session", button: byId("details-button"), build: (body) => new Details(body, current(), openUsage).start() });
 }
 
 class Details {
   #body;
   #view;
+  #openUsage;
   #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
   #controls = make("div", { class: "details-controls" });
   #facts = make("dl", { class: "details-facts" });
   #closed = new AbortController();
 
-  constructor(body, view) {
+  constructor(body, view, openUsage) {
     this.#body = body;
     this.#view = view;
+    this.#openUsage = openUsage;
   }
 
   start() {
@@ -95,7 +98,9 @@ class Details {
       ["Agent", details.runtime + (details.demo ? " (scripted, no AI)" : "")],
       ["Folder", details.workingDirectory ? copyable(details.workingDirectory) : "none"],
       ["Context", details.context?.tokenLimit ? contextMeter(details.context) : "not reported yet"],
-      ["Usage", usage.length > 0 ? usage.join(" · ") : "not reported yet"],
+      ["Usage", this.#usage(usage)],
+      ["Budget", budgetText(details)],
+      ["Warning", details.warnings?.join(" ")],
       ["Rules", rulesText(details.permissionRules)],
       ["Queued", details.queuedPrompts ? String(details.queuedPrompts) : null],
       ["In the background", backgroundText(details.backgroundTasks)],
@@ -105,6 +110,17 @@ class Details {
     ].filter(([, value]) => value);
     this.#facts.replaceChildren(...rows.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", {}, value)]));
   }
+
+  #usage(facts) {
+    const all = make("button", { type: "button", class: "link-button", text: "All sessions", title: "Usage and cost of all sessions (Alt+M)", on: { click: this.#openUsage } });
+    return make("span", {}, make("span", { text: facts.length > 0 ? facts.join(" · ") : "not reported yet" }), make("br"), all);
+  }
+}
+
+function budgetText({ budget, usage }) {
+  return budgetLines(budget, usage)
+    .map(({ name, used, limit, write }) => `${name}: ${used == null ? "not reported" : write(used)} of ${write(limit)}`)
+    .join(" · ");
 }
 
 function copyable(text) {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use flightdeck::model::{PermissionPolicy, Seq, SessionId, SessionProfile, SessionState, Timestamp};
+use flightdeck::model::{PermissionPolicy, Seq, SessionBudget, SessionId, SessionProfile, SessionState, Timestamp};
 use flightdeck::store::{Append, CommitObserver, DataFolder, EventRow, Store, StoreError, StoreSettings};
 
 use crate::process::Process;
@@ -32,6 +32,7 @@ pub fn profile() -> SessionProfile {
         permissions: PermissionPolicy::default(),
         system_prompt: None,
         options: serde_json::Map::new(),
+        budget: SessionBudget::default(),
     }
 }
 

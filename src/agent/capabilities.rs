@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::ModelNames;
+
 /// How a runtime takes a system prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -58,6 +60,8 @@ pub struct Capabilities {
     pub budget_cap: bool,
     pub fallback_model: bool,
     pub model_shorthands: bool,
+    /// How models are called here.
+    pub model_names: ModelNames,
     pub bare_mode: bool,
     pub session_persistence_control: bool,
     pub image_input: bool,
@@ -70,4 +74,12 @@ pub struct Capabilities {
     pub durable_requests: bool,
     /// Nothing here is a real agent; every surface says so.
     pub demo: bool,
+}
+
+impl Capabilities {
+    /// Why a model will hardly be known here, and what to write instead. Only Claude Code has short names of its own.
+    pub(super) fn misfit(&self, runtime: &str, model: &str) -> Option<String> {
+        let names = if self.model_shorthands { ModelNames::Claude } else { self.model_names };
+        names.misfit(runtime, model)
+    }
 }

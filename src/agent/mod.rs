@@ -15,6 +15,7 @@ pub mod failure;
 mod json_file;
 mod login;
 mod mcp_servers;
+mod model_names;
 mod own_sessions;
 pub mod program;
 mod pulse;
@@ -27,6 +28,7 @@ pub use connection::{AgentCommand, Connection, QuestionAnswer, RequestAnswer, Re
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
 pub use login::{Login, LoginProgress, LoginRequest, LoginStage};
+pub use model_names::ModelNames;
 pub use own_sessions::{OwnSession, OwnSessions, Past};
 pub use pulse::Pulse;
 pub use quarantine::Quarantine;

@@ -156,6 +156,17 @@ impl Runtimes {
         Ok(ModelChoice { model: model.to_owned(), runtime })
     }
 
+    /// Whether an id begins with the name of a runtime, and so chooses it.
+    pub fn names_runtime(&self, id: &str) -> bool {
+        id.split_once('/').is_some_and(|(name, _)| self.named(name).is_ok())
+    }
+
+    /// Why a runtime will hardly know a model, and what to write instead. A warning, not a refusal: names come and go.
+    pub fn misfit(&self, runtime: &str, model: &str, options: &Map<String, Value>) -> Option<String> {
+        let runtime = self.named(runtime).ok().filter(|runtime| !runtime.takes_any_model(options))?;
+        runtime.capabilities().misfit(runtime.name(), model)
+    }
+
     /// Ends what runtimes keep running.
     pub async fn shut_down(&self) {
         for runtime in self.all.iter() {

@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
-use crate::config::{ConfigPaths, Loaded, Sources, load};
+use crate::config::{ConfigPaths, Loaded, Place, Sources, load};
 
 /// Hosts coding-agent sessions on your own machine.
 #[derive(Debug, Parser)]
@@ -29,8 +29,11 @@ pub(super) enum Command {
     Open(OpenFlags),
     /// Stop the running server
     Stop,
-    /// Show every setting and where its value came from
-    Config,
+    /// Show every setting and where its value came from, or change one
+    Config {
+        #[command(subcommand)]
+        command: Option<ConfigCommand>,
+    },
     /// Show the models there are to choose from
     Models(ModelsFlags),
     /// Show the agents and what is missing, or install one
@@ -38,8 +41,53 @@ pub(super) enum Command {
         #[command(subcommand)]
         command: Option<AgentsCommand>,
     },
+    /// Show what was used: tokens, premium requests, money
+    Usage(UsageFlags),
     /// Check this machine, its agents and our own folder
     Doctor(DoctorFlags),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ConfigCommand {
+    /// Show every setting and where its value came from (what happens without a command)
+    Show,
+    /// Show the value of one setting
+    Get {
+        /// The setting, such as sessions.model
+        key: String,
+    },
+    /// Write a setting to your own file, or to the project's; everything else in it stays as it is
+    Set {
+        /// The setting, such as sessions.model
+        key: String,
+        /// Its value; the empty text takes the setting out
+        value: String,
+        #[command(flatten)]
+        place: PlaceFlags,
+    },
+    /// Take a setting out of your own file, or out of the project's
+    Unset {
+        /// The setting, such as sessions.model
+        key: String,
+        #[command(flatten)]
+        place: PlaceFlags,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct PlaceFlags {
+    /// Your own file (what happens without a flag)
+    #[arg(long, conflicts_with = "project")]
+    user: bool,
+    /// The project's .flightdeck.toml
+    #[arg(long)]
+    project: bool,
+}
+
+impl PlaceFlags {
+    pub fn place(&self) -> Place {
+        if self.project { Place::Project } else { Place::User }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -64,6 +112,19 @@ pub(super) struct ModelsFlags {
     /// Ask the agents again instead of using what was asked within the hour
     #[arg(long)]
     pub refresh: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct UsageFlags {
+    /// What figures are put together by: day, model, runtime or session [default: day]
+    #[arg(long, value_name = "WHAT")]
+    pub by: Option<String>,
+    /// The first day, of UTC [default: 30 days in all]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub from: Option<String>,
+    /// The last day, of UTC [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub to: Option<String>,
 }
 
 #[derive(Debug, Args)]
@@ -172,23 +233,30 @@ pub(super) struct Resolved {
 }
 
 /// Raw flags become resolved settings.
-pub(super) fn resolve(common: &CommonFlags, mut flags: Vec<FlagValue>) -> anyhow::Result<Resolved> {
+pub(super) fn resolve(common: &CommonFlags, flags: Vec<FlagValue>) -> anyhow::Result<Resolved> {
+    let sources = sources(common, flags)?;
+    let loaded = load(&sources)?;
+    Ok(Resolved::new(&sources, loaded))
+}
+
+/// Everything that may hold a setting.
+pub(super) fn sources(common: &CommonFlags, mut flags: Vec<FlagValue>) -> anyhow::Result<Sources> {
     let start_folder = std::env::current_dir().context("the current folder cannot be used")?;
     if let Some(folder) = &common.data_dir {
         let folder = start_folder.join(folder).to_string_lossy().into_owned();
         flags.push(("data_dir", Value::String(folder), "--data-dir"));
     }
-    let paths = ConfigPaths::of_this_user();
-    let sources = Sources {
-        paths: paths.clone(),
-        start_folder: start_folder.clone(),
-        variables: std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect(),
-        flags,
-    };
-    let loaded = load(&sources)?;
-    let configured = &loaded.config.data_dir;
-    let data_folder = if configured.as_os_str().is_empty() { paths.data_folder.clone() } else { configured.clone() };
-    Ok(Resolved { loaded, start_folder, data_folder })
+    let variables = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    Ok(Sources::new(ConfigPaths::of_this_user(), start_folder, variables, flags))
+}
+
+impl Resolved {
+    pub fn new(sources: &Sources, loaded: Loaded) -> Self {
+        let configured = &loaded.config.data_dir;
+        let usual = &sources.paths.data_folder;
+        let data_folder = if configured.as_os_str().is_empty() { usual.clone() } else { configured.clone() };
+        Self { loaded, start_folder: sources.start_folder.clone(), data_folder }
+    }
 }

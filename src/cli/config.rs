@@ -37,7 +37,7 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
 }
 
 /// Keys of providers and the like are not shown: the output of this command ends up in bug reports.
-fn without_secrets(value: &Value) -> Value {
+pub(super) fn without_secrets(value: &Value) -> Value {
     match value {
         Value::Table(entries) => Value::Table(
             entries

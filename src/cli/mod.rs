@@ -2,7 +2,9 @@
 
 mod agents;
 mod arguments;
+mod budget;
 mod config;
+mod config_edit;
 mod doctor;
 mod logging;
 mod models;
@@ -12,11 +14,12 @@ mod runtime_list;
 mod serve;
 mod signals;
 mod stop;
+mod usage;
 mod workbench;
 
 use std::process::ExitCode;
 
-use arguments::{AgentsCommand, Arguments, Command};
+use arguments::{AgentsCommand, Arguments, Command, ConfigCommand};
 
 /// Parses the arguments, does what they say, and gives the exit code.
 pub fn run() -> ExitCode {
@@ -26,12 +29,14 @@ pub fn run() -> ExitCode {
         Some(Command::Serve(flags)) => serve::serve(&flags, &arguments.common),
         Some(Command::Open(flags)) => open::open(&flags, &arguments.common),
         Some(Command::Stop) => stop::stop(&arguments.common),
-        Some(Command::Config) => config::config(&arguments.common),
+        Some(Command::Config { command: None | Some(ConfigCommand::Show) }) => config::config(&arguments.common),
+        Some(Command::Config { command: Some(command) }) => config_edit::run(&command, &arguments.common),
         Some(Command::Models(flags)) => models::models(&flags, &arguments.common),
         Some(Command::Agents { command: None | Some(AgentsCommand::List) }) => agents::list(&arguments.common),
         Some(Command::Agents { command: Some(AgentsCommand::Install(flags)) }) => {
             agents::install(&flags, &arguments.common)
         }
+        Some(Command::Usage(flags)) => usage::usage(&flags, &arguments.common),
         Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
     };
     match outcome {

@@ -11,15 +11,16 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
+use super::budget::budget_settings;
 use super::signals::Signals;
 use super::{logging, runtime_list};
 use crate::agent::Quarantine;
-use crate::config::{AuthMode, Config, Resume, project_defaults, repository_root};
+use crate::config::{AuthMode, Config, Resume, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
 use crate::model::PermissionPolicy;
 use crate::process::Supervisor;
-use crate::session::{RecoverySettings, SessionSettings, Sessions, SessionsParts};
+use crate::session::{FoundDefaults, RecoverySettings, SessionSettings, Sessions, SessionsParts};
 use crate::store::{DataFolder, Retention, ServerNote, Store, StoreSettings};
 
 /// A closed session may be read from the start for this long by new tokens.
@@ -85,6 +86,11 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
         settings: session_settings(resolved, test),
         stopping: stopping.clone(),
     });
+    if !config.sessions.runtime.is_empty()
+        && let Err(error) = sessions.runtimes().named(&config.sessions.runtime)
+    {
+        tracing::warn!(%error, "sessions.runtime names nothing; sessions that choose no runtime will be refused");
+    }
     sessions.bring_back().await.context("sessions of the last run could not be brought back")?;
     sessions.start_housekeeping();
 
@@ -154,12 +160,14 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
 fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
     let config = &resolved.loaded.config;
     let (sessions, limits) = (&config.sessions, &config.limits);
-    let user_file = resolved.loaded.user_file.clone();
+    let layers = resolved.loaded.session_layers.clone();
     SessionSettings {
         default_runtime: sessions.runtime.clone(),
         default_model: sessions.model.clone(),
-        default_effort: Some(sessions.effort.clone()).filter(|effort| !effort.is_empty()),
-        project_defaults: Arc::new(move |folder| project_defaults(folder, &user_file)),
+        defaults: Arc::new(move |folder| {
+            let (layers, problem) = layers.in_folder(folder);
+            FoundDefaults { layers, problem }
+        }),
         roots: sessions.roots.clone(),
         permissions: PermissionPolicy { mode: config.permissions.default, rules: config.permissions.rules.clone() },
         unattended_timeout: config.permissions.unattended_timeout.0.unwrap_or(NEVER),
@@ -186,6 +194,7 @@ fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
             max_age: config.retention.max_age.0,
             max_bytes: Some(config.retention.max_bytes).filter(|bytes| *bytes > 0),
         },
+        budget: budget_settings(&config.budget),
         agent_environment: config.agents.environment.clone(),
     }
 }

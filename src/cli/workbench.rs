@@ -25,7 +25,11 @@ pub(super) struct Workbench {
 
 impl Workbench {
     pub fn new(common: &CommonFlags) -> anyhow::Result<Self> {
-        let resolved = resolve(common, Vec::new())?;
+        Self::with(resolve(common, Vec::new())?)
+    }
+
+    /// With settings that are not in force yet.
+    pub fn with(resolved: Resolved) -> anyhow::Result<Self> {
         // What a command has to say it prints; the log is for what goes wrong.
         logging::start("warn")?;
         let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads")?;

@@ -32,6 +32,23 @@ pub enum ConfigError {
         /// The most similar known one.
         nearest: Option<String>,
     },
+    /// Nobody knows the key that was asked for.
+    #[error("there is no setting `{key}`{}", nearest.as_ref().map(|known| format!("; did you mean `{known}`?")).unwrap_or_default())]
+    NoSuchKey {
+        /// The key.
+        key: String,
+        /// The most similar known one.
+        nearest: Option<String>,
+    },
+    /// A file cannot be written.
+    #[error("the configuration file {} cannot be written", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        #[source]
+        source: std::io::Error,
+    },
     /// The value will not do.
     #[error("{origin} sets `{key}` to a value that will not do: {message}")]
     BadValue {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize as _;
 use toml::{Table, Value};
 
+use super::edit::EditedFile;
 use super::project::project_file;
-use super::{AcpAgent, Config, ConfigError, ConfigPaths, McpServer, Provider};
+use super::{AcpAgent, Config, ConfigError, ConfigPaths, McpServer, Place, Provider, SessionLayers};
 
 /// Keys that a project's own file may set: they choose among what the user allows anyway.
 const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "sessions.effort"];
@@ -52,6 +53,20 @@ pub struct Sources {
     pub variables: Vec<(String, String)>,
     /// Key, value and name of each flag that was given.
     pub flags: Vec<(&'static str, Value, &'static str)>,
+    /// A file as it is to be, instead of as it is.
+    pub(super) edited: Option<EditedFile>,
+}
+
+impl Sources {
+    /// Everything as it is now.
+    pub fn new(
+        paths: ConfigPaths,
+        start_folder: PathBuf,
+        variables: Vec<(String, String)>,
+        flags: Vec<(&'static str, Value, &'static str)>,
+    ) -> Self {
+        Self { paths, start_folder, variables, flags, edited: None }
+    }
 }
 
 /// The configuration in force, value by value.
@@ -63,6 +78,8 @@ pub struct Loaded {
     pub values: BTreeMap<String, (Value, Origin)>,
     /// The user's file that was looked for.
     pub user_file: PathBuf,
+    /// What each layer chooses for sessions.
+    pub session_layers: SessionLayers,
 }
 
 /// Reads all layers.
@@ -70,24 +87,28 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     let mut values: BTreeMap<String, (Value, Origin)> =
         defaults().into_iter().map(|(key, value)| (key, (value, Origin::Default))).collect();
     let mut layers = Vec::new();
-    let user_file = sources
-        .variables
-        .iter()
-        .find(|(name, _)| name == "FLIGHTDECK_CONFIG")
-        .map_or_else(|| sources.paths.user_file.clone(), |(_, path)| PathBuf::from(path));
-    layers.extend(file_layer(&user_file)?);
-    if let Some(file) = project_file(&sources.start_folder) {
-        layers.extend(project_layer(&file, &user_file)?);
+    let user_file = user_file(sources);
+    let edited = |place| sources.edited.as_ref().filter(|edited| edited.place == place);
+    layers.extend(file_layer(&user_file, edited(Place::User))?);
+    let project = edited(Place::Project).map(|edited| edited.path.clone());
+    if let Some(file) = project.or_else(|| project_file(&sources.start_folder)) {
+        layers.extend(project_layer(&file, &user_file, edited(Place::Project))?);
     }
     layers.extend(variable_layer(&sources.variables)?);
     layers
         .extend(sources.flags.iter().map(|(key, value, flag)| ((*key).to_owned(), value.clone(), Origin::Flag(flag))));
+    let mut session_layers = SessionLayers::new(user_file.clone());
     for (key, value, origin) in layers {
         if !values.contains_key(&key) && !is_named(&key) {
             let nearest = nearest(&key, values.keys());
             return Err(ConfigError::UnknownKey { origin: origin.to_string(), key, nearest });
         }
         check_alone(&key, &value, &origin)?;
+        // The empty text is no choice: the next layer's counts.
+        if ALLOWED_FOR_PROJECTS.contains(&key.as_str()) && value.as_str() == Some("") {
+            continue;
+        }
+        session_layers.add(&key, &value, &origin);
         values.insert(key, (value, origin));
     }
     let merged = values.iter().fold(Table::new(), |mut table, (key, (value, _))| {
@@ -99,12 +120,25 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
         key: String::new(),
         message: error.to_string(),
     })?;
-    Ok(Loaded { config, values, user_file })
+    Ok(Loaded { config, values, user_file, session_layers })
+}
+
+/// The user's file, which a variable may name.
+pub(super) fn user_file(sources: &Sources) -> PathBuf {
+    sources
+        .variables
+        .iter()
+        .find(|(name, _)| name == "FLIGHTDECK_CONFIG")
+        .map_or_else(|| sources.paths.user_file.clone(), |(_, path)| PathBuf::from(path))
 }
 
 /// The settings of a project's file, for a session that works in it.
-pub(super) fn project_layer(file: &Path, user_file: &Path) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
-    let layer = file_layer(file)?;
+pub(super) fn project_layer(
+    file: &Path,
+    user_file: &Path,
+    edited: Option<&EditedFile>,
+) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
+    let layer = file_layer(file, edited)?;
     let known = defaults();
     for (key, _, origin) in &layer {
         if !known.contains_key(key) && !is_named(key) {
@@ -130,6 +164,16 @@ fn defaults() -> BTreeMap<String, Value> {
     keys.into_iter().collect()
 }
 
+/// The default of a key; `None` when there is no such key.
+pub(super) fn default_of(key: &str) -> Option<Value> {
+    defaults().remove(key)
+}
+
+/// The known key that is most similar to an unknown one.
+pub fn nearest_key(key: &str) -> Option<String> {
+    nearest(key, defaults().keys())
+}
+
 fn flatten(prefix: &str, table: Table, into: &mut Vec<(String, Value)>) {
     for (name, value) in table {
         let key = if prefix.is_empty() { name } else { format!("{prefix}.{name}") };
@@ -141,7 +185,7 @@ fn flatten(prefix: &str, table: Table, into: &mut Vec<(String, Value)>) {
 }
 
 /// Whether a key is an entry of a table of names, such as `providers.ollama`.
-fn is_named(key: &str) -> bool {
+pub(super) fn is_named(key: &str) -> bool {
     key.split_once('.').is_some_and(|(table, _)| NAMED_TABLES.contains(&table))
 }
 
@@ -175,15 +219,17 @@ fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigEr
         .values()
         .find_map(Provider::problem)
         .or_else(|| config.mcp_servers.values().find_map(McpServer::problem))
-        .or_else(|| config.acp.values().find_map(AcpAgent::problem));
+        .or_else(|| config.acp.values().find_map(AcpAgent::problem))
+        .or_else(|| config.budget.problem());
     match problem {
         Some(problem) => Err(bad(problem)),
         None => config.server.address().map(drop).map_err(bad),
     }
 }
 
-fn file_layer(path: &Path) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
-    let text = match std::fs::read_to_string(path) {
+fn file_layer(path: &Path, edited: Option<&EditedFile>) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
+    let read = edited.map_or_else(|| std::fs::read_to_string(path), |edited| Ok(edited.text.clone()));
+    let text = match read {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
@@ -219,10 +265,11 @@ fn variable_layer(variables: &[(String, String)]) -> Result<Vec<(String, Value, 
 }
 
 /// Reads a text as the kind of value that the default is. What does not fit stays text and is refused by its type.
-fn value_like(default: &Value, text: &str) -> Value {
+pub(super) fn value_like(default: &Value, text: &str) -> Value {
     let as_text = || Value::String(text.to_owned());
     match default {
         Value::Integer(_) => text.parse().map_or_else(|_| as_text(), Value::Integer),
+        Value::Float(_) => text.parse().map_or_else(|_| as_text(), Value::Float),
         Value::Boolean(_) => text.parse().map_or_else(|_| as_text(), Value::Boolean),
         Value::Array(_) if text.trim_start().starts_with('[') => format!("value = {text}")
             .parse::<Table>()
@@ -280,6 +327,7 @@ mod tests {
                 start_folder: self.folder.path().to_owned(),
                 variables: variables.iter().map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).collect(),
                 flags: flags.to_vec(),
+                edited: None,
             };
             load(&sources).map_err(|error| error.to_string())
         }

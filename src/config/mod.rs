@@ -4,21 +4,26 @@
 //! came from, and a project's file (which arrives with somebody else's repository) may set only what cannot harm.
 
 mod acp_agent;
+mod budget;
+mod edit;
 mod error;
 mod layers;
 mod mcp_server;
 mod paths;
 mod project;
 mod provider;
+mod session_layers;
 mod settings;
 mod span;
 
 pub use acp_agent::AcpAgent;
+pub use budget::Budget;
+pub use edit::{Edit, Place};
 pub use error::ConfigError;
-pub use layers::{Loaded, Origin, Sources, load};
+pub use layers::{Loaded, Origin, Sources, load, nearest_key};
 pub use mcp_server::McpServer;
 pub use paths::{ConfigPaths, repository_root};
-pub use project::project_defaults;
 pub use provider::{Provider, ProviderKind, WireApi};
+pub use session_layers::SessionLayers;
 pub use settings::{AuthMode, Config, Copilot, Limits, Permissions, Resume, Server};
 pub use span::Span;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AcpAgent, McpServer, Provider, Span};
+use super::{AcpAgent, Budget, McpServer, Provider, Span};
 use crate::model::{PermissionMode, PermissionRule};
 
 const MB: usize = 1024 * 1024;
@@ -30,6 +30,8 @@ pub struct Config {
     pub limits: Limits,
     /// What is forgotten.
     pub retention: Retention,
+    /// How much may be used.
+    pub budget: Budget,
     /// What agents are given.
     pub agents: Agents,
     /// Model providers of the user's own, by a name of the user's choice.

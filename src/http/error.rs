@@ -116,6 +116,8 @@ impl From<PromptError> for ApiError {
             PromptError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "PromptTooLarge"),
             PromptError::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "TooManyQueuedPrompts"),
             PromptError::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "IdempotencyKeyReused"),
+            // Not 429: programs take that for an invitation to try again by themselves.
+            PromptError::BudgetSpent(_) => (StatusCode::CONFLICT, "BudgetSpent"),
             PromptError::SteeringNotSupported { .. } => (StatusCode::CONFLICT, "SteeringNotSupported"),
         };
         Self::new(status, name, sentence(&error))

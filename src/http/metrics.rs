@@ -15,6 +15,7 @@ use prometheus_client::registry::Registry;
 
 use super::app::App;
 use super::error::ApiResult;
+use super::usage_metrics::UsageSeries;
 use crate::agent::AgentProcess;
 use crate::model::SessionState;
 use crate::store::StoreStatistics;
@@ -48,6 +49,7 @@ pub(super) struct Metrics {
     unknown_events: Gauge,
     processes_held: Gauge,
     processes_awaited: Gauge,
+    usage: UsageSeries,
 }
 
 impl Metrics {
@@ -77,6 +79,7 @@ impl Metrics {
             unknown_events,
             processes_held,
             processes_awaited,
+            usage: UsageSeries::default(),
         }
     }
 }
@@ -114,9 +117,11 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     metrics.processes_held.set(i64::try_from(held).unwrap_or(i64::MAX));
     metrics.processes_awaited.set(i64::try_from(awaited).unwrap_or(i64::MAX));
     let processes = app.sessions().runtimes().processes().await;
+    let usage = store.usage_of_all_time().await?;
     let mut text = String::new();
     encode_registry(&mut text, &metrics.registry)
         .and_then(|()| encode_registry(&mut text, &process_registry(&processes)))
+        .and_then(|()| encode_registry(&mut text, &metrics.usage.registry(&usage)))
         .and_then(|()| encode_eof(&mut text))
         .expect("a string takes everything");
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -23,9 +23,10 @@ mod router;
 pub mod scripted_model;
 mod serve;
 mod sse;
+mod usage_metrics;
 mod web_files;
 
-pub use api::{models_json, runtimes_json};
+pub use api::{UsageQuery, UsageQuestion, models_json, runtimes_json, usage_json};
 pub use app::{App, AppParts};
 pub use client::{ClientError, LocalServer};
 pub use guard::{AllowedHosts, Guard};

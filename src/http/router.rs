@@ -65,6 +65,7 @@ pub(super) fn router(app: App) -> Router {
         .route("/api/agent-sessions", get(api::agent_sessions))
         .route("/api/agent-sessions/{runtime}/{id}/adopt", post(api::adopt))
         .route("/api/doctor", get(api::doctor))
+        .route("/api/usage", get(api::usage))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
         .route("/metrics", get(metrics::metrics))

@@ -79,6 +79,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "theme.css",
     "toolCall.js",
     "transcriptPage.js",
+    "usage.js",
     "workingDirectory.js",
 ];
 

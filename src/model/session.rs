@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
-use super::{PermissionPolicy, Seq, SessionId, SessionState, Timestamp};
+use super::{PermissionPolicy, Seq, SessionBudget, SessionId, SessionState, Timestamp};
 
 /// What a session is made of: chosen at its start, some of it changed later.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct SessionProfile {
     pub system_prompt: Option<String>,
     /// Options of the runtime, as the caller gave them.
     pub options: Map<String, Value>,
+    /// Its own limits, beside the configured ones.
+    pub budget: SessionBudget,
 }
 
 /// A session as lists show it.

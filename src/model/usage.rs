@@ -1,6 +1,10 @@
-//! What a turn cost.
+//! What a turn cost, and what many of them did.
 
 use serde::{Deserialize, Serialize};
+
+/// The most that one report may add to a count: what an agent says beyond that is nonsense, and sums of it would
+/// no longer fit anywhere.
+const MOST_PER_REPORT: u64 = 1 << 40;
 
 /// Figures an agent reported. What it did not say is `null`, never 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,26 +26,95 @@ pub struct Usage {
     pub num_turns: Option<u64>,
     /// Premium requests billed.
     pub premium_requests: Option<f64>,
+    /// The model that was used, where the agent says so; no part of a sum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
 }
 
 impl Usage {
     /// Adds what another report of the same turn says; a figure only one of them knows is kept.
     pub fn add(&mut self, other: &Usage) {
-        fn sum<T: Copy + std::ops::Add<Output = T>>(into: &mut Option<T>, more: Option<T>) {
+        fn sum<T: Copy>(into: &mut Option<T>, more: Option<T>, plus: impl Fn(T, T) -> T) {
             *into = match (*into, more) {
-                (Some(have), Some(more)) => Some(have + more),
+                (Some(have), Some(more)) => Some(plus(have, more)),
                 (have, more) => have.or(more),
             };
         }
-        sum(&mut self.cost_usd, other.cost_usd);
-        sum(&mut self.input_tokens, other.input_tokens);
-        sum(&mut self.output_tokens, other.output_tokens);
-        sum(&mut self.cache_read, other.cache_read);
-        sum(&mut self.cache_creation, other.cache_creation);
-        sum(&mut self.duration_ms, other.duration_ms);
-        sum(&mut self.num_turns, other.num_turns);
-        sum(&mut self.premium_requests, other.premium_requests);
+        let money = |have: f64, more: f64| have + more;
+        sum(&mut self.cost_usd, other.cost_usd, money);
+        sum(&mut self.input_tokens, other.input_tokens, u64::saturating_add);
+        sum(&mut self.output_tokens, other.output_tokens, u64::saturating_add);
+        sum(&mut self.cache_read, other.cache_read, u64::saturating_add);
+        sum(&mut self.cache_creation, other.cache_creation, u64::saturating_add);
+        sum(&mut self.duration_ms, other.duration_ms, u64::saturating_add);
+        sum(&mut self.num_turns, other.num_turns, u64::saturating_add);
+        sum(&mut self.premium_requests, other.premium_requests, money);
     }
+
+    /// The report without what cannot be: no number, below nothing, or beyond all measure.
+    #[must_use]
+    pub fn plausible(self) -> Self {
+        let whole = |figure: Option<u64>| figure.map(|figure| figure.min(MOST_PER_REPORT));
+        let money = |figure: Option<f64>| figure.filter(|figure| figure.is_finite() && *figure >= 0.0);
+        Self {
+            cost_usd: money(self.cost_usd),
+            input_tokens: whole(self.input_tokens),
+            output_tokens: whole(self.output_tokens),
+            cache_read: whole(self.cache_read),
+            cache_creation: whole(self.cache_creation),
+            duration_ms: whole(self.duration_ms),
+            num_turns: whole(self.num_turns),
+            premium_requests: money(self.premium_requests),
+            model: self.model,
+        }
+    }
+
+    /// Tokens read and written, as far as either is known.
+    pub fn tokens(&self) -> Option<u64> {
+        match (self.input_tokens, self.output_tokens) {
+            (None, None) => None,
+            (input, output) => Some(input.unwrap_or_default().saturating_add(output.unwrap_or_default())),
+        }
+    }
+
+    /// The model that a report is about: its own word, else the session's model. A session may know the model by a
+    /// longer name, with its provider in front; then that is the name.
+    pub fn model_in<'a>(&'a self, session_model: &'a str) -> &'a str {
+        match self.model.as_deref() {
+            Some(own) if !own.is_empty() => {
+                let is_short_for = |long: &str| long.strip_suffix(own).is_some_and(|provider| provider.ends_with('/'));
+                if is_short_for(session_model) { session_model } else { own }
+            }
+            _ => session_model,
+        }
+    }
+}
+
+/// In how many reports each figure was left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(missing_docs, reason = "the figures are those of Usage")]
+pub struct UnknownFigures {
+    pub cost_usd: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    pub cache_read: u64,
+    pub cache_creation: u64,
+    pub duration_ms: u64,
+    pub num_turns: u64,
+    pub premium_requests: u64,
+}
+
+/// The sum of many reports. A figure that no report had is unknown; one that some had is their sum, and says how many
+/// left it out.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct UsageTotal {
+    /// How many reports there were.
+    pub reports: u64,
+    /// The sums of what is known.
+    pub usage: Usage,
+    /// In how many reports each figure was left out.
+    pub unknown: UnknownFigures,
 }
 
 #[cfg(test)]
@@ -55,5 +128,35 @@ mod tests {
         assert_eq!(total.input_tokens, Some(7));
         assert_eq!(total.output_tokens, Some(1));
         assert_eq!(total.cost_usd, None);
+    }
+
+    #[test]
+    fn tokens_are_unknown_only_when_both_directions_are() {
+        assert_eq!(Usage::default().tokens(), None);
+        assert_eq!(Usage { output_tokens: Some(2), ..Usage::default() }.tokens(), Some(2));
+        assert_eq!(Usage { input_tokens: Some(3), output_tokens: Some(2), ..Usage::default() }.tokens(), Some(5));
+    }
+
+    #[test]
+    fn nonsense_is_taken_for_unknown_or_cut() {
+        let report = Usage {
+            cost_usd: Some(f64::NAN),
+            premium_requests: Some(-1.0),
+            input_tokens: Some(u64::MAX),
+            output_tokens: Some(7),
+            ..Usage::default()
+        };
+        let expected = Usage { input_tokens: Some(1 << 40), output_tokens: Some(7), ..Usage::default() };
+        assert_eq!(report.plausible(), expected);
+    }
+
+    #[test]
+    fn a_report_names_its_model_and_the_session_names_it_better_where_it_knows_the_provider() {
+        let report = |model: &str| Usage { model: Some(model.to_owned()), ..Usage::default() };
+        assert_eq!(report("gpt-5-mini").model_in("gpt-5.2"), "gpt-5-mini");
+        assert_eq!(report("qwen3").model_in("ollama/qwen3"), "ollama/qwen3");
+        assert_eq!(report("3").model_in("ollama/qwen3"), "3");
+        assert_eq!(report("").model_in("gpt-5.2"), "gpt-5.2");
+        assert_eq!(Usage::default().model_in("gpt-5.2"), "gpt-5.2");
     }
 }

@@ -6,7 +6,7 @@ use super::actor::Adoption;
 use super::working_directory::{self, WorkingDirectoryError};
 use super::{Session, SessionError, Sessions, clock};
 use crate::agent::{OwnSession, RuntimeNotFound};
-use crate::model::{PermissionPolicy, SessionId, SessionProfile, SessionState};
+use crate::model::{PermissionPolicy, SessionBudget, SessionId, SessionProfile, SessionState};
 use crate::store::StoreError;
 
 /// Why a session could not be adopted.
@@ -100,6 +100,7 @@ impl Sessions {
             permissions: PermissionPolicy { mode: settings.permissions.mode, rules: Vec::new() },
             system_prompt: None,
             options: serde_json::Map::new(),
+            budget: SessionBudget::default(),
         };
         let limit = settings.open_sessions;
         let created = self.store().create_session(profile, SessionState::Ready, clock::now(), limit).await?;

@@ -51,6 +51,9 @@ pub enum PromptError {
     /// The key was used for another prompt.
     #[error("the Idempotency-Key was used for another prompt of this session; use a new key for a new prompt")]
     KeyReused,
+    /// A budget is used up; the text names it and says what to do.
+    #[error("{0}")]
+    BudgetSpent(String),
     /// The runtime cannot take a prompt in mid-turn.
     #[error("the runtime {runtime} cannot be steered in mid-turn; queue the prompt, or interrupt the turn first")]
     SteeringNotSupported {

@@ -11,9 +11,12 @@
 mod actor;
 mod adopt;
 mod blocks;
+mod budget;
 mod bulletin;
+mod choice;
 mod clock;
 mod create;
+mod day_usage;
 mod error;
 mod handle;
 mod housekeeping;
@@ -30,6 +33,7 @@ mod working_directory;
 
 pub use actor::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 pub use adopt::{AdoptError, Adoptable};
+pub use budget::BudgetSettings;
 pub use bulletin::{Bulletin, BulletinEntry, PendingBrief};
 pub use clock::now;
 pub use create::{CreateError, NewSession};
@@ -38,6 +42,6 @@ pub use handle::Session;
 pub use live::{Delivery, LiveError};
 pub use log::{Head, SessionLog};
 pub use sessions::{Sessions, SessionsParts};
-pub use settings::{FindProjectDefaults, RecoverySettings, SessionSettings};
+pub use settings::{FindDefaults, FoundDefaults, RecoverySettings, SessionSettings};
 pub use viewers::ViewerGuard;
 pub use working_directory::{WorkingDirectoryError, check as check_working_directory};

@@ -12,14 +12,15 @@ use tokio_util::task::TaskTracker;
 use super::actor::{Actor, Surroundings};
 use super::bulletin::{Bulletin, BulletinEntry};
 use super::create::{self, CreateError, NewSession};
+use super::day_usage::DayUsage;
 use super::leases::Leases;
 use super::readers::Readers;
 use super::slots::Slots;
 use super::tail::TailBudget;
 use super::viewers::Viewers;
-use super::{Session, SessionError, SessionLog, SessionSettings};
+use super::{Session, SessionError, SessionLog, SessionSettings, clock};
 use crate::agent::Runtimes;
-use crate::model::{SessionId, SessionState};
+use crate::model::{Day, SessionId, SessionState};
 use crate::store::{Store, StoreError, StoredSession};
 
 /// Commands that may wait for one session.
@@ -84,6 +85,7 @@ impl Sessions {
             bulletin,
             leases,
             slots,
+            day_usage: DayUsage::default(),
             unknown_events: AtomicU64::new(0),
             stopping: stops,
         });
@@ -248,6 +250,9 @@ impl Sessions {
     /// Closes turns that an earlier run left open, and fills the inbox.
     pub async fn bring_back(&self) -> Result<(), SessionError> {
         let store = self.store();
+        // Before any session may go on: what was used today counts for its budget.
+        let today = Day::of(clock::now());
+        self.shared.around.day_usage.restore(today, store.usage_total(today, today).await?.usage);
         if let Err(error) = store.settle_states().await {
             // Each is settled when it is loaded; until then lists may show what it was doing before.
             tracing::warn!(error = %error, "states of the last run could not be settled");

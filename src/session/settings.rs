@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::model::{PermissionPolicy, ProjectDefaults};
+use super::BudgetSettings;
+use crate::model::{PermissionPolicy, SessionDefaults};
 use crate::store::Retention;
 
 /// How a lost agent is brought back.
@@ -37,20 +38,27 @@ impl Default for RecoverySettings {
     }
 }
 
-/// Finds what the project of a folder configures; the error is for people.
-pub type FindProjectDefaults = Arc<dyn Fn(&Path) -> Result<ProjectDefaults, String> + Send + Sync>;
+/// What the configuration chooses for sessions in a folder.
+#[derive(Clone, Debug, Default)]
+pub struct FoundDefaults {
+    /// Layer by layer, the strongest first.
+    pub layers: Vec<SessionDefaults>,
+    /// What is wrong with the project's own file, for people; its layer is missing then.
+    pub problem: Option<String>,
+}
+
+/// Finds what the configuration chooses for a session in a folder, or for one without.
+pub type FindDefaults = Arc<dyn Fn(Option<&Path>) -> FoundDefaults + Send + Sync>;
 
 /// All settings of this room.
 #[derive(Clone)]
 pub struct SessionSettings {
-    /// The runtime for sessions that choose none; empty for the first that is ready.
+    /// The runtime whose models stand first in lists; empty for the first that is ready.
     pub default_runtime: String,
-    /// The model for sessions that choose none; empty for the runtime's first.
+    /// The model that is offered first; empty for the runtime's first.
     pub default_model: String,
-    /// The effort for sessions that choose none.
-    pub default_effort: Option<String>,
-    /// What projects say about that.
-    pub project_defaults: FindProjectDefaults,
+    /// What a session gets when it chooses nothing, folder by folder.
+    pub defaults: FindDefaults,
     /// Folders below which sessions may work; empty for anywhere.
     pub roots: Vec<PathBuf>,
     /// Mode and rules for sessions that choose none; its rules follow a session's own.
@@ -83,6 +91,8 @@ pub struct SessionSettings {
     pub blob_bytes: usize,
     /// What is kept of old sessions.
     pub retention: Retention,
+    /// Limits on what sessions may use.
+    pub budget: BudgetSettings,
     /// Names of the variables that agents get; empty for all but ours.
     pub agent_environment: Vec<String>,
 }
@@ -93,8 +103,7 @@ impl Default for SessionSettings {
         Self {
             default_runtime: String::new(),
             default_model: String::new(),
-            default_effort: None,
-            project_defaults: Arc::new(|_| Ok(ProjectDefaults::default())),
+            defaults: Arc::new(|_| FoundDefaults::default()),
             roots: Vec::new(),
             permissions: PermissionPolicy::default(),
             unattended_timeout: Duration::from_mins(10),
@@ -111,6 +120,7 @@ impl Default for SessionSettings {
             inline_output_bytes: 256 * 1024,
             blob_bytes: 64 * 1024 * 1024,
             retention: Retention::default(),
+            budget: BudgetSettings::default(),
             agent_environment: Vec::new(),
         }
     }

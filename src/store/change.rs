@@ -4,9 +4,10 @@ use rusqlite::{Connection, params};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::usage::{self, UsageReport};
 use crate::model::{
-    Attachment, ContextUsage, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionId, SessionState, Timestamp,
-    Usage, hex,
+    Attachment, BudgetNews, ContextUsage, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionBudget, SessionId,
+    SessionState, Timestamp, Usage, hex,
 };
 
 /// A turn that has begun and not ended.
@@ -90,6 +91,12 @@ pub enum Change {
     ReadersReopened,
     /// What it has cost so far.
     Usage(Usage),
+    /// The agent reported figures; they are added to those of its day.
+    UsageReported(UsageReport),
+    /// Its own limits.
+    Budget(SessionBudget),
+    /// Which limits it has been told of.
+    BudgetTold(BudgetNews),
     /// How full the agent's memory is.
     Context(ContextUsage),
 }
@@ -162,6 +169,11 @@ impl Change {
                 params![id, hash, mime, size],
             ),
             Self::Usage(usage) => execute("UPDATE session SET usage = ?2 WHERE id = ?1", params![id, json(usage)]),
+            Self::UsageReported(report) => usage::record(connection, session, report),
+            Self::Budget(budget) => execute("UPDATE session SET budget = ?2 WHERE id = ?1", params![id, json(budget)]),
+            Self::BudgetTold(news) => {
+                execute("UPDATE session SET budget_told = ?2 WHERE id = ?1", params![id, json(news)])
+            }
             Self::Context(usage) => execute("UPDATE session SET context = ?2 WHERE id = ?1", params![id, json(usage)]),
             Self::ReadersReopened => execute("UPDATE reader SET done = 0 WHERE session = ?1", params![id]),
         }

@@ -28,6 +28,7 @@ mod sessions;
 mod statistics;
 #[expect(clippy::module_inception, reason = "the noun of this room")]
 mod store;
+mod usage;
 mod writer;
 
 pub use append::{Append, CommitObserver, EndedBlock, EventRow};
@@ -43,3 +44,4 @@ pub use retention::Retention;
 pub use sessions::{SessionFilter, StoredSession};
 pub use statistics::StoreStatistics;
 pub use store::{Store, StoreHealth, StoreSettings};
+pub use usage::{UsageGrouping, UsageKey, UsageReport, UsageRow};

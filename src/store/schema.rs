@@ -116,6 +116,63 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         CREATE INDEX session_by_agent ON session (runtime, agent_session_id) WHERE agent_session_id IS NOT NULL;
         ",
         ),
+        M::up(
+            "
+        -- What was used. No row goes when its session does: what a day cost does not change afterwards. A figure is
+        -- NULL while no report had it; its twin counts the reports that left it out.
+        CREATE TABLE usage_by_day (
+            day TEXT NOT NULL,
+            session INTEGER NOT NULL,
+            runtime TEXT NOT NULL,
+            model TEXT NOT NULL,
+            reports INTEGER NOT NULL,
+            cost_usd REAL, cost_usd_unknown INTEGER NOT NULL,
+            input_tokens INTEGER, input_tokens_unknown INTEGER NOT NULL,
+            output_tokens INTEGER, output_tokens_unknown INTEGER NOT NULL,
+            cache_read INTEGER, cache_read_unknown INTEGER NOT NULL,
+            cache_creation INTEGER, cache_creation_unknown INTEGER NOT NULL,
+            duration_ms INTEGER, duration_ms_unknown INTEGER NOT NULL,
+            num_turns INTEGER, num_turns_unknown INTEGER NOT NULL,
+            premium_requests REAL, premium_requests_unknown INTEGER NOT NULL,
+            PRIMARY KEY (day, session, runtime, model)
+        ) WITHOUT ROWID;
+
+        -- What earlier versions wrote to the logs counts too. Which model it was they did not write; it is taken for
+        -- the one that the session has now.
+        WITH report AS (
+            SELECT strftime('%Y-%m-%d', event.time / 1000, 'unixepoch') AS day, session.id AS session,
+                   session.runtime AS runtime, session.model AS model, CAST(event.body AS TEXT) AS body
+            FROM event JOIN session ON session.id = event.id >> 40
+            WHERE event.block IS NULL AND substr(event.body, 1, 21) = CAST('{\"callback\":\"onUsage\"' AS BLOB)
+        ), figure AS (
+            SELECT day, session, runtime, model,
+                   json_extract(body, '$.costUsd') AS cost_usd,
+                   json_extract(body, '$.inputTokens') AS input_tokens,
+                   json_extract(body, '$.outputTokens') AS output_tokens,
+                   json_extract(body, '$.cacheRead') AS cache_read,
+                   json_extract(body, '$.cacheCreation') AS cache_creation,
+                   json_extract(body, '$.durationMs') AS duration_ms,
+                   json_extract(body, '$.numTurns') AS num_turns,
+                   json_extract(body, '$.premiumRequests') AS premium_requests
+            FROM report WHERE json_valid(body) AND day IS NOT NULL
+        )
+        INSERT INTO usage_by_day
+        SELECT day, session, runtime, model, count(*),
+               sum(cost_usd), sum(cost_usd IS NULL),
+               sum(min(input_tokens, 1 << 40)), sum(input_tokens IS NULL),
+               sum(min(output_tokens, 1 << 40)), sum(output_tokens IS NULL),
+               sum(min(cache_read, 1 << 40)), sum(cache_read IS NULL),
+               sum(min(cache_creation, 1 << 40)), sum(cache_creation IS NULL),
+               sum(min(duration_ms, 1 << 40)), sum(duration_ms IS NULL),
+               sum(min(num_turns, 1 << 40)), sum(num_turns IS NULL),
+               sum(premium_requests), sum(premium_requests IS NULL)
+        FROM figure GROUP BY day, session, runtime, model;
+
+        -- The session's own limits, and which of all limits it has been told of, both as JSON.
+        ALTER TABLE session ADD COLUMN budget TEXT;
+        ALTER TABLE session ADD COLUMN budget_told TEXT;
+        ",
+        ),
     ])
 });
 
@@ -138,5 +195,53 @@ mod tests {
             .query_row("SELECT title, usage FROM session", [], |row| Ok((row.get(0)?, row.get(1)?)))
             .expect("read");
         assert_eq!((title.as_str(), usage), ("old", None));
+    }
+
+    type UsageRow = (String, u32, String, u32, Option<f64>, u32, Option<u32>, Option<u32>, u32);
+
+    #[test]
+    fn usage_that_the_second_version_only_had_in_its_logs_is_counted_in_the_third() {
+        let mut database = rusqlite::Connection::open_in_memory().expect("opened");
+        super::MIGRATIONS.to_version(&mut database, 2).expect("the second version");
+        let session = "INSERT INTO session (id, runtime, model, permissions, options, state, created_at, updated_at)
+                       VALUES (3, 'copilot', 'gpt-5.2', '{}', '{}', 'ready', 1, 1)";
+        database.execute(session, []).expect("written");
+        let noon = 1_700_049_600_000_i64;
+        let day = 24 * 3600 * 1000;
+        for (number, time, body) in [
+            (1, noon, r#"{"callback":"onUsage","costUsd":null,"inputTokens":5,"outputTokens":null}"#),
+            (2, noon, r#"{"callback":"onUsage","costUsd":null,"inputTokens":7,"outputTokens":2}"#),
+            (3, noon, r#"{"callback":"onUsageOfAnotherKind","inputTokens":1000}"#),
+            (4, noon, r#"{"callback":"onMessage","messageId":"m","delta":"{\"callback\":\"onUsage\"}"}"#),
+            (5, noon + day, r#"{"callback":"onUsage","costUsd":0.25,"inputTokens":1}"#),
+        ] {
+            let row = (3_i64 << 40 | number, time, body.as_bytes());
+            database.execute("INSERT INTO event (id, time, body) VALUES (?1, ?2, ?3)", row).expect("written");
+        }
+        super::MIGRATIONS.to_latest(&mut database).expect("the last version");
+        let rows: Vec<UsageRow> = database
+            .prepare(
+                "SELECT day, session, model, reports, cost_usd, cost_usd_unknown, input_tokens, output_tokens,
+                        output_tokens_unknown FROM usage_by_day ORDER BY day",
+            )
+            .expect("prepared")
+            .query_map([], |row| {
+                let (first, second) = ((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?), row.get(4)?);
+                let (day, session, model, reports) = first;
+                Ok((day, session, model, reports, second, row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?))
+            })
+            .expect("read")
+            .collect::<rusqlite::Result<_>>()
+            .expect("rows");
+        let row = |day: &str, reports, cost, unknown_costs, input, output, unknown_outputs| {
+            (day.to_owned(), 3, "gpt-5.2".to_owned(), reports, cost, unknown_costs, input, output, unknown_outputs)
+        };
+        assert_eq!(
+            rows,
+            [
+                row("2023-11-15", 2, None, 2, Some(12), Some(2), 1),
+                row("2023-11-16", 1, Some(0.25), 0, Some(1), None, 1),
+            ]
+        );
     }
 }

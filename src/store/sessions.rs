@@ -8,7 +8,8 @@ use super::drop_range::{self, DropRange};
 use super::events::{LAST_SESSION, seq_of, whole_log};
 use super::{OpenTurn, QueuedPrompt, Store, StoreError};
 use crate::model::{
-    ContextUsage, OpenRequest, Seq, SessionId, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
+    BudgetNews, ContextUsage, OpenRequest, Seq, SessionId, SessionProfile, SessionState, SessionSummary, Timestamp,
+    Usage,
 };
 
 /// Which sessions to list, newest first.
@@ -43,13 +44,15 @@ pub struct StoredSession {
     pub usage: Usage,
     /// How full the agent's memory is, as it last said.
     pub context: Option<ContextUsage>,
+    /// Which limits it has been told of.
+    pub budget_told: BudgetNews,
 }
 
 const COLUMNS: &str =
     "id, title, runtime, model, effort, working_directory, permissions, system_prompt, options, state,
     state_detail, created_at, updated_at, closed_at,
     (SELECT max(event.id) FROM event WHERE event.id BETWEEN session.id << 40 AND (session.id << 40) + (1 << 40) - 1),
-    (SELECT count(*) FROM request WHERE request.session = session.id AND decision IS NULL)";
+    (SELECT count(*) FROM request WHERE request.session = session.id AND decision IS NULL), budget";
 
 impl Store {
     /// Makes a session, unless that many are open; then there is none. Its id survives a power cut.
@@ -64,8 +67,8 @@ impl Store {
             .write_durably(move |connection| {
                 let inserted = connection.execute(
                     "INSERT INTO session (title, runtime, model, effort, working_directory, permissions, system_prompt,
-                        options, state, created_at, updated_at)
-                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10
+                        options, state, created_at, updated_at, budget)
+                     SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?12
                      WHERE (SELECT count(*) FROM session WHERE state <> 'closed') < ?11",
                     params![
                         profile.title,
@@ -79,6 +82,7 @@ impl Store {
                         state.as_str(),
                         now.as_millis(),
                         most_open,
+                        serde_json::to_string(&profile.budget).expect("plain values"),
                     ],
                 )?;
                 Ok((inserted > 0).then(|| connection.last_insert_rowid()))
@@ -102,10 +106,13 @@ impl Store {
             };
             let number = id.number();
             let optional = |row: &Row<'_>, column| row.get::<_, Option<String>>(column);
-            let (agent_session_id, turn, floor, usage, context) = connection.query_row(
-                "SELECT agent_session_id, turn, seq_floor, usage, context FROM session WHERE id = ?1",
+            let (agent_session_id, turn, floor, usage, context, told) = connection.query_row(
+                "SELECT agent_session_id, turn, seq_floor, usage, context, budget_told FROM session WHERE id = ?1",
                 [number],
-                |row| Ok((row.get(0)?, optional(row, 1)?, row.get::<_, u64>(2)?, optional(row, 3)?, optional(row, 4)?)),
+                |row| {
+                    let (turn, usage, context) = (optional(row, 1)?, optional(row, 3)?, optional(row, 4)?);
+                    Ok((row.get(0)?, turn, row.get::<_, u64>(2)?, usage, context, optional(row, 5)?))
+                },
             )?;
             Ok(Some(StoredSession {
                 next_seq: summary.last_seq.max(floor) + 1,
@@ -120,6 +127,7 @@ impl Store {
                 )?,
                 usage: usage.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 context: context.and_then(|json| serde_json::from_str(&json).ok()),
+                budget_told: told.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 summary,
             }))
         })
@@ -288,6 +296,11 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
             permissions: from_json(row, 6)?,
             system_prompt: row.get(7)?,
             options: from_json(row, 8)?,
+            // Sessions of earlier versions have none.
+            budget: row
+                .get::<_, Option<String>>(16)?
+                .and_then(|json| serde_json::from_str(&json).ok())
+                .unwrap_or_default(),
         },
         state: state_of(row, 9)?,
         state_detail: row.get(10)?,

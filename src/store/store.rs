@@ -305,7 +305,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::model::{PermissionPolicy, Seq, SessionProfile, SessionState, Timestamp};
+    use crate::model::{PermissionPolicy, Seq, SessionBudget, SessionProfile, SessionState, Timestamp};
     use crate::store::{CommitObserver, EndedBlock, EventPage, EventRow};
 
     const TIME: Timestamp = Timestamp::from_millis(0);
@@ -329,6 +329,7 @@ mod tests {
             permissions: PermissionPolicy::default(),
             system_prompt: None,
             options: serde_json::Map::new(),
+            budget: SessionBudget::default(),
         };
         store.create_session(profile, SessionState::Ready, TIME, 10).await.expect("created").expect("room")
     }

@@ -3,6 +3,8 @@
 mod acp;
 mod architecture;
 mod bad_input;
+mod budget;
+mod choices;
 mod command_line;
 mod copilot;
 mod demo;
@@ -22,3 +24,4 @@ mod silence;
 mod storage;
 mod stream;
 mod support;
+mod usage;

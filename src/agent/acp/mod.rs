@@ -47,7 +47,7 @@ pub use settings::AcpSettings;
 use super::copilot::{Copilot, LOGIN_HINT};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
-    OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
+    ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
 };
 use crate::model::{Check, SessionId};
 use history::History;
@@ -113,6 +113,7 @@ impl Acp {
                 interrupt: true,
                 model_discovery: true,
                 model_switch: true,
+                model_names: if matches!(kin, Kin::Copilot(_)) { ModelNames::Copilot } else { ModelNames::Any },
                 system_prompt: SystemPromptSupport::PromptBlock,
                 usage_tokens: true,
                 image_input: true,

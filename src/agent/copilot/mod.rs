@@ -41,7 +41,8 @@ pub use settings::{CopilotSettings, OwnProvider};
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
-    OwnSessions, ProcessUse, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
+    ModelNames, OwnSessions, ProcessUse, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec,
+    SystemPromptSupport,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, SessionId};
@@ -97,6 +98,7 @@ impl Copilot {
                 effort_levels: ["none", "minimal", "low", "medium", "high", "xhigh", "max"].map(str::to_owned).to_vec(),
                 model_discovery: true,
                 model_switch: true,
+                model_names: ModelNames::Copilot,
                 system_prompt: SystemPromptSupport::Message,
                 usage_tokens: true,
                 usage_premium_requests: true,

@@ -117,6 +117,7 @@ struct Data {
     cache_write_tokens: Option<f64>,
     cost: Option<f64>,
     is_byok: Option<bool>,
+    model: Option<Value>,
     duration: Option<f64>,
     current_tokens: Option<f64>,
     token_limit: Option<f64>,
@@ -392,6 +393,7 @@ fn usage(data: &Data) -> Usage {
         num_turns: Some(1),
         // A model of the user's own costs GitHub's quota nothing, whatever stands there.
         premium_requests: data.cost.filter(|_| data.is_byok != Some(true)),
+        model: data.model.as_ref().and_then(Value::as_str).map(str::to_owned),
         ..Usage::default()
     }
 }

@@ -27,6 +27,7 @@ const HELP: &str = "I am the demo agent: scripted, no AI. The first word of a pr
 - `question`: a question for you\n\
 - `error TEXT`: a failed turn\n\
 - `crash`: the agent goes away in the middle of a message\n\
+- `usage INPUT [OUTPUT] [PREMIUM] [COST]`: figures of what a turn used (nothing is used)\n\
 - `many N [RATE] [SIZE]`: N deltas of SIZE bytes, RATE per second (0 is full speed)\n\n\
 Anything else gets a short answer.";
 
@@ -62,6 +63,10 @@ pub(super) async fn play(mut stage: Stage, script: Script) -> Played {
         Script::Permission => permission(&mut stage).await?,
         Script::Question => question(&mut stage).await?,
         Script::Many(many) => deltas(&stage, many).await?,
+        Script::Usage(usage) => {
+            stage.message("The demo agent reports figures; nothing was used.").await?;
+            stage.tell(AgentEvent::UsageReported(usage)).await?;
+        }
         Script::Misused(expected) => {
             stage.message(&format!("The demo agent did not understand that. It expects {expected}.")).await?;
         }

@@ -1,5 +1,7 @@
 //! What a prompt asks the demo to play.
 
+use crate::model::Usage;
+
 /// The most text one `many` may make: its end carries all of it in one event.
 const MOST_TEXT: usize = 64 * 1024 * 1024;
 const DEFAULT_SIZE: usize = 16;
@@ -10,7 +12,7 @@ const MOST_OUTPUT: usize = 16 * 1024 * 1024;
 const MOST_BLOCKS: usize = 100_000;
 
 /// A play, chosen by the prompt's first word.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) enum Script {
     Hello,
     Help,
@@ -29,6 +31,8 @@ pub(super) enum Script {
     Error(String),
     Crash,
     Many(Many),
+    /// Reports these figures.
+    Usage(Usage),
     /// The prompt had the right word and wrong arguments: an answer that says what is expected.
     Misused(String),
     /// Anything else.
@@ -81,6 +85,15 @@ impl Script {
             "question" => Self::Question,
             "error" => Self::Error(rest.join(" ")),
             "crash" => Self::Crash,
+            "usage" => usage(&rest).map_or_else(
+                || {
+                    Self::Misused(
+                        "`usage INPUT [OUTPUT] [PREMIUM] [COST]`: numbers, or `-` for what a real agent would not say"
+                            .to_owned(),
+                    )
+                },
+                Self::Usage,
+            ),
             "many" => many(&rest).map_or_else(
                 || {
                     Self::Misused(format!(
@@ -102,6 +115,20 @@ fn many(arguments: &[&str]) -> Option<Many> {
     fits.then_some(Many { count, rate, size })
 }
 
+fn usage(arguments: &[&str]) -> Option<Usage> {
+    let mut usage = Usage { num_turns: Some(1), ..Usage::default() };
+    for (position, word) in arguments.iter().enumerate().filter(|(_, word)| **word != "-") {
+        match position {
+            0 => usage.input_tokens = Some(word.parse().ok()?),
+            1 => usage.output_tokens = Some(word.parse().ok()?),
+            2 => usage.premium_requests = Some(word.parse().ok()?),
+            3 => usage.cost_usd = Some(word.parse().ok()?),
+            _ => return None,
+        }
+    }
+    (!arguments.is_empty()).then_some(usage)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -118,6 +145,16 @@ mod tests {
     fn blocks_takes_a_count_within_bounds() {
         assert_eq!(Script::of("blocks 5"), Script::Blocks(5));
         for wrong in ["blocks", "blocks 0", "blocks x", "blocks 100001"] {
+            assert!(matches!(Script::of(wrong), Script::Misused(_)), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn usage_takes_figures_and_dashes() {
+        let expected =
+            Usage { input_tokens: Some(100), premium_requests: Some(0.5), num_turns: Some(1), ..Usage::default() };
+        assert_eq!(Script::of("usage 100 - 0.5"), Script::Usage(expected));
+        for wrong in ["usage", "usage x", "usage -1", "usage 1 2 3 4 5"] {
             assert!(matches!(Script::of(wrong), Script::Misused(_)), "{wrong}");
         }
     }

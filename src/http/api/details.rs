@@ -4,7 +4,9 @@ use serde_json::{Map, Value, json};
 
 use crate::http::app::App;
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::{PermissionMode, PermissionPolicy, PermissionRule, SessionId, SessionSummary, names_a_secret};
+use crate::model::{
+    PermissionMode, PermissionPolicy, PermissionRule, SessionBudget, SessionId, SessionSummary, names_a_secret,
+};
 
 /// What lists show of a session.
 pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
@@ -32,6 +34,7 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
     let store = app.sessions().store();
     let session = store.load_session(id).await?.ok_or_else(ApiError::session_not_found)?;
     let profile = &session.summary.profile;
+    let misfit = app.sessions().runtimes().misfit(&profile.runtime, &profile.model, &profile.options);
     let demo = app.sessions().runtimes().named(&profile.runtime).is_ok_and(|runtime| runtime.capabilities().demo);
     let mut entry = summary(&session.summary);
     for (key, value) in [
@@ -45,12 +48,22 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
         ("requests", json!(session.requests)),
         ("queuedPrompts", json!(session.queued.len())),
         ("demo", json!(demo)),
+        ("warnings", json!(misfit.into_iter().collect::<Vec<_>>())),
         ("usage", json!(session.usage)),
+        ("budget", budget(app, &profile.budget)),
         ("context", json!(session.context)),
     ] {
         entry.insert(key.to_owned(), value);
     }
     Ok(Value::Object(entry))
+}
+
+/// The limits that hold for a session, whoever set them.
+fn budget(app: &App, own: &SessionBudget) -> Value {
+    let settings = app.sessions().settings().budget;
+    let mut limits = json!(settings.session_limits(own));
+    limits["refuse"] = json!(settings.refuse || own.refuse);
+    limits
 }
 
 /// Options may hold a provider's key; it goes to the agent and nowhere else.

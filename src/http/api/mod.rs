@@ -15,6 +15,7 @@ mod runtimes;
 mod server;
 mod sessions;
 mod stream;
+mod usage;
 
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub(super) use sessions::{
     create_session, delete_session, list_sessions, reopen, retry, session_details, update_session,
 };
 pub(super) use stream::session_events;
+pub(super) use usage::usage;
+pub use usage::{UsageQuery, UsageQuestion, usage_json};
 
 use super::app::App;
 use super::error::{ApiError, ApiResult};

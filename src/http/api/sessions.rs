@@ -12,7 +12,7 @@ use super::{session, session_id};
 use crate::http::app::App;
 use crate::http::body::{JsonBody, PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::SessionState;
+use crate::model::{SessionBudget, SessionState};
 use crate::session::{NewSession, SessionUpdate};
 use crate::store::SessionFilter;
 
@@ -31,6 +31,7 @@ pub(in crate::http) struct CreateBody {
     system_prompt: Option<String>,
     #[serde(default)]
     options: Map<String, Value>,
+    budget: Option<SessionBudget>,
 }
 
 pub(in crate::http) async fn create_session(
@@ -46,10 +47,18 @@ pub(in crate::http) async fn create_session(
         permissions: body.permission_mode.as_ref().map(permission_policy).transpose()?,
         system_prompt: body.system_prompt,
         options: body.options,
+        budget: body.budget.map(checked_budget).transpose()?.unwrap_or_default(),
     };
     let session = app.sessions().create(new).await?;
     let details = details(&app, session.id()).await?;
     Ok((StatusCode::CREATED, Json(details)).into_response())
+}
+
+fn checked_budget(budget: SessionBudget) -> ApiResult<SessionBudget> {
+    match budget.problem() {
+        None => Ok(budget),
+        Some(problem) => Err(ApiError::bad_request("InvalidBudget", format!("The budget will not do: {problem}."))),
+    }
 }
 
 #[derive(Deserialize)]
@@ -101,6 +110,7 @@ pub(in crate::http) struct UpdateBody {
     model: Option<String>,
     effort: Option<String>,
     permission_mode: Option<Value>,
+    budget: Option<SessionBudget>,
 }
 
 pub(in crate::http) async fn update_session(
@@ -119,6 +129,7 @@ pub(in crate::http) async fn update_session(
         model: body.model,
         effort: body.effort,
         permissions: body.permission_mode.as_ref().map(permission_policy).transpose()?,
+        budget: body.budget.map(checked_budget).transpose()?,
     };
     session.update(update).await?;
     Ok(Json(details(&app, session.id()).await?))

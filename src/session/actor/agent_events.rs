@@ -48,14 +48,7 @@ impl Actor {
             AgentEvent::BlockEnded(end) => self.on_block_ended(end).await,
             AgentEvent::RequestMade { agent_request_id, body } => self.on_request(agent_request_id, body),
             AgentEvent::RequestWithdrawn { agent_request_id } => self.on_request_withdrawn(&agent_request_id),
-            AgentEvent::UsageReported(usage) => {
-                if let Some(turn) = &mut self.turn {
-                    turn.usage.add(&usage);
-                }
-                self.usage.add(&usage);
-                self.journal.change(Change::Usage(self.usage.clone()));
-                self.journal.write(&Callback::Usage(usage).into());
-            }
+            AgentEvent::UsageReported(usage) => self.on_usage(usage),
             AgentEvent::ContextUsed(usage) => {
                 self.journal.change(Change::Context(usage));
                 self.journal.write(&Callback::ContextUsage(usage).into());

@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 
 use crate::agent::{Past, RequestAnswer};
-use crate::model::{Attachment, PermissionPolicy, PromptOutcome};
+use crate::model::{Attachment, PermissionPolicy, PromptOutcome, SessionBudget};
 use crate::session::{AnswerError, PromptError, SessionError};
 
 /// What happens to a prompt that comes while a turn runs.
@@ -58,6 +58,8 @@ pub struct SessionUpdate {
     pub effort: Option<String>,
     /// A new permission policy.
     pub permissions: Option<PermissionPolicy>,
+    /// New limits of its own; they replace all that it had.
+    pub budget: Option<SessionBudget>,
 }
 
 /// A session that the agent had before, and what happened in it.

@@ -217,15 +217,20 @@ impl Actor {
 
     /// Gives up until the next prompt. Prompts that wait end with the reason.
     fn fail(&mut self, class: ErrorClass, reason: String) {
+        self.end_waiting_prompts(class, &reason);
+        self.set_state(SessionState::Failed, Some(reason));
+    }
+
+    /// Ends every prompt that waits as a failed turn of its own: whoever sent it waits for an end.
+    pub(super) fn end_waiting_prompts(&mut self, class: ErrorClass, reason: &str) {
         while let Some(prompt) = self.prompts.next() {
             self.open_turn(&format!("turn-{}", prompt.number), prompt.number);
-            self.journal.write(&Response::session_error(class, reason.clone()));
+            self.journal.write(&Response::session_error(class, reason));
             if let Some(turn) = &mut self.turn {
                 turn.failed = true;
             }
             self.finish_turn(&Ending::Idle);
         }
-        self.set_state(SessionState::Failed, Some(reason));
     }
 
     /// Sends a command to the agent. One that does not keep up with a handful of commands is as good as gone; one that

@@ -147,9 +147,16 @@ impl Actor {
             self.journal.change(Change::Permissions(permissions.clone()));
             profile.permissions = permissions;
         }
+        if let Some(budget) = update.budget {
+            self.journal.change(Change::Budget(budget));
+            profile.budget = budget;
+        }
         self.journal.commit().await?;
         self.profile = profile;
         if switches {
+            if let Some(warning) = self.model_misfit() {
+                self.write_notice("warning", warning);
+            }
             let (model, effort) = (self.profile.model.clone(), self.profile.effort.clone());
             self.send(AgentCommand::Configure { model, effort });
         }

@@ -18,6 +18,7 @@ mod restoring;
 mod retrying;
 mod silence;
 mod turn;
+mod usage;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -40,11 +41,12 @@ use turn::Turn;
 
 use super::blocks::Blocks;
 use super::bulletin::{Bulletin, BulletinEntry, PendingBrief};
+use super::day_usage::DayUsage;
 use super::leases::{Lease, Leases};
 use super::slots::{Place, Slot, Slots};
 use super::{SessionLog, SessionSettings};
 use crate::agent::{AgentEvent, BoxFuture, Runtimes};
-use crate::model::{Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
+use crate::model::{BudgetNews, Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
 use crate::store::{Change, Store, StoreHealth, StoredSession};
 
 /// Events numbered and not yet committed beyond which a session's agent waits.
@@ -64,6 +66,8 @@ pub(super) struct Surroundings {
     pub bulletin: Arc<Bulletin>,
     pub leases: Leases,
     pub slots: Slots,
+    /// What all sessions have used today.
+    pub day_usage: DayUsage,
     /// Events of agents that nobody knows, over all sessions.
     pub unknown_events: AtomicU64,
     /// Cancelled when the server begins to end.
@@ -119,6 +123,8 @@ pub(super) struct Actor {
     outcomes_ready: Vec<(oneshot::Sender<PromptOutcome>, PromptOutcome)>,
     /// All that the session has cost.
     usage: Usage,
+    /// Which limits the session has been told of.
+    budget_told: BudgetNews,
     /// Pictures of tool calls that have not ended.
     images: HashMap<String, Vec<ToolImage>>,
 }
@@ -133,7 +139,7 @@ struct AgentTurn {
 
 impl Actor {
     pub fn new(around: Arc<Surroundings>, log: Arc<SessionLog>, stored: StoredSession) -> Self {
-        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, usage, .. } = stored;
+        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, .. } = stored;
         Self {
             id: summary.id,
             journal: Journal::new(summary.id, around.store.clone(), log, next_seq),
@@ -166,7 +172,8 @@ impl Actor {
             let_go_at: None,
             outcomes_awaited: HashMap::new(),
             outcomes_ready: Vec::new(),
-            usage,
+            usage: stored.usage,
+            budget_told: stored.budget_told,
             images: HashMap::new(),
         }
     }

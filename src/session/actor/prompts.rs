@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::command::prompt_id;
 use super::{Accepted, Actor, NewPrompt, PromptMode};
 use crate::agent::AgentCommand;
-use crate::model::{Callback, Response, SessionState, redact};
+use crate::model::{Callback, Response, SessionProfile, SessionState, redact};
 use crate::session::{PromptError, SessionError};
 use crate::store::{Change, QueuedPrompt};
 
@@ -84,6 +84,9 @@ impl Actor {
         if self.prompts.len() >= self.around.settings.queued_prompts {
             return Err(PromptError::QueueFull { limit: self.around.settings.queued_prompts });
         }
+        if let Some(reason) = self.budget_refusal() {
+            return Err(PromptError::BudgetSpent(reason));
+        }
         let steers = self.turn.is_some() && prompt.mode == PromptMode::Steer;
         if steers && !self.capabilities().steering {
             return Err(PromptError::SteeringNotSupported { runtime: self.profile.runtime.clone() });
@@ -107,6 +110,12 @@ impl Actor {
             self.go_on().await;
         }
         Ok(accepted)
+    }
+
+    /// Why the agent will hardly know the session's model, if so.
+    pub(super) fn model_misfit(&self) -> Option<String> {
+        let SessionProfile { runtime, model, options, .. } = &self.profile;
+        self.around.runtimes.misfit(runtime, model, options)
     }
 
     fn check_prompt(&self, prompt: &NewPrompt) -> Result<(), PromptError> {
@@ -138,6 +147,11 @@ impl Actor {
             ));
         }
         self.write_early_notices();
+        if prompt.number == 1
+            && let Some(warning) = self.model_misfit()
+        {
+            self.journal.write(&Response::notice("warning", warning));
+        }
         self.journal.commit().await.map_err(SessionError::Store)?;
         if title.is_some() {
             self.profile.title = title;

@@ -111,6 +111,11 @@ impl Actor {
         if self.turn.is_some() || self.prompts.is_empty() || ends || refusing {
             return;
         }
+        if !matches!(self.link, Link::Starting(_) | Link::BackingOff { .. })
+            && let Some(reason) = self.budget_refusal()
+        {
+            return self.end_waiting_prompts(ErrorClass::Quota, &format!("{reason}."));
+        }
         match self.link {
             Link::Live(_) => self.begin_turn().await,
             Link::Starting(_) | Link::BackingOff { .. } => {}
@@ -294,8 +299,9 @@ impl Actor {
         }
         self.set_state(SessionState::Ready, None);
         if self.agent_turn.is_none() {
-            // The agent never said that it began; readers count on the pair.
-            self.on_agent_turn_started(turn.id.clone());
+            // The agent never said that it began; readers count on the pair. Nobody works any more, so the state stays.
+            self.journal.write(&Callback::AgentStart { turn_id: turn.id.clone() }.into());
+            self.agent_turn = Some(AgentTurn { id: turn.id.clone(), ended: false });
         }
         self.write_agent_end();
         self.journal.write(&Callback::Idle {}.into());

@@ -1,0 +1,98 @@
+//! How an agent wants its models to be called. A name of another agent's kind is passed on, with a word of warning.
+
+use serde::Serialize;
+
+/// Whose names a runtime's models have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelNames {
+    /// Nobody can say.
+    #[default]
+    Any,
+    /// GitHub Copilot's: `gpt-5.2`, `claude-sonnet-4.5`.
+    Copilot,
+    /// Claude Code's: `sonnet`, `claude-sonnet-4-5`.
+    Claude,
+}
+
+/// The short names that Claude Code knows.
+const SHORTHANDS: [&str; 5] = ["sonnet", "opus", "haiku", "opusplan", "default"];
+
+impl ModelNames {
+    /// Why a model will hardly be known to a runtime with these names, and what to write instead.
+    pub(super) fn misfit(self, runtime: &str, model: &str) -> Option<String> {
+        let short = SHORTHANDS.contains(&model.split('[').next().unwrap_or(model));
+        match self {
+            Self::Copilot if short => Some(format!(
+                "{model:?} is a short name of Claude Code's, and {runtime} wants whole names such as \
+                 claude-sonnet-4.5; `flightdeck models` lists them."
+            )),
+            Self::Copilot => dotted(model).map(|fixed| {
+                format!("{model:?} is how Claude Code writes it; {runtime} writes {fixed:?}, so choose that.")
+            }),
+            Self::Claude if short || model.is_empty() => None,
+            Self::Claude if !model.contains("claude") && !model.starts_with("arn:") => Some(format!(
+                "{model:?} does not look like a model of Claude's, and {runtime} knows no others; choose sonnet, opus or \
+                 haiku, or a whole name such as claude-sonnet-4-5."
+            )),
+            Self::Claude if model.starts_with("claude-") && model.contains('.') => Some(format!(
+                "{model:?} is how Copilot writes it; {runtime} writes {:?}, so choose that.",
+                model.replace('.', "-")
+            )),
+            Self::Claude | Self::Any => None,
+        }
+    }
+}
+
+/// `claude-sonnet-4-5` and `claude-sonnet-4-5-20250929` as Copilot writes them; `None` for a name that is no such one.
+fn dotted(model: &str) -> Option<String> {
+    let parts: Vec<&str> = model.strip_prefix("claude-")?.split('-').collect();
+    let is_version = |part: &str| part.len() <= 2 && !part.is_empty() && part.chars().all(|one| one.is_ascii_digit());
+    let first = parts.windows(2).position(|pair| is_version(pair[0]) && is_version(pair[1]))?;
+    let words = parts[..first].join("-");
+    Some(format!("claude-{words}-{}.{}", parts[first], parts[first + 1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(names: ModelNames, model: &str, fix: Option<&str>) {
+        let warning = names.misfit("the-runtime", model);
+        match fix {
+            None => assert_eq!(warning, None, "{model}"),
+            Some(fix) => {
+                let warning = warning.unwrap_or_else(|| panic!("{model} fits"));
+                assert!([model, fix, "the-runtime"].iter().all(|word| warning.contains(word)), "{warning}");
+            }
+        }
+    }
+
+    #[test]
+    fn copilot_is_warned_of_claude_codes_names() {
+        for short in ["sonnet", "opus", "haiku", "sonnet[1m]"] {
+            check(ModelNames::Copilot, short, Some("claude-sonnet-4.5"));
+        }
+        check(ModelNames::Copilot, "claude-opus-4-5", Some("\"claude-opus-4.5\""));
+        check(ModelNames::Copilot, "claude-sonnet-4-5-20250929", Some("\"claude-sonnet-4.5\""));
+        for fits in ["", "gpt-5.2", "claude-sonnet-4.5", "claude-sonnet-4", "ollama/sonnet", "gpt-4-1"] {
+            check(ModelNames::Copilot, fits, None);
+        }
+    }
+
+    #[test]
+    fn claude_code_is_warned_of_copilots_names() {
+        check(ModelNames::Claude, "gpt-5.2", Some("sonnet"));
+        check(ModelNames::Claude, "claude-sonnet-4.5", Some("\"claude-sonnet-4-5\""));
+        for fits in ["", "sonnet", "opus[1m]", "claude-sonnet-4-5", "us.anthropic.claude-sonnet-4-5-v1:0", "arn:aws:x"]
+        {
+            check(ModelNames::Claude, fits, None);
+        }
+    }
+
+    #[test]
+    fn an_agent_of_which_nobody_knows_takes_any_name() {
+        check(ModelNames::Any, "sonnet", None);
+        check(ModelNames::Any, "gpt-5.2", None);
+    }
+}

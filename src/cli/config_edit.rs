@@ -1,0 +1,134 @@
+//! `flightdeck config get`, `set` and `unset`: one setting, checked before it is written.
+
+use std::process::ExitCode;
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+use toml::Value;
+
+use super::arguments::{CommonFlags, ConfigCommand, Resolved, resolve, sources};
+use super::config::without_secrets;
+use super::output::say;
+use super::workbench::Workbench;
+use crate::config::{ConfigError, Edit, Loaded, Origin, Sources, nearest_key};
+use crate::model::names_a_secret;
+use crate::store::ServerNote;
+
+pub(super) fn run(command: &ConfigCommand, common: &CommonFlags) -> anyhow::Result<ExitCode> {
+    match command {
+        ConfigCommand::Show => super::config::config(common),
+        ConfigCommand::Get { key } => get(key, common),
+        ConfigCommand::Set { key, value, place } => {
+            let sources = sources(common, Vec::new())?;
+            let edit = Edit::set(&sources, place.place(), key, value).context("nothing was written")?;
+            finish((key, value), &edit, &sources, common)
+        }
+        ConfigCommand::Unset { key, place } => {
+            let sources = sources(common, Vec::new())?;
+            let edit = Edit::unset(&sources, place.place(), key).context("nothing was written")?;
+            finish((key, ""), &edit, &sources, common)
+        }
+    }
+}
+
+fn get(key: &str, common: &CommonFlags) -> anyhow::Result<ExitCode> {
+    let loaded = resolve(common, Vec::new())?.loaded;
+    let Some((value, origin)) = value_of(&loaded, key) else {
+        return Err(ConfigError::NoSuchKey { key: key.to_owned(), nearest: nearest_key(key) }.into());
+    };
+    if common.json {
+        say(&json!({ "key": key, "value": value, "origin": origin.to_string() }).to_string())?;
+    } else {
+        say(&plain(&value))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A runtime that does not exist is refused; what will hardly go together is told.
+fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result<Vec<String>> {
+    let sessions = &bench.resolved.loaded.config.sessions;
+    bench.with_runtimes(async |runtimes, _| {
+        if key == "sessions.runtime" && !value.is_empty() {
+            runtimes.named(value).context("nothing was written")?;
+        }
+        let mut warnings = Vec::new();
+        if !sessions.runtime.is_empty()
+            && let Err(error) = runtimes.named(&sessions.runtime)
+        {
+            warnings.push(format!("sessions.runtime names nothing: {error}."));
+        }
+        // Without a choice it is the first that is ready, most likely the first of all.
+        let usual = runtimes.iter().next().map(|runtime| runtime.name().to_owned()).unwrap_or_default();
+        let runtime = if sessions.runtime.is_empty() { &usual } else { &sessions.runtime };
+        warnings.extend(runtimes.misfit(runtime, &sessions.model, &serde_json::Map::new()));
+        Ok(warnings)
+    })
+}
+
+/// Writes, and says where, and what is in force now.
+fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlags) -> anyhow::Result<ExitCode> {
+    let (file, changes, key) = (edit.path().to_owned(), edit.changes, set.0);
+    let loaded = match &edit.outcome {
+        Ok(loaded) => loaded.clone(),
+        Err(problem) => {
+            let problem = format!("{} was written; there is more to mend in it: {problem}", file.display());
+            edit.write()?;
+            bail!(problem);
+        }
+    };
+    let bench = Workbench::with(Resolved::new(sources, loaded))?;
+    let warnings = check_choice(set, &bench)?;
+    edit.write()?;
+    let effective = value_of(&bench.resolved.loaded, key);
+    if common.json {
+        let effective = effective.map(|(value, origin)| json!({ "value": value, "origin": origin.to_string() }));
+        let answer =
+            json!({ "key": key, "file": file, "changed": changes, "effective": effective, "warnings": warnings });
+        say(&answer.to_string())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let done = if changes { "Written to" } else { "Nothing to change in" };
+    say(&format!("{done} {}.", file.display()))?;
+    match effective {
+        None => say(&format!("{key} is not set anywhere now."))?,
+        Some((value, origin)) => {
+            let is_elsewhere = origin != Origin::File(file) && origin != Origin::Default;
+            let wins = if is_elsewhere { ", which wins over the file" } else { "" };
+            say(&format!("In force: {key} = {value}, from {origin}{wins}."))?;
+        }
+    }
+    for warning in warnings {
+        say(&format!("Warning: {warning}"))?;
+    }
+    if changes && let Some(note) = ServerNote::of_running_server(&bench.resolved.data_folder) {
+        say(&format!("The server at {} goes on with what it had; start it again to change that.", note.url))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A setting's value and where it came from, without secrets. An entry of a table of names, and what is in it, counts
+/// as one too.
+fn value_of(loaded: &Loaded, key: &str) -> Option<(Value, Origin)> {
+    if let Some((value, origin)) = loaded.values.get(key) {
+        return Some((without_secrets(value), origin.clone()));
+    }
+    let unquoted = key.replace('"', "");
+    let (entry, (value, origin)) = loaded.values.iter().find(|(entry, _)| {
+        unquoted.strip_prefix(entry.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })?;
+    let inner = unquoted[entry.len()..].trim_start_matches('.');
+    let mut value = value.clone();
+    for part in inner.split('.').filter(|part| !part.is_empty()) {
+        if names_a_secret(part) {
+            value = Value::String("[redacted]".to_owned());
+            break;
+        }
+        value = value.get(part)?.clone();
+    }
+    Some((without_secrets(&value), origin.clone()))
+}
+
+/// A text as it is, so that scripts need not take quotation marks off.
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

@@ -1,0 +1,128 @@
+//! `flightdeck usage`: what was used, from the running server, else from the data folder itself.
+
+use std::process::ExitCode;
+
+use anyhow::bail;
+use serde_json::Value;
+
+use super::arguments::{CommonFlags, UsageFlags};
+use super::budget::budget_settings;
+use super::output::{say, table};
+use super::workbench::Workbench;
+use crate::http::{UsageQuery, usage_json};
+use crate::model::Day;
+use crate::session::now;
+use crate::store::{DataFolder, Store, StoreSettings};
+
+pub(super) fn usage(flags: &UsageFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
+    let bench = Workbench::new(common)?;
+    let query = UsageQuery { from: flags.from.clone(), to: flags.to.clone(), by: flags.by.clone() };
+    // Before anything is opened: a mistake in a day has nothing to do with a server.
+    let question = match query.resolve(Day::of(now())) {
+        Ok(question) => question,
+        Err(problem) => bail!("{problem}"),
+    };
+    let answer = match bench.ask(&format!("/api/usage?{}", written(&query)))? {
+        Some(answer) => answer,
+        None if bench.resolved.data_folder.join("flightdeck.db").exists() => {
+            let folder = DataFolder::lock(&bench.resolved.data_folder)?;
+            let store = Store::open(&folder, StoreSettings { max_bytes: None })?;
+            let budget = budget_settings(&bench.resolved.loaded.config.budget);
+            bench.wait_for(async {
+                let answer = usage_json(&store, &budget, question).await;
+                store.close().await;
+                answer
+            })?
+        }
+        None => bail!(
+            "there is no database in {} yet, so nothing was used; another folder is chosen with --data-dir",
+            bench.resolved.data_folder.display()
+        ),
+    };
+    if common.json {
+        say(&answer.to_string())?;
+    } else {
+        say(&shown(&answer))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn written(query: &UsageQuery) -> String {
+    let fields = [("from", &query.from), ("to", &query.to), ("by", &query.by)];
+    let given = fields.into_iter().filter_map(|(name, value)| Some((name, value.as_deref()?)));
+    form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish()
+}
+
+/// A table with its sum, and what to know about it.
+fn shown(answer: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let by = text(&answer["by"]);
+    let days = format!("{} to {}, days of UTC", text(&answer["from"]), text(&answer["to"]));
+    let rows: &[Value] = answer["rows"].as_array().map_or(&[], Vec::as_slice);
+    if rows.is_empty() {
+        return format!("Nothing was used from {days}.");
+    }
+    let name = |row: &Value| match by.as_str() {
+        "session" if row["deleted"] == true => format!("{} (deleted)", text(&row["sessionId"])),
+        "session" => format!("{} {}", text(&row["sessionId"]), text(&row["title"])),
+        "model" if row["model"] == "" => "(the agent's own choice)".to_owned(),
+        by => text(&row[by]),
+    };
+    let mut lines: Vec<Vec<String>> = rows.iter().map(|row| figures(name(row), row)).collect();
+    lines.push(figures("total".to_owned(), &answer["total"]));
+    let headings =
+        [by.to_uppercase(), "REPORTS".into(), "INPUT".into(), "OUTPUT".into(), "PREMIUM".into(), "USD".into()];
+    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    let mut said = vec![format!("From {days}:"), table(&headings, &lines)];
+    if lines.iter().flatten().any(|cell| cell.ends_with('+')) {
+        said.push("+ some reports did not say; the sum is of those that did. - no report said.".to_owned());
+    } else if lines.iter().flatten().any(|cell| cell == "-") {
+        said.push("- no report said.".to_owned());
+    }
+    if answer["truncated"] == true {
+        said.push("There are more rows; ask for fewer days.".to_owned());
+    }
+    said.join("\n")
+}
+
+fn figures(name: String, row: &Value) -> Vec<String> {
+    let figure = |key: &str, written: &dyn Fn(f64) -> String| match row["usage"][key].as_f64() {
+        None => "-".to_owned(),
+        Some(amount) if row["unknown"][key].as_u64().unwrap_or_default() > 0 => format!("{}+", written(amount)),
+        Some(amount) => written(amount),
+    };
+    let whole = |amount: f64| format!("{amount:.0}");
+    let part = |amount: f64| format!("{}", (amount * 100.0).round() / 100.0);
+    let money = |amount: f64| format!("{amount:.4}");
+    vec![
+        name,
+        row["reports"].to_string(),
+        figure("inputTokens", &whole),
+        figure("outputTokens", &whole),
+        figure("premiumRequests", &part),
+        figure("costUsd", &money),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::shown;
+
+    #[test]
+    fn unknown_is_a_dash_and_a_sum_that_lacks_something_says_so() {
+        let row = json!({
+            "day": "2026-03-01", "reports": 2,
+            "usage": { "inputTokens": 1500, "outputTokens": 20, "premiumRequests": null, "costUsd": null },
+            "unknown": { "inputTokens": 0, "outputTokens": 1, "premiumRequests": 2, "costUsd": 2 },
+        });
+        let answer = json!({
+            "from": "2026-03-01", "to": "2026-03-02", "by": "day", "rows": [row], "total": row, "truncated": false,
+        });
+        let text = shown(&answer);
+        assert!(text.contains("2026-03-01  2        1500   20+     -        -"), "{text}");
+        assert!(text.contains("some reports did not say"), "{text}");
+        assert!(text.contains("days of UTC"), "{text}");
+    }
+}

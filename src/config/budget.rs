@@ -1,0 +1,53 @@
+//! How much may be used. 0 is no limit.
+
+use serde::{Deserialize, Serialize};
+
+/// Limits per session and per day of UTC, and what happens at them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    /// Premium requests of one session.
+    pub session_premium_requests: f64,
+    /// Tokens of one session, read and written together.
+    pub session_tokens: u64,
+    /// US dollars of one session.
+    pub session_cost_usd: f64,
+    /// Premium requests of all sessions in a day.
+    pub day_premium_requests: f64,
+    /// Tokens of all sessions in a day, read and written together.
+    pub day_tokens: u64,
+    /// US dollars of all sessions in a day.
+    pub day_cost_usd: f64,
+    /// The fraction of a limit at which a session is told that it is near.
+    pub warn_at: f64,
+    /// Refuse prompts once a limit is reached.
+    pub refuse: bool,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self {
+            session_premium_requests: 0.0,
+            session_tokens: 0,
+            session_cost_usd: 0.0,
+            day_premium_requests: 0.0,
+            day_tokens: 0,
+            day_cost_usd: 0.0,
+            warn_at: 0.8,
+            refuse: false,
+        }
+    }
+}
+
+impl Budget {
+    /// What is wrong with it, for people.
+    pub(super) fn problem(&self) -> Option<String> {
+        let amounts =
+            [self.session_premium_requests, self.session_cost_usd, self.day_premium_requests, self.day_cost_usd];
+        if amounts.iter().any(|amount| !amount.is_finite() || *amount < 0.0) {
+            return Some("a limit is a number from 0 on, and 0 is no limit".to_owned());
+        }
+        let fits = self.warn_at > 0.0 && self.warn_at <= 1.0;
+        (!fits).then(|| format!("{} is no fraction above 0 and up to 1, such as 0.8", self.warn_at))
+    }
+}

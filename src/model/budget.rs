@@ -1,0 +1,316 @@
+//! Limits on what may be used, and how far along them a session or a day is.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Day, Usage};
+
+/// What can be limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetFigure {
+    /// Premium requests, as GitHub counts them.
+    PremiumRequests,
+    /// Tokens, read and written together.
+    Tokens,
+    /// Money, in US dollars.
+    CostUsd,
+}
+
+/// Whose use is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BudgetScope {
+    /// One session's, over all its days.
+    Session,
+    /// All sessions' of one day of UTC.
+    Day,
+}
+
+impl BudgetFigure {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::PremiumRequests, Self::Tokens, Self::CostUsd];
+
+    /// The key of the configuration.
+    pub fn key(self, scope: BudgetScope) -> &'static str {
+        match (scope, self) {
+            (BudgetScope::Session, Self::PremiumRequests) => "budget.session_premium_requests",
+            (BudgetScope::Session, Self::Tokens) => "budget.session_tokens",
+            (BudgetScope::Session, Self::CostUsd) => "budget.session_cost_usd",
+            (BudgetScope::Day, Self::PremiumRequests) => "budget.day_premium_requests",
+            (BudgetScope::Day, Self::Tokens) => "budget.day_tokens",
+            (BudgetScope::Day, Self::CostUsd) => "budget.day_cost_usd",
+        }
+    }
+
+    /// How much of it was used, as far as anybody said.
+    #[expect(clippy::cast_precision_loss, reason = "nobody limits tokens to more than 53 bits")]
+    pub fn of(self, usage: &Usage) -> Option<f64> {
+        match self {
+            Self::PremiumRequests => usage.premium_requests,
+            Self::Tokens => usage.tokens().map(|tokens| tokens as f64),
+            Self::CostUsd => usage.cost_usd,
+        }
+    }
+
+    /// An amount with its unit, for people.
+    pub fn amount(self, amount: f64) -> String {
+        match self {
+            Self::PremiumRequests if (amount - 1.0).abs() < f64::EPSILON => "1 premium request".to_owned(),
+            Self::PremiumRequests => format!("{} premium requests", (amount * 100.0).round() / 100.0),
+            Self::Tokens => format!("{} tokens", with_commas(amount)),
+            Self::CostUsd if amount >= 0.01 || amount <= 0.0 => format!("${amount:.2}"),
+            Self::CostUsd => format!("${amount}"),
+        }
+    }
+
+    /// How much of how much, for people.
+    pub fn portion(self, used: f64, limit: f64) -> String {
+        let of = self.amount(limit);
+        match self.amount(used).split_once(' ') {
+            Some((number, _)) => format!("{number} of {of}"),
+            None => format!("{} of {of}", self.amount(used)),
+        }
+    }
+
+    /// What it is, for people.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Self::PremiumRequests => "premium requests",
+            Self::Tokens => "tokens",
+            Self::CostUsd => "money",
+        }
+    }
+}
+
+fn with_commas(amount: f64) -> String {
+    let digits = format!("{amount:.0}");
+    let mut text = String::new();
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Upper limits; `None` for no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetLimits {
+    /// Premium requests.
+    pub premium_requests: Option<f64>,
+    /// Tokens, read and written together.
+    pub tokens: Option<u64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+}
+
+impl BudgetLimits {
+    /// The limit of a figure.
+    #[expect(clippy::cast_precision_loss, reason = "nobody limits tokens to more than 53 bits")]
+    pub fn of(&self, figure: BudgetFigure) -> Option<f64> {
+        match figure {
+            BudgetFigure::PremiumRequests => self.premium_requests,
+            BudgetFigure::Tokens => self.tokens.map(|tokens| tokens as f64),
+            BudgetFigure::CostUsd => self.cost_usd,
+        }
+    }
+
+    /// Of each figure the lower limit.
+    #[must_use]
+    pub fn lower(self, other: Self) -> Self {
+        fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
+            match (one, other) {
+                (Some(one), Some(other)) => Some(if other < one { other } else { one }),
+                (one, other) => one.or(other),
+            }
+        }
+        Self {
+            premium_requests: lower(self.premium_requests, other.premium_requests),
+            tokens: lower(self.tokens, other.tokens),
+            cost_usd: lower(self.cost_usd, other.cost_usd),
+        }
+    }
+}
+
+/// The limits that a session was given for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct SessionBudget {
+    /// Premium requests.
+    pub premium_requests: Option<f64>,
+    /// Tokens, read and written together.
+    pub tokens: Option<u64>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+    /// Prompts are refused once a limit of this session is reached, whatever the configuration says.
+    pub refuse: bool,
+}
+
+impl SessionBudget {
+    /// The limits alone.
+    pub fn limits(&self) -> BudgetLimits {
+        let Self { premium_requests, tokens, cost_usd, refuse: _ } = *self;
+        BudgetLimits { premium_requests, tokens, cost_usd }
+    }
+
+    /// What is wrong with it, for people.
+    pub fn problem(&self) -> Option<String> {
+        let limits = self.limits();
+        BudgetFigure::ALL.into_iter().find_map(|figure| {
+            let limit = limits.of(figure)?;
+            let fits = limit.is_finite() && limit > 0.0;
+            (!fits).then(|| format!("a limit of {limit} {} will not do; it must be above 0", figure.noun()))
+        })
+    }
+}
+
+/// How far along a limit is, as far as a person should hear of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BudgetLevel {
+    /// The agent does not say how much it uses, so nobody can tell.
+    Unknown,
+    /// Not far from the limit.
+    Near,
+    /// At the limit or beyond.
+    Reached,
+}
+
+/// One limit and what was used of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BudgetStand {
+    /// Whose use it is.
+    pub scope: BudgetScope,
+    /// What is limited.
+    pub figure: BudgetFigure,
+    /// How much there may be.
+    pub limit: f64,
+    /// Whether the session was given this limit for itself.
+    pub own: bool,
+    /// How much there was, as far as anybody said.
+    pub used: Option<f64>,
+    /// The session's agent has worked and has never said how much.
+    pub unsaid: bool,
+}
+
+impl BudgetStand {
+    /// What there is to say; `warn_at` is the fraction of the limit from which on it is near.
+    pub fn level(&self, warn_at: f64) -> Option<BudgetLevel> {
+        match self.used {
+            Some(used) if used >= self.limit => Some(BudgetLevel::Reached),
+            Some(used) if used >= self.limit * warn_at => Some(BudgetLevel::Near),
+            _ if self.unsaid => Some(BudgetLevel::Unknown),
+            _ => None,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Told {
+    level: BudgetLevel,
+    limit: f64,
+    /// For a limit of a day.
+    #[serde(default)]
+    day: Option<String>,
+}
+
+/// Which limits a session has been told of: each level of each limit once, also across restarts. Another day, or
+/// another limit, is news again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BudgetNews(BTreeMap<String, Told>);
+
+impl BudgetNews {
+    /// Whether that is news; from now on it is not.
+    pub fn tell(&mut self, stand: &BudgetStand, level: BudgetLevel, day: Day) -> bool {
+        let key = stand.figure.key(stand.scope);
+        let day = (stand.scope == BudgetScope::Day).then(|| day.to_string());
+        let known = self.0.get(key).is_some_and(|told| {
+            // A change of the limit is no reason to repeat that nobody can tell.
+            let same_limit = level == BudgetLevel::Unknown || (told.limit - stand.limit).abs() < f64::EPSILON;
+            let same_day = level == BudgetLevel::Unknown || told.day == day;
+            same_limit && same_day && told.level >= level
+        });
+        if !known {
+            self.0.insert(key.to_owned(), Told { level, limit: stand.limit, day });
+        }
+        !known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKENS: BudgetStand = BudgetStand {
+        scope: BudgetScope::Day,
+        figure: BudgetFigure::Tokens,
+        limit: 1000.0,
+        own: false,
+        used: None,
+        unsaid: false,
+    };
+
+    fn day(text: &str) -> Day {
+        text.parse().expect("a day")
+    }
+
+    #[test]
+    fn the_lower_of_two_limits_counts_and_none_is_no_limit() {
+        let one = BudgetLimits { premium_requests: Some(5.0), tokens: Some(10), cost_usd: None };
+        let other = BudgetLimits { premium_requests: Some(7.0), tokens: Some(9), cost_usd: Some(1.0) };
+        let both = BudgetLimits { premium_requests: Some(5.0), tokens: Some(9), cost_usd: Some(1.0) };
+        assert_eq!((one.lower(other), other.lower(one)), (both, both));
+    }
+
+    #[test]
+    fn a_limit_is_near_then_reached_and_unknown_only_when_nobody_says() {
+        let level = |used, unsaid| BudgetStand { used, unsaid, ..TOKENS }.level(0.8);
+        assert_eq!(level(None, false), None);
+        assert_eq!(level(None, true), Some(BudgetLevel::Unknown));
+        assert_eq!(level(Some(799.0), false), None);
+        assert_eq!(level(Some(800.0), false), Some(BudgetLevel::Near));
+        assert_eq!(level(Some(1000.0), true), Some(BudgetLevel::Reached), "others of the day have used it");
+    }
+
+    #[test]
+    fn each_level_is_news_once_for_a_limit_and_a_day() {
+        let mut news = BudgetNews::default();
+        let (monday, tuesday) = (day("2026-03-02"), day("2026-03-03"));
+        assert!(news.tell(&TOKENS, BudgetLevel::Near, monday));
+        assert!(!news.tell(&TOKENS, BudgetLevel::Near, monday));
+        assert!(news.tell(&TOKENS, BudgetLevel::Reached, monday));
+        let written = serde_json::to_string(&news).expect("written");
+        let mut news: BudgetNews = serde_json::from_str(&written).expect("read back");
+        assert!(!news.tell(&TOKENS, BudgetLevel::Reached, monday), "also after a restart");
+        assert!(!news.tell(&TOKENS, BudgetLevel::Near, monday), "the lesser news is old");
+        assert!(news.tell(&BudgetStand { limit: 2000.0, ..TOKENS }, BudgetLevel::Near, monday), "another limit");
+        assert!(news.tell(&TOKENS, BudgetLevel::Near, tuesday), "another day");
+        let session = BudgetStand { scope: BudgetScope::Session, ..TOKENS };
+        assert!(news.tell(&session, BudgetLevel::Near, monday));
+        assert!(!news.tell(&session, BudgetLevel::Near, tuesday), "a session's limit knows no days");
+    }
+
+    #[test]
+    fn amounts_are_written_for_people() {
+        assert_eq!(BudgetFigure::Tokens.amount(1_234_567.0), "1,234,567 tokens");
+        assert_eq!(BudgetFigure::Tokens.amount(12.0), "12 tokens");
+        assert_eq!(BudgetFigure::CostUsd.amount(0.5), "$0.50");
+        assert_eq!(BudgetFigure::CostUsd.amount(0.0025), "$0.0025");
+        assert_eq!(BudgetFigure::PremiumRequests.amount(0.333_333), "0.33 premium requests");
+        assert_eq!(BudgetFigure::PremiumRequests.amount(1.0), "1 premium request");
+        assert_eq!(BudgetFigure::Tokens.portion(1200.0, 1000.0), "1,200 of 1,000 tokens");
+        assert_eq!(BudgetFigure::CostUsd.portion(0.5, 2.0), "$0.50 of $2.00");
+    }
+
+    #[test]
+    fn a_limit_of_nothing_is_a_mistake() {
+        for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let budget = SessionBudget { cost_usd: Some(wrong), ..SessionBudget::default() };
+            assert!(budget.problem().is_some_and(|problem| problem.contains("money")), "{wrong}");
+        }
+        assert_eq!(SessionBudget { tokens: Some(1), ..SessionBudget::default() }.problem(), None);
+    }
+}

@@ -1,0 +1,167 @@
+//! Budgets: the configured limits, and what a person is told about them.
+
+use crate::model::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetScope, BudgetStand, SessionBudget, Usage};
+
+/// What the configuration says about limits.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BudgetSettings {
+    /// For each session.
+    pub session: BudgetLimits,
+    /// For all sessions of a day of UTC.
+    pub day: BudgetLimits,
+    /// The fraction of a limit from which on it is near.
+    pub warn_at: f64,
+    /// Whether prompts are refused once a limit is reached.
+    pub refuse: bool,
+}
+
+impl Default for BudgetSettings {
+    fn default() -> Self {
+        Self { session: BudgetLimits::default(), day: BudgetLimits::default(), warn_at: 0.8, refuse: false }
+    }
+}
+
+impl BudgetSettings {
+    /// The limits that hold for a session with limits of its own.
+    pub fn session_limits(&self, own: &SessionBudget) -> BudgetLimits {
+        self.session.lower(own.limits())
+    }
+
+    /// Every limit that holds for a session, and how far along it is.
+    pub(super) fn stands(&self, own: &SessionBudget, of_session: &Usage, of_day: &Usage) -> Vec<BudgetStand> {
+        let limits = self.session_limits(own);
+        // An agent that has said nothing at all has not worked yet.
+        let worked = *of_session != Usage::default();
+        let stand = |scope: BudgetScope, figure: BudgetFigure| {
+            let (limit, used) = match scope {
+                BudgetScope::Session => (limits.of(figure)?, figure.of(of_session)),
+                BudgetScope::Day => (self.day.of(figure)?, figure.of(of_day)),
+            };
+            let own = scope == BudgetScope::Session && self.session.of(figure).is_none_or(|common| limit < common);
+            Some(BudgetStand { scope, figure, limit, own, used, unsaid: worked && figure.of(of_session).is_none() })
+        };
+        let scopes = [BudgetScope::Session, BudgetScope::Day];
+        scopes
+            .into_iter()
+            .flat_map(|scope| BudgetFigure::ALL.into_iter().filter_map(move |figure| stand(scope, figure)))
+            .collect()
+    }
+
+    /// Whether prompts are refused when this limit is reached.
+    fn refuses_at(&self, stand: &BudgetStand, own: &SessionBudget) -> bool {
+        self.refuse || (own.refuse && stand.scope == BudgetScope::Session)
+    }
+
+    /// Why the session may not begin another turn, if so.
+    pub(super) fn refusal(&self, own: &SessionBudget, of_session: &Usage, of_day: &Usage) -> Option<String> {
+        let reached = self
+            .stands(own, of_session, of_day)
+            .into_iter()
+            .find(|stand| stand.level(self.warn_at) == Some(BudgetLevel::Reached) && self.refuses_at(stand, own))?;
+        Some(format!("{}, so no further prompt is taken: {}", used(&reached), way_on(&reached)))
+    }
+
+    /// What a session is told when a limit comes to a level.
+    pub(super) fn notice(&self, stand: &BudgetStand, level: BudgetLevel, own: &SessionBudget) -> String {
+        let refuses = self.refuses_at(stand, own);
+        let name = name(stand);
+        match level {
+            BudgetLevel::Unknown => format!(
+                "This agent does not say how much {} it uses, so the limit of {} ({name}) cannot be held in this session.",
+                stand.figure.noun(),
+                stand.figure.amount(stand.limit),
+            ),
+            BudgetLevel::Near if refuses => {
+                format!("{} ({name}). At the limit further prompts are refused.", used(stand))
+            }
+            BudgetLevel::Near => format!("{} ({name}).", used(stand)),
+            BudgetLevel::Reached if refuses => {
+                format!("{} ({name}). Further prompts are refused: {}.", used(stand), way_on(stand))
+            }
+            BudgetLevel::Reached => {
+                format!("{} ({name}). This is only a notice; budget.refuse makes the limit hold.", used(stand))
+            }
+        }
+    }
+}
+
+fn name(stand: &BudgetStand) -> &'static str {
+    if stand.own { "the session's own budget" } else { stand.figure.key(stand.scope) }
+}
+
+fn used(stand: &BudgetStand) -> String {
+    let who = match stand.scope {
+        BudgetScope::Session => "This session has used",
+        BudgetScope::Day => "Today's sessions have used",
+    };
+    format!("{who} {}", stand.figure.portion(stand.used.unwrap_or_default(), stand.limit))
+}
+
+fn way_on(stand: &BudgetStand) -> String {
+    let key = stand.figure.key(stand.scope);
+    match stand.scope {
+        BudgetScope::Session if stand.own => {
+            "raise the session's own budget (PATCH its `budget`), or begin a new session".to_owned()
+        }
+        BudgetScope::Session => {
+            format!("raise {key} (`flightdeck config set {key} …`) and restart the server, or begin a new session")
+        }
+        BudgetScope::Day => {
+            format!("raise {key} (`flightdeck config set {key} …`) and restart the server, or wait for midnight UTC")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(refuse: bool) -> BudgetSettings {
+        let session = BudgetLimits { tokens: Some(100), ..BudgetLimits::default() };
+        let day = BudgetLimits { cost_usd: Some(2.0), ..BudgetLimits::default() };
+        BudgetSettings { session, day, warn_at: 0.8, refuse }
+    }
+
+    fn tokens(input_tokens: u64) -> Usage {
+        Usage { input_tokens: Some(input_tokens), ..Usage::default() }
+    }
+
+    #[test]
+    fn a_sessions_own_budget_wins_where_it_is_lower() {
+        let settings = settings(false);
+        for (own, expected, is_own) in [(None, 100.0, false), (Some(50), 50.0, true), (Some(500), 100.0, false)] {
+            let own = SessionBudget { tokens: own, ..SessionBudget::default() };
+            let stands = settings.stands(&own, &Usage::default(), &Usage::default());
+            assert_eq!(stands.len(), 2, "the other figures have no limit: {stands:?}");
+            assert!((stands[0].limit - expected).abs() < f64::EPSILON, "{stands:?}");
+            assert_eq!(stands[0].own, is_own);
+        }
+    }
+
+    #[test]
+    fn only_a_reached_limit_refuses_and_only_where_that_is_wanted() {
+        let (own, nothing) = (SessionBudget::default(), Usage::default());
+        assert_eq!(settings(true).refusal(&own, &tokens(99), &nothing), None);
+        assert_eq!(settings(false).refusal(&own, &tokens(100), &nothing), None);
+        let refusal = settings(true).refusal(&own, &tokens(120), &nothing).expect("refused");
+        assert!(refusal.starts_with("This session has used 120 of 100 tokens"), "{refusal}");
+        assert!(refusal.contains("budget.session_tokens"), "{refusal}");
+        let strict = SessionBudget { refuse: true, ..own };
+        assert!(settings(false).refusal(&strict, &tokens(100), &nothing).is_some(), "by its own wish");
+        let spent = Usage { cost_usd: Some(2.5), ..Usage::default() };
+        assert_eq!(settings(false).refusal(&strict, &nothing, &spent), None, "a session cannot close the day");
+        let refusal = settings(true).refusal(&own, &nothing, &spent).expect("refused");
+        assert!(refusal.contains("$2.50 of $2.00") && refusal.contains("midnight UTC"), "{refusal}");
+    }
+
+    #[test]
+    fn an_agent_that_does_not_say_what_is_limited_is_named() {
+        let settings = settings(true);
+        let own = SessionBudget::default();
+        let stands = settings.stands(&own, &tokens(1), &Usage::default());
+        let levels: Vec<_> = stands.iter().map(|stand| stand.level(settings.warn_at)).collect();
+        assert_eq!(levels, [None, Some(BudgetLevel::Unknown)]);
+        let notice = settings.notice(&stands[1], BudgetLevel::Unknown, &own);
+        assert!(notice.contains("does not say how much money") && notice.contains("budget.day_cost_usd"), "{notice}");
+    }
+}

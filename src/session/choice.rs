@@ -1,0 +1,177 @@
+//! Which runtime and model a session gets: its own choice, then layer by layer what is configured, then what there is.
+
+use serde_json::{Map, Value};
+
+use super::CreateError;
+use crate::agent::{Freshness, ModelChoice, Runtime, Runtimes};
+use crate::model::SessionDefaults;
+
+/// Resolves the layers, the session's own first. Nothing is written here, and nothing is started.
+pub(super) async fn choose(
+    runtimes: &Runtimes,
+    layers: &[SessionDefaults],
+    options: &Map<String, Value>,
+) -> Result<ModelChoice, CreateError> {
+    let runtime = layers.iter().position(|layer| chosen(layer.runtime.as_ref()).is_some());
+    let name = runtime.and_then(|layer| chosen(layers[layer].runtime.as_ref())).unwrap_or_default();
+    let Some(model) = model(runtimes, layers, runtime, name).await else {
+        let runtime = runtimes.default_runtime(name).await?;
+        // Models of a list say nothing about what the session brings along.
+        let is_open = runtime.takes_any_model(options);
+        let model = if is_open { String::new() } else { first_model(runtime.as_ref()).await };
+        return Ok(ModelChoice { runtime, model });
+    };
+    let is_own_runtime = runtime == Some(0);
+    if !name.is_empty() && (is_own_runtime || !runtimes.names_runtime(model)) {
+        // Said here, where the runtimes that there are can be named.
+        runtimes.named(name)?;
+    }
+    let prefix = format!("{name}/");
+    if is_own_runtime && !model.starts_with(&prefix) {
+        // With a runtime named by the session the model is that runtime's, whatever its id looks like.
+        return Ok(runtimes.choose(name, &format!("{prefix}{model}"), options).await?);
+    }
+    Ok(runtimes.choose(name, model, options).await?)
+}
+
+/// The first model that was meant for the runtime. One of a weaker layer than the runtime's was meant for that layer's
+/// own runtime: it counts where that is the same, or where the layer named none and the runtime offers the model.
+async fn model<'a>(
+    runtimes: &Runtimes,
+    layers: &'a [SessionDefaults],
+    runtime: Option<usize>,
+    name: &str,
+) -> Option<&'a str> {
+    for (position, layer) in layers.iter().enumerate() {
+        let Some(model) = chosen(layer.model.as_ref()) else { continue };
+        if runtime.is_none_or(|runtime| position <= runtime) {
+            return Some(model);
+        }
+        let meant_for = layers[position..].iter().find_map(|layer| chosen(layer.runtime.as_ref()));
+        let fits = match meant_for {
+            Some(meant_for) => meant_for == name,
+            None => offers(runtimes, name, model).await,
+        };
+        if fits {
+            return Some(model);
+        }
+    }
+    None
+}
+
+async fn offers(runtimes: &Runtimes, name: &str, model: &str) -> bool {
+    let Ok(runtime) = runtimes.named(name) else { return false };
+    let model = model.strip_prefix(name).and_then(|rest| rest.strip_prefix('/')).unwrap_or(model);
+    runtime.models(Freshness::Recent).await.models.iter().any(|offered| offered.id == model)
+}
+
+fn chosen(choice: Option<&String>) -> Option<&str> {
+    choice.map(String::as_str).filter(|text| !text.is_empty())
+}
+
+/// `gpt-5.2` where it is offered, as the portal always did, else the first; empty lets the agent choose.
+async fn first_model(runtime: &dyn Runtime) -> String {
+    let models = runtime.models(Freshness::Recent).await.models;
+    models
+        .iter()
+        .find(|model| model.id == "gpt-5.2")
+        .or_else(|| models.iter().find(|model| !model.hidden))
+        .map(|model| model.id.clone())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agent::{BoxFuture, Capabilities, Connection, Model, ModelList, Readiness, StartError, StartSpec};
+
+    struct Listed(&'static str, &'static [&'static str], Capabilities);
+
+    impl Runtime for Listed {
+        fn name(&self) -> &str {
+            self.0
+        }
+        fn capabilities(&self) -> &Capabilities {
+            &self.2
+        }
+        fn readiness(&self) -> BoxFuture<'_, Readiness> {
+            Box::pin(async { Readiness::ready("") })
+        }
+        fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
+            let model =
+                |id: &&str| Model { name: (*id).to_owned(), id: (*id).to_owned(), multiplier: 1.0, hidden: false };
+            Box::pin(async move { ModelList::known(self.1.iter().map(model).collect()) })
+        }
+        fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
+            Box::pin(async { Err(StartError::Permanent("not in this test".to_owned())) })
+        }
+    }
+
+    /// Resolves layers written as runtime and model, the session's own first.
+    async fn resolved(layers: &[(&str, &str)]) -> Result<String, String> {
+        let listed = |name, models| Arc::new(Listed(name, models, Capabilities::default())) as Arc<dyn Runtime>;
+        let runtimes = Runtimes::new(vec![listed("a", &["a1", "a2", "both"]), listed("b", &["b1", "b2", "both"])]);
+        let layers: Vec<SessionDefaults> = layers
+            .iter()
+            .map(|(runtime, model)| SessionDefaults {
+                runtime: Some((*runtime).to_owned()),
+                model: Some((*model).to_owned()),
+                effort: None,
+            })
+            .collect();
+        let choice = choose(&runtimes, &layers, &Map::new()).await.map_err(|error| error.to_string())?;
+        Ok(format!("{} {}", choice.runtime.name(), choice.model))
+    }
+
+    async fn check(layers: &[(&str, &str)], expected: &str) {
+        assert_eq!(resolved(layers).await.as_deref(), Ok(expected), "{layers:?}");
+    }
+
+    const NONE: (&str, &str) = ("", "");
+
+    #[tokio::test]
+    async fn the_stronger_layer_wins_and_the_empty_text_is_no_choice() {
+        check(&[NONE, NONE, NONE], "a a1").await;
+        check(&[NONE, NONE, ("b", "b2")], "b b2").await;
+        check(&[NONE, ("a", "a2"), ("b", "b2")], "a a2").await;
+        check(&[("b", "b1"), ("a", "a2"), ("b", "b2")], "b b1").await;
+        check(&[("", "b2"), ("b", "b1"), NONE], "b b2").await;
+        check(&[("", "a/a2"), ("b", "b1"), NONE], "a a2").await;
+    }
+
+    #[tokio::test]
+    async fn a_model_goes_with_the_runtime_that_it_was_meant_for() {
+        check(&[("b", ""), NONE, ("a", "a2")], "b b1").await;
+        check(&[NONE, ("b", ""), ("a", "a2")], "b b1").await;
+        check(&[("b", ""), NONE, ("b", "b2")], "b b2").await;
+        check(&[("b", ""), ("a", "a2"), ("b", "b2")], "b b2").await;
+        check(&[("b", ""), NONE, ("", "b2")], "b b2").await;
+        check(&[("b", ""), NONE, ("", "a2")], "b b1").await;
+        check(&[("b", ""), NONE, ("a", "both")], "b b1").await;
+    }
+
+    #[tokio::test]
+    async fn a_runtime_that_does_not_exist_is_refused_with_those_that_do() {
+        for layers in [
+            &[("c", "")][..],
+            &[("c", "a1")],
+            &[NONE, ("c", "a1")],
+            &[NONE, ("c", ""), ("a", "a1")],
+            &[("", "a1"), ("c", "")],
+        ] {
+            let error = resolved(layers).await.expect_err("there is no c");
+            assert!(error.contains("no runtime \"c\"") && error.contains("a, b"), "{layers:?} {error}");
+        }
+        check(&[("", "b/b1"), ("c", "")], "b b1").await;
+    }
+
+    #[tokio::test]
+    async fn a_model_that_the_runtime_does_not_have_is_refused_with_those_it_has() {
+        for layers in [&[("b", "a1")][..], &[("", "nope"), ("b", "")], &[NONE, ("b", "a1")]] {
+            let error = resolved(layers).await.expect_err("not there");
+            assert!(error.contains("the runtime b has no model") && error.contains("b1"), "{layers:?} {error}");
+        }
+    }
+}
