@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { axeScript, blocks, openSession, openSetup, send, turn, usePages, waitFor } from "./support/index.mjs";
+import { axeScript, blocks, openSession, openSetup, send, turn, useDeck, waitFor } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 const axe = await readFile(axeScript, "utf8");
 
 /** Fails with what is seriously wrong with the page as it is now. */

@@ -4,9 +4,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { shown, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 const LOGGED_OUT = {
   name: "copilot",

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
-import { agentsFolder, blocks, openSession, openSetup, send, shown, startModel, turn, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { agentsFolder, blocks, openSession, openSetup, send, shown, startModel, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 /** The model's script: what the last prompt asks for, then an answer about what came of it. */
 function answer(messages) {
@@ -23,7 +23,7 @@ function answer(messages) {
 const model = await startModel(answer);
 after(() => model.close());
 
-const deck = usePages({
+const deck = useDeck({
   environment: {
     COPILOT_CLI_PATH: path.join(agentsFolder, "node_modules/@github/copilot-linux-x64/copilot"),
     COPILOT_CACHE_HOME: path.join(agentsFolder, "cache"),

@@ -5,9 +5,9 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { openSession, openSetup, turn, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { openSession, openSetup, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 /** A repository below the server's folder with one commit. */
 function repository(name) {

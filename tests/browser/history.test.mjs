@@ -2,10 +2,10 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, shown, turn, usePages, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+import { blocks, openSession, shown, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const BLOCKS = 10_000;
-const deck = usePages();
+const deck = useDeck();
 let made = null;
 
 /** The id of a session of ten thousand blocks, made when it is first wanted. */

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession, openSetup, shown, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { openSession, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 const prompt = (id, text) => deck.server.call("POST", `copilot/session/${id}/prompt`, { text });
 

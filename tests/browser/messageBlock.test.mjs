@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { usePages } from "./support/index.mjs";
+import { useDeck } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 /** A page with `blocks(...)` that makes blocks in it. */
 async function blockPage() {

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession, usePages, waitForText } from "./support/index.mjs";
+import { openSession, useDeck, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 /** A page whose next live answer holds these responses, as a session with that fate would get them. */
 async function pageHearing(responses) {

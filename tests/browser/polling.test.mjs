@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, send, turn, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSession, send, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 const headers = (page) => page.locator(".message-block-header-text").allTextContents();
 

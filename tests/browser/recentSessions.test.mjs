@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSetup, shown, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 const row = (page, id) => page.locator(`.session-row[data-session="${id}"]`);
 

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, turn, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSession, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 async function pageWith(prompt, context) {
   const id = await deck.server.session();

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, send, shown, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSession, send, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 const request = (page) => page.locator(".request-block").last();
 

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
-import { agentsFolder, blocks, Deck, send, shown, startModel, turn, waitFor, withAllRoutes } from "./support/index.mjs";
+import { agentsFolder, blocks, Deck, send, shown, startModel, turn, waitFor } from "./support/index.mjs";
 
 const PICTURES = path.resolve(import.meta.dirname, "../../docs/screenshots");
 const DESKTOP = { width: 1280, height: 800 };
@@ -83,7 +83,7 @@ process.exitCode = failed;
 
 const project = await makeProject();
 const model = await startModel(answer(project));
-const deck = withAllRoutes(new Deck({
+const deck = new Deck({
   environment: {
     COPILOT_CLI_PATH: path.join(agentsFolder, "node_modules/@github/copilot-linux-x64/copilot"),
     COPILOT_CACHE_HOME: path.join(agentsFolder, "cache"),
@@ -94,7 +94,7 @@ const deck = withAllRoutes(new Deck({
     COPILOT_OFFLINE: "true",
     COPILOT_AUTO_UPDATE: "false",
   },
-}));
+});
 
 async function picture(page, name) {
   // Fonts, pictures and what the server renders are there.

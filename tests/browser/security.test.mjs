@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { blocks, openSession, openSetup, turn, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSession, openSetup, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 const EVIL = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script><a href="javascript:window.pwned=1">x</a>`;
 

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, openSetup, send, shown, turn, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSession, openSetup, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 test("from the set-up to an answer: blocks stream in, the prompt first", async () => {
   const page = await openSetup(deck);

@@ -4,9 +4,9 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { openSetup, shown, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages({ config: '[sessions]\nmodel = "demo-slow"\n' });
+const deck = useDeck({ config: '[sessions]\nmodel = "demo-slow"\n' });
 
 /** Answers `api/models` with these instead of the server's. */
 async function withModels(context, models, notes = []) {

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession, Server, send, usePages, waitForText } from "./support/index.mjs";
+import { openSession, Server, send, useDeck, waitForText } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 test("with others at work it asks first; then it stops everything and says that the page may be closed", async () => {
   const other = await deck.server.session({ title: "Somebody else's" });

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, openSetup, shown, turn, usePages, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+import { blocks, openSession, openSetup, shown, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
-const deck = usePages();
+const deck = useDeck();
 
 const GONE = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|Failed to load resource/;
 

@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { axeScript, openSession, openSetup, send, turn, usePages, waitFor, waitForText } from "./support/index.mjs";
+import { axeScript, openSession, openSetup, send, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
-const deck = usePages({ config: "[budget]\nday_tokens = 20000\nsession_tokens = 9000\nrefuse = true\n" });
+const deck = useDeck({ config: "[budget]\nday_tokens = 20000\nsession_tokens = 9000\nrefuse = true\n" });
 const axe = await readFile(axeScript, "utf8");
 
 /** The texts of a table, row by row. */

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::npm::{self, Package};
-use crate::shell::{apt_get_install, cargo, run, workspace};
+use crate::shell::{apt_get_install, cargo, read, run, workspace};
 
 /// The driver alone (it downloads no browser, Debian's is taken), and the rules that pages for everybody keep to.
 const PACKAGES: [Package; 2] = [("playwright-core", "1.65.0"), ("axe-core", "4.14.0")];
@@ -37,6 +37,12 @@ pub fn screenshots() -> Result<(), String> {
         return Err(format!("{} is not there", script.display()));
     }
     run(node()?.arg(script))
+}
+
+/// Measures the first paint of long sessions with a binary. Gives rows of a table.
+pub fn first_paint(binary: &Path) -> Result<String, String> {
+    let script = workspace().join(TESTS).join("firstPaint.mjs");
+    read(node()?.env("TEST_BINARY", binary).arg(script))
 }
 
 /// Node.js with everything that the harness in `tests/browser/support` asks its environment for.

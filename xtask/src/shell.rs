@@ -1,7 +1,7 @@
 //! Running other programs.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// The root of the workspace, wherever the task is called from.
 pub fn workspace() -> PathBuf {
@@ -24,6 +24,17 @@ pub fn run(command: &mut Command) -> Result<(), String> {
         Ok(status) => Err(format!("`{shown}` ended with {status}")),
         Err(error) => Err(format!("`{shown}` could not be started: {error}")),
     }
+}
+
+/// Runs a command as [`run`] does, and gives what it writes to its standard output.
+pub fn read(command: &mut Command) -> Result<String, String> {
+    let shown = format!("{command:?}").replace('"', "");
+    eprintln!("$ {shown}");
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("`{shown}`: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("`{shown}` ended with {}", output.status));
+    }
+    String::from_utf8(output.stdout).map_err(|error| format!("`{shown}` wrote something else than text: {error}"))
 }
 
 /// Whether a command can be run at all.

@@ -4,5 +4,5 @@ export { Deck, launchChromium, useDeck } from "./deck.mjs";
 export { agentsFolder, axeScript } from "./environment.mjs";
 export { Server } from "./server.mjs";
 export { waitFor, waitForText } from "./waiting.mjs";
-export { blocks, openSession, openSetup, send, shown, turn, usePages, watchCalls, withAllRoutes } from "./pages.mjs";
+export { blocks, openSession, openSetup, send, shown, turn, watchCalls } from "./pages.mjs";
 export { startModel } from "./model.mjs";

@@ -1,24 +1,6 @@
 // What tests of the pages do again and again.
 
-import { useDeck } from "./deck.mjs";
-import { answerMissingRoutes } from "./missingRoutes.mjs";
 import { waitFor } from "./waiting.mjs";
-
-/** As `useDeck`, for tests of the pages themselves. */
-export function usePages(settings) {
-  return withAllRoutes(useDeck(settings));
-}
-
-/** Lets a deck's pages have every route, whatever the server has. */
-export function withAllRoutes(deck) {
-  const openContext = deck.openContext.bind(deck);
-  deck.openContext = async (options) => {
-    const context = await openContext(options);
-    await answerMissingRoutes(context, deck.server);
-    return context;
-  };
-  return deck;
-}
 
 /** Opens the page of a session and waits until it shows what the session is doing. */
 export async function openSession(deck, sessionId, context) {
