@@ -52,7 +52,7 @@ pub(super) enum AgentsCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct InstallFlags {
-    /// The agent: copilot
+    /// The agent: copilot or claude
     pub name: String,
     /// A version other than the newest
     #[arg(long = "agent-version", value_name = "VERSION")]

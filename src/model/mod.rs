@@ -37,4 +37,4 @@ pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, Too
 pub use session::{SessionProfile, SessionSummary};
 pub use state::SessionState;
 pub use timestamp::Timestamp;
-pub use usage::Usage;
+pub use usage::{CodeChanges, Usage};

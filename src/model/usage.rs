@@ -22,6 +22,32 @@ pub struct Usage {
     pub num_turns: Option<u64>,
     /// Premium requests billed.
     pub premium_requests: Option<f64>,
+    /// What was changed in files.
+    pub code_changes: Option<CodeChanges>,
+}
+
+/// What an agent says it changed in files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CodeChanges {
+    /// Lines that are new.
+    pub lines_added: u64,
+    /// Lines that are gone.
+    pub lines_removed: u64,
+    /// The files, each once.
+    pub files_modified: Vec<String>,
+}
+
+impl CodeChanges {
+    fn add(&mut self, other: &Self) {
+        self.lines_added = self.lines_added.saturating_add(other.lines_added);
+        self.lines_removed = self.lines_removed.saturating_add(other.lines_removed);
+        for file in &other.files_modified {
+            if !self.files_modified.contains(file) {
+                self.files_modified.push(file.clone());
+            }
+        }
+    }
 }
 
 impl Usage {
@@ -41,6 +67,11 @@ impl Usage {
         sum(&mut self.duration_ms, other.duration_ms);
         sum(&mut self.num_turns, other.num_turns);
         sum(&mut self.premium_requests, other.premium_requests);
+        match (&mut self.code_changes, &other.code_changes) {
+            (Some(have), Some(more)) => have.add(more),
+            (have @ None, Some(more)) => *have = Some(more.clone()),
+            (_, None) => {}
+        }
     }
 }
 
@@ -55,5 +86,25 @@ mod tests {
         assert_eq!(total.input_tokens, Some(7));
         assert_eq!(total.output_tokens, Some(1));
         assert_eq!(total.cost_usd, None);
+    }
+
+    #[test]
+    fn changes_are_added_and_a_file_is_named_once() {
+        let changes = |added, files: &[&str]| Usage {
+            code_changes: Some(CodeChanges {
+                lines_added: added,
+                lines_removed: 1,
+                files_modified: files.iter().map(|file| (*file).to_owned()).collect(),
+            }),
+            ..Usage::default()
+        };
+        let mut total = Usage::default();
+        total.add(&changes(2, &["a"]));
+        total.add(&Usage::default());
+        total.add(&changes(3, &["a", "b"]));
+        assert_eq!(
+            total.code_changes,
+            changes(5, &["a", "b"]).code_changes.map(|all| CodeChanges { lines_removed: 2, ..all })
+        );
     }
 }

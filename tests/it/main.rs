@@ -8,6 +8,7 @@ mod copilot;
 mod demo;
 mod doctor;
 mod folders;
+mod headless;
 mod kill;
 mod live;
 mod live_token;

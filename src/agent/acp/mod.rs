@@ -17,7 +17,6 @@ mod chatter;
 mod diff;
 mod history;
 mod life;
-mod lines;
 mod link;
 mod mcp;
 mod offers;
@@ -49,7 +48,7 @@ use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
     OwnSessions, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
 };
-use crate::model::{Check, SessionId};
+use crate::model::{Check, PermissionPolicy, SessionId};
 use history::History;
 use life::CurrentLife;
 use link::Link;
@@ -358,6 +357,7 @@ impl Runtime for Acp {
             system_prompt: None,
             options: [("mcpServers".to_owned(), serde_json::Value::Object(without))].into_iter().collect(),
             environment,
+            permissions: PermissionPolicy::default(),
             agent_session_id: None,
             suspended: None,
         })
