@@ -24,6 +24,7 @@ mod pulse;
 mod quarantine;
 mod registry;
 mod runtime;
+pub mod transcript;
 
 pub use capabilities::{Capabilities, SystemPromptSupport};
 pub use connection::{AgentCommand, Connection, QuestionAnswer, RequestAnswer, Restored, StartSpec, SuspendedTurn};

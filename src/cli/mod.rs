@@ -8,6 +8,7 @@ mod logging;
 mod models;
 mod open;
 mod output;
+mod replay;
 mod runtime_list;
 mod serve;
 mod signals;
@@ -33,6 +34,7 @@ pub fn run() -> ExitCode {
             agents::install(&flags, &arguments.common)
         }
         Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
+        Some(Command::Replay(flags)) => replay::run(&flags),
     };
     match outcome {
         Ok(code) => code,

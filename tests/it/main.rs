@@ -15,6 +15,7 @@ mod live_token;
 mod log_property;
 mod permissions;
 mod rendering;
+mod replay;
 mod routes;
 mod security;
 mod sessions;

@@ -25,6 +25,7 @@ mod permission;
 mod preflight;
 mod program;
 mod prompt;
+pub(in crate::agent) mod recording;
 mod replay;
 mod settings;
 mod tool_calls;

@@ -19,6 +19,7 @@ mod preflight;
 mod program;
 mod provider;
 mod questions;
+pub(in crate::agent) mod recording;
 mod seen;
 mod server;
 mod servers;

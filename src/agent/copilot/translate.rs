@@ -18,7 +18,7 @@ use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, RequestBody, U
 const FOLLOWED: usize = 4_096;
 
 /// Kinds that say nothing a person needs to see: what they tell is told by others, or concerns the program alone.
-const QUIET: [&str; 41] = [
+const QUIET: [&str; 42] = [
     "abort",
     "agent.interrupted",
     "assistant.intent",
@@ -59,6 +59,7 @@ const QUIET: [&str; 41] = [
     "subagent.deselected",
     "subagent.selected",
     "system.message",
+    "tool.shell_output",
     "tool_search.activated",
 ];
 const QUIET_FAMILIES: [&str; 3] = ["hook.", "model.", "user_input."];

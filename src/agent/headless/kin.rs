@@ -6,10 +6,10 @@ use std::sync::Arc;
 use super::flags::Help;
 use super::invocation::{Invocation, Wanted};
 use super::settings::HeadlessSettings;
-use super::stream::StreamReader;
 use super::{claude, copilot};
 use crate::agent::copilot::Copilot;
 use crate::agent::program::{FoundProgram, Programs};
+use crate::agent::transcript::StreamReader;
 use crate::agent::{Freshness, Model, ModelList, Runtime as _, StartError, StartSpec, mcp_servers};
 
 /// Names that Claude Code itself takes for its newest models.

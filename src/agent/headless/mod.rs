@@ -17,10 +17,8 @@ mod link;
 mod options;
 mod permissions;
 mod settings;
-mod stream;
 mod totals;
 mod turn;
-mod verdict;
 
 use std::collections::HashSet;
 use std::sync::{Arc, Weak};
@@ -32,8 +30,6 @@ use tokio_util::sync::CancellationToken;
 pub use claude::ClaudeReader;
 pub use copilot::CopilotReader;
 pub use settings::{ClaudeSettings, HeadlessSettings};
-pub use stream::{StreamEnd, StreamReader, Terminal};
-pub use verdict::{ProcessEnd, judge};
 
 use super::copilot::Copilot;
 use super::{

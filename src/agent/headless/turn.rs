@@ -10,10 +10,9 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::life::{Life, Running};
-use super::stream::{StreamEnd, StreamReader};
-use super::verdict::ProcessEnd;
 use crate::agent::lines::{LONGEST, Line, next_line};
 use crate::agent::private_file::PrivateFile;
+use crate::agent::transcript::{ProcessEnd, StreamEnd, StreamReader};
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd};
 use crate::process::ChildProcess;
 

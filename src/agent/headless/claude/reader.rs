@@ -11,9 +11,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::stream::{StreamEnd, StreamReader, Tally, Terminal};
 use super::{TITLE, tool_result};
 use crate::agent::failure::{Failure, classify};
+use crate::agent::transcript::{StreamEnd, StreamReader, Tally, Terminal};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::{BlockKey, BlockKind, ErrorClass, Usage};
 
@@ -358,7 +358,11 @@ fn usage(result: &Value) -> Usage {
     let tokens = |name: &str| result["usage"][name].as_u64();
     // The total is counted over the session in newer versions, which say the difference too.
     let since = result["model_usage_since_last_result"].as_object();
-    let since = since.map(|models| models.values().filter_map(|model| model["costUSD"].as_f64()).sum());
+    // A sum of nothing is not a negative zero here.
+    let cost = |models: &serde_json::Map<String, Value>| {
+        models.values().filter_map(|model| model["costUSD"].as_f64()).fold(0.0, |sum, cost| sum + cost)
+    };
+    let since = since.map(cost);
     Usage {
         cost_usd: since.or_else(|| result["total_cost_usd"].as_f64()),
         input_tokens: tokens("input_tokens"),
@@ -423,7 +427,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agent::headless::verdict::{ProcessEnd, judge};
+    use crate::agent::transcript::{ProcessEnd, judge};
 
     fn read(lines: &[Value]) -> (Vec<AgentEvent>, StreamEnd) {
         let (mut reader, mut events) = (ClaudeReader::new(), Vec::new());

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::stream::{StreamEnd, StreamReader, Tally, Terminal};
 use crate::agent::copilot::Translator;
 use crate::agent::failure::Failure;
+use crate::agent::transcript::{StreamEnd, StreamReader, Tally, Terminal};
 use crate::agent::{AgentEvent, BlockEnd};
 use crate::model::{CodeChanges, Usage};
 
@@ -222,7 +222,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::agent::headless::verdict::{ProcessEnd, judge};
+    use crate::agent::transcript::{ProcessEnd, judge};
     use crate::model::BlockKind;
 
     fn read(lines: &[Value]) -> (Vec<AgentEvent>, StreamEnd) {

@@ -59,7 +59,7 @@ pub struct StreamEnd {
 
 /// Follows the events of a turn as a session does: the same final text, the same open calls.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(in crate::agent) struct Tally {
     pub text: String,
     /// Messages of sub-agents, which are no part of the answer.
     asides: HashSet<String>,
