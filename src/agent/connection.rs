@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{AgentEvent, Pulse};
-use crate::model::{Attachment, Decision, OpenRequest, SessionId};
+use crate::model::{Attachment, Decision, OpenRequest, PermissionPolicy, SessionId};
 
 /// What a runtime needs to know to open a connection.
 #[derive(Clone, Debug)]
@@ -29,6 +29,8 @@ pub struct StartSpec {
     pub options: Map<String, Value>,
     /// The environment for child processes, already without anything of ours.
     pub environment: BTreeMap<String, String>,
+    /// What the agent may do, for runtimes that cannot ask while a turn runs.
+    pub permissions: PermissionPolicy,
     /// The agent's own session to go on with.
     pub agent_session_id: Option<String>,
     /// A turn that waited for a person when the last connection ended. Only for runtimes with `durable_requests`.
@@ -121,6 +123,8 @@ pub enum AgentCommand {
         /// Reasoning effort.
         effort: Option<String>,
     },
+    /// What the agent may do has changed. Only for runtimes without `permissions`; the others ask each time.
+    Permit(PermissionPolicy),
 }
 
 /// What became of the agent's own session.

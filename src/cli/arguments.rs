@@ -45,6 +45,8 @@ pub(super) enum Command {
     Usage(UsageFlags),
     /// Check this machine, its agents and our own folder
     Doctor(DoctorFlags),
+    /// Read a recorded transcript of an agent and print what it means, for bug reports
+    Replay(ReplayFlags),
 }
 
 #[derive(Debug, Subcommand)]
@@ -100,7 +102,7 @@ pub(super) enum AgentsCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct InstallFlags {
-    /// The agent: copilot
+    /// The agent: copilot or claude
     pub name: String,
     /// A version other than the newest
     #[arg(long = "agent-version", value_name = "VERSION")]
@@ -132,6 +134,18 @@ pub(super) struct DoctorFlags {
     /// Leave out the permission canary, which runs each agent once on a scripted model
     #[arg(long)]
     pub no_canary: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ReplayFlags {
+    /// Whose transcript it is: copilot, copilot-headless, claude, copilot-acp or acp:NAME
+    #[arg(long, value_name = "NAME")]
+    pub runtime: String,
+    /// Print one line with what the last turn came to instead of every event
+    #[arg(long = "final")]
+    pub is_final: bool,
+    /// The transcript, a JSON value on each line
+    pub file: PathBuf,
 }
 
 /// Flags of every command.

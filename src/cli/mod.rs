@@ -10,6 +10,7 @@ mod logging;
 mod models;
 mod open;
 mod output;
+mod replay;
 mod runtime_list;
 mod serve;
 mod signals;
@@ -38,6 +39,7 @@ pub fn run() -> ExitCode {
         }
         Some(Command::Usage(flags)) => usage::usage(&flags, &arguments.common),
         Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
+        Some(Command::Replay(flags)) => replay::run(&flags),
     };
     match outcome {
         Ok(code) => code,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::acp::{Acp, AcpSettings};
 use crate::agent::copilot::{Copilot, CopilotSettings, OwnProvider};
 use crate::agent::demo::Demo;
+use crate::agent::headless::{ClaudeSettings, Headless, HeadlessSettings};
 use crate::agent::{Quarantine, Runtime, Runtimes, agent_environment};
 use crate::config::{AcpAgent, Config, McpServer, Provider, ProviderKind, WireApi};
 use crate::process::Supervisor;
@@ -24,14 +25,44 @@ pub(super) fn runtimes(
     let acp = acp_of_copilot(config, &settings);
     let environment = agent_environment(std::env::vars(), &config.agents.environment);
     let common = AcpSettings { environment, ..acp.clone() };
+    let headless = headless_settings(&acp, config, data_folder);
     let copilot = Arc::new(Copilot::new(settings));
     let mut all: Vec<Arc<dyn Runtime>> = vec![Arc::clone(&copilot) as Arc<dyn Runtime>];
-    all.push(Arc::new(Acp::of_copilot(copilot, acp)));
+    all.push(Arc::new(Acp::of_copilot(Arc::clone(&copilot), acp)));
+    let (of_copilot, of_claude, claude) = headless;
+    all.push(Arc::new(Headless::of_copilot(copilot, of_copilot)));
+    all.push(Arc::new(Headless::of_claude(claude, of_claude)));
     for (name, agent) in &config.acp {
         all.push(Arc::new(Acp::configured(acp_settings(common.clone(), name, agent))));
     }
     all.push(Arc::new(Demo::new()));
     Runtimes::new(all)
+}
+
+/// What the headless runtimes share with the others: Copilot's, Claude Code's, and what only the latter has.
+fn headless_settings(
+    acp: &AcpSettings,
+    config: &Config,
+    data_folder: &Path,
+) -> (HeadlessSettings, HeadlessSettings, ClaudeSettings) {
+    let environment = agent_environment(std::env::vars(), &config.agents.environment);
+    let of_copilot = HeadlessSettings {
+        variables: acp.variables.clone(),
+        environment: acp.environment.clone(),
+        mcp_servers: acp.mcp_servers.clone(),
+        quarantine: Arc::clone(&acp.quarantine),
+        supervisor: acp.supervisor.clone(),
+    };
+    let of_claude =
+        HeadlessSettings { variables: BTreeMap::new(), environment: environment.clone(), ..of_copilot.clone() };
+    let claude = &config.agents.claude;
+    let claude = ClaudeSettings {
+        environment,
+        program: (!claude.program.as_os_str().is_empty()).then(|| claude.program.clone()),
+        data_folder: Some(data_folder.to_owned()),
+        models: claude.models.clone(),
+    };
+    (of_copilot, of_claude, claude)
 }
 
 /// What Copilot over ACP shares with Copilot.

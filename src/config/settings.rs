@@ -262,6 +262,18 @@ pub struct Agents {
     pub trusted_versions: Vec<String>,
     /// GitHub Copilot.
     pub copilot: Copilot,
+    /// Claude Code.
+    pub claude: Claude,
+}
+
+/// Claude Code, the runtime `claude`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Claude {
+    /// The program; empty to look for it.
+    pub program: PathBuf,
+    /// Models to offer beside its own short names.
+    pub models: Vec<String>,
 }
 
 /// GitHub Copilot over the SDK protocol.

@@ -41,4 +41,4 @@ pub use session::{SessionProfile, SessionSummary};
 pub use session_defaults::SessionDefaults;
 pub use state::SessionState;
 pub use timestamp::Timestamp;
-pub use usage::{UnknownFigures, Usage, UsageTotal};
+pub use usage::{CodeChanges, UnknownFigures, Usage, UsageTotal};

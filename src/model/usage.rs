@@ -29,6 +29,32 @@ pub struct Usage {
     /// The model that was used, where the agent says so; no part of a sum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// What was changed in files.
+    pub code_changes: Option<CodeChanges>,
+}
+
+/// What an agent says it changed in files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct CodeChanges {
+    /// Lines that are new.
+    pub lines_added: u64,
+    /// Lines that are gone.
+    pub lines_removed: u64,
+    /// The files, each once.
+    pub files_modified: Vec<String>,
+}
+
+impl CodeChanges {
+    fn add(&mut self, other: &Self) {
+        self.lines_added = self.lines_added.saturating_add(other.lines_added);
+        self.lines_removed = self.lines_removed.saturating_add(other.lines_removed);
+        for file in &other.files_modified {
+            if !self.files_modified.contains(file) {
+                self.files_modified.push(file.clone());
+            }
+        }
+    }
 }
 
 impl Usage {
@@ -49,6 +75,11 @@ impl Usage {
         sum(&mut self.duration_ms, other.duration_ms, u64::saturating_add);
         sum(&mut self.num_turns, other.num_turns, u64::saturating_add);
         sum(&mut self.premium_requests, other.premium_requests, money);
+        match (&mut self.code_changes, &other.code_changes) {
+            (Some(have), Some(more)) => have.add(more),
+            (have @ None, Some(more)) => *have = Some(more.clone()),
+            (_, None) => {}
+        }
     }
 
     /// The report without what cannot be: no number, below nothing, or beyond all measure.
@@ -66,6 +97,7 @@ impl Usage {
             num_turns: whole(self.num_turns),
             premium_requests: money(self.premium_requests),
             model: self.model,
+            code_changes: self.code_changes,
         }
     }
 
@@ -158,5 +190,25 @@ mod tests {
         assert_eq!(report("3").model_in("ollama/qwen3"), "3");
         assert_eq!(report("").model_in("gpt-5.2"), "gpt-5.2");
         assert_eq!(Usage::default().model_in("gpt-5.2"), "gpt-5.2");
+    }
+
+    #[test]
+    fn changes_are_added_and_a_file_is_named_once() {
+        let changes = |added, files: &[&str]| Usage {
+            code_changes: Some(CodeChanges {
+                lines_added: added,
+                lines_removed: 1,
+                files_modified: files.iter().map(|file| (*file).to_owned()).collect(),
+            }),
+            ..Usage::default()
+        };
+        let mut total = Usage::default();
+        total.add(&changes(2, &["a"]));
+        total.add(&Usage::default());
+        total.add(&changes(3, &["a", "b"]));
+        assert_eq!(
+            total.code_changes,
+            changes(5, &["a", "b"]).code_changes.map(|all| CodeChanges { lines_removed: 2, ..all })
+        );
     }
 }

@@ -53,6 +53,25 @@ pub enum SpawnError {
     },
 }
 
+/// How a child ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exit {
+    /// Its own word on it.
+    pub code: Option<i32>,
+    /// What ended it from outside.
+    pub signal: Option<i32>,
+}
+
+impl Exit {
+    fn of(status: std::process::ExitStatus) -> Self {
+        #[cfg(unix)]
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        #[cfg(not(unix))]
+        let signal = None;
+        Self { code: status.code(), signal }
+    }
+}
+
 /// A running child. Dropping it kills its whole group and everything else that it has started.
 #[derive(Debug)]
 pub struct ChildProcess {
@@ -124,6 +143,25 @@ impl ChildProcess {
             }
             Err(error) => error.to_string(),
         }
+    }
+
+    /// Waits until it ends by itself. Gives how, for those who judge it. May be dropped and asked again.
+    pub async fn exit(&mut self) -> Exit {
+        match self.child.wait().await {
+            Ok(status) => {
+                self.succeeded = status.success();
+                Exit::of(status)
+            }
+            Err(error) => {
+                tracing::warn!(%error, pid = self.id, "nobody knows how a child ended");
+                Exit::default()
+            }
+        }
+    }
+
+    /// Asks its whole group to end, and does not wait for it.
+    pub fn ask_to_end(&self) {
+        signal_group(self.id, Signal::Terminate);
     }
 
     /// Waits until it ends by itself. Gives whether it ended well, and its last words.
@@ -280,6 +318,16 @@ mod tests {
         while child.stderr().text() != "trouble" {
             tokio::task::yield_now().await;
         }
+    }
+
+    #[tokio::test]
+    async fn how_a_child_ended_is_told_by_code_or_by_signal() {
+        let (mut child, _stdin, _stdout) = spawn("exit 7").expect("started");
+        assert_eq!(child.exit().await, Exit { code: Some(7), signal: None });
+        let (mut child, _stdin, stdout) = spawn("echo ready; exec sleep 1000").expect("started");
+        BufReader::new(stdout).lines().next_line().await.expect("readable").expect("a line");
+        child.ask_to_end();
+        assert_eq!(child.exit().await, Exit { code: None, signal: Some(15) });
     }
 
     #[tokio::test]

@@ -22,7 +22,7 @@ mod sweep;
 mod system;
 
 pub use capture::{Capture, CaptureError, Captured};
-pub use child::{ChildProcess, ProcessSpec, SpawnError};
+pub use child::{ChildProcess, Exit, ProcessSpec, SpawnError};
 pub use figures::{ProcessFigures, ProcessProbe};
 pub use stderr_tail::StderrTail;
 pub use supervisor::{LedgerError, Orphan, Supervisor};

@@ -242,6 +242,7 @@ fn total(row: &Row<'_>) -> rusqlite::Result<UsageTotal> {
             num_turns: row.get(figure(6))?,
             premium_requests: row.get(figure(7))?,
             model: None,
+            code_changes: None,
         },
         unknown: UnknownFigures {
             cost_usd: unknown(0)?,

@@ -59,6 +59,7 @@ impl Runtime for Suspect {
             system_prompt: None,
             options: serde_json::Map::new(),
             environment: std::collections::BTreeMap::new(),
+            permissions: flightdeck::model::PermissionPolicy::default(),
             agent_session_id: None,
             suspended: None,
         })

@@ -284,6 +284,8 @@ impl Link {
                 self.tell(AgentEvent::Idle).await
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, &answer),
+            // It asks each time, and the session answers.
+            AgentCommand::Permit(_) => Ok(()),
             AgentCommand::Configure { model, effort } => {
                 if !model.is_empty() {
                     let (method, params) = self.translator.offers.choose_model(&self.session, &model);

@@ -1,6 +1,6 @@
 //! MCP servers for a session: by the protocol where the agent takes them, else by the way that works for it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use agent_client_protocol_schema::v1::{
     EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio,
@@ -8,6 +8,7 @@ use agent_client_protocol_schema::v1::{
 use serde_json::{Map, Value, json};
 
 use super::agent::About;
+use crate::agent::private_file::PrivateFile;
 
 /// What goes where.
 #[derive(Debug, Default)]
@@ -52,9 +53,8 @@ fn pairs(table: &Value) -> impl Iterator<Item = (String, String)> {
     fields.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())))
 }
 
-/// A file with the programs among the servers, for Copilot's command line: what is in it may be secret, and a command
-/// line is not. It goes away with this.
-pub(super) struct ServerFile(PathBuf);
+/// A file with the programs among the servers, for Copilot's command line.
+pub(super) struct ServerFile(PrivateFile);
 
 impl ServerFile {
     /// `None` where there are no programs.
@@ -67,29 +67,12 @@ impl ServerFile {
         if programs.is_empty() {
             return Ok(None);
         }
-        let path = std::env::temp_dir().join(format!("flightdeck-mcp-{}.json", uuid::Uuid::new_v4()));
-        let mut options = std::fs::OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let file = Self(path);
-        std::io::Write::write_all(
-            &mut options.open(&file.0)?,
-            json!({ "mcpServers": programs }).to_string().as_bytes(),
-        )?;
-        Ok(Some(file))
+        let text = json!({ "mcpServers": programs }).to_string();
+        Ok(Some(Self(PrivateFile::write("mcp", ".json", text.as_bytes())?)))
     }
 
     pub fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for ServerFile {
-    fn drop(&mut self) {
-        if let Err(error) = std::fs::remove_file(&self.0) {
-            tracing::debug!(%error, file = %self.0.display(), "a file for an agent's start is left over");
-        }
+        self.0.path()
     }
 }
 

@@ -17,7 +17,6 @@ mod chatter;
 mod diff;
 mod history;
 mod life;
-mod lines;
 mod link;
 mod mcp;
 mod offers;
@@ -26,6 +25,7 @@ mod permission;
 mod preflight;
 mod program;
 mod prompt;
+pub(in crate::agent) mod recording;
 mod replay;
 mod settings;
 mod tool_calls;
@@ -49,7 +49,7 @@ use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
     ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
 };
-use crate::model::{Check, SessionId};
+use crate::model::{Check, PermissionPolicy, SessionId};
 use history::History;
 use life::CurrentLife;
 use link::Link;
@@ -361,6 +361,7 @@ impl Runtime for Acp {
             system_prompt: None,
             options: [("mcpServers".to_owned(), serde_json::Value::Object(without))].into_iter().collect(),
             environment,
+            permissions: PermissionPolicy::default(),
             agent_session_id: None,
             suspended: None,
         })

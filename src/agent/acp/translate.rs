@@ -54,7 +54,11 @@ pub(super) struct TurnEnd<'a> {
 
 impl Translator {
     pub fn new(is_copilot: bool, offers: Offers) -> Self {
-        let prefix = uuid::Uuid::new_v4().simple().to_string()[..8].to_owned();
+        Self::with_prefix(uuid::Uuid::new_v4().simple().to_string()[..8].to_owned(), is_copilot, offers)
+    }
+
+    /// As [`Self::new`], with a beginning of ids that the caller chooses.
+    pub fn with_prefix(prefix: String, is_copilot: bool, offers: Offers) -> Self {
         Self {
             prefix,
             made_up: 0,

@@ -137,7 +137,7 @@ fn past(events: Vec<Box<RawValue>>) -> Vec<Past> {
         if let Some((id, content)) = Translator::recorded_reasoning(&raw) {
             past.push(Past::Event(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content })));
         }
-        for translated in translator.translate(raw) {
+        for translated in translator.translate(&raw) {
             // Figures of the past are not spent again, and what was asked then cannot be answered now.
             if let Translated::Event(event) = translated
                 && !matches!(

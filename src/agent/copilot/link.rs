@@ -104,7 +104,7 @@ impl Link {
     async fn hear(&mut self, message: FromProgram, calls: &mut Calls) -> Result<(), NobodyListens> {
         match message {
             FromProgram::Event(raw) => {
-                for translated in self.translator.translate(raw) {
+                for translated in self.translator.translate(&raw) {
                     match translated {
                         Translated::Event(AgentEvent::TurnFailed { failure }) => {
                             let failure = self.about_login(failure).await;
@@ -177,6 +177,8 @@ impl Link {
                 self.call(calls, "session.model.switchTo", params, Outcome::Refused);
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, answer, calls).await,
+            // It asks each time, and the session answers.
+            AgentCommand::Permit(_) => {}
         }
     }
 

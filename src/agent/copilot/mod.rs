@@ -21,6 +21,8 @@ mod program;
 mod provider;
 mod provider_check;
 mod questions;
+pub(in crate::agent) mod recording;
+mod seen;
 mod server;
 mod servers;
 mod settings;
@@ -38,6 +40,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use settings::{CopilotSettings, OwnProvider};
+pub(in crate::agent) use translate::Translator;
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
@@ -45,16 +48,15 @@ use super::{
     SystemPromptSupport,
 };
 use crate::agent::program::FoundProgram;
-use crate::model::{Check, SessionId};
+use crate::model::{Check, PermissionPolicy, SessionId};
 use authentication::{Answer, Authentication};
 use history::History;
 use link::{Link, TasksAsked};
 use login::DeviceLogin;
 use models::Models;
 use opening::Opening;
-use provider::Router;
+use provider::{Route, Router};
 use servers::Servers;
-use translate::Translator;
 
 /// How errors name the agent.
 const TITLE: &str = "Copilot";
@@ -129,14 +131,14 @@ impl Copilot {
             || self.settings.providers.values().any(|provider| !provider.models.is_empty())
     }
 
-    /// Where the CLI is that speaks ACP; or what to do.
+    /// Where the whole CLI is, which speaks more than the SDK's protocol; or what to do.
     pub(in crate::agent) async fn cli(&self) -> Result<FoundProgram, String> {
         let program = self.servers.programs.find().await?;
         if program::is_whole_cli(&program) {
             return Ok(program);
         }
         Err(format!(
-            "{} is the SDK's server alone, which does not speak ACP: run `{}` for the whole CLI",
+            "{} is the SDK's server alone, which speaks neither ACP nor JSON lines: run `{}` for the whole CLI",
             program.path.display(),
             program::INSTALL_COMMAND
         ))
@@ -160,21 +162,37 @@ impl Copilot {
         Ok(route.model)
     }
 
+    /// As [`Self::provide`], after making sure that the session does not fail for want of a login.
+    pub(in crate::agent) async fn provide_logged_in(
+        &self,
+        spec: &StartSpec,
+        environment: &mut BTreeMap<String, String>,
+    ) -> Result<String, StartError> {
+        self.check_login(&provider::route(spec, &self.settings.providers, &spec.environment)?).await?;
+        self.provide(spec, environment)
+    }
+
+    async fn check_login(&self, route: &Route) -> Result<(), StartError> {
+        if route.provider.is_some() {
+            return Ok(());
+        }
+        // The program would take the session and fail its first prompt.
+        let is_out = |answer: Answer| answer == Answer::LoggedOut;
+        // Asked again, because somebody may have logged in since. What else is wrong shows at the next step.
+        if is_out(self.authentication.recent(&self.servers).await)
+            && is_out(self.authentication.ask_anew(&self.servers).await)
+        {
+            return Err(StartError::NeedsLogin(LOGIN_HINT.to_owned()));
+        }
+        Ok(())
+    }
+
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
         parameters::check_options(&spec.options).map_err(StartError::Permanent)?;
         let route = provider::route(&spec, &self.settings.providers, &self.settings.environment)?;
         // Listened for from before the question, so that no login in between is missed.
         let logins = route.provider.is_none().then(|| self.authentication.changes());
-        if route.provider.is_none() {
-            // The program would take the session and fail its first prompt.
-            let is_out = |answer: Answer| answer == Answer::LoggedOut;
-            // Asked again, because somebody may have logged in since. What else is wrong shows at the next step.
-            if is_out(self.authentication.recent(&self.servers).await)
-                && is_out(self.authentication.ask_anew(&self.servers).await)
-            {
-                return Err(StartError::NeedsLogin(LOGIN_HINT.to_owned()));
-            }
-        }
+        self.check_login(&route).await?;
         let (session, method) = match &spec.agent_session_id {
             Some(id) => (id.clone(), "session.resume"),
             None => (uuid::Uuid::new_v4().to_string(), "session.create"),
@@ -390,6 +408,7 @@ impl Runtime for Copilot {
                 .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
             environment: self.settings.environment.clone(),
+            permissions: PermissionPolicy::default(),
             agent_session_id: None,
             suspended: None,
         })

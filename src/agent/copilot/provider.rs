@@ -142,6 +142,7 @@ mod tests {
             system_prompt: None,
             options: provider.map(|value| ("provider".to_owned(), value)).into_iter().collect::<Map<_, _>>(),
             environment: BTreeMap::new(),
+            permissions: crate::model::PermissionPolicy::default(),
             agent_session_id: None,
             suspended: None,
         }

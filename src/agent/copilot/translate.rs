@@ -1,22 +1,24 @@
 //! From Copilot's events to ours. What we do not know is kept raw; nothing here can break a turn.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::questions::Question;
+use super::seen::Seen;
 use super::{TITLE, notices, permission, tool_results};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, RequestBody, Usage};
 
-/// Events remembered to notice repetitions: under bursts the CLI sends the same deltas again.
-const REMEMBERED: usize = 65_536;
+/// Blocks and calls that are followed at once. Nobody has that many; a stream of rubbish may.
+const FOLLOWED: usize = 4_096;
 
 /// Kinds that say nothing a person needs to see: what they tell is told by others, or concerns the program alone.
-const QUIET: [&str; 41] = [
+const QUIET: [&str; 42] = [
     "abort",
     "agent.interrupted",
     "assistant.intent",
@@ -57,6 +59,7 @@ const QUIET: [&str; 41] = [
     "subagent.deselected",
     "subagent.selected",
     "system.message",
+    "tool.shell_output",
     "tool_search.activated",
 ];
 const QUIET_FAMILIES: [&str; 3] = ["hook.", "model.", "user_input."];
@@ -75,15 +78,26 @@ const QUIET_OF_SUB_AGENTS: [&str; 8] = [
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Event<'a> {
-    #[serde(rename = "type")]
-    kind: &'a str,
-    #[serde(default)]
-    id: Option<&'a str>,
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
     /// Which sub-agent it comes from.
-    #[serde(default)]
-    agent_id: Option<&'a str>,
+    #[serde(borrow, default)]
+    agent_id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     data: Option<&'a RawValue>,
+}
+
+/// The data of a delta, which is nearly all of a stream: read without touching anything else.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DeltaData<'a> {
+    #[serde(borrow, alias = "reasoningId")]
+    message_id: Cow<'a, str>,
+    delta_content: String,
+    #[serde(default)]
+    parent_tool_call_id: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -92,7 +106,6 @@ struct Data {
     turn_id: Option<String>,
     message_id: Option<String>,
     reasoning_id: Option<String>,
-    delta_content: Option<String>,
     content: Option<String>,
     reasoning_text: Option<String>,
     source: Option<String>,
@@ -144,9 +157,8 @@ impl From<AgentEvent> for Translated {
 
 /// What is known of one Copilot session while its events are read.
 #[derive(Debug, Default)]
-pub(super) struct Translator {
-    seen: HashSet<String>,
-    seen_in_order: VecDeque<String>,
+pub(in crate::agent) struct Translator {
+    seen: Seen,
     /// `interactive`, `plan` or `autopilot`.
     mode: String,
     /// The end of the turn was told, and the session's own idle, which may come much later, says nothing new.
@@ -167,50 +179,76 @@ impl Translator {
     }
 
     /// What one of Copilot's events means to us.
-    pub fn translate(&mut self, raw: Box<RawValue>) -> Vec<Translated> {
+    pub(super) fn translate(&mut self, raw: &RawValue) -> Vec<Translated> {
         let Ok(event) = serde_json::from_str::<Event<'_>>(raw.get()) else {
             return vec![unknown("unreadable", raw)];
         };
-        if event.id.is_some_and(|id| !self.is_new(id)) {
+        if event.id.is_some_and(|id| !self.seen.is_new(id.get())) {
             return Vec::new();
         }
-        let kind = event.kind.to_owned();
-        let is_quiet = QUIET.contains(&kind.as_str())
-            || QUIET_FAMILIES.iter().any(|family| kind.starts_with(family))
-            || (event.agent_id.is_some() && QUIET_OF_SUB_AGENTS.contains(&kind.as_str()));
-        if is_quiet {
-            return Vec::new();
+        let mut events = Vec::new();
+        if self.quick(&event, &mut events) {
+            return events.into_iter().map(Translated::from).collect();
         }
+        self.whole_event(&event, raw)
+    }
+
+    /// As [`Self::translate`], of a line that nobody can answer: what is asked is left out. `false` for a line that is
+    /// no event.
+    pub fn read(&mut self, line: &str, events: &mut Vec<AgentEvent>) -> bool {
+        let Ok(event) = serde_json::from_str::<Event<'_>>(line) else { return false };
+        if event.id.is_some_and(|id| !self.seen.is_new(id.get())) || self.quick(&event, events) {
+            return true;
+        }
+        let Ok(raw) = serde_json::from_str::<&RawValue>(line) else { return false };
+        let ours = |translated| if let Translated::Event(event) = translated { Some(event) } else { None };
+        events.extend(self.whole_event(&event, raw).into_iter().filter_map(ours));
+        true
+    }
+
+    /// Deals with what a stream is full of: deltas, and kinds that say nothing. `false` for everything else.
+    fn quick(&mut self, event: &Event<'_>, events: &mut Vec<AgentEvent>) -> bool {
+        let kind = match event.kind.as_ref() {
+            "assistant.message_delta" => BlockKind::Message,
+            "assistant.reasoning_delta" => BlockKind::Reasoning,
+            other => return is_quiet(other, event.agent_id.is_some()),
+        };
+        let Some(data) = event.data.and_then(|data| serde_json::from_str::<DeltaData<'_>>(data.get()).ok()) else {
+            return false;
+        };
+        let key = BlockKey::new(kind, data.message_id);
+        self.begin(&key, data.parent_tool_call_id, event.agent_id.is_some(), events);
+        events.push(AgentEvent::BlockDelta { key, delta: data.delta_content });
+        true
+    }
+
+    fn whole_event(&mut self, event: &Event<'_>, raw: &RawValue) -> Vec<Translated> {
+        let (kind, is_sub_agents) = (event.kind.as_ref(), event.agent_id.is_some());
         if kind == "session.background_tasks_changed" {
             return vec![Translated::TasksChanged];
         }
-        let (data, is_sub_agents) = (event.data.map_or("{}", RawValue::get), event.agent_id.is_some());
-        let known = serde_json::from_str::<Data>(data).ok().and_then(|data| self.known(&kind, data, is_sub_agents));
+        let data = event.data.map_or("{}", RawValue::get);
+        let known = serde_json::from_str::<Data>(data).ok().and_then(|data| self.known(kind, data, is_sub_agents));
         if let Some(events) = known {
             return events.into_iter().map(Translated::from).collect();
         }
         let value: Value = serde_json::from_str(data).unwrap_or_default();
-        if let Some((question, body)) = Question::from_event(&kind, &value)
+        if let Some((question, body)) = Question::from_event(kind, &value)
             && let Some(id) = value["requestId"].as_str()
         {
             return vec![Translated::Asked { id: id.to_owned(), question, body }];
         }
-        match notices::notices(&kind, &value) {
+        match notices::notices(kind, &value) {
             Some(notices) => notices.into_iter().map(Translated::from).collect(),
-            None => vec![unknown(&kind, raw)],
+            None => vec![unknown(kind, raw)],
         }
     }
 
-    fn is_new(&mut self, id: &str) -> bool {
-        if !self.seen.insert(id.to_owned()) {
-            return false;
-        }
-        self.seen_in_order.push_back(id.to_owned());
-        let too_many = self.seen_in_order.len() > REMEMBERED;
-        if let Some(oldest) = self.seen_in_order.pop_front_if(|_| too_many) {
-            self.seen.remove(&oldest);
-        }
-        true
+    /// What was begun and never ended, when nothing follows any more.
+    pub fn left_open(&mut self) -> Vec<BlockKey> {
+        let mut open: Vec<BlockKey> = self.begun.drain().map(|(key, _)| key).collect();
+        open.sort();
+        open
     }
 
     /// `None` for a kind, or a shape of it, that is not known here.
@@ -243,12 +281,6 @@ impl Translator {
                 }
                 _ => Vec::new(),
             }),
-            "assistant.message_delta" => {
-                let (key, delta) = (BlockKey::new(BlockKind::Message, data.message_id?), data.delta_content?);
-                let mut events = self.begin(&key, data.parent_tool_call_id, is_sub_agents);
-                events.push(AgentEvent::BlockDelta { key, delta });
-                Some(events)
-            }
             "assistant.message" => {
                 let (id, content) = (data.message_id?, data.content.unwrap_or_default());
                 let key = BlockKey::new(BlockKind::Message, &id);
@@ -256,21 +288,17 @@ impl Translator {
                 if content.is_empty() && !self.begun.contains_key(&key) {
                     return Some(Vec::new());
                 }
-                let mut events = self.begin(&key, data.parent_tool_call_id, is_sub_agents);
+                let mut events = Vec::new();
+                self.begin(&key, data.parent_tool_call_id, is_sub_agents, &mut events);
                 self.begun.remove(&key);
                 events.push(AgentEvent::BlockEnded(BlockEnd::Message { id, content }));
-                Some(events)
-            }
-            "assistant.reasoning_delta" => {
-                let (key, delta) = (BlockKey::new(BlockKind::Reasoning, data.reasoning_id?), data.delta_content?);
-                let mut events = self.begin(&key, data.parent_tool_call_id, is_sub_agents);
-                events.push(AgentEvent::BlockDelta { key, delta });
                 Some(events)
             }
             "assistant.reasoning" => {
                 let (id, content) = (data.reasoning_id?, data.content.unwrap_or_default());
                 let key = BlockKey::new(BlockKind::Reasoning, &id);
-                let mut events = self.begin(&key, data.parent_tool_call_id, is_sub_agents);
+                let mut events = Vec::new();
+                self.begin(&key, data.parent_tool_call_id, is_sub_agents, &mut events);
                 self.begun.remove(&key);
                 events.push(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content }));
                 Some(events)
@@ -290,7 +318,9 @@ impl Translator {
             "tool.execution_complete" => {
                 let id = data.tool_call_id?;
                 self.outputs.remove(&id);
-                self.ended_tools.insert(id.clone());
+                if self.ended_tools.len() < FOLLOWED {
+                    self.ended_tools.insert(id.clone());
+                }
                 let mut events =
                     data.result.as_ref().map(|result| tool_results::images(&id, result)).unwrap_or_default();
                 let result = data.result.as_ref().map(tool_results::result);
@@ -319,7 +349,7 @@ impl Translator {
     }
 
     /// A message of the history: whole, with the reasoning that led to it.
-    pub fn recorded_reasoning(raw: &RawValue) -> Option<(String, String)> {
+    pub(super) fn recorded_reasoning(raw: &RawValue) -> Option<(String, String)> {
         let event = serde_json::from_str::<Event<'_>>(raw.get()).ok()?;
         let data: Data = serde_json::from_str(event.data?.get()).ok()?;
         let text = data.reasoning_text.filter(|text| !text.is_empty() && event.kind == "assistant.message")?;
@@ -327,15 +357,20 @@ impl Translator {
     }
 
     /// A sub-agent's block says whose it is when it begins; the session makes up all other beginnings itself.
-    fn begin(&mut self, key: &BlockKey, parent: Option<String>, is_sub_agents: bool) -> Vec<AgentEvent> {
-        let is_new = self.begun.insert(key.clone(), is_sub_agents).is_none();
-        let id = key.id.clone();
-        match parent {
-            Some(_) if is_new => vec![AgentEvent::BlockStarted(match key.kind {
+    fn begin(&mut self, key: &BlockKey, parent: Option<String>, is_sub_agents: bool, events: &mut Vec<AgentEvent>) {
+        if self.begun.contains_key(key) {
+            return;
+        }
+        if self.begun.len() >= FOLLOWED {
+            events.extend(self.left_open().into_iter().map(AgentEvent::BlockDiscarded));
+        }
+        self.begun.insert(key.clone(), is_sub_agents);
+        if parent.is_some() {
+            let id = key.id.clone();
+            events.push(AgentEvent::BlockStarted(match key.kind {
                 BlockKind::Reasoning => BlockStart::Reasoning { id, parent },
                 _ => BlockStart::Message { id, parent },
-            })],
-            _ => Vec::new(),
+            }));
         }
     }
 
@@ -358,6 +393,9 @@ impl Translator {
     fn partial_output(&mut self, id: String, output: &str) -> Vec<AgentEvent> {
         if self.ended_tools.contains(&id) {
             return Vec::new();
+        }
+        if self.outputs.len() >= FOLLOWED {
+            self.outputs.clear();
         }
         let sent = self.outputs.entry(id.clone()).or_default();
         let new = output.get(*sent..).unwrap_or(output).to_owned();
@@ -398,8 +436,14 @@ fn usage(data: &Data) -> Usage {
     }
 }
 
-fn unknown(kind: &str, raw: Box<RawValue>) -> Translated {
-    AgentEvent::Unknown { kind: kind.to_owned(), raw }.into()
+fn unknown(kind: &str, raw: &RawValue) -> Translated {
+    AgentEvent::Unknown { kind: kind.to_owned(), raw: raw.to_owned() }.into()
+}
+
+fn is_quiet(kind: &str, is_sub_agents: bool) -> bool {
+    QUIET.contains(&kind)
+        || QUIET_FAMILIES.iter().any(|family| kind.starts_with(family))
+        || (is_sub_agents && QUIET_OF_SUB_AGENTS.contains(&kind))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts, which JSON may write as 1.0")]
@@ -445,7 +489,7 @@ mod tests {
         let mut translator = Translator::default();
         let (mut open, mut texts, mut idles) = (HashSet::new(), Vec::new(), 0);
         for raw in recorded() {
-            for event in ours(translator.translate(raw)) {
+            for event in ours(translator.translate(&raw)) {
                 match event {
                     AgentEvent::Unknown { kind, .. } => {
                         assert!(matches!(kind.as_str(), "external_tool.requested"), "{kind} is not understood");
@@ -488,9 +532,9 @@ mod tests {
             }))
         };
         let mut translator = Translator::default();
-        assert_eq!(translator.translate(delta("1")).len(), 1);
-        assert_eq!(translator.translate(delta("2")).len(), 1);
-        assert_eq!(translator.translate(delta("1")).len(), 0);
+        assert_eq!(translator.translate(&delta("1")).len(), 1);
+        assert_eq!(translator.translate(&delta("2")).len(), 1);
+        assert_eq!(translator.translate(&delta("1")).len(), 0);
     }
 
     #[test]
@@ -503,7 +547,7 @@ mod tests {
             serde_json::json!([1, 2]),
             serde_json::json!("text"),
         ] {
-            let events = ours(translator.translate(event(&json)));
+            let events = ours(translator.translate(&event(&json)));
             assert!(matches!(events[..], [AgentEvent::Unknown { .. }]), "{json}: {events:?}");
         }
     }
@@ -520,7 +564,7 @@ mod tests {
             (serde_json::json!({ "message": "no", "statusCode": 1e300 }), "unknown"),
         ] {
             let raw = event(&serde_json::json!({ "type": "session.error", "data": data }));
-            let events = ours(Translator::default().translate(raw));
+            let events = ours(Translator::default().translate(&raw));
             let [AgentEvent::TurnFailed { failure }] = &events[..] else { panic!("{events:?}") };
             assert_eq!(failure.class.as_str(), class, "{data}");
         }
@@ -529,11 +573,11 @@ mod tests {
     #[test]
     fn a_retried_stream_closes_what_it_left_behind() {
         let mut translator = Translator::default();
-        translator.translate(event(&serde_json::json!({
+        translator.translate(&event(&serde_json::json!({
             "type": "assistant.message_delta", "data": { "messageId": "old", "deltaContent": "half" },
         })));
         let retry = serde_json::json!({ "type": "assistant.turn_retry", "data": {} });
-        let events = ours(translator.translate(event(&retry)));
+        let events = ours(translator.translate(&event(&retry)));
         assert!(matches!(&events[..], [AgentEvent::BlockDiscarded(key)] if key.id == "old"), "{events:?}");
     }
 
@@ -542,15 +586,17 @@ mod tests {
         let mut translator = Translator::default();
         let said =
             |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "agentId": "sub", "data": data }));
-        assert!(translator.translate(said("assistant.turn_start", serde_json::json!({ "turnId": "0" }))).is_empty());
+        assert!(translator.translate(&said("assistant.turn_start", serde_json::json!({ "turnId": "0" }))).is_empty());
         let delta = serde_json::json!({ "messageId": "m", "deltaContent": "x", "parentToolCallId": "call" });
-        let events = ours(translator.translate(said("assistant.message_delta", delta.clone())));
+        let events = ours(translator.translate(&said("assistant.message_delta", delta.clone())));
         let start = BlockStart::Message { id: "m".to_owned(), parent: Some("call".to_owned()) };
         assert!(matches!(&events[0], AgentEvent::BlockStarted(begun) if *begun == start), "{events:?}");
-        assert_eq!(ours(translator.translate(said("assistant.message_delta", delta))).len(), 1, "it begins once");
-        assert!(translator.translate(said("session.idle", serde_json::json!({}))).is_empty());
+        assert_eq!(ours(translator.translate(&said("assistant.message_delta", delta))).len(), 1, "it begins once");
+        assert!(translator.translate(&said("session.idle", serde_json::json!({}))).is_empty());
         assert!(
-            translator.translate(said("user.message", serde_json::json!({ "content": "c", "source": "a" }))).is_empty()
+            translator
+                .translate(&said("user.message", serde_json::json!({ "content": "c", "source": "a" })))
+                .is_empty()
         );
     }
 
@@ -561,8 +607,8 @@ mod tests {
             let data = serde_json::json!({ "content": "go on", "source": source });
             event(&serde_json::json!({ "type": "user.message", "data": data }))
         };
-        assert!(translator.translate(message(None)).is_empty());
-        let events = ours(translator.translate(message(Some("autopilot"))));
+        assert!(translator.translate(&message(None)).is_empty());
+        let events = ours(translator.translate(&message(Some("autopilot"))));
         assert!(matches!(&events[..], [AgentEvent::PromptGenerated(prompt)] if prompt == "go on"), "{events:?}");
     }
 
@@ -572,11 +618,11 @@ mod tests {
         let info =
             serde_json::json!({ "type": "session.usage_info", "data": { "tokenLimit": 128_000, "currentTokens": 9 } });
         let expected = ContextUsage { current_tokens: 9, token_limit: 128_000 };
-        let events = ours(translator.translate(event(&info)));
+        let events = ours(translator.translate(&event(&info)));
         assert!(matches!(events[..], [AgentEvent::ContextUsed(usage)] if usage == expected), "{events:?}");
         for (byok, premium) in [(true, None), (false, Some(1.0))] {
             let usage = serde_json::json!({ "type": "assistant.usage", "data": { "cost": 1, "isByok": byok } });
-            let events = ours(translator.translate(event(&usage)));
+            let events = ours(translator.translate(&event(&usage)));
             let [AgentEvent::UsageReported(usage)] = &events[..] else { panic!("{events:?}") };
             assert_eq!(usage.premium_requests, premium);
         }
@@ -586,7 +632,7 @@ mod tests {
     fn a_turn_ends_with_the_agent_and_not_with_what_it_left_running() {
         let said = |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "data": data }));
         let idles = |translator: &mut Translator, kind: &str, data: Value| {
-            ours(translator.translate(said(kind, data)))
+            ours(translator.translate(&said(kind, data)))
                 .iter()
                 .filter(|event| matches!(event, AgentEvent::Idle))
                 .count()
@@ -598,10 +644,10 @@ mod tests {
             0,
             "told already"
         );
-        translator.translate(said("assistant.turn_start", serde_json::json!({ "turnId": "1" })));
+        translator.translate(&said("assistant.turn_start", serde_json::json!({ "turnId": "1" })));
         assert_eq!(idles(&mut translator, "session.idle", serde_json::json!({ "mode": "interactive" })), 1);
-        translator.translate(said("session.mode_changed", serde_json::json!({ "newMode": "autopilot" })));
-        translator.translate(said("assistant.turn_start", serde_json::json!({ "turnId": "2" })));
+        translator.translate(&said("session.mode_changed", serde_json::json!({ "newMode": "autopilot" })));
+        translator.translate(&said("assistant.turn_start", serde_json::json!({ "turnId": "2" })));
         assert_eq!(idles(&mut translator, "assistant.idle", serde_json::json!({})), 0, "it goes on by itself");
         assert_eq!(idles(&mut translator, "session.idle", serde_json::json!({ "mode": "autopilot" })), 1);
     }

@@ -69,7 +69,10 @@ impl Player {
                 }
                 AgentCommand::Configure { model, .. } => self.pace = pace_of(&model),
                 // Outside a turn there is nothing to interrupt, steer or answer.
-                AgentCommand::Interrupt | AgentCommand::Steer { .. } | AgentCommand::Answer { .. } => {}
+                AgentCommand::Interrupt
+                | AgentCommand::Steer { .. }
+                | AgentCommand::Answer { .. }
+                | AgentCommand::Permit(_) => {}
             }
         }
     }
@@ -128,7 +131,7 @@ async fn run(
                     }
                 }
                 Some(AgentCommand::Configure { model, .. }) => *next_pace = pace_of(&model),
-                Some(AgentCommand::Prompt { .. } | AgentCommand::Steer { .. }) => {}
+                Some(AgentCommand::Prompt { .. } | AgentCommand::Steer { .. } | AgentCommand::Permit(_)) => {}
             },
             played = &mut play => return Ending::Played(played),
         }

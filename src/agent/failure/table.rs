@@ -15,8 +15,8 @@ struct Consequence {
     sentence: &'static str,
 }
 
-/// The first row that fits wins: the more particular ones stand first.
-const ROWS: [Row; 14] = [
+/// Words that name a class. The first row that fits wins: the more particular ones stand first.
+const ROWS: [Row; 11] = [
     Row {
         class: ErrorClass::Configuration,
         signs: &[
@@ -209,6 +209,10 @@ const ROWS: [Row; 14] = [
             "api_error",
         ],
     },
+];
+
+/// Words that mean something only where no status says more.
+const VAGUE_ROWS: [Row; 3] = [
     Row {
         class: ErrorClass::Crash,
         signs: &[
@@ -263,9 +267,10 @@ pub(super) fn is_overloaded(text: &str) -> bool {
 /// that stands in the words counts where none was given.
 pub(super) fn class(text: &str, status: Option<u16>) -> ErrorClass {
     let words = text.to_lowercase();
-    let row = ROWS.iter().find(|row| row.signs.iter().any(|sign| words.contains(sign)));
+    let find =
+        |rows: &[Row]| rows.iter().find(|row| row.signs.iter().any(|sign| words.contains(sign))).map(|row| row.class);
     let by_status = || status.or_else(|| status_in(&words)).and_then(of_status);
-    row.map(|row| row.class).or_else(by_status).unwrap_or(ErrorClass::Unknown)
+    find(&ROWS).or_else(by_status).or_else(|| find(&VAGUE_ROWS)).unwrap_or(ErrorClass::Unknown)
 }
 
 /// A status that begins a text, or follows words that announce one: `400 Bad request`, `Last error: 500 …`.
@@ -462,7 +467,10 @@ mod tests {
             ErrorClass::ToolConflict,
             &[("API Error: 400 messages.1: `tool_use` ids were found without `tool_result` blocks", Some(400))],
         );
-        check(ErrorClass::Network, &[("API Error: Connection error.", None), ("API Error: 500 scripted", None)]);
+        check(
+            ErrorClass::Network,
+            &[("API Error: Connection error.", None), ("API Error: 500 Internal error (scripted)", None)],
+        );
         check(ErrorClass::InvalidRequest, &[("API Error: 400 due to something", None)]);
     }
 

@@ -74,7 +74,10 @@ pub enum InstallError {
 
 impl Installable {
     /// What can be installed.
-    pub const ALL: [Self; 1] = [Self { name: "copilot", package: "@github/copilot" }];
+    pub const ALL: [Self; 2] = [
+        Self { name: "copilot", package: "@github/copilot" },
+        Self { name: "claude", package: "@anthropic-ai/claude-code" },
+    ];
 
     /// Installs below `data_folder`, a version or the newest. What was there before stays until the new one works.
     pub async fn install(

@@ -78,6 +78,9 @@ fn whole(request: &Value, items: &[Item], finish: &str, usage: &Value) -> Respon
         })
         .collect();
     let mut message = json!({ "role": "assistant", "content": text });
+    if let Some(Item::Reasoning(pieces)) = items.iter().find(|item| matches!(item, Item::Reasoning(_))) {
+        message["reasoning_content"] = json!(pieces.concat());
+    }
     if !calls.is_empty() {
         message["tool_calls"] = json!(calls);
     }

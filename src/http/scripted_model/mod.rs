@@ -1,9 +1,10 @@
 //! A model endpoint whose answers are scripted: for tests against real agents, and for checking that an agent behaves.
 //!
 //! The last `@@name argument` in a user message chooses the scenario; how many answers were given since then is its step.
-//! It speaks chat completions and responses, streaming and not.
+//! It speaks chat completions, responses and Anthropic's messages, streaming and not.
 
 mod chat;
+mod messages;
 mod responses;
 mod scenario;
 
@@ -47,6 +48,7 @@ impl ScriptedModel {
             .route("/v1/responses", post(responses_api))
             // Somebody who knows no key.
             .route("/v1/locked/models", get(async || refuse(401)))
+            .route("/v1/messages", post(messages_api))
             .with_state(shared);
         let task = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
@@ -59,6 +61,11 @@ impl ScriptedModel {
     /// What goes into an agent's configuration.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// The same, for agents that add the version themselves.
+    pub fn root_url(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     /// The bodies of all requests so far.
@@ -81,6 +88,10 @@ async fn responses_api(State(shared): State<Shared>, body: Bytes) -> Response {
     answer(&shared, &body, responses::respond)
 }
 
+async fn messages_api(State(shared): State<Shared>, body: Bytes) -> Response {
+    answer(&shared, &body, messages::respond)
+}
+
 fn answer(shared: &Shared, body: &[u8], respond: fn(&Value, Vec<Item>) -> Response) -> Response {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     shared.requests.lock().push(request.clone());
@@ -100,6 +111,6 @@ fn refuse(status: u16) -> Response {
         _ => ("Internal error (scripted)", "server_error", "internal"),
     };
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let body = axum::Json(json!({ "error": { "message": message, "type": kind, "code": code } }));
+    let body = axum::Json(json!({ "type": "error", "error": { "message": message, "type": kind, "code": code } }));
     (status, [(header::RETRY_AFTER, "1")], body).into_response()
 }

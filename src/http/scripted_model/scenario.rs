@@ -61,6 +61,9 @@ fn messages(request: &Value) -> Vec<Message> {
         .iter()
         .map(|entry| match entry["type"].as_str() {
             Some("function_call") => Message { role: "assistant".to_owned(), text: String::new() },
+            _ if holds_result(&entry["content"]) => {
+                Message { role: "tool".to_owned(), text: text_of(&entry["content"]) }
+            }
             Some("function_call_output") => Message { role: "tool".to_owned(), text: text_of(&entry["output"]) },
             _ => Message {
                 role: entry["role"].as_str().unwrap_or_default().to_owned(),
@@ -73,9 +76,21 @@ fn messages(request: &Value) -> Vec<Message> {
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| match part["text"].as_str() {
+                Some(text) => Some(text.to_owned()),
+                None => (part["type"] == "tool_result").then(|| text_of(&part["content"])),
+            })
+            .collect::<Vec<_>>()
+            .join("\n"),
         _ => String::new(),
     }
+}
+
+/// Anthropic's messages hold the results of tools in the user's name.
+fn holds_result(content: &Value) -> bool {
+    content.as_array().is_some_and(|parts| parts.iter().any(|part| part["type"] == "tool_result"))
 }
 
 fn pieces(text: &str) -> Vec<String> {
@@ -159,5 +174,11 @@ mod tests {
         list.push(json!({ "role": "tool", "content": "hi" }));
         let Item::Text(pieces, _) = &plan(&later, 2)[0] else { panic!("a text") };
         assert!(pieces.concat().ends_with("hi"));
+        let result = json!({ "type": "tool_result", "content": [{ "type": "text", "text": "ha" }] });
+        let list = later["messages"].as_array_mut().expect("a list");
+        list.pop();
+        list.push(json!({ "role": "user", "content": [result] }));
+        let Item::Text(pieces, _) = &plan(&later, 2)[0] else { panic!("a text") };
+        assert!(pieces.concat().ends_with("ha"), "a result in the user's name is no prompt");
     }
 }

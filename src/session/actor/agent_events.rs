@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use super::{Actor, connecting::Link};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{BlockKey, BlockKind, Callback, ToolImage, ToolResult, redact};
+use crate::model::{BlockKey, Callback, ToolImage, ToolResult, redact};
+use crate::session::responses;
 use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
@@ -94,37 +95,14 @@ impl Actor {
             // From here on the same prompt again would say or do things twice.
             turn.attempts.untouched = None;
         }
-        let (key, response) = match start {
-            BlockStart::Reasoning { id, parent } => (
-                BlockKey::new(BlockKind::Reasoning, &id),
-                Callback::StartReasoning { reasoning_id: id, parent_tool_call_id: parent },
-            ),
-            BlockStart::Message { id, parent } => {
-                // A sub-agent speaks to the agent, not to the person who asked.
-                if let (Some(_), Some(turn)) = (&parent, &mut self.turn) {
-                    turn.asides.insert(id.clone());
-                }
-                (
-                    BlockKey::new(BlockKind::Message, &id),
-                    Callback::StartMessage { message_id: id, parent_tool_call_id: parent },
-                )
-            }
-            BlockStart::Tool { id, parent, name, arguments } => {
-                // What the agent said before a tool call is not its final word.
-                if let Some(turn) = &mut self.turn {
-                    turn.text.clear();
-                }
-                (
-                    BlockKey::new(BlockKind::Tool, &id),
-                    Callback::StartToolExecution {
-                        tool_call_id: id,
-                        parent_tool_call_id: parent,
-                        tool_name: name,
-                        tool_arguments: arguments,
-                    },
-                )
-            }
-        };
+        match (&start, &mut self.turn) {
+            // A sub-agent speaks to the agent, not to the person who asked.
+            (BlockStart::Message { id, parent: Some(_) }, Some(turn)) => drop(turn.asides.insert(id.clone())),
+            // What the agent said before a tool call is not its final word.
+            (BlockStart::Tool { .. }, Some(turn)) => turn.text.clear(),
+            _ => {}
+        }
+        let (key, response) = responses::start(start);
         if self.blocks.is_open(&key) {
             // A second start of an open block says nothing new.
             return;
@@ -136,56 +114,37 @@ impl Actor {
     /// An agent that sends data or an end first gets its start made up.
     fn ensure_started(&mut self, key: &BlockKey) {
         if !self.blocks.is_open(key) {
-            let id = key.id.clone();
-            self.on_block_started(match key.kind {
-                BlockKind::Reasoning => BlockStart::Reasoning { id, parent: None },
-                BlockKind::Message => BlockStart::Message { id, parent: None },
-                BlockKind::Tool => {
-                    BlockStart::Tool { id, parent: None, name: "unknown".to_owned(), arguments: String::new() }
-                }
-            });
+            self.on_block_started(responses::made_up_start(key));
         }
     }
 
     fn on_block_delta(&mut self, key: &BlockKey, delta: String) {
         self.ensure_started(key);
         let Some(start) = self.blocks.delta(key, &delta) else { return };
-        let id = key.id.clone();
-        let response = match key.kind {
-            BlockKind::Reasoning => Callback::Reasoning { reasoning_id: id, delta },
-            BlockKind::Message => Callback::Message { message_id: id, delta },
-            BlockKind::Tool => Callback::ToolExecution { tool_call_id: id, delta },
-        };
+        let response = responses::delta(key, delta);
         self.journal.write_delta(&response.into(), start);
     }
 
-    async fn on_block_ended(&mut self, end: BlockEnd) {
-        let (key, response) = match end {
-            BlockEnd::Reasoning { id, content } => (
-                BlockKey::new(BlockKind::Reasoning, &id),
-                Callback::EndReasoning { reasoning_id: id, complete_content: content },
-            ),
+    async fn on_block_ended(&mut self, mut end: BlockEnd) {
+        match &mut end {
             BlockEnd::Message { id, content } => {
                 if let Some(turn) = &mut self.turn
-                    && !turn.asides.contains(&id)
+                    && !turn.asides.contains(id)
                 {
-                    turn.add_text(&content);
+                    turn.add_text(content);
                 }
-                (
-                    BlockKey::new(BlockKind::Message, &id),
-                    Callback::EndMessage { message_id: id, complete_content: content },
-                )
             }
-            BlockEnd::Tool { id, result, error } => {
-                let images = self.images.remove(&id).unwrap_or_default();
-                let result = match result {
+            BlockEnd::Tool { id, result, .. } => {
+                let images = self.images.remove(id).unwrap_or_default();
+                *result = match result.take() {
                     Some(result) => Some(ToolResult { images, ..self.outsource(result).await }),
                     None if images.is_empty() => None,
                     None => Some(ToolResult { images, ..ToolResult::default() }),
                 };
-                (BlockKey::new(BlockKind::Tool, &id), Callback::EndToolExecution { tool_call_id: id, result, error })
             }
-        };
+            BlockEnd::Reasoning { .. } => {}
+        }
+        let (key, response) = responses::end(end);
         self.ensure_started(&key);
         let seq = self.journal.write(&response.into());
         if let Some(ended) = self.blocks.end(&key, seq) {

@@ -96,6 +96,7 @@ impl Actor {
             system_prompt: self.profile.system_prompt.clone(),
             options: self.profile.options.clone(),
             environment: agent_environment(std::env::vars(), &self.around.settings.agent_environment),
+            permissions: self.policy(),
             agent_session_id: self.agent_session_id.clone(),
             suspended: self.suspended_turn(),
         };

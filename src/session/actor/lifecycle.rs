@@ -143,6 +143,7 @@ impl Actor {
             self.journal.change(Change::Model(profile.model.clone(), profile.effort.clone()));
             self.write_notice("model", format!("The model is {} from the next turn on.", profile.model));
         }
+        let permits = update.permissions.is_some();
         if let Some(permissions) = update.permissions {
             self.journal.change(Change::Permissions(permissions.clone()));
             profile.permissions = permissions;
@@ -159,6 +160,9 @@ impl Actor {
             }
             let (model, effort) = (self.profile.model.clone(), self.profile.effort.clone());
             self.send(AgentCommand::Configure { model, effort });
+        }
+        if permits && !self.capabilities().permissions {
+            self.send(AgentCommand::Permit(self.policy()));
         }
         self.post();
         Ok(())

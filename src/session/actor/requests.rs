@@ -52,7 +52,7 @@ impl Requests {
 
 impl Actor {
     /// Mode and rules: the session's own rules go before the configured ones.
-    fn policy(&self) -> PermissionPolicy {
+    pub(super) fn policy(&self) -> PermissionPolicy {
         let mut policy = self.profile.permissions.clone();
         policy.rules.extend(self.around.settings.permissions.rules.iter().cloned());
         policy

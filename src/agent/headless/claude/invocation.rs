@@ -1,0 +1,247 @@
+//! The command line of one turn.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::super::flags::Arguments;
+use super::super::invocation::{Invocation, Wanted, as_text, left_behind};
+use super::super::options::Options;
+use super::super::permissions::granted;
+use super::TITLE;
+
+/// What a session may choose.
+const OPTIONS: [&str; 8] =
+    ["mcpServers", "stream", "addDirs", "maxTurns", "maxBudgetUsd", "fallbackModel", "allowedTools", "bare"];
+
+#[derive(Debug)]
+struct ClaudeOptions {
+    stream: bool,
+    add_dirs: Vec<String>,
+    max_turns: Option<u64>,
+    max_budget_usd: Option<f64>,
+    fallback_model: Option<String>,
+    allowed_tools: Vec<String>,
+    bare: bool,
+}
+
+fn options(values: &Map<String, Value>) -> Result<ClaudeOptions, String> {
+    let options = Options::new(TITLE, values, &OPTIONS)?;
+    options.table("mcpServers")?;
+    Ok(ClaudeOptions {
+        stream: options.switch("stream", true)?,
+        add_dirs: options.list("addDirs")?,
+        max_turns: options.count("maxTurns")?,
+        max_budget_usd: options.amount("maxBudgetUsd")?,
+        fallback_model: options.text("fallbackModel")?,
+        allowed_tools: options.list("allowedTools")?,
+        bare: options.switch("bare", false)?,
+    })
+}
+
+/// Options that nobody knows, or of the wrong kind, are an error before anything is opened.
+pub fn check_options(values: &Map<String, Value>) -> Result<(), String> {
+    options(values).map(drop)
+}
+
+/// How the program is started for a turn, with these MCP servers.
+pub fn invocation(wanted: &Wanted<'_>, servers: &Map<String, Value>) -> Result<Invocation, String> {
+    let options = options(&wanted.spec.options)?;
+    let mut invocation = Invocation::default();
+    let mut arguments = Arguments::new(wanted.flags, &["-p", "--output-format=stream-json", "--verbose"]);
+    arguments.flag_if("--include-partial-messages", options.stream);
+    // A new id must be new and a known one must be known: the program refuses anything else.
+    let session = if wanted.is_known { "--resume" } else { "--session-id" };
+    arguments.value(session, wanted.session);
+    if !wanted.spec.model.is_empty() {
+        arguments.value("--model", &wanted.spec.model);
+    }
+    if let Some(effort) = wanted.spec.effort.as_deref().filter(|effort| !effort.is_empty()) {
+        arguments.value("--effort", effort);
+    }
+    if let Some(system) = wanted.spec.system_prompt.as_deref().filter(|text| !text.is_empty()) {
+        let file = invocation.file("system-prompt", ".txt", system.as_bytes())?;
+        arguments.hidden_value("--system-prompt-file", &file.display().to_string());
+    }
+    if let Some(most) = options.max_turns {
+        arguments.hidden_value("--max-turns", &most.to_string());
+    }
+    if let Some(most) = options.max_budget_usd {
+        arguments.value("--max-budget-usd", &most.to_string());
+    }
+    if let Some(model) = &options.fallback_model {
+        arguments.value("--fallback-model", model);
+    }
+    for folder in &options.add_dirs {
+        arguments.value("--add-dir", folder);
+    }
+    arguments.flag_if("--bare", options.bare);
+    permissions(wanted, options.allowed_tools, &mut arguments, &mut invocation);
+    if !servers.is_empty() {
+        let servers = json!({ "mcpServers": as_claude_wants(servers) }).to_string();
+        let file = invocation.file("mcp", ".json", servers.as_bytes())?;
+        arguments.value("--mcp-config", &file.display().to_string());
+    }
+    wanted.text.clone_into(&mut invocation.input);
+    let mut left = Vec::new();
+    for attachment in wanted.attachments {
+        match as_text(attachment) {
+            Some(text) => invocation.input.push_str(&text),
+            None => left.push(attachment.name.clone()),
+        }
+    }
+    invocation.notices.extend(left_behind(TITLE, &left));
+    invocation.left_out.clone_from(&arguments.left_out);
+    invocation.arguments = arguments.into_words();
+    Ok(invocation)
+}
+
+fn permissions(
+    wanted: &Wanted<'_>,
+    mut allowed: Vec<String>,
+    arguments: &mut Arguments<'_>,
+    invocation: &mut Invocation,
+) {
+    let granted = granted(&wanted.spec.permissions, names);
+    allowed.extend(granted.allowed);
+    if granted.everything {
+        arguments.flag("--dangerously-skip-permissions");
+    } else if arguments.known().know("--permission-prompts") {
+        arguments.value("--permission-prompts", "none");
+    }
+    // A list in one word: as words of their own the tools would swallow whatever follows.
+    if !allowed.is_empty() {
+        arguments.value("--allowedTools", &allowed.join(","));
+    }
+    if !granted.denied.is_empty() {
+        arguments.value("--disallowedTools", &granted.denied.join(","));
+    }
+    if !granted.unsaid.is_empty() {
+        let rules = granted.unsaid.join(", ");
+        invocation.notices.push(format!(
+            "{TITLE} cannot be told these rules in a headless turn, so what they concern is denied: {rules}."
+        ));
+    }
+}
+
+/// The names of a rule's tool: the words that rules for all agents use, or the program's own names.
+fn names(tool: &str) -> Vec<String> {
+    let names: &[&str] = match tool {
+        "shell" => &["Bash"],
+        "write" => &["Edit", "Write", "NotebookEdit"],
+        "read" => &["Read"],
+        "url" => &["WebFetch"],
+        other if other.contains(['*', ',', ' ']) => &[],
+        other => &[other],
+    };
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+/// Copilot's word for a program as a server is another one.
+fn as_claude_wants(servers: &Map<String, Value>) -> Map<String, Value> {
+    let one = |(name, server): (&String, &Value)| {
+        let mut server = server.clone();
+        if let Some(fields) = server.as_object_mut() {
+            fields.remove("tools");
+            if fields.get("type").is_some_and(|kind| kind == "local") {
+                fields.insert("type".to_owned(), json!("stdio"));
+            }
+        }
+        (name.clone(), server)
+    };
+    servers.iter().map(one).collect()
+}
+
+/// Whether the program has a session on disk.
+pub fn has_session(environment: &BTreeMap<String, String>, session: &str) -> bool {
+    let given = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = given("HOME").or_else(|| given("USERPROFILE"));
+    let Some(folder) = given("CLAUDE_CONFIG_DIR").or_else(|| Some(home?.join(".claude"))) else { return false };
+    let projects = std::fs::read_dir(folder.join("projects")).into_iter().flatten().flatten();
+    let file = format!("{session}.jsonl");
+    projects.map(|project| project.path().join(&file)).any(|file| file.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::StartSpec;
+    use crate::agent::headless::flags::KnownFlags;
+    use crate::model::{PermissionMode, PermissionPolicy, PermissionRule, RuleDecision, SessionId};
+
+    fn spec(options: &Value) -> StartSpec {
+        StartSpec {
+            session: SessionId::from_number(1),
+            model: "sonnet".to_owned(),
+            effort: Some("high".to_owned()),
+            working_directory: None,
+            system_prompt: None,
+            options: options.as_object().cloned().unwrap_or_default(),
+            environment: BTreeMap::new(),
+            permissions: PermissionPolicy::default(),
+            agent_session_id: None,
+            suspended: None,
+        }
+    }
+
+    fn invoke(spec: &StartSpec, is_known: bool, servers: &Value) -> Invocation {
+        let flags = KnownFlags::default();
+        let wanted = Wanted { spec, session: "ID", is_known, text: "hello", attachments: &[], flags: &flags };
+        invocation(&wanted, servers.as_object().expect("a table")).expect("fits")
+    }
+
+    #[test]
+    fn the_prompt_is_no_argument_and_nothing_is_allowed_by_default() {
+        let first = invoke(&spec(&json!({})), false, &json!({}));
+        assert_eq!(
+            first.arguments.join(" "),
+            "-p --output-format=stream-json --verbose --include-partial-messages --session-id=ID --model=sonnet \
+             --effort=high --permission-prompts=none"
+        );
+        assert_eq!(first.input, "hello");
+        assert!(invoke(&spec(&json!({})), true, &json!({})).arguments.contains(&"--resume=ID".to_owned()));
+    }
+
+    #[test]
+    fn every_option_has_its_flag() {
+        let options = json!({
+            "stream": false, "addDirs": ["/a"], "maxTurns": 4, "maxBudgetUsd": 0.5, "fallbackModel": "haiku",
+            "allowedTools": ["Read", "Bash(git *)"], "bare": true,
+        });
+        let mut spec = spec(&options);
+        spec.system_prompt = Some("be brief".to_owned());
+        let invocation = invoke(&spec, false, &json!({ "s": { "type": "local", "command": "c", "tools": ["*"] } }));
+        let words = invocation.arguments.join(" ");
+        for flag in [
+            "--max-turns=4 --max-budget-usd=0.5 --fallback-model=haiku --add-dir=/a --bare",
+            "--allowedTools=Read,Bash(git *)",
+        ] {
+            assert!(words.contains(flag), "{flag}: {words}");
+        }
+        assert!(!words.contains("--include-partial-messages"));
+        let file = |flag: &str| {
+            let path = invocation.arguments.iter().find_map(|word| word.strip_prefix(flag)).expect("a file");
+            std::fs::read_to_string(path).expect("readable")
+        };
+        assert_eq!(file("--system-prompt-file="), "be brief");
+        let servers: Value = serde_json::from_str(&file("--mcp-config=")).expect("JSON");
+        assert_eq!(servers, json!({ "mcpServers": { "s": { "command": "c", "type": "stdio" } } }));
+        let error = check_options(json!({ "autopilot": true }).as_object().expect("a table")).expect_err("unknown");
+        assert!(error.contains("maxTurns"), "{error}");
+    }
+
+    #[test]
+    fn rules_are_said_in_the_programs_own_names() {
+        let rule = |tool: &str, decision| PermissionRule { tool: tool.to_owned(), decision };
+        let mut spec = spec(&json!({}));
+        spec.permissions.mode = PermissionMode::AllowAll;
+        spec.permissions.rules = vec![rule("mcp__s__t", RuleDecision::Allow), rule("write", RuleDecision::Deny)];
+        let words = invoke(&spec, false, &json!({})).arguments.join(" ");
+        assert!(words.contains("--dangerously-skip-permissions --allowedTools=mcp__s__t"), "{words}");
+        assert!(words.contains("--disallowedTools=Edit,Write,NotebookEdit"), "{words}");
+        spec.permissions.rules.push(rule("git-*", RuleDecision::Deny));
+        let words = invoke(&spec, false, &json!({})).arguments.join(" ");
+        assert!(!words.contains("--dangerously-skip-permissions"), "{words}");
+    }
+}

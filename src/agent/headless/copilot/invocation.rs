@@ -1,0 +1,316 @@
+//! The command line of one turn.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde_json::{Map, Value, json};
+
+use super::super::flags::Arguments;
+use super::super::invocation::{Invocation, Wanted, as_text, content, left_behind};
+use super::super::options::Options;
+use super::super::permissions::granted;
+use super::TITLE;
+
+/// What a session may choose.
+const OPTIONS: [&str; 9] = [
+    "provider",
+    "mcpServers",
+    "autopilot",
+    "maxAutopilotContinues",
+    "stream",
+    "addDirs",
+    "disableBuiltinMcps",
+    "reasoningSummaries",
+    "noCustomInstructions",
+];
+
+#[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line, independent of each other")]
+struct CopilotOptions {
+    autopilot: bool,
+    max_autopilot_continues: Option<u64>,
+    stream: bool,
+    add_dirs: Vec<String>,
+    disable_builtin_mcps: bool,
+    reasoning_summaries: bool,
+    no_custom_instructions: bool,
+}
+
+fn options(values: &Map<String, Value>) -> Result<CopilotOptions, String> {
+    let options = Options::new(TITLE, values, &OPTIONS)?;
+    options.table("mcpServers")?;
+    Ok(CopilotOptions {
+        autopilot: options.switch("autopilot", false)?,
+        max_autopilot_continues: options.count("maxAutopilotContinues")?,
+        stream: options.switch("stream", true)?,
+        add_dirs: options.list("addDirs")?,
+        disable_builtin_mcps: options.switch("disableBuiltinMcps", true)?,
+        reasoning_summaries: options.switch("reasoningSummaries", false)?,
+        no_custom_instructions: options.switch("noCustomInstructions", false)?,
+    })
+}
+
+/// Options that nobody knows, or of the wrong kind, are an error before anything is opened.
+pub fn check_options(values: &Map<String, Value>) -> Result<(), String> {
+    options(values).map(drop)
+}
+
+/// How the program is started for a turn on that model, with these MCP servers.
+pub fn invocation(wanted: &Wanted<'_>, model: &str, servers: &Map<String, Value>) -> Result<Invocation, String> {
+    let options = options(&wanted.spec.options)?;
+    let mut invocation = Invocation::default();
+    let mut arguments = Arguments::new(wanted.flags, &["--output-format=json", "-s"]);
+    arguments.flag("--no-ask-user");
+    arguments.flag("--no-color");
+    arguments.flag("--plain-diff");
+    // The session's id is known before the program runs, so that nobody has to look for it after a crash.
+    let session = if wanted.is_known { "--resume" } else { "--session-id" };
+    arguments.value(session, wanted.session);
+    if !model.is_empty() {
+        arguments.value("--model", model);
+    }
+    effort(wanted, &mut arguments);
+    arguments.value("--stream", if options.stream { "on" } else { "off" });
+    arguments.flag_if("--autopilot", options.autopilot);
+    if let Some(most) = options.max_autopilot_continues {
+        arguments.value("--max-autopilot-continues", &most.to_string());
+    }
+    for folder in &options.add_dirs {
+        arguments.value("--add-dir", folder);
+    }
+    arguments.flag_if("--disable-builtin-mcps", options.disable_builtin_mcps);
+    arguments.flag_if("--enable-reasoning-summaries", options.reasoning_summaries);
+    arguments.flag_if("--no-custom-instructions", options.no_custom_instructions);
+    permissions(wanted, servers, &mut arguments, &mut invocation);
+    if !servers.is_empty() {
+        let file = invocation.file("mcp", ".json", json!({ "mcpServers": servers }).to_string().as_bytes())?;
+        arguments.value("--additional-mcp-config", &format!("@{}", file.display()));
+    }
+    invocation.input = input(wanted);
+    attachments(wanted, &mut arguments, &mut invocation)?;
+    invocation.left_out.clone_from(&arguments.left_out);
+    invocation.arguments = arguments.into_words();
+    Ok(invocation)
+}
+
+/// The flag has had two names, and its highest level is not known to all versions.
+fn effort(wanted: &Wanted<'_>, arguments: &mut Arguments<'_>) {
+    let Some(effort) = wanted.spec.effort.as_deref().filter(|effort| !effort.is_empty()) else { return };
+    let flag = if arguments.known().know("--effort") { "--effort" } else { "--reasoning-effort" };
+    let is_beyond = effort == "max" && !arguments.known().takes(flag, "max");
+    arguments.value(flag, if is_beyond { "xhigh" } else { effort });
+}
+
+fn permissions(
+    wanted: &Wanted<'_>,
+    servers: &Map<String, Value>,
+    arguments: &mut Arguments<'_>,
+    invocation: &mut Invocation,
+) {
+    let granted = granted(&wanted.spec.permissions, |tool| names(tool, servers));
+    arguments.flag_if("--allow-all", granted.everything);
+    for tool in &granted.allowed {
+        arguments.value("--allow-tool", tool);
+    }
+    for tool in &granted.denied {
+        arguments.value("--deny-tool", tool);
+    }
+    if !granted.unsaid.is_empty() {
+        let rules = granted.unsaid.join(", ");
+        invocation.notices.push(format!(
+            "{TITLE} cannot be told these rules in a headless turn, so what they concern is denied: {rules}."
+        ));
+    }
+}
+
+/// The names of a rule's tool on the command line: a kind of action, or a tool of an MCP server.
+fn names(tool: &str, servers: &Map<String, Value>) -> Vec<String> {
+    if matches!(tool, "shell" | "write" | "url") {
+        return vec![tool.to_owned()];
+    }
+    let of_server = |server: &String| Some(format!("{server}({})", tool.strip_prefix(server)?.strip_prefix('-')?));
+    let is_plain = !tool.contains(['*', '(', ')']);
+    servers.keys().filter(|_| is_plain).find_map(of_server).into_iter().collect()
+}
+
+/// The prompt, with the system prompt before the first one: the program keeps it in the session.
+fn input(wanted: &Wanted<'_>) -> String {
+    let mut input = String::new();
+    if let Some(system) = wanted.spec.system_prompt.as_deref().filter(|text| !wanted.is_known && !text.is_empty()) {
+        input = format!("<system>\n{system}\n</system>\n\n");
+    }
+    input.push_str(wanted.text);
+    for text in wanted.attachments.iter().filter_map(as_text) {
+        input.push_str(&text);
+    }
+    input
+}
+
+/// Pictures are given as files.
+fn attachments(wanted: &Wanted<'_>, arguments: &mut Arguments<'_>, invocation: &mut Invocation) -> Result<(), String> {
+    let mut left = Vec::new();
+    for attachment in wanted.attachments.iter().filter(|attachment| as_text(attachment).is_none()) {
+        let ending = attachment
+            .mime
+            .strip_prefix("image/")
+            .filter(|kind| kind.bytes().all(|letter| letter.is_ascii_alphanumeric()));
+        match (ending, content(attachment)) {
+            (Some(ending), Some(picture)) if arguments.known().know("--attachment") => {
+                let path = invocation.file("picture", &format!(".{ending}"), &picture)?;
+                arguments.value("--attachment", &path.display().to_string());
+            }
+            _ => left.push(attachment.name.clone()),
+        }
+    }
+    invocation.notices.extend(left_behind(TITLE, &left));
+    Ok(())
+}
+
+/// Whether the program has a session on disk.
+pub fn has_session(environment: &BTreeMap<String, String>, session: &str) -> bool {
+    let given = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = given("COPILOT_HOME").or_else(|| Some(given("HOME").or_else(|| given("USERPROFILE"))?.join(".copilot")));
+    home.is_some_and(|home| home.join("session-state").join(session).exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::StartSpec;
+    use crate::agent::headless::flags::KnownFlags;
+    use crate::model::{Attachment, PermissionMode, PermissionPolicy, PermissionRule, RuleDecision, SessionId};
+
+    fn spec(options: &Value) -> StartSpec {
+        StartSpec {
+            session: SessionId::from_number(1),
+            model: String::new(),
+            effort: None,
+            working_directory: None,
+            system_prompt: Some("be brief".to_owned()),
+            options: options.as_object().cloned().unwrap_or_default(),
+            environment: BTreeMap::new(),
+            permissions: PermissionPolicy::default(),
+            agent_session_id: None,
+            suspended: None,
+        }
+    }
+
+    fn invoke(spec: &StartSpec, is_known: bool, flags: &KnownFlags) -> Invocation {
+        let wanted = Wanted { spec, session: "ID", is_known, text: "hello", attachments: &[], flags };
+        invocation(&wanted, "m", &Map::new()).expect("fits")
+    }
+
+    #[test]
+    fn the_defaults_are_those_that_programs_want_and_the_prompt_is_no_argument() {
+        let flags = KnownFlags::default();
+        let first = invoke(&spec(&json!({})), false, &flags);
+        assert_eq!(
+            first.arguments,
+            [
+                "--output-format=json",
+                "-s",
+                "--no-ask-user",
+                "--no-color",
+                "--plain-diff",
+                "--session-id=ID",
+                "--model=m",
+                "--stream=on",
+                "--disable-builtin-mcps"
+            ]
+        );
+        assert_eq!(first.input, "<system>\nbe brief\n</system>\n\nhello");
+        let second = invoke(&spec(&json!({})), true, &flags);
+        assert!(second.arguments.contains(&"--resume=ID".to_owned()), "{second:?}");
+        assert_eq!(second.input, "hello", "the system prompt is in the session");
+    }
+
+    #[test]
+    fn every_option_has_its_flag_and_an_unknown_one_is_named() {
+        let options = json!({
+            "autopilot": true, "maxAutopilotContinues": 3, "stream": false, "addDirs": ["/a", "/b"],
+            "disableBuiltinMcps": false, "reasoningSummaries": true, "noCustomInstructions": true,
+        });
+        let words = invoke(&spec(&options), false, &KnownFlags::default()).arguments.join(" ");
+        for flag in [
+            "--autopilot --max-autopilot-continues=3",
+            "--stream=off",
+            "--add-dir=/a --add-dir=/b",
+            "--enable-reasoning-summaries",
+            "--no-custom-instructions",
+        ] {
+            assert!(words.contains(flag), "{flag}: {words}");
+        }
+        assert!(!words.contains("--disable-builtin-mcps"));
+        let error = check_options(json!({ "autopilott": true }).as_object().expect("a table")).expect_err("unknown");
+        assert!(error.contains("autopilot,"), "{error}");
+    }
+
+    #[test]
+    fn flags_of_other_versions_are_left_out_and_named() {
+        let flags =
+            KnownFlags::read("--resume --session-id --stream --reasoning-effort <level> [possible values: low, xhigh]");
+        let spec = StartSpec { effort: Some("max".to_owned()), ..spec(&json!({})) };
+        let invocation = invoke(&spec, false, &flags);
+        assert_eq!(
+            invocation.arguments,
+            ["--output-format=json", "-s", "--session-id=ID", "--reasoning-effort=xhigh", "--stream=on"]
+        );
+        assert_eq!(
+            invocation.left_out,
+            ["--no-ask-user", "--no-color", "--plain-diff", "--model", "--disable-builtin-mcps"]
+        );
+    }
+
+    #[test]
+    fn permissions_become_flags_and_nothing_is_allowed_by_default() {
+        let servers = json!({ "greeter": { "command": "g" } });
+        let servers = servers.as_object().expect("a table");
+        let rule = |tool: &str, decision| PermissionRule { tool: tool.to_owned(), decision };
+        let mut spec = spec(&json!({}));
+        let flags = KnownFlags::default();
+        let words = |spec: &StartSpec| {
+            let wanted = Wanted { spec, session: "ID", is_known: true, text: "", attachments: &[], flags: &flags };
+            let invocation = invocation(&wanted, "", servers).expect("fits");
+            (invocation.arguments.join(" "), invocation.notices)
+        };
+        let (plain, _) = words(&spec);
+        assert!(!plain.contains("--allow") && plain.contains("--additional-mcp-config=@"), "{plain}");
+        spec.permissions.rules = vec![
+            rule("greeter-greet", RuleDecision::Allow),
+            rule("shell", RuleDecision::Deny),
+            rule("odd-*", RuleDecision::Deny),
+        ];
+        spec.permissions.mode = PermissionMode::AllowAll;
+        let (ruled, notices) = words(&spec);
+        assert!(ruled.contains("--allow-tool=greeter(greet) --deny-tool=shell"), "{ruled}");
+        assert!(!ruled.contains("--allow-all") && notices[0].contains("odd-*"), "{ruled} {notices:?}");
+        spec.permissions.rules.pop();
+        assert!(words(&spec).0.contains("--allow-all"));
+    }
+
+    #[test]
+    fn text_files_are_part_of_the_prompt_and_pictures_are_files_of_their_own() {
+        use base64::Engine as _;
+        let encode = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
+        let file = |name: &str, mime: &str, data| Attachment { name: name.to_owned(), mime: mime.to_owned(), data };
+        let attachments = [
+            file("a.txt", "text/plain", encode("inside")),
+            file("p.png", "image/png", encode("picture")),
+            file("x.bin", "application/x", encode("\u{0}") + "//8="),
+        ];
+        let (spec, flags) = (spec(&json!({})), KnownFlags::default());
+        let wanted = Wanted {
+            spec: &spec,
+            session: "ID",
+            is_known: true,
+            text: "look",
+            attachments: &attachments,
+            flags: &flags,
+        };
+        let invocation = invocation(&wanted, "", &Map::new()).expect("fits");
+        assert_eq!(invocation.input, "look\n\na.txt:\ninside");
+        let path = invocation.arguments.iter().find_map(|word| word.strip_prefix("--attachment=")).expect("a file");
+        assert_eq!(std::fs::read_to_string(path).expect("readable"), "picture");
+        assert!(invocation.notices[0].contains("x.bin"), "{:?}", invocation.notices);
+    }
+}

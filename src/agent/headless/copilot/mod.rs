@@ -1,0 +1,10 @@
+//! GitHub's Copilot CLI with `--output-format json`: how it is invoked, and how its stream is read.
+
+mod invocation;
+mod reader;
+
+pub(super) use invocation::{check_options, has_session, invocation};
+pub use reader::CopilotReader;
+
+/// How errors name the agent.
+pub(super) const TITLE: &str = "Copilot";

@@ -1,0 +1,92 @@
+//! The process of the turn that runs: whether it lives, what it uses, how it is cut off.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::sync::{Notify, watch};
+
+use crate::agent::{AgentProcess, BoxFuture, Pulse};
+use crate::process::ProcessProbe;
+
+/// Shared by a connection and those who look at it. Between turns there is no process.
+pub(super) struct Life {
+    runtime: &'static str,
+    running: Mutex<Option<(ProcessProbe, Option<String>)>>,
+    /// Counts lines.
+    heard: watch::Sender<u64>,
+    cut: Notify,
+}
+
+impl Life {
+    pub fn new(runtime: &'static str) -> Self {
+        Self { runtime, running: Mutex::default(), heard: watch::Sender::new(0), cut: Notify::new() }
+    }
+
+    pub fn begins(self: &Arc<Self>, probe: ProcessProbe, version: Option<String>) -> Running {
+        *self.running.lock() = Some((probe, version));
+        Running(Arc::clone(self))
+    }
+
+    pub fn hears(&self) {
+        self.heard.send_modify(|lines| *lines += 1);
+    }
+
+    /// Resolves when somebody wants the process gone at once.
+    pub async fn is_cut(&self) {
+        self.cut.notified().await;
+    }
+
+    /// What the process uses. Not for a thread that others wait for.
+    pub fn figures(&self) -> Option<AgentProcess> {
+        let (probe, version) = self.running.lock().clone()?;
+        let figures = probe.figures()?;
+        Some(AgentProcess {
+            runtime: self.runtime.to_owned(),
+            pid: probe.pid(),
+            version,
+            sessions: 1,
+            resident_bytes: figures.resident_bytes,
+            cpu_seconds: figures.cpu.as_secs_f64(),
+            children: figures.processes.saturating_sub(1),
+            started_at: figures.started_at,
+        })
+    }
+
+    async fn processor_time(&self) -> Option<Duration> {
+        let (probe, _) = self.running.lock().clone()?;
+        tokio::task::spawn_blocking(move || probe.figures()).await.ok().flatten().map(|figures| figures.cpu)
+    }
+}
+
+/// Ends with the turn.
+pub(super) struct Running(Arc<Life>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        *self.0.running.lock() = None;
+    }
+}
+
+impl Pulse for Life {
+    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+        Box::pin(async move {
+            if self.running.lock().is_none() {
+                // Nothing is asked of it, so nothing is missing.
+                return true;
+            }
+            let before = self.processor_time().await;
+            let mut heard = self.heard.subscribe();
+            let spoke = tokio::time::timeout(within, heard.changed()).await.is_ok();
+            spoke || self.processor_time().await > before
+        })
+    }
+
+    fn cut_off(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            if self.running.lock().is_some() {
+                self.cut.notify_one();
+            }
+        })
+    }
+}

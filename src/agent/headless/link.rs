@@ -1,0 +1,211 @@
+//! The connection of a session: no process between turns, one process in each.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::invocation::{Invocation, Wanted};
+use super::kin::{Kin, Shared};
+use super::life::Life;
+use super::totals::Totals;
+use super::turn::{NobodyListens, Turn, TurnEnd};
+use crate::agent::failure::Failure;
+use crate::agent::transcript::judge;
+use crate::agent::{AgentCommand, AgentEvent, Freshness, StartSpec};
+use crate::model::{Attachment, ErrorClass, PermissionMode, Usage};
+use crate::process::ProcessSpec;
+
+/// How long the names of models are waited for, when one was not there.
+const MODELS_WITHIN: Duration = Duration::from_secs(5);
+/// Models that are named in an error.
+const MODELS_NAMED: usize = 20;
+
+pub(super) struct Link {
+    pub shared: Arc<Shared>,
+    /// As the session is now.
+    pub spec: StartSpec,
+    /// The agent's own id of the session.
+    pub session: String,
+    pub events: mpsc::Sender<AgentEvent>,
+    pub life: Arc<Life>,
+    pub totals: Totals,
+    /// What a person has been told already.
+    pub told: HashSet<String>,
+}
+
+impl Link {
+    pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, cancelled: CancellationToken) {
+        let mut later: Vec<AgentCommand> = Vec::new();
+        loop {
+            let command = if later.is_empty() {
+                tokio::select! {
+                    command = commands.recv() => command,
+                    () = cancelled.cancelled() => None,
+                }
+            } else {
+                Some(later.remove(0))
+            };
+            let obeyed = match command {
+                None => return,
+                Some(AgentCommand::Prompt { turn_id, text, attachments }) => {
+                    let prompt = Prompt { turn_id, text, attachments };
+                    self.turn(prompt, &mut commands, &mut later, &cancelled).await
+                }
+                Some(AgentCommand::Configure { model, effort }) => {
+                    self.spec.model = model;
+                    self.spec.effort = effort;
+                    Ok(())
+                }
+                Some(AgentCommand::Permit(permissions)) => {
+                    self.spec.permissions = permissions;
+                    Ok(())
+                }
+                // The turn is over already.
+                Some(AgentCommand::Interrupt) => self.tell(AgentEvent::Idle).await,
+                Some(AgentCommand::Steer { .. }) => {
+                    self.warn(format!("{} takes no more words in a turn that runs.", self.shared.title())).await
+                }
+                Some(AgentCommand::Answer { .. }) => Ok(()),
+            };
+            if obeyed.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn turn(
+        &mut self,
+        prompt: Prompt,
+        commands: &mut mpsc::Receiver<AgentCommand>,
+        later: &mut Vec<AgentCommand>,
+        cancelled: &CancellationToken,
+    ) -> Result<(), NobodyListens> {
+        let turn_id = prompt.turn_id.clone();
+        if matches!(self.shared.kin, Kin::Claude(_)) {
+            // The other one says so itself.
+            self.tell(AgentEvent::TurnStarted { turn_id: turn_id.clone() }).await?;
+        }
+        match self.begin(&prompt).await? {
+            Ok(turn) => {
+                let end = turn.run(commands, later, &self.events, cancelled).await?;
+                self.conclude(end).await?;
+            }
+            Err(problem) => {
+                let failure = Failure::of_class(ErrorClass::Configuration, self.shared.title(), &problem);
+                self.tell(AgentEvent::TurnFailed { failure }).await?;
+            }
+        }
+        self.tell(AgentEvent::TurnEnded { turn_id }).await?;
+        self.tell(AgentEvent::Idle).await
+    }
+
+    /// Starts the process. The inner error is for people.
+    async fn begin(&mut self, prompt: &Prompt) -> Result<Result<Turn, String>, NobodyListens> {
+        let program = match self.shared.program().await {
+            Ok(program) => program,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        let environment = self.shared.environment(&self.spec.environment);
+        let flags = self.shared.help.flags(&program, &environment).await;
+        let is_known = self.shared.has_session(&self.spec, &self.session);
+        let wanted = Wanted {
+            spec: &self.spec,
+            session: &self.session,
+            is_known,
+            text: &prompt.text,
+            attachments: &prompt.attachments,
+            flags: &flags,
+        };
+        let invocation = match self.shared.invocation(&wanted) {
+            Ok(invocation) => invocation,
+            Err(problem) => return Ok(Err(problem)),
+        };
+        let Invocation { arguments, environment, input, left_out, notices, files } = invocation;
+        for notice in notices {
+            self.warn(notice).await?;
+        }
+        if !left_out.is_empty() {
+            let version = program.version.as_deref().unwrap_or("this version");
+            let message =
+                format!("{} {version} does not know {}; it runs without.", self.shared.title(), left_out.join(", "));
+            self.warn(message).await?;
+        }
+        let spec = ProcessSpec {
+            program: program.path,
+            arguments: program.leading_arguments.into_iter().chain(arguments).collect(),
+            environment,
+            working_directory: self.spec.working_directory.clone(),
+        };
+        let (child, stdin, stdout) = match self.shared.settings.supervisor.spawn(&spec) {
+            Ok(started) => started,
+            Err(error) => {
+                let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+                return Ok(Err(format!("{error}{cause}")));
+            }
+        };
+        let running = self.life.begins(child.probe(), program.version);
+        let denial = (self.spec.permissions.mode == PermissionMode::Ask).then(|| {
+            format!(
+                "{} was not allowed to use a tool: nobody can be asked in a headless turn. Allow it by a rule, or use \
+                 the mode allow-all, or another runtime.",
+                self.shared.title()
+            )
+        });
+        let (reader, life) = (self.shared.reader(), Arc::clone(&self.life));
+        Ok(Ok(Turn { child, stdin, stdout, input, reader, life, denial, running, files }))
+    }
+
+    /// Tells what the turn came to.
+    async fn conclude(&mut self, end: TurnEnd) -> Result<(), NobodyListens> {
+        let TurnEnd { stream, process } = end;
+        let failure = judge(self.shared.title(), &stream, &process);
+        let usage = match self.shared.kin {
+            Kin::Copilot(_) => self.totals.of_turn(stream.usage),
+            Kin::Claude(_) => stream.usage,
+        };
+        if usage != Usage::default() {
+            self.tell(AgentEvent::UsageReported(usage)).await?;
+        }
+        let Some(mut failure) = failure else { return Ok(()) };
+        // Whoever ended it knows, and the session says so.
+        if failure.class == ErrorClass::Aborted && process.interrupted {
+            return Ok(());
+        }
+        if failure.class == ErrorClass::ModelUnavailable {
+            failure.message.push_str(&self.models_there_are().await);
+        }
+        self.tell(AgentEvent::TurnFailed { failure }).await
+    }
+
+    async fn models_there_are(&self) -> String {
+        let asked = tokio::time::timeout(MODELS_WITHIN, self.shared.models(Freshness::Recent)).await;
+        let names: Vec<String> =
+            asked.map(|list| list.models).unwrap_or_default().into_iter().map(|model| model.id).collect();
+        if names.is_empty() {
+            return String::new();
+        }
+        let more = if names.len() > MODELS_NAMED { " …" } else { "" };
+        format!(" There are: {}{more}.", names[..names.len().min(MODELS_NAMED)].join(", "))
+    }
+
+    /// A warning, once in a connection.
+    async fn warn(&mut self, message: String) -> Result<(), NobodyListens> {
+        if !self.told.insert(message.clone()) {
+            return Ok(());
+        }
+        self.tell(AgentEvent::Notice { kind: "warning".to_owned(), message }).await
+    }
+
+    async fn tell(&self, event: AgentEvent) -> Result<(), NobodyListens> {
+        self.events.send(event).await.map_err(|_| NobodyListens)
+    }
+}
+
+struct Prompt {
+    turn_id: String,
+    text: String,
+    attachments: Vec<Attachment>,
+}

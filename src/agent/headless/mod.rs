@@ -1,0 +1,279 @@
+//! The runtimes `copilot-headless` and `claude`: an agent's command line, one process for each turn, JSON lines out.
+//!
+//! What must always hold here: the prompt goes over standard input; what the agent may do is decided before its turn,
+//! because nobody can be asked in the middle of it, and nothing that was not allowed is; a turn succeeds only by a good
+//! terminal event; no line, whatever its length or content, breaks a turn or grows the memory without end; a process
+//! does not outlive its turn.
+//!
+//! The readers of the streams stand alone: a recorded transcript is read by the same code as a live one.
+
+mod claude;
+mod copilot;
+mod flags;
+mod invocation;
+mod kin;
+mod life;
+mod link;
+mod options;
+mod permissions;
+mod settings;
+mod totals;
+mod turn;
+
+use std::collections::HashSet;
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+pub use claude::ClaudeReader;
+pub use copilot::CopilotReader;
+pub use settings::{ClaudeSettings, HeadlessSettings};
+
+use super::copilot::Copilot;
+use super::{
+    AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
+    ModelNames, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
+};
+use crate::model::Check;
+use flags::Help;
+use kin::{Claude, Kin, Shared};
+use life::Life;
+use link::Link;
+use totals::Totals;
+
+const EVENTS_IN_FLIGHT: usize = 1_024;
+const COMMANDS_IN_FLIGHT: usize = 32;
+
+/// A runtime with a process for each turn.
+pub struct Headless {
+    capabilities: Capabilities,
+    shared: Arc<Shared>,
+    /// Connections whose process may run.
+    lives: Mutex<Vec<Weak<Life>>>,
+}
+
+impl Headless {
+    /// The name of the runtime for Copilot.
+    pub const COPILOT: &'static str = "copilot-headless";
+    /// The name of the runtime for Claude Code.
+    pub const CLAUDE: &'static str = "claude";
+
+    /// Copilot's command line, with everything else as `copilot` has it.
+    pub fn of_copilot(copilot: Arc<Copilot>, settings: HeadlessSettings) -> Self {
+        let capabilities = Capabilities {
+            effort_levels: ["none", "minimal", "low", "medium", "high", "xhigh", "max"].map(str::to_owned).to_vec(),
+            model_discovery: true,
+            model_names: ModelNames::Copilot,
+            system_prompt: SystemPromptSupport::PromptBlock,
+            usage_premium_requests: true,
+            image_input: true,
+            ..Self::common()
+        };
+        Self::new(Self::COPILOT, Kin::Copilot(copilot), settings, capabilities)
+    }
+
+    /// Claude Code.
+    pub fn of_claude(claude: ClaudeSettings, settings: HeadlessSettings) -> Self {
+        let capabilities = Capabilities {
+            effort_levels: ["low", "medium", "high", "xhigh", "max"].map(str::to_owned).to_vec(),
+            system_prompt: SystemPromptSupport::File,
+            usage_tokens: true,
+            cost_tracking: true,
+            budget_cap: true,
+            fallback_model: true,
+            model_shorthands: true,
+            bare_mode: true,
+            ..Self::common()
+        };
+        let kin = Kin::Claude(Box::new(Claude { programs: claude::programs(&claude), models: claude.models }));
+        Self::new(Self::CLAUDE, kin, settings, capabilities)
+    }
+
+    fn common() -> Capabilities {
+        Capabilities {
+            streaming: true,
+            session_resume: true,
+            mid_run_session_id: true,
+            interrupt: true,
+            model_switch: true,
+            mcp: true,
+            processes: ProcessUse::PerTurn,
+            model_retries: true,
+            ..Capabilities::default()
+        }
+    }
+
+    fn new(name: &'static str, kin: Kin, settings: HeadlessSettings, capabilities: Capabilities) -> Self {
+        let shared = Arc::new(Shared { name, kin, settings, help: Help::default() });
+        Self { capabilities, shared, lives: Mutex::default() }
+    }
+
+    async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
+        self.shared.check_options(&spec).map_err(StartError::Permanent)?;
+        let program = self.shared.program().await.map_err(StartError::Permanent)?;
+        let version = program.version.as_deref();
+        if let Some(reason) = version.and_then(|version| self.quarantine(version)) {
+            return Err(StartError::Permanent(reason));
+        }
+        self.shared.check_login(&spec).await?;
+        let (session, restored) = match &spec.agent_session_id {
+            None => (uuid::Uuid::new_v4().to_string(), Restored::New),
+            Some(id) if self.shared.has_session(&spec, id) => (id.clone(), Restored::Whole),
+            Some(id) => {
+                let title = self.shared.title();
+                return Err(StartError::SessionLost(format!("{title} has no session {id} any more")));
+            }
+        };
+        let totals = if restored == Restored::New { Totals::of_new_session() } else { Totals::unknown() };
+        let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
+        let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
+        let cancelled = CancellationToken::new();
+        let life = Arc::new(Life::new(self.shared.name));
+        self.remember(&life);
+        let link = Link {
+            shared: Arc::clone(&self.shared),
+            spec,
+            session: session.clone(),
+            events,
+            life: Arc::clone(&life),
+            totals,
+            told: HashSet::new(),
+        };
+        let task = tokio::spawn(link.serve(commands, cancelled.clone()));
+        Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
+            .with_pulse(life)
+            .with_restored(restored))
+    }
+
+    fn remember(&self, life: &Arc<Life>) {
+        let mut lives = self.lives.lock();
+        lives.retain(|life| life.strong_count() > 0);
+        lives.push(Arc::downgrade(life));
+    }
+
+    fn quarantine(&self, version: &str) -> Option<String> {
+        self.shared.settings.quarantine.reason(self.shared.name, version)
+    }
+
+    async fn readiness(&self) -> Readiness {
+        let program = self.shared.program().await;
+        let quarantine = program.as_ref().ok().and_then(|program| self.quarantine(program.version.as_deref()?));
+        match &self.shared.kin {
+            Kin::Copilot(copilot) => {
+                let of_copilot = Runtime::readiness(copilot.as_ref()).await;
+                let problem = of_copilot.program.as_ref().and_then(|_| program.err()).or(quarantine);
+                Readiness {
+                    ready: of_copilot.ready && problem.is_none(),
+                    hint: problem.unwrap_or_else(|| format!("A process for each turn. {}", of_copilot.hint)),
+                    ..of_copilot
+                }
+            }
+            Kin::Claude(_) => {
+                let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
+                match program {
+                    Ok(program) => Readiness {
+                        ready: quarantine.is_none(),
+                        hint: quarantine.unwrap_or_else(|| {
+                            "Claude Code, a process for each turn. It uses your login (`claude auth login`) or \
+                             ANTHROPIC_API_KEY."
+                                .to_owned()
+                        }),
+                        login,
+                        program: Some(program),
+                        install: None,
+                    },
+                    Err(hint) => {
+                        let install = Some(claude::INSTALL_COMMAND.to_owned());
+                        Readiness { ready: false, hint, login, program: None, install }
+                    }
+                }
+            }
+        }
+    }
+
+    async fn checks(&self) -> Vec<Check> {
+        let named = |what: &str| format!("{}: {what}", self.shared.name);
+        match &self.shared.kin {
+            Kin::Copilot(copilot) => copilot.look_again(),
+            Kin::Claude(claude) => claude.programs.look_again(),
+        }
+        let program = match self.shared.program().await {
+            Ok(program) => program,
+            Err(problem) => {
+                let hint = "sessions on this runtime cannot be started; others can";
+                return vec![Check::warning(named("program"), problem, hint)];
+            }
+        };
+        let version = program.version.as_deref().unwrap_or("of unknown version");
+        let mut checks = vec![Check::ok(named("program"), format!("{version} at {}", program.path.display()))];
+        let environment = self.shared.environment(&self.shared.settings.environment);
+        let flags = self.shared.help.flags(&program, &environment).await;
+        let needed = ["--output-format", "--session-id", "--resume"];
+        let missing: Vec<&str> = needed.into_iter().filter(|flag| !flags.know(flag)).collect();
+        checks.push(if missing.is_empty() {
+            Check::ok(named("flags"), "all that a turn needs are known")
+        } else {
+            let message = format!("{version} does not know {}", missing.join(", "));
+            Check::failure(named("flags"), message, "update the program")
+        });
+        checks
+    }
+}
+
+impl Runtime for Headless {
+    fn name(&self) -> &str {
+        self.shared.name
+    }
+
+    fn family(&self) -> &str {
+        match &self.shared.kin {
+            Kin::Copilot(copilot) => copilot.name(),
+            Kin::Claude(_) => self.name(),
+        }
+    }
+
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn readiness(&self) -> BoxFuture<'_, Readiness> {
+        Box::pin(self.readiness())
+    }
+
+    fn models(&self, freshness: Freshness) -> BoxFuture<'_, ModelList> {
+        Box::pin(self.shared.models(freshness))
+    }
+
+    fn login(&self) -> Option<&dyn Login> {
+        match &self.shared.kin {
+            Kin::Copilot(copilot) => copilot.login(),
+            Kin::Claude(_) => None,
+        }
+    }
+
+    fn credentials_changed(&self) -> BoxFuture<'static, ()> {
+        match &self.shared.kin {
+            Kin::Copilot(copilot) => copilot.credentials_changed(),
+            Kin::Claude(_) => Box::pin(std::future::pending()),
+        }
+    }
+
+    fn preflight(&self) -> BoxFuture<'_, Vec<Check>> {
+        Box::pin(self.checks())
+    }
+
+    fn version(&self) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async move { self.shared.program().await.ok()?.version })
+    }
+
+    fn processes(&self) -> Vec<AgentProcess> {
+        let lives: Vec<Arc<Life>> = self.lives.lock().iter().filter_map(Weak::upgrade).collect();
+        lives.iter().filter_map(|life| life.figures()).collect()
+    }
+
+    fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
+        Box::pin(self.open(spec))
+    }
+}

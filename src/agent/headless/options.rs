@@ -1,0 +1,87 @@
+//! The options of a session, read and checked. What nobody knows, or is of the wrong kind, is an error that says so.
+
+use serde_json::{Map, Value};
+
+/// Reads one table of options.
+pub(super) struct Options<'a> {
+    agent: &'a str,
+    values: &'a Map<String, Value>,
+}
+
+impl<'a> Options<'a> {
+    /// `known` are all there are.
+    pub fn new(agent: &'a str, values: &'a Map<String, Value>, known: &[&str]) -> Result<Self, String> {
+        if let Some(unknown) = values.keys().find(|name| !known.contains(&name.as_str())) {
+            return Err(format!("{agent} has no option {unknown:?}; it has: {}", known.join(", ")));
+        }
+        Ok(Self { agent, values })
+    }
+
+    fn get(&self, name: &str) -> Option<&'a Value> {
+        self.values.get(name).filter(|value| !value.is_null())
+    }
+
+    fn read<T>(&self, name: &str, kind: &str, read: impl FnOnce(&'a Value) -> Option<T>) -> Result<Option<T>, String> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        let wrong = || format!("{}: options.{name} is {value}; it is {kind}", self.agent);
+        read(value).map(Some).ok_or_else(wrong)
+    }
+
+    pub fn switch(&self, name: &str, default: bool) -> Result<bool, String> {
+        Ok(self.read(name, "true or false", Value::as_bool)?.unwrap_or(default))
+    }
+
+    pub fn count(&self, name: &str) -> Result<Option<u64>, String> {
+        self.read(name, "a whole number from 1 up", |value| value.as_u64().filter(|count| *count > 0))
+    }
+
+    pub fn amount(&self, name: &str) -> Result<Option<f64>, String> {
+        self.read(name, "a number above 0", |value| value.as_f64().filter(|amount| *amount > 0.0))
+    }
+
+    pub fn text(&self, name: &str) -> Result<Option<String>, String> {
+        let text = self.read(name, "a text", |value| value.as_str().map(str::to_owned))?;
+        Ok(text.filter(|text| !text.is_empty()))
+    }
+
+    pub fn list(&self, name: &str) -> Result<Vec<String>, String> {
+        let texts = |value: &Value| {
+            value.as_array()?.iter().map(|entry| entry.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
+        };
+        Ok(self.read(name, "a list of texts", texts)?.unwrap_or_default())
+    }
+
+    /// Whether a table is a table; its content is somebody else's.
+    pub fn table(&self, name: &str) -> Result<(), String> {
+        self.read(name, "an object, an entry by each name", Value::as_object).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_what_is_wrong_is_said_with_what_there_is() {
+        let values = json!({ "on": false, "n": 3, "usd": 0.5, "text": "x", "list": ["a"], "none": null, "table": {} });
+        let values = values.as_object().expect("a table");
+        let known = ["on", "n", "usd", "text", "list", "none", "table"];
+        let options = Options::new("X", values, &known).expect("known");
+        assert_eq!((options.switch("on", true), options.switch("none", true)), (Ok(false), Ok(true)));
+        assert_eq!((options.count("n"), options.amount("usd")), (Ok(Some(3)), Ok(Some(0.5))));
+        assert_eq!((options.text("text"), options.list("list")), (Ok(Some("x".to_owned())), Ok(vec!["a".to_owned()])));
+        assert_eq!(options.table("table"), Ok(()));
+        for wrong in [
+            options.switch("n", true).expect_err("wrong"),
+            options.count("usd").expect_err("wrong"),
+            options.list("text").expect_err("wrong"),
+            options.table("list").expect_err("wrong"),
+        ] {
+            assert!(wrong.starts_with("X: options.") && wrong.contains("; it is "), "{wrong}");
+        }
+        let error = Options::new("X", values, &["on"]).err().expect("unknown");
+        assert!(error.contains("it has: on"), "{error}");
+    }
+}

@@ -1,0 +1,199 @@
+//! One turn: one process from its prompt to its end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncWriteExt as _, BufReader};
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::life::{Life, Running};
+use crate::agent::lines::{LONGEST, Line, next_line};
+use crate::agent::private_file::PrivateFile;
+use crate::agent::transcript::{ProcessEnd, StreamEnd, StreamReader};
+use crate::agent::{AgentCommand, AgentEvent, BlockEnd};
+use crate::process::ChildProcess;
+
+/// How long a process may take to end after it was asked to; shorter than the session's own patience.
+const END_WITHIN: Duration = Duration::from_secs(3);
+/// How long a process may take to end after it has said how its turn went.
+const GO_WITHIN: Duration = Duration::from_secs(5);
+/// Rubbish beyond this is only counted.
+const RUBBISH_LINES_LOGGED: u32 = 20;
+const RUBBISH_CHARACTERS: usize = 300;
+/// What a pipe holds, roughly.
+const BUFFER: usize = 64 * 1024;
+
+/// The session is no longer listening.
+#[derive(Debug)]
+pub(super) struct NobodyListens;
+
+/// A turn that has begun.
+pub(super) struct Turn {
+    pub child: ChildProcess,
+    pub stdin: ChildStdin,
+    pub stdout: ChildStdout,
+    pub input: String,
+    pub reader: Box<dyn StreamReader>,
+    pub life: Arc<Life>,
+    /// Nobody can be asked, and this says so; told when something was denied.
+    pub denial: Option<String>,
+    /// Says that the process is there.
+    pub running: Running,
+    /// What the process may read until its end.
+    pub files: Vec<PrivateFile>,
+}
+
+/// How it ended.
+#[derive(Debug)]
+pub(super) struct TurnEnd {
+    pub stream: StreamEnd,
+    pub process: ProcessEnd,
+}
+
+/// Why the reading stopped.
+enum Stop {
+    /// The stream came to its end, or the agent said how its turn went.
+    Read(Result<(), NobodyListens>),
+    /// The process had its time, or somebody cut it off.
+    Cut,
+    Cancelled,
+}
+
+impl Turn {
+    /// Follows the process to its end. Commands that are no interrupt are for later.
+    pub async fn run(
+        self,
+        commands: &mut mpsc::Receiver<AgentCommand>,
+        later: &mut Vec<AgentCommand>,
+        events: &mpsc::Sender<AgentEvent>,
+        cancelled: &CancellationToken,
+    ) -> Result<TurnEnd, NobodyListens> {
+        let Self { mut child, mut stdin, stdout, input, mut reader, life, denial, running, files } = self;
+        let mut listener =
+            Listener { reader: &mut *reader, life: &life, events, denial, rubbish: None, rubbish_lines: 0 };
+        let mut interrupted_until: Option<Instant> = None;
+        let stop = {
+            let reading = listener.listen(stdout);
+            let writing = async {
+                // A program that ends before it has read its prompt says why in another way.
+                if let Err(error) = stdin.write_all(input.as_bytes()).await {
+                    tracing::debug!(%error, "an agent did not read its prompt");
+                }
+                drop(stdin);
+            };
+            tokio::pin!(reading, writing);
+            let mut is_writing = true;
+            loop {
+                let deadline = interrupted_until.unwrap_or_else(Instant::now);
+                tokio::select! {
+                    biased;
+                    () = cancelled.cancelled() => break Stop::Cancelled,
+                    () = life.is_cut() => break Stop::Cut,
+                    () = tokio::time::sleep_until(deadline), if interrupted_until.is_some() => break Stop::Cut,
+                    command = commands.recv() => match command {
+                        None => break Stop::Cancelled,
+                        Some(AgentCommand::Interrupt) => {
+                            child.ask_to_end();
+                            interrupted_until.get_or_insert_with(|| Instant::now() + END_WITHIN);
+                        }
+                        Some(other) => later.push(other),
+                    },
+                    () = &mut writing, if is_writing => is_writing = false,
+                    read = &mut reading => break Stop::Read(read),
+                }
+            }
+        };
+        let rubbish = listener.rubbish.take();
+        let (exit, was_cut) = match stop {
+            Stop::Read(read) => {
+                read?;
+                (tokio::time::timeout(GO_WITHIN, child.exit()).await.ok(), false)
+            }
+            Stop::Cut => (None, true),
+            Stop::Cancelled => {
+                child.end(END_WITHIN).await;
+                return Err(NobodyListens);
+            }
+        };
+        let words = if was_cut { String::new() } else { child.last_words().await };
+        let words = if words.is_empty() { rubbish.unwrap_or_default() } else { words };
+        child.end(Duration::ZERO).await;
+        drop((running, files));
+        let mut last = Vec::new();
+        let stream = reader.finish(&mut last);
+        for event in last {
+            events.send(event).await.map_err(|_| NobodyListens)?;
+        }
+        let interrupted = interrupted_until.is_some() || was_cut;
+        Ok(TurnEnd { stream, process: ProcessEnd { exit, words, interrupted } })
+    }
+}
+
+/// Reads lines and tells what they mean.
+struct Listener<'a> {
+    reader: &'a mut dyn StreamReader,
+    life: &'a Life,
+    events: &'a mpsc::Sender<AgentEvent>,
+    denial: Option<String>,
+    rubbish: Option<String>,
+    rubbish_lines: u32,
+}
+
+impl Listener<'_> {
+    async fn listen(&mut self, stdout: ChildStdout) -> Result<(), NobodyListens> {
+        let mut stdout = BufReader::with_capacity(BUFFER, stdout);
+        let mut heard: Vec<AgentEvent> = Vec::new();
+        loop {
+            match next_line(&mut stdout, LONGEST).await {
+                Ok(Some(Line::Text(line))) => {
+                    if !line.trim().is_empty() && !self.reader.read(&line, &mut heard) {
+                        self.note_rubbish(&line);
+                    }
+                }
+                Ok(Some(Line::TooLong { bytes, beginning })) => {
+                    tracing::warn!(bytes, "a line of an agent is too long");
+                    let beginning: String = beginning.chars().take(80).collect();
+                    let message = format!(
+                        "A line of {bytes} bytes is longer than {LONGEST} and was left out; it begins {beginning:?}."
+                    );
+                    heard.push(AgentEvent::Notice { kind: "limit".to_owned(), message });
+                }
+                Ok(None) => return Ok(()),
+                Err(error) => {
+                    tracing::warn!(%error, "an agent's output cannot be read");
+                    return Ok(());
+                }
+            }
+            self.life.hears();
+            for event in heard.drain(..) {
+                let is_denied = matches!(&event, AgentEvent::BlockEnded(BlockEnd::Tool { error: Some(error), .. })
+                    if error.code.as_deref() == Some("denied"));
+                self.events.send(event).await.map_err(|_| NobodyListens)?;
+                if let Some(message) = self.denial.take_if(|_| is_denied) {
+                    let notice = AgentEvent::Notice { kind: "unattended".to_owned(), message };
+                    self.events.send(notice).await.map_err(|_| NobodyListens)?;
+                }
+            }
+            if self.reader.is_over() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Lines that are no events go to the log, the first of them also to whoever wonders what is wrong.
+    fn note_rubbish(&mut self, line: &str) {
+        let beginning: String = line.chars().take(RUBBISH_CHARACTERS).collect();
+        self.rubbish_lines = self.rubbish_lines.saturating_add(1);
+        if self.rubbish_lines <= RUBBISH_LINES_LOGGED {
+            let line = crate::model::redact(&beginning);
+            tracing::info!(%line, "an agent wrote a line that is no event");
+        }
+        // Half an event says nothing to a person.
+        if !line.starts_with('{') {
+            self.rubbish.get_or_insert(beginning);
+        }
+    }
+}

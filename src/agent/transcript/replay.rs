@@ -1,0 +1,95 @@
+//! Reading a recorded transcript with the code that reads the agent itself.
+
+use tokio::io::AsyncBufRead;
+
+use super::stream::{StreamEnd, StreamReader};
+use super::verdict::{ProcessEnd, judge};
+use crate::agent::acp::recording as acp;
+use crate::agent::copilot::recording as copilot;
+use crate::agent::failure::Failure;
+use crate::agent::headless::{ClaudeReader, CopilotReader, Headless};
+use crate::agent::lines::{LONGEST, Line, next_line};
+use crate::agent::{AgentEvent, acp::Acp, copilot::Copilot};
+use crate::model::Usage;
+
+/// Nobody can read recordings of that runtime.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "there is no reader for recordings of {runtime:?}; there are: {}, {}, {}, {}, acp:NAME",
+    Copilot::NAME,
+    Headless::COPILOT,
+    Headless::CLAUDE,
+    Acp::COPILOT
+)]
+pub struct NotReplayable {
+    runtime: String,
+}
+
+/// What a recording came to.
+#[derive(Debug)]
+pub struct Replayed {
+    /// What it says.
+    pub end: StreamEnd,
+    /// Why its turn failed, if it did.
+    pub failure: Option<Failure>,
+}
+
+/// Reads a recording of a runtime to its end and tells every event of it.
+pub async fn replay(
+    runtime: &str,
+    recording: &mut (impl AsyncBufRead + Unpin),
+    mut tell: impl FnMut(AgentEvent),
+) -> Result<std::io::Result<Replayed>, NotReplayable> {
+    let Reading { title, mut reader, is_one_turn } = reading(runtime)?;
+    let mut events = Vec::new();
+    loop {
+        match next_line(recording, LONGEST).await {
+            Ok(Some(Line::Text(line))) => {
+                if !line.trim().is_empty() && !reader.read(&line, &mut events) {
+                    tracing::info!("a line of the recording is no event");
+                }
+            }
+            Ok(Some(Line::TooLong { bytes, .. })) => {
+                let message = format!("A line of {bytes} bytes is longer than {LONGEST} and was left out.");
+                events.push(AgentEvent::Notice { kind: "limit".to_owned(), message });
+            }
+            Ok(None) => break,
+            Err(error) => return Ok(Err(error)),
+        }
+        events.drain(..).for_each(&mut tell);
+    }
+    let end = reader.finish(&mut events);
+    let failure = judge(title, &end, &ProcessEnd::default());
+    if is_one_turn {
+        // What whoever runs the process says when it is over.
+        if end.usage != Usage::default() {
+            events.push(AgentEvent::UsageReported(end.usage.clone()));
+        }
+        events.extend(failure.clone().map(|failure| AgentEvent::TurnFailed { failure }));
+        events.push(AgentEvent::Idle);
+    }
+    events.drain(..).for_each(&mut tell);
+    Ok(Ok(Replayed { end, failure }))
+}
+
+/// How a runtime's recordings are read.
+struct Reading<'a> {
+    title: &'a str,
+    reader: Box<dyn StreamReader>,
+    /// The recording is one process, whose end is the turn's.
+    is_one_turn: bool,
+}
+
+fn reading(runtime: &str) -> Result<Reading<'_>, NotReplayable> {
+    let turns = |title, reader| Reading { title, reader: Box::new(reader), is_one_turn: false };
+    Ok(match runtime {
+        Copilot::NAME => turns("Copilot", copilot::reader()),
+        Acp::COPILOT => turns("Copilot", acp::reader(true)),
+        Headless::COPILOT => Reading { title: "Copilot", reader: Box::new(CopilotReader::new()), is_one_turn: true },
+        Headless::CLAUDE => Reading { title: "Claude Code", reader: Box::new(ClaudeReader::new()), is_one_turn: true },
+        other => match other.strip_prefix("acp:") {
+            Some(name) if !name.is_empty() => turns(name, acp::reader(false)),
+            _ => return Err(NotReplayable { runtime: other.to_owned() }),
+        },
+    })
+}

@@ -1,0 +1,141 @@
+//! The real Copilot CLI, a process for each turn.
+
+use serde_json::{Value, json};
+
+use super::support::{Deck, errors, notices};
+use crate::support::{callbacks, children_of};
+
+fn balanced(names: &[String]) {
+    let count = |name: &str| names.iter().filter(|callback| *callback == name).count();
+    for block in ["Message", "Reasoning", "ToolExecution"] {
+        assert_eq!(count(&format!("onStart{block}")), count(&format!("onEnd{block}")), "{names:?}");
+    }
+    assert_eq!(count("onAgentStart"), count("onAgentEnd"), "{names:?}");
+}
+
+#[tokio::test]
+async fn an_answer_and_its_reasoning_come_the_same_with_and_without_streaming() {
+    let deck = Deck::copilot().await;
+    let mut seen = Vec::new();
+    for stream in [true, false] {
+        let session = deck.session_with(json!({ "options": { "stream": stream } })).await;
+        let outcome = session.ask("@@reason").await;
+        assert_eq!((&outcome["verdict"], &outcome["text"]), (&json!("succeeded"), &json!("Reasoned answer: 42.")));
+        assert_eq!(outcome["usage"]["numTurns"], 1);
+        assert_eq!(outcome["usage"]["costUsd"], Value::Null, "what it does not say is not 0");
+        let names = callbacks(&session.log().await);
+        balanced(&names);
+        seen.push(names.into_iter().filter(|name| name.starts_with("onEnd")).collect::<Vec<_>>());
+        assert!(errors(&session).await.is_empty());
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert!(seen[0].contains(&"onEndReasoning".to_owned()), "{seen:?}");
+    assert!(children_of(deck.server.process_id()).is_empty(), "no process is left after a turn");
+}
+
+#[tokio::test]
+async fn a_tool_runs_where_everything_is_allowed_and_the_session_goes_on_with_its_history() {
+    let deck = Deck::copilot().await;
+    let session = deck.session_with(json!({ "permissionMode": "allow-all", "systemPrompt": "Be brief." })).await;
+    let outcome = session.ask("@@bash echo made > made.txt; cat made.txt").await;
+    assert_eq!(outcome["verdict"], "succeeded", "{outcome}");
+    assert!(outcome["text"].as_str().expect("text").starts_with("Final answer after tools."), "{outcome}");
+    assert_eq!(std::fs::read_to_string(deck.server.work().join("made.txt")).expect("written"), "made\n");
+    assert_eq!(session.ask("@@history").await["text"], "user turns: 2");
+    let requests = deck.model.requests();
+    let with_system = |request: &Value| request["messages"].to_string().matches("<system>").count();
+    assert_eq!(with_system(requests.last().expect("one")), 1, "said once, and kept by the agent");
+    let deck = deck.restarted().await;
+    let session = session.seen_by(deck.server.http());
+    assert_eq!(session.ask("@@history").await["text"], "user turns: 3", "resumed after a restart of the server");
+}
+
+#[tokio::test]
+async fn nobody_can_be_asked_so_what_is_not_allowed_does_not_happen_and_a_notice_says_why() {
+    let deck = Deck::copilot().await;
+    for mode in ["ask", "deny"] {
+        let session = deck.session(mode).await;
+        let outcome = session.ask("@@bash touch denied.txt").await;
+        assert_eq!(outcome["verdict"], "succeeded", "{outcome}");
+        assert!(!deck.server.work().join("denied.txt").exists());
+        let told = notices(&session, "unattended").await;
+        assert_eq!(told.len(), usize::from(mode == "ask"), "{told:?}");
+    }
+    let rule = json!({ "mode": "ask", "rules": [{ "tool": "shell", "decision": "allow" }] });
+    let session = deck.session_with(json!({ "permissionMode": rule })).await;
+    assert_eq!(session.ask("@@bash touch allowed.txt").await["verdict"], "succeeded");
+    assert!(deck.server.work().join("allowed.txt").exists(), "{:?}", session.log().await);
+    let body = json!({ "permissionMode": "deny" });
+    assert_eq!(session.http.patch_json(&session.path(""), &body).await.status, 200);
+    session.ask("@@bash touch later.txt").await;
+    assert!(!deck.server.work().join("later.txt").exists(), "the next turn knows of the change");
+}
+
+#[tokio::test]
+async fn a_models_error_has_its_class_and_the_session_goes_on() {
+    let deck = Deck::copilot().await;
+    let checks = [(400, "invalid-request"), (401, "auth")].map(async |(status, class)| {
+        let session = deck.session("ask").await;
+        assert_eq!(session.ask(&format!("@@error {status}")).await["verdict"], "failed");
+        let errors = errors(&session).await;
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!(errors[0]["errorClass"], class, "{errors:?}");
+        assert!(errors[0]["sessionError"].as_str().expect("words").starts_with("Copilot "), "{errors:?}");
+        assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    });
+    futures_util::future::join_all(checks).await;
+}
+
+#[tokio::test]
+async fn an_interrupt_in_mid_turn_ends_the_process_and_keeps_what_was_said() {
+    let deck = Deck::copilot().await;
+    let session = deck.session("ask").await;
+    session.prompt("@@slow 1000 20").await;
+    session.events_after(0).await.until(|event| event.data.contains("tick3")).await;
+    assert_eq!(session.post("/interrupt", json!({})).await.status, 202);
+    session.events_after(0).await.until(|event| event.callback() == "onIdle").await;
+    let log = session.log().await;
+    balanced(&callbacks(&log));
+    let said = log.iter().find_map(|(_, response)| response["completeContent"].as_str()).expect("a message");
+    assert!(said.starts_with("tick0 tick1 "), "{said}");
+    assert!(errors(&session).await.is_empty(), "whoever interrupts knows");
+    assert!(children_of(deck.server.process_id()).is_empty());
+    assert_eq!(session.ask("@@echo again").await["text"], "ECHO[again]");
+}
+
+#[tokio::test]
+async fn a_process_that_somebody_else_ends_is_an_aborted_turn() {
+    let deck = Deck::copilot().await;
+    let session = deck.session("ask").await;
+    session.prompt("@@slow 1000 20").await;
+    session.events_after(0).await.until(|event| event.data.contains("tick3")).await;
+    let children = children_of(deck.server.process_id());
+    assert_eq!(children.len(), 1, "{children:?}");
+    crate::support::send_signal("TERM", children[0]);
+    session.events_after(0).await.until(|event| event.callback() == "onIdle").await;
+    let errors = errors(&session).await;
+    assert_eq!((errors.len(), &errors[0]["errorClass"]), (1, &json!("aborted")), "{errors:?}");
+    assert_eq!(session.ask("@@echo again").await["text"], "ECHO[again]");
+}
+
+#[tokio::test]
+async fn options_that_nobody_knows_are_named_with_those_there_are() {
+    let deck = Deck::copilot().await;
+    let session = deck.session_with(json!({ "options": { "autopilott": true } })).await;
+    assert_eq!(session.ask("@@plain").await["verdict"], "failed");
+    let errors = errors(&session).await;
+    let words = errors[0]["sessionError"].as_str().expect("words");
+    assert!(words.contains("maxAutopilotContinues"), "{words}");
+    assert_eq!(errors[0]["errorClass"], "configuration");
+}
+
+#[tokio::test]
+async fn a_prompt_of_a_megabyte_goes_over_standard_input_and_one_that_is_too_long_is_refused() {
+    let deck = Deck::copilot().await;
+    let session = deck.session("ask").await;
+    let long = format!("{}\n@@echo long", "word ".repeat(100_000));
+    assert_eq!(session.ask(&long).await["text"], "ECHO[long]");
+    let reply = session.post("/prompt", json!({ "text": "x".repeat(10 * 1024 * 1024), "wait": true })).await;
+    assert_eq!(reply.status, 413);
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+}

@@ -1,0 +1,6 @@
+//! The headless runtimes: the real Copilot CLI, the real Claude Code, and a program that misbehaves on request.
+
+mod claude;
+mod copilot;
+mod misbehaviour;
+mod support;
