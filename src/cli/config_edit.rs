@@ -46,6 +46,10 @@ fn get(key: &str, common: &CommonFlags) -> anyhow::Result<ExitCode> {
 
 /// A runtime that does not exist is refused; what will hardly go together is told.
 fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result<Vec<String>> {
+    // Other settings have nothing to do with it, and nobody wants to read the same warning again and again.
+    if !key.starts_with("sessions.") && !key.starts_with("acp.") {
+        return Ok(Vec::new());
+    }
     let sessions = &bench.resolved.loaded.config.sessions;
     bench.with_runtimes(async |runtimes, _| {
         if key == "sessions.runtime" && !value.is_empty() {

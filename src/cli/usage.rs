@@ -24,7 +24,7 @@ pub(super) fn usage(flags: &UsageFlags, common: &CommonFlags) -> anyhow::Result<
     };
     let answer = match bench.ask(&format!("/api/usage?{}", written(&query)))? {
         Some(answer) => answer,
-        None if bench.resolved.data_folder.join("flightdeck.db").exists() => {
+        None if DataFolder::has_database(&bench.resolved.data_folder) => {
             let folder = DataFolder::lock(&bench.resolved.data_folder)?;
             let store = Store::open(&folder, StoreSettings { max_bytes: None })?;
             let budget = budget_settings(&bench.resolved.loaded.config.budget);

@@ -233,7 +233,11 @@ fn written(value: &Value) -> Item {
 }
 
 fn write_whole(file: &EditedFile) -> std::io::Result<()> {
-    // A link to a file elsewhere stays one.
+    if file.place == Place::Project && std::fs::symlink_metadata(&file.path).is_ok_and(|known| known.is_symlink()) {
+        // It comes with somebody else's repository, and may lead anywhere.
+        return Err(std::io::Error::other("it is a link to another file; change that one by hand"));
+    }
+    // The user's own link to a file elsewhere stays one.
     let path = std::fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -392,6 +396,18 @@ mod tests {
         edit.write().expect("written");
         let error = Edit::set(&sources, Place::Project, "server.port", "1").expect_err("not for projects");
         assert!(error.to_string().contains("a project may not"), "{error}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_projects_file_that_leads_elsewhere_is_not_followed() {
+        let machine = Machine::new("");
+        let elsewhere = machine.0.path().join("elsewhere.toml");
+        std::fs::write(&elsewhere, "").expect("written");
+        std::os::unix::fs::symlink(&elsewhere, machine.0.path().join(".flightdeck.toml")).expect("linked");
+        let edit = Edit::set(&machine.sources(), Place::Project, "sessions.model", "m").expect("valid in itself");
+        assert!(matches!(edit.write(), Err(ConfigError::Unwritable { .. })));
+        assert_eq!(std::fs::read_to_string(&elsewhere).expect("readable"), "");
     }
 
     #[cfg(unix)]

@@ -72,6 +72,15 @@ impl BudgetFigure {
         }
     }
 
+    /// As in "it does not say how much".
+    pub fn how_much(self) -> &'static str {
+        match self {
+            Self::PremiumRequests => "how many premium requests",
+            Self::Tokens => "how many tokens",
+            Self::CostUsd => "how much money",
+        }
+    }
+
     /// What it is, for people.
     pub fn noun(self) -> &'static str {
         match self {

@@ -67,8 +67,8 @@ impl BudgetSettings {
         let name = name(stand);
         match level {
             BudgetLevel::Unknown => format!(
-                "This agent does not say how much {} it uses, so the limit of {} ({name}) cannot be held in this session.",
-                stand.figure.noun(),
+                "This agent does not say {} it uses, so the limit of {} ({name}) cannot be held in this session.",
+                stand.figure.how_much(),
                 stand.figure.amount(stand.limit),
             ),
             BudgetLevel::Near if refuses => {

@@ -6,10 +6,12 @@ use super::CreateError;
 use crate::agent::{Freshness, ModelChoice, Runtime, Runtimes};
 use crate::model::SessionDefaults;
 
-/// Resolves the layers, the session's own first. Nothing is written here, and nothing is started.
+/// Resolves the layers, the session's own first. Nothing is written here, and nothing is started. `listed` is the runtime
+/// whose models stand in lists by their plain ids.
 pub(super) async fn choose(
     runtimes: &Runtimes,
     layers: &[SessionDefaults],
+    listed: &str,
     options: &Map<String, Value>,
 ) -> Result<ModelChoice, CreateError> {
     let runtime = layers.iter().position(|layer| chosen(layer.runtime.as_ref()).is_some());
@@ -22,6 +24,10 @@ pub(super) async fn choose(
         return Ok(ModelChoice { runtime, model });
     };
     let is_own_runtime = runtime == Some(0);
+    let is_own_model = layers.first().is_some_and(|own| chosen(own.model.as_ref()).is_some());
+    if is_own_model && !is_own_runtime && is_from_list(runtimes, name, listed, model).await {
+        return Ok(runtimes.choose(listed, model, options).await?);
+    }
     if !name.is_empty() && (is_own_runtime || !runtimes.names_runtime(model)) {
         // Said here, where the runtimes that there are can be named.
         runtimes.named(name)?;
@@ -57,6 +63,19 @@ async fn model<'a>(
         }
     }
     None
+}
+
+/// Whether a session took a plain id from a list that knows nothing of its folder, where another runtime is usual.
+async fn is_from_list(runtimes: &Runtimes, name: &str, listed: &str, model: &str) -> bool {
+    if listed.is_empty() || listed == name || runtimes.names_runtime(model) {
+        return false;
+    }
+    let usual = match runtimes.default_runtime(name).await {
+        Ok(usual) => usual.name().to_owned(),
+        // The mistake in the configuration is told.
+        Err(_) => return false,
+    };
+    !offers(runtimes, &usual, model).await && offers(runtimes, listed, model).await
 }
 
 async fn offers(runtimes: &Runtimes, name: &str, model: &str) -> bool {
@@ -111,6 +130,10 @@ mod tests {
 
     /// Resolves layers written as runtime and model, the session's own first.
     async fn resolved(layers: &[(&str, &str)]) -> Result<String, String> {
+        resolved_with_list(layers, "").await
+    }
+
+    async fn resolved_with_list(layers: &[(&str, &str)], listed_by: &str) -> Result<String, String> {
         let listed = |name, models| Arc::new(Listed(name, models, Capabilities::default())) as Arc<dyn Runtime>;
         let runtimes = Runtimes::new(vec![listed("a", &["a1", "a2", "both"]), listed("b", &["b1", "b2", "both"])]);
         let layers: Vec<SessionDefaults> = layers
@@ -121,7 +144,7 @@ mod tests {
                 effort: None,
             })
             .collect();
-        let choice = choose(&runtimes, &layers, &Map::new()).await.map_err(|error| error.to_string())?;
+        let choice = choose(&runtimes, &layers, listed_by, &Map::new()).await.map_err(|error| error.to_string())?;
         Ok(format!("{} {}", choice.runtime.name(), choice.model))
     }
 
@@ -150,6 +173,17 @@ mod tests {
         check(&[("b", ""), NONE, ("", "b2")], "b b2").await;
         check(&[("b", ""), NONE, ("", "a2")], "b b1").await;
         check(&[("b", ""), NONE, ("a", "both")], "b b1").await;
+    }
+
+    #[tokio::test]
+    async fn a_plain_id_of_a_list_means_what_it_means_there_unless_the_usual_runtime_has_it_too() {
+        let from_list = async |layers: &[(&str, &str)]| resolved_with_list(layers, "b").await;
+        assert_eq!(from_list(&[("", "b2"), ("a", ""), NONE]).await.as_deref(), Ok("b b2"));
+        assert_eq!(from_list(&[("", "b2"), NONE, NONE]).await.as_deref(), Ok("b b2"));
+        assert_eq!(from_list(&[("", "both"), ("a", ""), NONE]).await.as_deref(), Ok("a both"));
+        assert_eq!(from_list(&[("", "a/a2"), NONE, NONE]).await.as_deref(), Ok("a a2"));
+        assert!(from_list(&[("", "b2"), ("c", "")]).await.is_err_and(|error| error.contains("no runtime \"c\"")));
+        assert!(from_list(&[NONE, ("a", "b2")]).await.is_err(), "a file is no list");
     }
 
     #[tokio::test]

@@ -83,6 +83,11 @@ impl DataFolder {
         }
     }
 
+    /// Whether a server has ever kept anything in a folder; looking makes nothing.
+    pub fn has_database(folder: &Path) -> bool {
+        folder.join("flightdeck.db").exists()
+    }
+
     /// Where the folder is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -138,8 +138,10 @@ async fn a_model_that_hardly_fits_is_written_with_a_warning() {
     let machine = Machine::new("[sessions]\nruntime = \"copilot\"\n");
     let ended = machine.config(&["set", "sessions.model", "opus"]).await;
     assert!(ended.success && ended.stdout.contains("Warning: \"opus\""), "{}{}", ended.stdout, ended.stderr);
-    let ended = machine.config(&["set", "sessions.runtime", "demo"]).await;
-    assert!(!ended.stdout.contains("Warning"), "{}", ended.stdout);
+    for (key, value) in [("limits.sessions", "9"), ("sessions.runtime", "demo")] {
+        let ended = machine.config(&["set", key, value]).await;
+        assert!(ended.success && !ended.stdout.contains("Warning"), "{key} {}", ended.stdout);
+    }
 }
 
 #[tokio::test]
