@@ -8,6 +8,7 @@ mod copilot;
 mod demo;
 mod doctor;
 mod folders;
+mod fuzz_corpus;
 mod headless;
 mod kill;
 mod live;
