@@ -20,6 +20,7 @@ mod program;
 mod provider;
 mod questions;
 pub(in crate::agent) mod recording;
+mod scripted;
 mod seen;
 mod server;
 mod servers;
@@ -37,6 +38,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
 pub use settings::{CopilotSettings, OwnProvider};
 pub(in crate::agent) use translate::Translator;
 
