@@ -9,6 +9,7 @@ mod history;
 mod latency;
 mod pipe_clock;
 mod process;
+mod readers;
 mod report;
 mod start;
 mod viewer;
@@ -16,15 +17,21 @@ mod viewer;
 use report::Report;
 
 fn main() {
-    match std::env::var(pipe_clock::PROGRAM) {
-        Ok(program) => pipe_clock::run(&program),
-        Err(_) => measure(),
+    match (std::env::var(pipe_clock::PROGRAM), std::env::var(readers::PROGRAM)) {
+        (Ok(program), _) => pipe_clock::run(&program),
+        (_, Ok(what)) => readers::run(&what),
+        _ => measure(),
     }
 }
 
 #[tokio::main]
 async fn measure() {
     let mut report = Report::default();
+    readers::measure(&mut report);
+    if std::env::var_os("BENCH_READERS_ONLY").is_some() {
+        println!("{}", report.write());
+        return;
+    }
     start::measure(&mut report).await;
     full_speed::measure(&mut report).await;
     history::measure(&mut report).await;

@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::agent::{AgentCommand, AgentEvent, Connection, Quarantine, QuestionAnswer, RequestAnswer, Runtime};
+use crate::agent::{
+    AgentCommand, AgentEvent, BlockEnd, Connection, Quarantine, QuestionAnswer, RequestAnswer, Runtime,
+};
 use crate::model::{Check, Decision, RequestBody};
 
 /// How long an agent may take for one denied action.
@@ -118,13 +120,14 @@ pub async fn sing(runtime: &dyn Runtime, model_url: &str, folder: &Path) -> Opti
     })
 }
 
-/// One turn in which every request is denied. Gives how many there were.
+/// One turn in which every request is denied. Gives how many there were; of an agent that cannot ask, how many calls it
+/// denied itself.
 async fn one_turn(connection: &mut Connection, number: usize, text: String) -> Result<usize, String> {
     let gone = || "the agent is gone".to_owned();
     let turn_id = format!("canary-{number}");
     let prompt = AgentCommand::Prompt { turn_id, text, attachments: Vec::new() };
     connection.commands.send(prompt).await.map_err(|_| gone())?;
-    let mut requests = 0;
+    let (mut requests, mut denials) = (0_usize, 0_usize);
     loop {
         match connection.events.recv().await.ok_or_else(gone)? {
             AgentEvent::RequestMade { agent_request_id, body } => {
@@ -141,7 +144,12 @@ async fn one_turn(connection: &mut Connection, number: usize, text: String) -> R
             }
             AgentEvent::TurnFailed { failure } => return Err(format!("the turn failed: {}", failure.message)),
             AgentEvent::Gone { reason } => return Err(reason),
-            AgentEvent::Idle => return Ok(requests),
+            AgentEvent::BlockEnded(BlockEnd::Tool { error: Some(error), .. })
+                if error.code.as_deref() == Some("denied") =>
+            {
+                denials += 1;
+            }
+            AgentEvent::Idle => return Ok(requests.max(denials)),
             _ => {}
         }
     }

@@ -10,6 +10,7 @@ mod copilot;
 mod demo;
 mod doctor;
 mod folders;
+mod fuzz_corpus;
 mod headless;
 mod kill;
 mod live;

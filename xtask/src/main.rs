@@ -1,10 +1,11 @@
-//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `lint`, `bench`.
+//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `lint`, `bench`, `fuzz`.
 //!
 //! Everything a task needs that is not in the toolchain is installed by the task itself.
 
 mod agents;
 mod bench;
 mod browser;
+mod fuzz;
 mod lint;
 mod npm;
 mod shell;
@@ -18,7 +19,8 @@ const USAGE: &str = "usage: cargo xtask TASK
   browser [FILTER]  the tests of the pages in Chromium (or those that match)
   screenshots       take the pictures of the pages anew
   lint              rustfmt, clippy and docs, warnings are errors
-  bench             measure what is to be fast, and write docs/benchmarks.md";
+  bench             measure what is to be fast, and write docs/benchmarks.md
+  fuzz [TARGET [SECONDS]]  the readers of agents' streams on input that nobody thought of (nightly toolchain)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -29,6 +31,9 @@ fn main() -> ExitCode {
         Some(("screenshots", [])) => browser::screenshots(),
         Some(("lint", [])) => lint::lint(),
         Some(("bench", [])) => bench::bench(),
+        Some(("fuzz", [])) => fuzz::fuzz(None, None),
+        Some(("fuzz", [target])) => fuzz::fuzz(Some(target), None),
+        Some(("fuzz", [target, seconds])) => fuzz::fuzz(Some(target), Some(seconds)),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

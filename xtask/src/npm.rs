@@ -23,7 +23,8 @@ pub fn install(folder_name: &str, packages: &[Package]) -> Result<PathBuf, Strin
     Ok(folder)
 }
 
-fn cache() -> PathBuf {
+/// Where the user's programs keep what they can get again.
+pub fn cache() -> PathBuf {
     let home = || std::env::var_os("HOME").map_or_else(std::env::temp_dir, |home| PathBuf::from(home).join(".cache"));
     std::env::var_os("XDG_CACHE_HOME").map_or_else(home, PathBuf::from)
 }

@@ -44,12 +44,12 @@ use tokio_util::sync::CancellationToken;
 
 pub use settings::AcpSettings;
 
-use super::copilot::{Copilot, LOGIN_HINT};
+use super::copilot::{Copilot, LOGIN_HINT, spec_of_cli_for_model_at};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
     ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
 };
-use crate::model::{Check, PermissionPolicy, SessionId};
+use crate::model::Check;
 use history::History;
 use life::CurrentLife;
 use link::Link;
@@ -336,35 +336,8 @@ impl Runtime for Acp {
         if !matches!(self.kin, Kin::Copilot(_)) {
             return None;
         }
-        let mut environment = self.settings.environment.clone();
-        environment.retain(|name, _| !name.starts_with("COPILOT_PROVIDER_"));
-        let home = folder.join("home");
-        for (name, value) in [
-            ("COPILOT_PROVIDER_TYPE", "openai"),
-            ("COPILOT_PROVIDER_BASE_URL", base_url),
-            ("COPILOT_PROVIDER_API_KEY", "none"),
-            ("COPILOT_PROVIDER_WIRE_API", "completions"),
-            ("COPILOT_MODEL", "scripted-model"),
-            ("COPILOT_OFFLINE", "true"),
-            // The agent's own list of sessions is for what people did, and ACP cannot remove one.
-            ("COPILOT_HOME", &home.to_string_lossy()),
-        ] {
-            environment.insert(name.to_owned(), value.to_owned());
-        }
-        // The user's own MCP servers are no part of it.
-        let without = self.settings.mcp_servers.keys().map(|name| (name.clone(), serde_json::Value::Null)).collect();
-        Some(StartSpec {
-            session: SessionId::from_number(0),
-            model: String::new(),
-            effort: None,
-            working_directory: Some(folder.to_owned()),
-            system_prompt: None,
-            options: [("mcpServers".to_owned(), serde_json::Value::Object(without))].into_iter().collect(),
-            environment,
-            permissions: PermissionPolicy::default(),
-            agent_session_id: None,
-            suspended: None,
-        })
+        let servers = self.settings.mcp_servers.keys();
+        Some(spec_of_cli_for_model_at(base_url, folder, &self.settings.environment, servers))
     }
 
     fn processes(&self) -> Vec<AgentProcess> {

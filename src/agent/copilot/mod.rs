@@ -22,6 +22,7 @@ mod provider;
 mod provider_check;
 mod questions;
 pub(in crate::agent) mod recording;
+mod scripted;
 mod seen;
 mod server;
 mod servers;
@@ -39,6 +40,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
 pub use settings::{CopilotSettings, OwnProvider};
 pub(in crate::agent) use translate::Translator;
 

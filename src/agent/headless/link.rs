@@ -63,12 +63,11 @@ impl Link {
                     self.spec.permissions = permissions;
                     Ok(())
                 }
-                // The turn is over already.
-                Some(AgentCommand::Interrupt) => self.tell(AgentEvent::Idle).await,
                 Some(AgentCommand::Steer { .. }) => {
                     self.warn(format!("{} takes no more words in a turn that runs.", self.shared.title())).await
                 }
-                Some(AgentCommand::Answer { .. }) => Ok(()),
+                // The turn that was meant is over, and its end is told. Another one would end the turn after it.
+                Some(AgentCommand::Interrupt | AgentCommand::Answer { .. }) => Ok(()),
             };
             if obeyed.is_err() {
                 return;

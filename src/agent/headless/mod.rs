@@ -21,6 +21,7 @@ mod totals;
 mod turn;
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -31,7 +32,7 @@ pub use claude::ClaudeReader;
 pub use copilot::CopilotReader;
 pub use settings::{ClaudeSettings, HeadlessSettings};
 
-use super::copilot::Copilot;
+use super::copilot::{Copilot, spec_of_cli_for_model_at};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
     ModelNames, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
@@ -266,6 +267,18 @@ impl Runtime for Headless {
 
     fn version(&self) -> BoxFuture<'_, Option<String>> {
         Box::pin(async move { self.shared.program().await.ok()?.version })
+    }
+
+    fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
+        let settings = &self.shared.settings;
+        match self.shared.kin {
+            Kin::Copilot(_) => {
+                let servers = settings.mcp_servers.keys();
+                Some(spec_of_cli_for_model_at(base_url, folder, &settings.environment, servers))
+            }
+            // It speaks to Anthropic's service only, and the model there knows none of its tools.
+            Kin::Claude(_) => None,
+        }
     }
 
     fn processes(&self) -> Vec<AgentProcess> {

@@ -192,13 +192,13 @@ async fn a_program_that_is_not_there_costs_nothing_and_says_what_to_do() {
         .iter()
         .filter_map(|runtime| runtime["name"].as_str())
         .collect();
-    assert_eq!(names, ["copilot", "copilot-acp", "acp:gone", "acp:wrong", "demo"]);
-    for (position, word) in [(2, "no-such-agent"), (3, "/no/such/agent")] {
+    assert_eq!(names, ["copilot", "copilot-acp", "copilot-headless", "claude", "acp:gone", "acp:wrong", "demo"]);
+    for (position, word) in [(4, "no-such-agent"), (5, "/no/such/agent")] {
         let runtime = &runtimes["runtimes"][position];
         let hint = runtime["hint"].as_str().expect("a hint");
         assert!(runtime["ready"] == false && hint.contains(word) && hint.contains("[acp."), "{runtime}");
     }
-    assert_eq!(runtimes["runtimes"][4]["default"], true);
+    assert_eq!(runtimes["runtimes"][6]["default"], true);
     let session = TestSession::start_with(server.http(), json!({ "runtime": "acp:gone" })).await;
     assert_eq!(session.ask("x").await["verdict"], "failed");
     let agents = server.run(&["agents"]).await;

@@ -24,6 +24,9 @@ const OPTIONS: [&str; 9] = [
     "noCustomInstructions",
 ];
 
+/// What people who use both write by mistake.
+const SHORT_NAMES_OF_CLAUDE: [&str; 3] = ["sonnet", "opus", "haiku"];
+
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line, independent of each other")]
 struct CopilotOptions {
@@ -68,6 +71,11 @@ pub fn invocation(wanted: &Wanted<'_>, model: &str, servers: &Map<String, Value>
     arguments.value(session, wanted.session);
     if !model.is_empty() {
         arguments.value("--model", model);
+    }
+    if SHORT_NAMES_OF_CLAUDE.contains(&model) {
+        invocation.notices.push(format!(
+            "{model:?} is a short name that only Claude Code knows; {TITLE} wants the whole name of a model, such as those              of `flightdeck models`."
+        ));
     }
     effort(wanted, &mut arguments);
     arguments.value("--stream", if options.stream { "on" } else { "off" });
@@ -243,6 +251,15 @@ mod tests {
         assert!(!words.contains("--disable-builtin-mcps"));
         let error = check_options(json!({ "autopilott": true }).as_object().expect("a table")).expect_err("unknown");
         assert!(error.contains("autopilot,"), "{error}");
+    }
+
+    #[test]
+    fn a_short_name_of_the_other_agents_models_is_passed_on_with_a_warning() {
+        let (spec, flags) = (spec(&json!({})), KnownFlags::default());
+        let wanted = Wanted { spec: &spec, session: "ID", is_known: true, text: "", attachments: &[], flags: &flags };
+        let invocation = invocation(&wanted, "sonnet", &Map::new()).expect("fits");
+        assert!(invocation.arguments.contains(&"--model=sonnet".to_owned()));
+        assert!(invocation.notices[0].contains("Claude Code"), "{:?}", invocation.notices);
     }
 
     #[test]

@@ -1,0 +1,47 @@
+//! The command line on a model of ours, for checking how it behaves.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::agent::StartSpec;
+use crate::model::{PermissionPolicy, SessionId};
+
+/// What starts a session of the command line on a model at the given address, in the given folder, without any of the
+/// user's own MCP servers.
+pub(in crate::agent) fn spec_of_cli_for_model_at<'a>(
+    base_url: &str,
+    folder: &Path,
+    environment: &BTreeMap<String, String>,
+    servers: impl Iterator<Item = &'a String>,
+) -> StartSpec {
+    let mut environment = environment.clone();
+    environment.retain(|name, _| !name.starts_with("COPILOT_PROVIDER_"));
+    let home = folder.join("home");
+    for (name, value) in [
+        ("COPILOT_PROVIDER_TYPE", "openai"),
+        ("COPILOT_PROVIDER_BASE_URL", base_url),
+        ("COPILOT_PROVIDER_API_KEY", "none"),
+        ("COPILOT_PROVIDER_WIRE_API", "completions"),
+        ("COPILOT_MODEL", "scripted-model"),
+        ("COPILOT_OFFLINE", "true"),
+        // The agent's own list of sessions is for what people did, and there is no way to remove one.
+        ("COPILOT_HOME", &home.to_string_lossy()),
+    ] {
+        environment.insert(name.to_owned(), value.to_owned());
+    }
+    let without = servers.map(|name| (name.clone(), Value::Null)).collect();
+    StartSpec {
+        session: SessionId::from_number(0),
+        model: String::new(),
+        effort: None,
+        working_directory: Some(folder.to_owned()),
+        system_prompt: None,
+        options: [("mcpServers".to_owned(), Value::Object(without))].into_iter().collect(),
+        environment,
+        permissions: PermissionPolicy::default(),
+        agent_session_id: None,
+        suspended: None,
+    }
+}
