@@ -46,6 +46,10 @@ impl ScriptedModel {
         let router = Router::new()
             .route("/v1/chat/completions", post(chat_completions))
             .route("/v1/responses", post(responses_api))
+            // Azure's, without an API version and with one.
+            .route("/openai/v1/chat/completions", post(chat_completions))
+            .route("/openai/deployments/{model}/chat/completions", post(chat_completions))
+            .route("/openai/responses", post(responses_api))
             // Somebody who knows no key.
             .route("/v1/locked/models", get(async || refuse(401)))
             .route("/v1/messages", post(messages_api))

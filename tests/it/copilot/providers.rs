@@ -161,3 +161,29 @@ async fn doctor_says_which_providers_answer_and_which_do_not_take_the_key() {
     }
     assert!(!doctor.stdout.contains("notToBeSeen"), "{}", doctor.stdout);
 }
+
+#[tokio::test]
+async fn every_kind_of_provider_is_spoken_to_in_its_own_way() {
+    let model = ScriptedModel::start().await.expect("started");
+    let (v1, root) = (model.base_url(), model.root_url());
+    let config = format!(
+        "[providers.chat]\nbase_url = \"{v1}\"\n[providers.answers]\nbase_url = \"{v1}\"\nwire_api = \"responses\"\n\
+         [providers.claude]\ntype = \"anthropic\"\nbase_url = \"{root}\"\napi_key = \"k\"\n\
+         [providers.azure]\ntype = \"azure\"\nbase_url = \"{root}\"\napi_key = \"k\"\n\
+         [providers.dated]\ntype = \"azure\"\nbase_url = \"{root}\"\napi_key = \"k\"\napi_version = \"2024-10-21\""
+    );
+    for program in Program::BOTH {
+        let folder = tempfile::tempdir().expect("a folder");
+        let server = bare(program, folder.path()).config(&config).start().await;
+        for name in ["chat", "answers", "claude", "azure", "dated"] {
+            let body =
+                json!({ "runtime": "copilot", "model": format!("{name}/some-model"), "permissionMode": "allow-all" });
+            let session = TestSession::start_with(server.http(), body).await;
+            let answer = session.ask("@@bash echo made").await;
+            assert_eq!(answer["verdict"], "succeeded", "{program:?} {name}: {}", session.get("/log").await.text());
+            let log = session.get("/log").await.text().to_owned();
+            assert!(log.contains("made"), "{program:?} {name}: {log}");
+            assert_eq!(session.ask("@@echo again").await["text"], "ECHO[again]", "{program:?} {name}");
+        }
+    }
+}
