@@ -174,6 +174,11 @@ impl Copilot {
         self.provide(spec, environment)
     }
 
+    /// Whether a session uses GitHub's models.
+    pub(in crate::agent) fn uses_login(&self, spec: &StartSpec) -> bool {
+        provider::route(spec, &self.settings.providers, &spec.environment).is_ok_and(|route| route.provider.is_none())
+    }
+
     async fn check_login(&self, route: &Route) -> Result<(), StartError> {
         if route.provider.is_some() {
             return Ok(());

@@ -74,6 +74,17 @@ impl Shared {
         }
     }
 
+    /// Whether somebody has to be logged in: where there is no key of the user's own.
+    pub fn uses_login(&self, spec: &StartSpec) -> bool {
+        match &self.kin {
+            Kin::Copilot(copilot) => copilot.uses_login(spec),
+            Kin::Claude(_) => {
+                let environment = self.environment(&spec.environment);
+                !claude::KEYS.iter().any(|name| environment.get(*name).is_some_and(|key| !key.is_empty()))
+            }
+        }
+    }
+
     /// Whether the agent has a session on disk.
     pub fn has_session(&self, spec: &StartSpec, session: &str) -> bool {
         let environment = self.environment(&spec.environment);

@@ -63,8 +63,9 @@ impl Link {
                     self.spec.permissions = permissions;
                     Ok(())
                 }
-                Some(AgentCommand::Steer { .. }) => {
-                    self.warn(format!("{} takes no more words in a turn that runs.", self.shared.title())).await
+                Some(AgentCommand::Steer { prompt, .. }) => {
+                    let reason = format!("{} takes no more words in a turn that runs", self.shared.title());
+                    self.tell(AgentEvent::SteerRefused { prompt, reason }).await
                 }
                 // The turn that was meant is over, and its end is told. Another one would end the turn after it.
                 Some(AgentCommand::Interrupt | AgentCommand::Answer { .. }) => Ok(()),
@@ -166,12 +167,16 @@ impl Link {
             Kin::Claude(_) => stream.usage,
         };
         if usage != Usage::default() {
+            let usage = Usage { model: stream.model.clone(), ..usage };
             self.tell(AgentEvent::UsageReported(usage)).await?;
         }
         let Some(mut failure) = failure else { return Ok(()) };
         // Whoever ended it knows, and the session says so.
         if failure.class == ErrorClass::Aborted && process.interrupted {
             return Ok(());
+        }
+        if failure.class == ErrorClass::Auth && self.shared.uses_login(&self.spec) {
+            failure = failure.that_wants_login();
         }
         if failure.class == ErrorClass::ModelUnavailable {
             failure.message.push_str(&self.models_there_are().await);

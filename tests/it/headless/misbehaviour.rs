@@ -50,7 +50,7 @@ async fn ask(session: &TestSession, prompt: &str) -> Value {
 
 #[tokio::test]
 async fn failures_have_a_class_and_the_session_goes_on() {
-    let server = start("").await;
+    let server = start("[recovery]\nfirst_delay = \"1ms\"").await;
     for runtime in RUNTIMES {
         for (prompt, class, word) in [
             ("truncated", "stream-broken", "without saying"),
@@ -156,4 +156,22 @@ async fn a_program_that_is_not_there_is_named_and_may_come_back() {
         std::fs::remove_file(&path).expect("removed");
         assert_eq!(session.ask("plain").await["verdict"], "failed", "gone in the middle of a session");
     }
+}
+
+#[tokio::test]
+async fn turns_stand_in_line_for_processes_and_a_process_is_gone_with_its_turn() {
+    let server = start("[limits]\nagent_processes = 1").await;
+    let (first, second) = (session(&server, "copilot-headless").await, session(&server, "claude").await);
+    first.prompt("stubborn").await;
+    first.events_after(0).await.until(|event| event.data.contains("stubborn\"}")).await;
+    second.prompt("plain").await;
+    let mut of_second = second.events_after(0).await;
+    let told = of_second.until(|event| event.json()["state"] == "starting").await;
+    let detail = told.last().expect("one").json()["detail"].as_str().expect("why").to_owned();
+    assert!(detail.contains("one of 1 agent processes") && detail.contains("position 1"), "{detail}");
+    assert_eq!(children_of(server.process_id()).len(), 1);
+    first.post("/interrupt", json!({})).await;
+    of_second.until_callback("onIdle").await;
+    assert_eq!(children_of(server.process_id()), Vec::<u32>::new());
+    assert_eq!(first.ask("plain").await["text"], "plain");
 }

@@ -9,5 +9,9 @@ pub(super) use invocation::{check_options, has_session, invocation};
 pub(super) use program::{INSTALL_COMMAND, programs};
 pub use reader::ClaudeReader;
 
+/// Variables with which it needs no login.
+pub(super) const KEYS: [&str; 4] =
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"];
+
 /// How errors name the agent.
 pub(super) const TITLE: &str = "Claude Code";
