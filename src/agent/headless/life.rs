@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::{Notify, watch};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::agent::{AgentProcess, BoxFuture, Pulse};
 use crate::process::ProcessProbe;
@@ -12,34 +13,38 @@ use crate::process::ProcessProbe;
 /// Shared by a connection and those who look at it. Between turns there is no process.
 pub(super) struct Life {
     runtime: &'static str,
-    running: Mutex<Option<(ProcessProbe, Option<String>)>>,
+    running: Mutex<Option<Process>>,
     /// Counts lines.
     heard: watch::Sender<u64>,
-    cut: Notify,
+}
+
+/// The process that runs.
+#[derive(Clone)]
+struct Process {
+    probe: ProcessProbe,
+    version: Option<String>,
+    /// Somebody wants it gone at once.
+    cut: CancellationToken,
 }
 
 impl Life {
     pub fn new(runtime: &'static str) -> Self {
-        Self { runtime, running: Mutex::default(), heard: watch::Sender::new(0), cut: Notify::new() }
+        Self { runtime, running: Mutex::default(), heard: watch::Sender::new(0) }
     }
 
     pub fn begins(self: &Arc<Self>, probe: ProcessProbe, version: Option<String>) -> Running {
-        *self.running.lock() = Some((probe, version));
-        Running(Arc::clone(self))
+        let cut = CancellationToken::new();
+        *self.running.lock() = Some(Process { probe, version, cut: cut.clone() });
+        Running { life: Arc::clone(self), cut }
     }
 
-    pub fn hears(&self) {
+    fn hears(&self) {
         self.heard.send_modify(|lines| *lines += 1);
-    }
-
-    /// Resolves when somebody wants the process gone at once.
-    pub async fn is_cut(&self) {
-        self.cut.notified().await;
     }
 
     /// What the process uses. Not for a thread that others wait for.
     pub fn figures(&self) -> Option<AgentProcess> {
-        let (probe, version) = self.running.lock().clone()?;
+        let Process { probe, version, .. } = self.running.lock().clone()?;
         let figures = probe.figures()?;
         Some(AgentProcess {
             runtime: self.runtime.to_owned(),
@@ -54,17 +59,31 @@ impl Life {
     }
 
     async fn processor_time(&self) -> Option<Duration> {
-        let (probe, _) = self.running.lock().clone()?;
+        let Process { probe, .. } = self.running.lock().clone()?;
         tokio::task::spawn_blocking(move || probe.figures()).await.ok().flatten().map(|figures| figures.cpu)
     }
 }
 
 /// Ends with the turn.
-pub(super) struct Running(Arc<Life>);
+pub(super) struct Running {
+    life: Arc<Life>,
+    cut: CancellationToken,
+}
+
+impl Running {
+    /// Resolves when somebody wants the process gone at once.
+    pub async fn is_cut(&self) {
+        self.cut.cancelled().await;
+    }
+
+    pub fn hears(&self) {
+        self.life.hears();
+    }
+}
 
 impl Drop for Running {
     fn drop(&mut self) {
-        *self.0.running.lock() = None;
+        *self.life.running.lock() = None;
     }
 }
 
@@ -84,8 +103,8 @@ impl Pulse for Life {
 
     fn cut_off(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            if self.running.lock().is_some() {
-                self.cut.notify_one();
+            if let Some(process) = &*self.running.lock() {
+                process.cut.cancel();
             }
         })
     }

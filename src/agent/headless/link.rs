@@ -154,8 +154,8 @@ impl Link {
                 self.shared.title()
             )
         });
-        let (reader, life) = (self.shared.reader(), Arc::clone(&self.life));
-        Ok(Ok(Turn { child, stdin, stdout, input, reader, life, denial, running, files }))
+        let reader = self.shared.reader();
+        Ok(Ok(Turn { child, stdin, stdout, input, reader, denial, running, files }))
     }
 
     /// Tells what the turn came to.

@@ -25,6 +25,7 @@ use std::path::Path;
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
+use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -245,6 +246,13 @@ impl Runtime for Headless {
 
     fn models(&self, freshness: Freshness) -> BoxFuture<'_, ModelList> {
         Box::pin(self.shared.models(freshness))
+    }
+
+    fn takes_any_model(&self, options: &Map<String, Value>) -> bool {
+        match &self.shared.kin {
+            Kin::Copilot(copilot) => copilot.takes_any_model(options),
+            Kin::Claude(_) => true,
+        }
     }
 
     fn login(&self) -> Option<&dyn Login> {

@@ -1,6 +1,5 @@
 //! One turn: one process from its prompt to its end.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::io::{AsyncWriteExt as _, BufReader};
@@ -9,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::life::{Life, Running};
+use super::life::Running;
 use crate::agent::lines::{LONGEST, Line, next_line};
 use crate::agent::private_file::PrivateFile;
 use crate::agent::transcript::{ProcessEnd, StreamEnd, StreamReader};
@@ -37,7 +36,6 @@ pub(super) struct Turn {
     pub stdout: ChildStdout,
     pub input: String,
     pub reader: Box<dyn StreamReader>,
-    pub life: Arc<Life>,
     /// Nobody can be asked, and this says so; told when something was denied.
     pub denial: Option<String>,
     /// Says that the process is there.
@@ -71,9 +69,9 @@ impl Turn {
         events: &mpsc::Sender<AgentEvent>,
         cancelled: &CancellationToken,
     ) -> Result<TurnEnd, NobodyListens> {
-        let Self { mut child, mut stdin, stdout, input, mut reader, life, denial, running, files } = self;
+        let Self { mut child, mut stdin, stdout, input, mut reader, denial, running, files } = self;
         let mut listener =
-            Listener { reader: &mut *reader, life: &life, events, denial, rubbish: None, rubbish_lines: 0 };
+            Listener { reader: &mut *reader, running: &running, events, denial, rubbish: None, rubbish_lines: 0 };
         let mut interrupted_until: Option<Instant> = None;
         let stop = {
             let reading = listener.listen(stdout);
@@ -91,7 +89,7 @@ impl Turn {
                 tokio::select! {
                     biased;
                     () = cancelled.cancelled() => break Stop::Cancelled,
-                    () = life.is_cut() => break Stop::Cut,
+                    () = running.is_cut() => break Stop::Cut,
                     () = tokio::time::sleep_until(deadline), if interrupted_until.is_some() => break Stop::Cut,
                     command = commands.recv() => match command {
                         None => break Stop::Cancelled,
@@ -135,7 +133,7 @@ impl Turn {
 /// Reads lines and tells what they mean.
 struct Listener<'a> {
     reader: &'a mut dyn StreamReader,
-    life: &'a Life,
+    running: &'a Running,
     events: &'a mpsc::Sender<AgentEvent>,
     denial: Option<String>,
     rubbish: Option<String>,
@@ -167,7 +165,7 @@ impl Listener<'_> {
                     return Ok(());
                 }
             }
-            self.life.hears();
+            self.running.hears();
             for event in heard.drain(..) {
                 let is_denied = matches!(&event, AgentEvent::BlockEnded(BlockEnd::Tool { error: Some(error), .. })
                     if error.code.as_deref() == Some("denied"));

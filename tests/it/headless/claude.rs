@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::support::{Deck, errors, notices};
+use super::support::{Deck, errors, greeter, notices};
 use crate::support::{callbacks, children_of};
 
 #[tokio::test]
@@ -101,4 +101,27 @@ async fn a_process_that_somebody_else_ends_is_an_aborted_turn() {
     let errors = errors(&session).await;
     assert_eq!((errors.len(), &errors[0]["errorClass"]), (1, &json!("aborted")), "{errors:?}");
     assert_eq!(session.ask("@@echo again").await["text"], "ECHO[again]");
+}
+
+#[tokio::test]
+async fn a_tool_of_an_mcp_server_runs_where_a_rule_names_it() {
+    let deck = Deck::claude().await;
+    let rules = json!({ "mode": "ask", "rules": [{ "tool": "mcp__greeter__greet", "decision": "allow" }] });
+    let session = deck.session_with(json!({ "permissionMode": rules, "options": { "mcpServers": greeter() } })).await;
+    let outcome = session.ask("@@tool mcp__greeter__greet {}").await;
+    assert_eq!(outcome["verdict"], "succeeded", "{outcome}");
+    let log = session.get("/log").await.text().to_owned();
+    assert!(log.contains("Nobody to greet"), "the server was asked, and nobody can be asked in turn: {log}");
+}
+
+#[tokio::test]
+async fn a_system_prompt_a_model_and_an_effort_reach_the_model() {
+    let deck = Deck::claude().await;
+    let body = json!({ "model": "claude-sonnet-4-5", "effort": "low", "systemPrompt": "Speak like a pilot." });
+    let session = deck.session_with(body).await;
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    let requests = deck.model.requests();
+    let request = requests.last().expect("one");
+    assert_eq!(request["model"], "claude-sonnet-4-5");
+    assert!(request["system"].to_string().contains("Speak like a pilot."), "{}", request["system"]);
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::support::{Deck, errors, notices};
+use super::support::{Deck, errors, greeter, notices};
 use crate::support::{callbacks, children_of};
 
 fn balanced(names: &[String]) {
@@ -148,4 +148,43 @@ async fn doctor_looks_at_it_and_its_canary_sings() {
     assert!(line("copilot-headless: flags").contains("all that a turn needs"), "{}", doctor.stdout);
     let canary = line("copilot-headless: permission canary");
     assert!(canary.contains("was denied, and did nothing"), "{}", doctor.stdout);
+}
+
+#[tokio::test]
+async fn a_tool_of_an_mcp_server_runs_where_a_rule_names_it_and_no_secret_is_on_a_command_line() {
+    let deck = Deck::copilot().await;
+    let rules = json!({ "mode": "ask", "rules": [{ "tool": "greeter-greet", "decision": "allow" }] });
+    let session = deck.session_with(json!({ "permissionMode": rules, "options": { "mcpServers": greeter() } })).await;
+    let outcome = session.ask("@@tool greeter-greet {}").await;
+    assert_eq!(outcome["verdict"], "succeeded", "{outcome}");
+    let log = session.get("/log").await.text().to_owned();
+    assert!(log.contains("Nobody to greet"), "the server was asked, and nobody can be asked in turn: {log}");
+    assert!(notices(&session, "unattended").await.is_empty());
+    let other = deck.session_with(json!({ "options": { "mcpServers": greeter() } })).await;
+    other.ask("@@tool greeter-greet {}").await;
+    assert!(!other.get("/log").await.text().contains("Nobody to greet"), "without the rule it does not run");
+}
+
+#[tokio::test]
+async fn autopilot_goes_on_by_itself_as_often_as_it_may() {
+    let deck = Deck::copilot().await;
+    let options = json!({ "autopilot": true, "maxAutopilotContinues": 2 });
+    let session = deck.session_with(json!({ "permissionMode": "allow-all", "options": options })).await;
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    let names = callbacks(&session.log().await);
+    balanced(&names);
+    let generated = names.iter().filter(|name| *name == "onGeneratedUserPrompt").count();
+    assert!((1..=2).contains(&generated), "{names:?}");
+}
+
+#[tokio::test]
+async fn another_model_is_used_from_the_next_turn_on() {
+    let deck = Deck::copilot_as(|builder| builder.config("[agents.copilot]\nmodels = [\"other-model\"]\n")).await;
+    let session = deck.session("ask").await;
+    session.ask("@@plain").await;
+    let reply = session.http.patch_json(&session.path(""), &json!({ "model": "other-model", "effort": "low" })).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    let models: Vec<Value> = deck.model.requests().iter().map(|request| request["model"].clone()).collect();
+    assert_eq!((models.first(), models.last()), (Some(&json!("scripted-model")), Some(&json!("other-model"))));
 }

@@ -77,3 +77,9 @@ pub async fn notices(session: &TestSession, kind: &str) -> Vec<String> {
     let of_kind = log.into_iter().map(|(_, response)| response).filter(|response| response["kind"] == kind);
     of_kind.map(|response| response["message"].as_str().expect("words").to_owned()).collect()
 }
+
+/// An MCP server with one tool.
+pub fn greeter() -> Value {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/mcp_server.mjs");
+    json!({ "greeter": { "command": "node", "args": [script], "env": { "KEY": "sk-ofTheServer" } } })
+}
