@@ -199,6 +199,16 @@ impl ChildProcess {
         self.is_settled = true;
     }
 
+    /// As [`Self::end`], and nobody of its process group outlives it, however well it ended.
+    pub async fn end_with_group(mut self, grace: Duration) {
+        if self.end_politely(grace).await {
+            self.trace.end_group(self.id).await;
+        } else {
+            self.trace.sweep().await;
+        }
+        self.is_settled = true;
+    }
+
     /// Gives whether it ended well.
     async fn end_politely(&mut self, grace: Duration) -> bool {
         if let Ok(status) = tokio::time::timeout(grace / 4, self.child.wait()).await {

@@ -30,6 +30,12 @@ mod unix {
         pid(id).is_none_or(|group| getpgid(None).is_ok_and(|own| own == group))
     }
 
+    /// The process group that a process is in.
+    pub fn group_of(id: u32) -> Option<u32> {
+        let group = getpgid(Some(pid(id)?)).ok()?;
+        u32::try_from(group.as_raw_nonzero().get()).ok()
+    }
+
     pub fn signal_group(id: u32, signal: Signal) {
         if let Some(Err(error)) = pid(id).map(|group| kill_process_group(group, signal.to_unix())) {
             tracing::debug!(%error, id, "the process group is gone already");
@@ -38,7 +44,12 @@ mod unix {
 }
 
 #[cfg(unix)]
-pub(super) use unix::{is_own_group, pid, signal_group};
+pub(super) use unix::{group_of, is_own_group, pid, signal_group};
+
+#[cfg(not(unix))]
+pub(super) fn group_of(_: u32) -> Option<u32> {
+    None
+}
 
 #[cfg(not(unix))]
 pub(super) fn signal_group(_: u32, _: Signal) {

@@ -8,7 +8,7 @@ use super::child::{ChildProcess, ProcessSpec, SpawnError};
 use super::figures::ProcessProbe;
 use super::ledger::{Identity, Ledger, Note};
 use super::marker::Marker;
-use super::sweep::{Swept, kill_at_once, sweep};
+use super::sweep::{Swept, end_group, kill_at_once, sweep};
 use super::system::{self, Carrier};
 
 /// The only one that starts children. Clones share the ledger.
@@ -145,6 +145,16 @@ impl Trace {
     /// The child has ended well, and has seen to what it had started itself.
     pub fn settle(&self) {
         self.ledger.remove(&self.marker);
+    }
+
+    /// The child has ended well; who is left in its group is ended, and others were meant to stay.
+    pub async fn end_group(&self, group: u32) {
+        let marker = self.marker.clone();
+        let ended = tokio::task::spawn_blocking(move || end_group(&marker, group)).await;
+        for Carrier { pid, name } in ended.unwrap_or_default() {
+            tracing::info!(pid, name, "ended a process that a turn left in its group");
+        }
+        self.settle();
     }
 
     /// The child is gone without having seen to anything.

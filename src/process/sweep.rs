@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::ledger::Identity;
 use super::marker::Marker;
-use super::signal::Signal;
+use super::signal::{Signal, group_of};
 use super::system::{self, Carrier, Look};
 
 /// How long processes have after they were asked to end.
@@ -76,6 +76,14 @@ pub(super) fn kill_at_once(marker: &Marker) -> bool {
         }
     }
     false
+}
+
+/// Kills everybody who carries the mark and is in that process group. Gives who it was.
+pub(super) fn end_group(marker: &Marker, group: u32) -> Vec<Carrier> {
+    let Look { mut carriers, .. } = look_now(marker, None);
+    carriers.retain(|carrier| group_of(carrier.pid) == Some(group));
+    carriers.retain(|carrier| system::signal_carrier(carrier.pid, marker, Signal::Kill));
+    carriers
 }
 
 async fn look(marker: &Marker, noted: Option<&Identity>) -> Look {

@@ -3,7 +3,7 @@
 use super::blocks::Blocks;
 use super::responses;
 use crate::agent::{AgentEvent, BlockStart};
-use crate::model::{BlockKey, Callback, ErrorClass, RequestBody, Response, redact};
+use crate::model::{BlockKey, Callback, ErrorClass, RequestBody, Response, Seq, redact};
 
 /// Makes the same responses of the same events as a session does. There is nobody to answer requests, and pictures and
 /// long outputs stay where they are.
@@ -11,6 +11,8 @@ use crate::model::{BlockKey, Callback, ErrorClass, RequestBody, Response, redact
 pub struct Scribe {
     blocks: Blocks,
     turn: Option<String>,
+    /// Blocks that have begun, so that they are closed in their order.
+    begun: Seq,
     written: Vec<Response>,
 }
 
@@ -39,11 +41,11 @@ impl Scribe {
                 let (key, callback) = responses::end(end);
                 self.ensure_started(&key);
                 self.put(callback);
-                self.blocks.end(&key, 0);
+                self.blocks.end(&key, self.begun);
             }
             AgentEvent::BlockDiscarded(key) => {
                 self.written.extend(self.blocks.closing_response(&key, "the agent began it anew"));
-                self.blocks.end(&key, 0);
+                self.blocks.end(&key, self.begun);
             }
             AgentEvent::PromptGenerated(prompt) => self.put(Callback::GeneratedUserPrompt { prompt }),
             AgentEvent::RequestMade { agent_request_id, body } => self.put(request(agent_request_id, body)),
@@ -80,7 +82,8 @@ impl Scribe {
         let (key, callback) = responses::start(start);
         if !self.blocks.is_open(&key) {
             self.put(callback);
-            self.blocks.start(key, 0);
+            self.begun += 1;
+            self.blocks.start(key, self.begun);
         }
     }
 
@@ -99,7 +102,7 @@ impl Scribe {
     fn close(&mut self, reason: &str) {
         for (key, response) in self.blocks.closing_responses(reason) {
             self.written.push(response);
-            self.blocks.end(&key, 0);
+            self.blocks.end(&key, self.begun);
         }
     }
 }

@@ -1,5 +1,6 @@
 // A headless agent that does what its prompt says, right or wrong: Copilot's stream, or Claude Code's after `-p`.
 // The last line of the prompt is what it does; see the table at the end.
+import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 
 const words = process.argv.slice(2);
@@ -91,6 +92,10 @@ const deeds = {
   killed: () => {
     piece("last words");
     process.kill(process.pid, "SIGKILL");
+  },
+  leaves: () => {
+    answer(`${spawn("sleep", ["1000"], { stdio: "ignore" }).pid}`);
+    process.exit(0);
   },
   stays: () => {
     answer("done, and still here");

@@ -106,10 +106,15 @@ async fn a_turn_that_waits_for_its_next_attempt_can_be_interrupted() {
     it.puppet.prompted().await;
     fails(&it, Failure { retry_after: Some(Duration::from_hours(1)), ..network() }).await;
     it.until_notices("retrying", 1).await;
+    it.prompt_with(NewPrompt { text: "steered".to_owned(), mode: PromptMode::Steer, ..NewPrompt::default() }).await;
     it.session.interrupt().await.expect("interrupted");
     assert_eq!(verdict(&it, 1).await, PromptVerdict::Interrupted);
-    it.prompt("next").await;
-    assert_eq!(it.puppet.prompted().await, "next", "nobody sends the old one any more");
+    assert_eq!(it.puppet.prompted().await, "steered", "nobody sends the old one any more");
+    it.say(AgentEvent::TurnFailed { failure: network() }).await;
+    it.session.interrupt().await.expect("interrupted");
+    it.say(AgentEvent::Idle).await;
+    assert_eq!(verdict(&it, 2).await, PromptVerdict::Interrupted);
+    assert_eq!(it.notices("retrying").await.len(), 1);
     it.end().await;
 }
 

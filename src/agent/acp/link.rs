@@ -277,11 +277,12 @@ impl Link {
                 for (_, request) in self.requests.drain() {
                     self.agent.wire.voice.answer(&request.id, &permission::cancelled())?;
                 }
-                self.cancel()?;
+                // Without a prompt the turn that was meant is over, and its end is told. Another one would end the turn
+                // after it.
                 if self.asked.values().any(|asked| matches!(asked, Asked::Prompt(_))) {
-                    return Ok(());
+                    self.cancel()?;
                 }
-                self.tell(AgentEvent::Idle).await
+                Ok(())
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, &answer),
             // It asks each time, and the session answers.

@@ -384,10 +384,11 @@ impl Translator {
     /// The stream broke and is tried again under a new id: what was begun is given up. The reason is told by another
     /// event.
     fn retry(&mut self, of_sub_agent: bool) -> Vec<AgentEvent> {
-        self.begun
-            .extract_if(|_, is_sub_agents| *is_sub_agents == of_sub_agent)
-            .map(|(key, _)| AgentEvent::BlockDiscarded(key))
-            .collect()
+        let given_up = self.begun.extract_if(|_, is_sub_agents| *is_sub_agents == of_sub_agent);
+        let mut keys: Vec<BlockKey> = given_up.map(|(key, _)| key).collect();
+        // In the same order each time.
+        keys.sort();
+        keys.into_iter().map(AgentEvent::BlockDiscarded).collect()
     }
 
     fn partial_output(&mut self, id: String, output: &str) -> Vec<AgentEvent> {

@@ -112,13 +112,13 @@ impl Turn {
             }
             Stop::Cut => (None, true),
             Stop::Cancelled => {
-                child.end(END_WITHIN).await;
+                child.end_with_group(END_WITHIN).await;
                 return Err(NobodyListens);
             }
         };
         let words = if was_cut { String::new() } else { child.last_words().await };
         let words = if words.is_empty() { rubbish.unwrap_or_default() } else { words };
-        child.end(Duration::ZERO).await;
+        child.end_with_group(Duration::ZERO).await;
         drop((running, files));
         let mut last = Vec::new();
         let stream = reader.finish(&mut last);

@@ -23,6 +23,8 @@ impl Actor {
             }
             Command::Interrupt(reply) => {
                 let _ = reply.send(self.accept_interrupt());
+                // A turn that nobody works on is over at once, and others may wait.
+                self.go_on().await;
             }
             Command::Close(reply) => {
                 let _ = reply.send(self.close().await);

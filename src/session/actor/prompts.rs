@@ -87,7 +87,9 @@ impl Actor {
         if let Some(reason) = self.budget_refusal() {
             return Err(PromptError::BudgetSpent(reason));
         }
-        let steers = self.turn.is_some() && prompt.mode == PromptMode::Steer;
+        // Nobody works on a turn that waits for its next attempt.
+        let is_worked_on = self.turn.as_ref().is_some_and(|turn| turn.attempts.due_at.is_none());
+        let steers = is_worked_on && prompt.mode == PromptMode::Steer;
         if steers && !self.capabilities().steering {
             return Err(PromptError::SteeringNotSupported { runtime: self.profile.runtime.clone() });
         }

@@ -57,7 +57,8 @@ impl Actor {
     /// Takes the second chance of the turn that has just failed, if it has one. Gives whether it goes on.
     pub(super) async fn takes_second_chance(&mut self) -> bool {
         let Some(turn) = &mut self.turn else { return false };
-        match turn.attempts.chance.take() {
+        let is_interrupted = turn.interrupt_deadline().is_some();
+        match turn.attempts.chance.take().filter(|_| !is_interrupted) {
             None => false,
             Some(SecondChance::Wait(failure)) => {
                 self.wait_for_next_attempt(&failure);

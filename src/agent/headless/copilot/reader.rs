@@ -4,7 +4,7 @@
 //! terminal event, aborts, figures, and which words are the last ones.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -69,7 +69,7 @@ pub struct CopilotReader {
     output_tokens: Option<u64>,
     turns: u64,
     result_usage: Value,
-    end_calls: HashSet<String>,
+    end_calls: BTreeSet<String>,
     summary: Option<String>,
     translated: Vec<AgentEvent>,
     /// The end of a step of the agent's is told when another one follows. The last one is the end of the turn.
