@@ -50,7 +50,8 @@ fn node() -> Result<Command, String> {
     let driver = npm::install("flightdeck-test-browser", &PACKAGES)?;
     let chromium = ensure_chromium()?;
     let agents = crate::agents::install()?;
-    run(&mut cargo(&["build", "--package", "flightdeck", "--bin", "flightdeck"]))?;
+    // As the Rust tests build it: a plain build has other features of dependencies, and would compile half of them again.
+    run(&mut cargo(&["test", "--workspace", "--no-run", "--quiet"]))?;
     let own = std::env::current_exe().map_err(|error| format!("the target folder is not known: {error}"))?;
     let binary = own.with_file_name(format!("flightdeck{}", std::env::consts::EXE_SUFFIX));
     let mut node = Command::new("node");

@@ -279,14 +279,11 @@ impl Runtime for Headless {
 
     fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
         let settings = &self.shared.settings;
-        match self.shared.kin {
-            Kin::Copilot(_) => {
-                let servers = settings.mcp_servers.keys();
-                Some(spec_of_cli_for_model_at(base_url, folder, &settings.environment, servers))
-            }
-            // It speaks to Anthropic's service only, and the model there knows none of its tools.
-            Kin::Claude(_) => None,
-        }
+        let (environment, servers) = (&settings.environment, settings.mcp_servers.keys());
+        Some(match self.shared.kin {
+            Kin::Copilot(_) => spec_of_cli_for_model_at(base_url, folder, environment, servers),
+            Kin::Claude(_) => claude::spec_for_model_at(base_url, folder, environment, servers),
+        })
     }
 
     fn processes(&self) -> Vec<AgentProcess> {

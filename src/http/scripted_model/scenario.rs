@@ -42,7 +42,23 @@ pub(super) fn plan(request: &Value, number: usize) -> Vec<Item> {
     });
     let step = answered.count();
     let last_tool = messages.iter().rev().find(|message| message.role == "tool").map_or("", |message| &message.text);
-    play(&name, &argument, step, last_tool, &messages, number)
+    let has_claudes_tools = offers(request, "Bash");
+    match (name.as_str(), step) {
+        // The same deeds by the tools that this agent has.
+        ("bash", 0) if has_claudes_tools => {
+            vec![tool("Bash", json!({ "command": argument, "description": "Run it" }))]
+        }
+        ("create", 0) if has_claudes_tools => {
+            vec![tool("Write", json!({ "file_path": argument, "content": "created by the scripted model\n" }))]
+        }
+        _ => play(&name, &argument, step, last_tool, &messages, number),
+    }
+}
+
+/// Whether a request offers a tool of that name, in any of the APIs.
+fn offers(request: &Value, name: &str) -> bool {
+    let tools = request["tools"].as_array().map(Vec::as_slice).unwrap_or_default();
+    tools.iter().any(|tool| tool["name"] == name || tool["function"]["name"] == name)
 }
 
 /// The last `@@name argument` of a text.
@@ -174,6 +190,10 @@ mod tests {
         list.push(json!({ "role": "tool", "content": "hi" }));
         let Item::Text(pieces, _) = &plan(&later, 2)[0] else { panic!("a text") };
         assert!(pieces.concat().ends_with("hi"));
+        let mut of_claude = json!({ "messages": [{ "role": "user", "content": "@@create /f" }] });
+        of_claude["tools"] = json!([{ "name": "Bash" }, { "name": "Write" }]);
+        let Item::Tool { name, arguments } = &plan(&of_claude, 1)[0] else { panic!("a tool") };
+        assert_eq!((name.as_str(), &arguments["file_path"]), ("Write", &json!("/f")));
         let result = json!({ "type": "tool_result", "content": [{ "type": "text", "text": "ha" }] });
         let list = later["messages"].as_array_mut().expect("a list");
         list.pop();

@@ -125,3 +125,12 @@ async fn a_system_prompt_a_model_and_an_effort_reach_the_model() {
     assert_eq!(request["model"], "claude-sonnet-4-5");
     assert!(request["system"].to_string().contains("Speak like a pilot."), "{}", request["system"]);
 }
+
+#[tokio::test]
+async fn doctor_looks_at_it_and_its_canary_sings() {
+    let deck = Deck::claude().await;
+    let doctor = deck.server.run(&["doctor"]).await;
+    let canary = doctor.stdout.lines().find(|line| line.contains("claude: permission canary")).unwrap_or_default();
+    assert!(canary.contains("asked 2 times, was denied, and did nothing"), "{}", doctor.stdout);
+    assert!(deck.model.requests().is_empty(), "the canary has a model of its own");
+}

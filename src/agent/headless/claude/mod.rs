@@ -3,11 +3,13 @@
 mod invocation;
 mod program;
 mod reader;
+mod scripted;
 mod tool_result;
 
 pub(super) use invocation::{check_options, has_session, invocation};
 pub(super) use program::{INSTALL_COMMAND, programs};
 pub use reader::ClaudeReader;
+pub(super) use scripted::spec_for_model_at;
 
 /// Variables with which it needs no login.
 pub(super) const KEYS: [&str; 4] =
