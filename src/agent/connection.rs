@@ -1,7 +1,7 @@
 //! One live link to one agent session.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -35,6 +35,24 @@ pub struct StartSpec {
     pub agent_session_id: Option<String>,
     /// A turn that waited for a person when the last connection ended. Only for runtimes with `durable_requests`.
     pub suspended: Option<SuspendedTurn>,
+}
+
+impl StartSpec {
+    /// A new session in a folder, with everything else left to the agent.
+    pub fn in_folder(folder: &Path) -> Self {
+        Self {
+            session: SessionId::from_number(0),
+            model: String::new(),
+            effort: None,
+            working_directory: Some(folder.to_owned()),
+            system_prompt: None,
+            options: Map::new(),
+            environment: BTreeMap::new(),
+            permissions: PermissionPolicy::default(),
+            agent_session_id: None,
+            suspended: None,
+        }
+    }
 }
 
 /// A turn that goes on as soon as a person answers.

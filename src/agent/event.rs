@@ -142,7 +142,8 @@ pub enum AgentEvent {
         /// Why, for people.
         reason: String,
     },
-    /// The connection is to be opened anew before the next turn: it was made for another model or another login.
+    /// The connection is to be opened anew before the next turn: it was made for another model or another login, or its
+    /// process has been idle for longer than it is kept.
     Outdated,
     /// A kind we do not know, kept as it came.
     Unknown {

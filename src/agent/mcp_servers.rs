@@ -9,6 +9,11 @@ pub(super) fn of_session(configured: &Map<String, Value>, spec: &StartSpec) -> O
     merged(configured, spec.options.get("mcpServers"))
 }
 
+/// The option that takes every configured server away.
+pub(super) fn option_without(configured: &Map<String, Value>) -> (String, Value) {
+    ("mcpServers".to_owned(), configured.keys().map(|name| (name.clone(), Value::Null)).collect())
+}
+
 fn merged(configured: &Map<String, Value>, own: Option<&Value>) -> Option<Map<String, Value>> {
     let mut servers = configured.clone();
     for (name, server) in own.and_then(Value::as_object).into_iter().flatten() {

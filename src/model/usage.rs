@@ -33,6 +33,9 @@ pub struct Usage {
     pub code_changes: Option<CodeChanges>,
 }
 
+/// Files that a sum names.
+const MOST_FILES: usize = 1_000;
+
 /// What an agent says it changed in files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -41,7 +44,7 @@ pub struct CodeChanges {
     pub lines_added: u64,
     /// Lines that are gone.
     pub lines_removed: u64,
-    /// The files, each once.
+    /// The files, each once; of very many the first.
     pub files_modified: Vec<String>,
 }
 
@@ -50,7 +53,7 @@ impl CodeChanges {
         self.lines_added = self.lines_added.saturating_add(other.lines_added);
         self.lines_removed = self.lines_removed.saturating_add(other.lines_removed);
         for file in &other.files_modified {
-            if !self.files_modified.contains(file) {
+            if self.files_modified.len() < MOST_FILES && !self.files_modified.contains(file) {
                 self.files_modified.push(file.clone());
             }
         }

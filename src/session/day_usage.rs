@@ -23,7 +23,8 @@ impl DayUsage {
     pub fn add(&self, day: Day, usage: &Usage) -> Usage {
         let mut days = self.0.lock();
         let sum = days.entry(day).or_default();
-        sum.add(usage);
+        // Names of files would only grow, and no budget asks for them.
+        sum.add(&Usage { code_changes: None, ..usage.clone() });
         let sum = sum.clone();
         while days.len() > DAYS {
             days.pop_first();
@@ -40,6 +41,7 @@ impl DayUsage {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::CodeChanges;
 
     #[test]
     fn each_day_has_its_own_sum_and_goes_on_from_what_the_store_has() {
@@ -47,7 +49,8 @@ mod tests {
         let tokens = |input_tokens| Usage { input_tokens: Some(input_tokens), ..Usage::default() };
         let day = |text: &str| text.parse().expect("a day");
         usage.restore(day("2026-01-01"), tokens(10));
-        assert_eq!(usage.add(day("2026-01-01"), &tokens(5)), tokens(15));
+        let with_files = Usage { code_changes: Some(CodeChanges::default()), ..tokens(5) };
+        assert_eq!(usage.add(day("2026-01-01"), &with_files), tokens(15));
         assert_eq!(usage.of(day("2026-01-02")), Usage::default(), "a new day begins with nothing");
         assert_eq!(usage.add(day("2026-01-02"), &tokens(1)), tokens(1));
         assert_eq!(usage.of(day("2026-01-01")), tokens(15), "the clock was set back");

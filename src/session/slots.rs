@@ -81,12 +81,11 @@ impl Slots {
     }
 
     /// Waits until somebody waits: whoever holds a slot without need gives it up then.
-    pub fn wanted(&self) -> impl Future<Output = ()> + Send + 'static {
+    /// Does nothing until it is polled, because every step of every session makes one of these.
+    pub async fn wanted(&self) {
         let mut news = self.line.subscribe();
-        async move {
-            if news.wait_for(|line| !line.waiting.is_empty() && !line.has_room()).await.is_err() {
-                std::future::pending::<()>().await;
-            }
+        if news.wait_for(|line| !line.waiting.is_empty() && !line.has_room()).await.is_err() {
+            std::future::pending::<()>().await;
         }
     }
 

@@ -4,10 +4,9 @@ use std::io::Write as _;
 
 use crate::shell::{cargo, run, workspace};
 
-/// Builds the server and its benchmark in the release profile, and runs it.
+/// Builds the benchmark, and with it the server, in the release profile, and runs it.
 pub fn bench() -> Result<(), String> {
     let agents = crate::agents::install()?;
-    run(&mut cargo(&["build", "--release"]))?;
     let output = workspace().join("docs/benchmarks.md");
     run(cargo(&["bench", "--bench", "portal"]).env("BENCH_OUTPUT", &output).env("TEST_AGENTS", agents))?;
     let binary = workspace().join("target/release").join(format!("flightdeck{}", std::env::consts::EXE_SUFFIX));

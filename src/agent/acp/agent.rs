@@ -175,12 +175,6 @@ impl Agent {
         }
     }
 
-    /// Ends the process; what is known of the agent stays.
-    pub async fn rest(&self) {
-        self.wire.close();
-        self.life.end(END_WITHIN).await;
-    }
-
     /// Closes its input and waits until it is gone.
     pub async fn end(self) {
         let Self { wire, life, .. } = self;

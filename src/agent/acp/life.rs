@@ -103,33 +103,6 @@ impl Life {
     }
 }
 
-/// The process that serves a session now. It may be another one than at the session's start.
-pub(super) struct CurrentLife(parking_lot::Mutex<Arc<Life>>);
-
-impl CurrentLife {
-    pub fn new(life: Arc<Life>) -> Self {
-        Self(parking_lot::Mutex::new(life))
-    }
-
-    pub fn get(&self) -> Arc<Life> {
-        Arc::clone(&self.0.lock())
-    }
-
-    pub fn is_now(&self, life: Arc<Life>) {
-        *self.0.lock() = life;
-    }
-}
-
-impl Pulse for CurrentLife {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
-        Box::pin(async move { self.get().feel(within).await })
-    }
-
-    fn cut_off(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async move { self.get().cut_off().await })
-    }
-}
-
 impl Pulse for Life {
     fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {

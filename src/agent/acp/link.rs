@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::agent::{Agent, decline};
-use super::life::CurrentLife;
+use super::life::Life;
 use super::open::{self, Opened, Wanted};
 use super::permission::{self, Choices};
 use super::prompt;
@@ -26,8 +26,6 @@ use crate::model::{Attachment, ErrorClass};
 
 /// How long an agent may take to end a turn when its session is let go.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
-/// In the environment of a Copilot that does not use GitHub's models.
-const OWN_PROVIDER: &str = "COPILOT_PROVIDER_BASE_URL";
 /// How long the beginning of a call waits for the update that says what it is given.
 const CALLS_HELD_FOR: Duration = Duration::from_millis(200);
 
@@ -65,10 +63,10 @@ pub(super) struct Link {
     pub settings: Arc<AcpSettings>,
     pub wanted: Wanted,
     pub events: mpsc::Sender<AgentEvent>,
-    pub life: Arc<CurrentLife>,
+    pub life: Arc<Life>,
     agent: Agent,
-    /// Its process has ended because nobody asked anything of it.
-    is_resting: bool,
+    /// It was idle for so long that the session was told to let it go.
+    is_given_up: bool,
     idle_since: Instant,
     session: String,
     translator: Translator,
@@ -112,9 +110,9 @@ impl Link {
             settings,
             wanted,
             events,
-            life: Arc::new(CurrentLife::new(Arc::clone(&agent.life))),
+            life: Arc::clone(&agent.life),
             agent,
-            is_resting: false,
+            is_given_up: false,
             idle_since: Instant::now(),
             session,
             asked: HashMap::new(),
@@ -150,7 +148,7 @@ impl Link {
             let rest_due = self.rest_due();
             let heard = tokio::select! {
                 () = cancelled.cancelled() => Err(End::NobodyListens),
-                incoming = self.agent.wire.incoming.recv(), if !self.is_resting => match incoming {
+                incoming = self.agent.wire.incoming.recv() => match incoming {
                     Some(incoming) => self.hear(incoming).await,
                     None => Err(End::Gone(self.agent.life.last_words().await)),
                 },
@@ -164,9 +162,8 @@ impl Link {
                 }
                 () = tokio::time::sleep_until(rest_due.unwrap_or_else(Instant::now)), if rest_due.is_some() => {
                     tracing::info!(agent = %self.settings.title, session = %self.session, "the agent is ended until it is needed");
-                    self.is_resting = true;
-                    self.agent.rest().await;
-                    Ok(())
+                    self.is_given_up = true;
+                    self.tell(AgentEvent::Outdated).await
                 }
             };
             end = heard.err();
@@ -182,7 +179,7 @@ impl Link {
 
     /// When the process is to end for lack of work; never where it could not come back.
     fn rest_due(&self) -> Option<Instant> {
-        let is_idle = self.asked.is_empty() && !self.is_resting && self.agent.about.loads;
+        let is_idle = self.asked.is_empty() && !self.is_given_up && self.agent.about.loads;
         self.settings.end_when_idle.filter(|_| is_idle && self.stage != Stage::New).map(|idle| self.idle_since + idle)
     }
 
@@ -256,21 +253,14 @@ impl Link {
                     None => text,
                 };
                 let prompt = Prompt { turn_id: turn_id.clone(), text, attachments };
-                if self.is_resting {
-                    self.reopen().await?;
-                }
+                // It was not too late for one more.
+                self.is_given_up = false;
                 self.send_prompt(prompt).await?;
                 self.tell(AgentEvent::TurnStarted { turn_id }).await
             }
             AgentCommand::Steer { prompt, .. } => {
                 let reason = format!("{} takes no more words in a turn that runs", self.settings.title);
                 self.tell(AgentEvent::SteerRefused { prompt, reason }).await
-            }
-            // Settings of an agent that rests are made when it comes back.
-            AgentCommand::Configure { model, effort } if self.is_resting => {
-                self.wanted.model = model;
-                self.wanted.spec.effort = effort;
-                Ok(())
             }
             AgentCommand::Interrupt => {
                 // Whoever is asked something gets no answer any more, so the agent must not wait for one.
@@ -363,28 +353,12 @@ impl Link {
 
     /// Copilot tells in words that GitHub does not know who asks; a model of the user's own has keys, and no login.
     fn about_login(&self, event: AgentEvent) -> AgentEvent {
-        let is_github = self.agent.about.is_copilot() && !self.wanted.launch.environment.contains_key(OWN_PROVIDER);
         match event {
-            AgentEvent::TurnFailed { failure } if is_github && failure.class == ErrorClass::Auth => {
+            AgentEvent::TurnFailed { failure } if self.wanted.uses_github && failure.class == ErrorClass::Auth => {
                 AgentEvent::TurnFailed { failure: failure.that_wants_login() }
             }
             event => event,
         }
-    }
-
-    /// Another process takes up the session where this one left it.
-    async fn reopen(&mut self) -> Result<(), End> {
-        self.wanted.spec.agent_session_id = Some(self.session.clone());
-        let opened = open::open(&self.settings, &self.wanted).await;
-        let Opened { agent, session, offers, .. } = opened.map_err(|error| End::Gone(error.to_string()))?;
-        self.life.is_now(Arc::clone(&agent.life));
-        let before = std::mem::replace(&mut self.agent, agent);
-        before.end().await;
-        self.session = session;
-        self.translator.offers = offers;
-        self.asked.clear();
-        self.is_resting = false;
-        Ok(())
     }
 
     async fn warn(&self, message: String) -> Result<(), End> {

@@ -51,7 +51,7 @@ use super::{
 };
 use crate::model::Check;
 use history::History;
-use life::CurrentLife;
+use life::Life;
 use link::Link;
 use mcp::ServerFile;
 use open::Wanted;
@@ -76,7 +76,7 @@ pub struct Acp {
     settings: Arc<AcpSettings>,
     kin: Kin,
     /// Processes that run.
-    lives: Mutex<Vec<Weak<CurrentLife>>>,
+    lives: Mutex<Vec<Weak<Life>>>,
     /// What the agent last said of itself: its version, and its models.
     known: Mutex<(Option<String>, Vec<Model>)>,
 }
@@ -168,9 +168,10 @@ impl Acp {
         let mut launch = launch.map_err(StartError::Permanent)?;
         let servers = mcp_servers::of_session(&self.settings.mcp_servers, &spec).unwrap_or_default();
         let mut model = spec.model.clone();
-        let mut server_file = None;
+        let (mut server_file, mut uses_github) = (None, false);
         if let Kin::Copilot(copilot) = &self.kin {
             model = copilot.provide(&spec, &mut launch.environment)?;
+            uses_github = copilot.uses_login(&spec);
             server_file = ServerFile::write(&servers)
                 .map_err(|error| StartError::Temporary(format!("MCP servers could not be written down: {error}")))?;
             if let Some(file) = &server_file {
@@ -178,7 +179,7 @@ impl Acp {
                 launch.arguments.extend(["--additional-mcp-config".to_owned(), at]);
             }
         }
-        let wanted = Wanted { launch, model, mcp_servers: servers, spec };
+        let wanted = Wanted { launch, model, mcp_servers: servers, uses_github, spec };
         let opened = open::open(&self.settings, &wanted).await?;
         // It has been read by now.
         drop(server_file);
@@ -196,7 +197,7 @@ impl Acp {
             .with_restored(restored))
     }
 
-    fn remember(&self, version: Option<String>, models: Vec<Model>, life: &Arc<CurrentLife>) {
+    fn remember(&self, version: Option<String>, models: Vec<Model>, life: &Arc<Life>) {
         let mut known = self.known.lock();
         known.0 = version;
         if !models.is_empty() {
@@ -336,13 +337,13 @@ impl Runtime for Acp {
         if !matches!(self.kin, Kin::Copilot(_)) {
             return None;
         }
-        let servers = self.settings.mcp_servers.keys();
-        Some(spec_of_cli_for_model_at(base_url, folder, &self.settings.environment, servers))
+        let settings = &self.settings;
+        Some(spec_of_cli_for_model_at(base_url, folder, &settings.environment, &settings.mcp_servers))
     }
 
     fn processes(&self) -> Vec<AgentProcess> {
-        let lives: Vec<Arc<CurrentLife>> = self.lives.lock().iter().filter_map(Weak::upgrade).collect();
-        lives.iter().map(|life| life.get()).filter(|life| life.is_alive()).filter_map(|life| life.figures()).collect()
+        let lives: Vec<Arc<Life>> = self.lives.lock().iter().filter_map(Weak::upgrade).collect();
+        lives.iter().filter(|life| life.is_alive()).filter_map(|life| life.figures()).collect()
     }
 
     fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {

@@ -36,6 +36,8 @@ pub(super) struct Wanted {
     pub launch: Launch,
     pub model: String,
     pub mcp_servers: serde_json::Map<String, Value>,
+    /// Its models are GitHub's, which want a login.
+    pub uses_github: bool,
     pub spec: StartSpec,
 }
 

@@ -47,10 +47,10 @@ pub(in crate::agent) use translate::Translator;
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
     ModelNames, OwnSessions, ProcessUse, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec,
-    SystemPromptSupport,
+    SystemPromptSupport, mcp_servers,
 };
 use crate::agent::program::FoundProgram;
-use crate::model::{Check, PermissionPolicy, SessionId};
+use crate::model::Check;
 use authentication::{Answer, Authentication};
 use history::History;
 use link::{Link, TasksAsked};
@@ -120,11 +120,6 @@ impl Copilot {
             servers,
             authentication,
         }
-    }
-
-    /// The option that takes every configured MCP server away.
-    fn without_mcp_servers(&self) -> Value {
-        self.settings.mcp_servers.keys().map(|name| (name.clone(), Value::Null)).collect()
     }
 
     /// Whether sessions can do without GitHub: a provider of the user's own offers models.
@@ -403,21 +398,13 @@ impl Runtime for Copilot {
     fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
         let provider = json!({ "type": "openai", "baseUrl": base_url, "apiKey": "none", "wireApi": "completions" });
         Some(StartSpec {
-            session: SessionId::from_number(0),
             model: "scripted-model".to_owned(),
-            effort: None,
-            working_directory: Some(folder.to_owned()),
-            system_prompt: None,
             // The user's own MCP servers are no part of it.
-            options: [("provider", provider)]
+            options: [("provider".to_owned(), provider), mcp_servers::option_without(&self.settings.mcp_servers)]
                 .into_iter()
-                .chain(self.settings.mcp_servers.keys().map(|_| ("mcpServers", self.without_mcp_servers())))
-                .map(|(name, value)| (name.to_owned(), value))
                 .collect(),
             environment: self.settings.environment.clone(),
-            permissions: PermissionPolicy::default(),
-            agent_session_id: None,
-            suspended: None,
+            ..StartSpec::in_folder(folder)
         })
     }
 

@@ -135,16 +135,9 @@ mod tests {
 
     fn spec(model: &str, provider: Option<Value>) -> StartSpec {
         StartSpec {
-            session: "session-1".parse().expect("an id"),
             model: model.to_owned(),
-            effort: None,
-            working_directory: None,
-            system_prompt: None,
             options: provider.map(|value| ("provider".to_owned(), value)).into_iter().collect::<Map<_, _>>(),
-            environment: BTreeMap::new(),
-            permissions: crate::model::PermissionPolicy::default(),
-            agent_session_id: None,
-            suspended: None,
+            ..StartSpec::in_folder(std::path::Path::new("/"))
         }
     }
 

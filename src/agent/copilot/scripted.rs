@@ -3,18 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::agent::StartSpec;
-use crate::model::{PermissionPolicy, SessionId};
+use crate::agent::{StartSpec, mcp_servers};
 
 /// What starts a session of the command line on a model at the given address, in the given folder, without any of the
 /// user's own MCP servers.
-pub(in crate::agent) fn spec_of_cli_for_model_at<'a>(
+pub(in crate::agent) fn spec_of_cli_for_model_at(
     base_url: &str,
     folder: &Path,
     environment: &BTreeMap<String, String>,
-    servers: impl Iterator<Item = &'a String>,
+    servers: &Map<String, Value>,
 ) -> StartSpec {
     let mut environment = environment.clone();
     environment.retain(|name, _| !name.starts_with("COPILOT_PROVIDER_"));
@@ -31,17 +30,6 @@ pub(in crate::agent) fn spec_of_cli_for_model_at<'a>(
     ] {
         environment.insert(name.to_owned(), value.to_owned());
     }
-    let without = servers.map(|name| (name.clone(), Value::Null)).collect();
-    StartSpec {
-        session: SessionId::from_number(0),
-        model: String::new(),
-        effort: None,
-        working_directory: Some(folder.to_owned()),
-        system_prompt: None,
-        options: [("mcpServers".to_owned(), Value::Object(without))].into_iter().collect(),
-        environment,
-        permissions: PermissionPolicy::default(),
-        agent_session_id: None,
-        suspended: None,
-    }
+    let options = [mcp_servers::option_without(servers)].into_iter().collect();
+    StartSpec { options, environment, ..StartSpec::in_folder(folder) }
 }

@@ -279,7 +279,7 @@ impl Runtime for Headless {
 
     fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
         let settings = &self.shared.settings;
-        let (environment, servers) = (&settings.environment, settings.mcp_servers.keys());
+        let (environment, servers) = (&settings.environment, &settings.mcp_servers);
         Some(match self.shared.kin {
             Kin::Copilot(_) => spec_of_cli_for_model_at(base_url, folder, environment, servers),
             Kin::Claude(_) => claude::spec_for_model_at(base_url, folder, environment, servers),
