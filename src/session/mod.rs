@@ -26,6 +26,7 @@ mod log;
 mod readers;
 mod responses;
 mod scribe;
+mod search_text;
 mod sessions;
 mod settings;
 mod slots;

@@ -1,8 +1,8 @@
 //! All sessions of a server: found, loaded once, created, deleted, brought back at start and ended at the end.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OnceCell, mpsc};
@@ -21,8 +21,10 @@ use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings, clock};
 use crate::agent::Runtimes;
 use crate::model::{Day, SessionId, SessionState};
-use crate::store::{Store, StoreError, StoredSession};
+use crate::store::{CommitObserver, Creation, SessionFilter, Store, StoreError, StoredSession};
 
+/// Sessions read at once to fill the inbox.
+const PAGE: usize = 1_000;
 /// Commands that may wait for one session.
 const COMMANDS_IN_FLIGHT: usize = 8;
 
@@ -144,14 +146,20 @@ impl Sessions {
         self.shared.around.slots.figures()
     }
 
-    /// Makes a session and starts its agent.
+    /// Creates a session and starts its agent. A repetition with the same key gets the session of the first call.
     pub async fn create(&self, new: NewSession) -> Result<Arc<Session>, CreateError> {
         if self.shared.stopping.is_cancelled() {
             return Err(CreateError::ShuttingDown);
         }
         let around = &self.shared.around;
-        let id = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
-        self.load(id, Load::New).await.map_err(|error| match error {
+        let created = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
+        let (id, how) = match created {
+            Creation::New(id) => (id, Load::New),
+            Creation::Known(id) => (id, Load::Known),
+            Creation::KeyReused => return Err(CreateError::KeyReused),
+            Creation::TooMany => return Err(CreateError::TooMany { limit: around.settings.open_sessions }),
+        };
+        self.load(id, how).await.map_err(|error| match error {
             SessionError::Store(error) => CreateError::Store(error),
             _ => CreateError::ShuttingDown,
         })
@@ -209,6 +217,8 @@ impl Sessions {
             Viewers::new(Arc::clone(&shared.readers)),
             shared.tails.clone(),
         ));
+        let observer: Weak<dyn CommitObserver> = Arc::<SessionLog>::downgrade(&log);
+        store.subscribe(id, observer);
         let (commands, receiver) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let session = Arc::new(Session {
             id,
@@ -310,16 +320,23 @@ impl Sessions {
     /// The latest word on every open session, for readers of the inbox that come after a restart.
     pub(super) async fn fill_bulletin(&self) -> Result<(), StoreError> {
         for state in SessionState::ALL.into_iter().filter(|state| *state != SessionState::Closed) {
-            let filter = crate::store::SessionFilter { state: Some(state), after: None, limit: 1_000 };
-            for summary in self.store().sessions(filter).await? {
-                if !self.shared.loaded.lock().contains_key(&summary.id) {
-                    self.bulletin().post(BulletinEntry {
+            let mut after = None;
+            loop {
+                let page = self.store().sessions(SessionFilter { state: Some(state), after, limit: PAGE }).await?;
+                let is_last = page.len() < PAGE;
+                after = page.last().map(|summary| summary.id);
+                for summary in page {
+                    // A session that has said something itself knows better than a page that was read before.
+                    self.bulletin().post_if_unknown(BulletinEntry {
                         session_id: summary.id,
                         title: summary.profile.title,
                         state: Some(summary.state),
                         detail: summary.state_detail,
                         pending: Vec::new(),
                     });
+                }
+                if is_last {
+                    break;
                 }
             }
         }

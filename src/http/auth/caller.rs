@@ -1,5 +1,7 @@
 //! Who a request comes from.
 
+use crate::model::SessionOrigin;
+
 /// Somebody who was let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
@@ -15,6 +17,14 @@ impl Caller {
         match self {
             Self::Page => "page",
             Self::Program => "api",
+        }
+    }
+
+    /// Who creates the sessions that this caller creates.
+    pub fn origin(self) -> SessionOrigin {
+        match self {
+            Self::Page => SessionOrigin::User,
+            Self::Program => SessionOrigin::Api,
         }
     }
 }

@@ -27,10 +27,10 @@ impl Actor {
     }
 
     fn open_past_turn(&mut self, text: String) {
-        let number = self.prompts.last() + 1;
+        let number = self.prompts.next_number();
         let prompt = prompts::past_prompt(number, text);
         self.journal.write(&prompts::accepted(&prompt, false));
-        self.journal.change(Change::PromptAccepted(prompt));
+        self.journal.change(Change::PromptAccepted(prompt.prepare()));
         self.prompts.skip_to(number);
         self.open_turn(&format!("turn-{number}"), number);
     }

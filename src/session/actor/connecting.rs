@@ -229,6 +229,7 @@ impl Actor {
             self.journal.write(&Response::session_error(class, reason));
             if let Some(turn) = &mut self.turn {
                 turn.failed = true;
+                turn.error_class = Some(class);
             }
             self.finish_turn(&Ending::Idle);
         }

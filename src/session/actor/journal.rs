@@ -7,8 +7,8 @@ use tokio::sync::watch;
 
 use crate::model::{Response, Seq, SessionId};
 use crate::session::clock::now;
-use crate::session::{Head, SessionLog};
-use crate::store::{Append, Change, CommitObserver, EndedBlock, EventRow, Store, StoreError, StoredEvent};
+use crate::session::{Head, SessionLog, search_text};
+use crate::store::{Append, Change, EndedBlock, EventRow, Store, StoreError, StoredEvent};
 
 pub(super) struct Journal {
     session: SessionId,
@@ -109,7 +109,7 @@ impl Journal {
         self.next_seq += 1;
         self.last_numbered = seq;
         let body = Bytes::from(response.to_json());
-        self.events.push(EventRow { seq, time: now(), block, body });
+        self.events.push(EventRow { seq, time: now(), block, body, text: search_text::of(response) });
         seq
     }
 
@@ -125,12 +125,11 @@ impl Journal {
             body: event.body.clone(),
         }));
         Some(Append {
-            session: self.session,
+            stream: self.session.into(),
             time: now(),
             events,
             ended_blocks: std::mem::take(&mut self.ended_blocks),
             changes: std::mem::take(&mut self.changes),
-            observer: Arc::clone(&self.log) as Arc<dyn CommitObserver>,
         })
     }
 }

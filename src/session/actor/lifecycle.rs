@@ -85,7 +85,7 @@ impl Actor {
             verdict: PromptVerdict::Interrupted,
         });
         for number in &dropped {
-            self.resolve_prompt(*number, String::new(), PromptVerdict::Dropped, Usage::default());
+            self.resolve_prompt(*number, String::new(), PromptVerdict::Dropped, Usage::default(), None);
         }
         if !dropped.is_empty() {
             let count = dropped.len();

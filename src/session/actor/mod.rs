@@ -139,7 +139,8 @@ struct AgentTurn {
 
 impl Actor {
     pub fn new(around: Arc<Surroundings>, log: Arc<SessionLog>, stored: StoredSession) -> Self {
-        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, .. } = stored;
+        let StoredSession { summary, next_seq, next_prompt, agent_session_id, queued, requests, last_prompt, .. } =
+            stored;
         Self {
             id: summary.id,
             journal: Journal::new(summary.id, around.store.clone(), log, next_seq),
@@ -148,7 +149,7 @@ impl Actor {
             state: summary.state,
             state_detail: summary.state_detail,
             agent_session_id,
-            prompts: PromptQueue::new(queued, last_prompt),
+            prompts: PromptQueue::new(queued, last_prompt, next_prompt),
             turn: None,
             agent_turn: None,
             blocks: Blocks::default(),
@@ -181,6 +182,7 @@ impl Actor {
     /// Obeys until the session is shut down or nobody can command it any more.
     pub async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
         let mut health = self.around.store.health();
+        let mut store_is_gone = false;
         let mut head = self.journal.watch();
         let (stopping, broken) = (self.around.stopping.clone(), self.journal.log().broken().clone());
         self.post();
@@ -225,7 +227,8 @@ impl Actor {
                     break;
                 }
                 () = sleep_until(deadline), if deadline.is_some() => self.on_deadline().await,
-                changed = health.changed() => if changed.is_ok() {
+                changed = health.changed(), if !store_is_gone => {
+                    store_is_gone = changed.is_err();
                     let health = health.borrow_and_update().clone();
                     self.on_store_health(&health).await;
                 }
@@ -309,6 +312,8 @@ impl Actor {
                 self.interrupt_turn(&format!("The turn was ended because {reason}."), "storage");
             }
             StoreHealth::Good => self.go_on().await,
+            // The server ends, and the turn with it.
+            StoreHealth::Dead { .. } => {}
         }
     }
 

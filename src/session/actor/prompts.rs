@@ -17,15 +17,21 @@ const TITLE_CHARACTERS: usize = 80;
 pub(super) struct PromptQueue {
     waiting: VecDeque<QueuedPrompt>,
     last: u32,
+    next: u32,
 }
 
 impl PromptQueue {
-    pub fn new(waiting: Vec<QueuedPrompt>, last: u32) -> Self {
-        Self { waiting: waiting.into(), last }
+    pub fn new(waiting: Vec<QueuedPrompt>, last: u32, next: u32) -> Self {
+        Self { waiting: waiting.into(), last, next }
     }
 
     pub fn last(&self) -> u32 {
         self.last
+    }
+
+    /// The number that the next prompt gets. After a power cut it is far above the last one.
+    pub fn next_number(&self) -> u32 {
+        self.next
     }
 
     pub fn len(&self) -> usize {
@@ -52,10 +58,11 @@ impl PromptQueue {
     /// The prompt with that number was sent long ago.
     pub fn skip_to(&mut self, number: u32) {
         self.last = number;
+        self.next = number + 1;
     }
 
     fn push(&mut self, prompt: QueuedPrompt) {
-        self.last = prompt.number;
+        self.skip_to(prompt.number);
         self.waiting.push_back(prompt);
     }
 }
@@ -94,7 +101,7 @@ impl Actor {
             return Err(PromptError::SteeringNotSupported { runtime: self.profile.runtime.clone() });
         }
         let queued = QueuedPrompt {
-            number: self.prompts.last() + 1,
+            number: self.prompts.next_number(),
             idempotency_key: prompt.idempotency_key,
             text: prompt.text,
             attachments: prompt.attachments,
@@ -137,7 +144,7 @@ impl Actor {
     async fn write_accepted(&mut self, prompt: &QueuedPrompt, waits: bool) -> Result<(), PromptError> {
         self.journal.flush();
         self.journal.write(&accepted(prompt, waits));
-        self.journal.change(Change::PromptAccepted(prompt.clone()));
+        self.journal.change(Change::PromptAccepted(prompt.prepare()));
         let title = self.profile.title.is_none().then(|| title_of(&prompt.text));
         if let Some(title) = &title {
             self.journal.change(Change::Title(title.clone()));

@@ -50,6 +50,7 @@ impl Actor {
         }
         if let Some(turn) = &mut self.turn {
             turn.failed = true;
+            turn.error_class = Some(failure.class);
         }
         self.journal.write(&failure.into());
     }

@@ -9,7 +9,7 @@ use super::connecting::Link;
 use super::retrying::Attempts;
 use super::{Actor, AgentTurn, TAIL_LINGERS};
 use crate::agent::{AgentCommand, ProcessUse};
-use crate::model::{Callback, ErrorClass, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
+use crate::model::{Callback, ErrorClass, PromptOutcome, PromptVerdict, Response, RetryHint, SessionState, Usage};
 use crate::store::{Change, OpenTurn, QueuedPrompt, StoreHealth};
 
 /// How long an agent that did not stop may take to show that it lives.
@@ -32,6 +32,8 @@ pub(super) struct Turn {
     pub text: String,
     pub usage: Usage,
     pub failed: bool,
+    /// What kind of failure it was.
+    pub error_class: Option<ErrorClass>,
     /// Messages that sub-agents said to the agent: no part of the answer.
     pub asides: HashSet<String>,
     /// The prompt's text, for a turn that goes on after a restart.
@@ -57,6 +59,7 @@ impl Turn {
             text: String::new(),
             usage: Usage::default(),
             failed: false,
+            error_class: None,
             asides: HashSet::new(),
             prompt_text: None,
             attempts: Attempts::default(),
@@ -103,7 +106,7 @@ pub(super) enum Ending<'a> {
 impl Actor {
     /// Begins the next waiting prompt's turn, or connects first, or does nothing because something is under way.
     pub(super) async fn go_on(&mut self) {
-        let refusing = matches!(*self.around.store.health().borrow(), StoreHealth::Refusing { .. });
+        let refusing = *self.around.store.health().borrow() != StoreHealth::Good;
         let ends = self.state == SessionState::Closed || self.around.stopping.is_cancelled();
         if self.turn.is_none() && self.agent_turn.is_none() && self.is_outdated {
             self.disconnect().await;
@@ -215,6 +218,7 @@ impl Actor {
         let message = format!("The turn took longer than {timeout} (sessions.turn_timeout) and was ended.");
         if let Some(turn) = &mut self.turn {
             turn.ends_by = None;
+            turn.error_class = Some(ErrorClass::Timeout);
         }
         self.journal.write(&Response::session_error(ErrorClass::Timeout, message.clone()));
         self.interrupt_turn(&message, "timeout");
@@ -307,7 +311,7 @@ impl Actor {
         self.journal.write(&Callback::Idle {}.into());
         self.journal.change(Change::Turn(None));
         for number in turn.prompts {
-            self.resolve_prompt(number, turn.text.clone(), verdict, turn.usage.clone());
+            self.resolve_prompt(number, turn.text.clone(), verdict, turn.usage.clone(), turn.error_class);
         }
         self.let_go_at = Some(Instant::now() + TAIL_LINGERS);
         if self.capabilities().processes == ProcessUse::PerTurn {
@@ -315,8 +319,16 @@ impl Actor {
         }
     }
 
-    pub(super) fn resolve_prompt(&mut self, number: u32, text: String, verdict: PromptVerdict, usage: Usage) {
-        let outcome = PromptOutcome { prompt_id: prompt_id(number), text, verdict, usage };
+    pub(super) fn resolve_prompt(
+        &mut self,
+        number: u32,
+        text: String,
+        verdict: PromptVerdict,
+        usage: Usage,
+        error_class: Option<ErrorClass>,
+    ) {
+        let retry = RetryHint::of(verdict, error_class);
+        let outcome = PromptOutcome { prompt_id: prompt_id(number), text, verdict, usage, error_class, retry };
         // Whoever waits reads the outcome from the store, so they are told once it has been handed to it.
         let waiting = self.outcomes_awaited.remove(&number).into_iter().flatten();
         self.outcomes_ready.extend(waiting.map(|waiting| (waiting, outcome.clone())));

@@ -1,0 +1,35 @@
+//! The store in one `SQLite` file: the only SQL, and the only place that knows `rusqlite`.
+//!
+//! What must always hold here:
+//!
+//! - Only the writer's thread writes. Everything it is given in one go is one transaction, in the order given; each job
+//!   has a savepoint of its own, so one that fails takes no other with it.
+//! - Nothing slow happens on the writer's thread: no hashing, no encoding of attachments, no waiting for readers but when
+//!   the WAL has reached its bound.
+//! - A log is one range of one B-tree (`events.rs`).
+
+mod append;
+mod backend;
+mod blobs;
+mod boot;
+mod change;
+mod checkpoint;
+mod drop_range;
+mod durability;
+mod error;
+mod events;
+mod file_identity;
+mod logins;
+mod outcomes;
+mod positions;
+mod prompts;
+mod read_pool;
+mod requests;
+mod reservation;
+mod retention;
+mod schema;
+mod sessions;
+mod usage;
+mod writer;
+
+pub(super) use backend::Sqlite;
