@@ -89,7 +89,7 @@ impl Sessions {
         let past = kept.history(id.to_owned()).await;
         let past = past.map_err(|reason| AdoptError::Agent { runtime: runtime.to_owned(), reason })?;
         let settings = self.settings();
-        let folder = own.working_directory.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        let folder = own.working_directory.unwrap_or_default();
         let profile = SessionProfile {
             title: own.title,
             runtime: runtime.to_owned(),

@@ -23,8 +23,6 @@ use crate::agent::Runtimes;
 use crate::model::{Day, SessionId, SessionState};
 use crate::store::{CommitObserver, Creation, SessionFilter, Store, StoreError, StoredSession};
 
-/// Sessions read at once to fill the inbox.
-const PAGE: usize = 1_000;
 /// Commands that may wait for one session.
 const COMMANDS_IN_FLIGHT: usize = 8;
 
@@ -318,12 +316,12 @@ impl Sessions {
     }
 
     /// The latest word on every open session, for readers of the inbox that come after a restart.
-    pub(super) async fn fill_bulletin(&self) -> Result<(), StoreError> {
+    pub(super) async fn fill_bulletin(&self, page_size: usize) -> Result<(), StoreError> {
         for state in SessionState::ALL.into_iter().filter(|state| *state != SessionState::Closed) {
             let mut after = None;
             loop {
-                let page = self.store().sessions(SessionFilter { state: Some(state), after, limit: PAGE }).await?;
-                let is_last = page.len() < PAGE;
+                let page = self.store().sessions(SessionFilter { state: Some(state), after, limit: page_size }).await?;
+                let is_last = page.len() < page_size;
                 after = page.last().map(|summary| summary.id);
                 for summary in page {
                     // A session that has said something itself knows better than a page that was read before.
@@ -341,5 +339,44 @@ impl Sessions {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{PermissionPolicy, SessionBudget, SessionOrigin, SessionProfile};
+    use crate::store::{DataFolder, NewSessionRecord, StoreSettings};
+
+    #[tokio::test]
+    async fn the_inbox_has_every_open_session_however_many_there_are() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::lock(root.path()).expect("locked");
+        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
+        for _ in 0..5 {
+            let profile = SessionProfile {
+                title: None,
+                runtime: "demo".to_owned(),
+                model: "demo".to_owned(),
+                effort: None,
+                working_directory: None,
+                permissions: PermissionPolicy::default(),
+                system_prompt: None,
+                options: serde_json::Map::new(),
+                budget: SessionBudget::default(),
+            };
+            let (state, origin, now) = (SessionState::Ready, SessionOrigin::User, clock::now());
+            let record = NewSessionRecord { profile, state, origin, key: None, now, most_open: 9 };
+            store.create_session(record).await.expect("created");
+        }
+        let sessions = Sessions::new(SessionsParts {
+            store: store.clone(),
+            runtimes: Runtimes::new(Vec::new()),
+            settings: SessionSettings::default(),
+            stopping: CancellationToken::new(),
+        });
+        sessions.fill_bulletin(2).await.expect("filled");
+        assert_eq!(sessions.bulletin().since(0).1.len(), 5);
+        store.close().await;
     }
 }

@@ -64,7 +64,7 @@ pub enum StoreError {
         hash: String,
     },
     /// The writer ended by a defect. Nothing can be written until the server is restarted.
-    #[error("the database writer stopped unexpectedly; the server is restarting, try again")]
+    #[error("the database writer stopped unexpectedly; restart the server and try again")]
     WriterDied,
     /// The store was closed because the server is shutting down.
     #[error("the server is shutting down")]

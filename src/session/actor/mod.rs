@@ -228,9 +228,12 @@ impl Actor {
                 }
                 () = sleep_until(deadline), if deadline.is_some() => self.on_deadline().await,
                 changed = health.changed(), if !store_is_gone => {
+                    // A store that is gone says nothing more; waiting for it again would return at once, for ever.
                     store_is_gone = changed.is_err();
-                    let health = health.borrow_and_update().clone();
-                    self.on_store_health(&health).await;
+                    if !store_is_gone {
+                        let health = health.borrow_and_update().clone();
+                        self.on_store_health(&health).await;
+                    }
                 }
             }
         }

@@ -65,7 +65,8 @@ impl Checkpointer {
     pub fn wrote(&mut self, rows: usize, bytes: usize) {
         self.rows += rows;
         self.bytes += bytes;
-        if self.rows < ROWS_BETWEEN && self.bytes < BYTES_BETWEEN.min(self.bound.bytes as usize / 4) {
+        let enough = usize::try_from(self.bound.bytes / 4).map_or(BYTES_BETWEEN, |bytes| bytes.min(BYTES_BETWEEN));
+        if self.rows < ROWS_BETWEEN && self.bytes < enough {
             return;
         }
         (self.rows, self.bytes) = (0, 0);

@@ -29,7 +29,18 @@ mod reservation;
 mod retention;
 mod schema;
 mod sessions;
+#[cfg(test)]
+mod tests;
 mod usage;
 mod writer;
 
 pub(super) use backend::Sqlite;
+
+/// Leaves the note of a server that did not end by itself; without a boot, in this boot.
+#[cfg(test)]
+pub(super) fn leave_open(folder: &crate::store::DataFolder, boot: Option<&str>) {
+    let connection = rusqlite::Connection::open(folder.database().expect("there")).expect("opened");
+    let boot = boot.map_or_else(boot::boot_id, str::to_owned);
+    let note = "INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)";
+    connection.execute(note, [boot]).expect("noted");
+}
