@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    Attachment, BudgetNews, ContextUsage, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionBudget,
-    SessionState, Timestamp, Usage, hex,
+    AnsweredBy, Attachment, BudgetNews, ContextUsage, OpenRequest, PermissionPolicy, PromptId, PromptOutcome,
+    RequestId, RequestOutcome, Seq, SessionBudget, SessionState, Timestamp, TurnId, Usage, hex,
 };
 
 /// A turn that has begun and not ended.
@@ -15,18 +15,35 @@ use crate::model::{
 #[serde(rename_all = "camelCase")]
 pub struct OpenTurn {
     /// Its id.
-    pub turn_id: String,
-    /// The number of its prompt within the session.
-    pub prompt: u32,
+    pub turn_id: TurnId,
+    /// Its prompt.
+    #[serde(with = "prompt_number")]
+    pub prompt: PromptId,
     /// Its events have higher numbers than this one.
     pub after: Seq,
+}
+
+/// A turn's prompt is stored as a plain number.
+mod prompt_number {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use crate::model::PromptId;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    pub fn serialize<S: Serializer>(prompt: &PromptId, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(prompt.number())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PromptId, D::Error> {
+        u32::deserialize(deserializer).map(PromptId::from_number)
+    }
 }
 
 /// A prompt that waits for its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedPrompt {
-    /// Its number within the session.
-    pub number: u32,
+    /// Its id.
+    pub id: PromptId,
     /// The caller's own key, to make a repetition harmless.
     pub idempotency_key: Option<String>,
     /// What to do.
@@ -45,7 +62,7 @@ impl QueuedPrompt {
     /// a backend.
     pub fn prepare(&self) -> AcceptedPrompt {
         AcceptedPrompt {
-            number: self.number,
+            id: self.id,
             idempotency_key: self.idempotency_key.clone(),
             fingerprint: Self::fingerprint(&self.text, &self.attachments),
             text: self.text.clone(),
@@ -57,8 +74,8 @@ impl QueuedPrompt {
 /// An accepted prompt, ready to be written: no backend has to hash or encode anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcceptedPrompt {
-    /// Its number within the session.
-    pub number: u32,
+    /// Its id.
+    pub id: PromptId,
     /// The caller's own key.
     pub idempotency_key: Option<String>,
     /// What a repetition with the same key must match.
@@ -89,21 +106,21 @@ pub enum Change {
     /// A prompt was accepted. One with a key survives a power cut.
     PromptAccepted(AcceptedPrompt),
     /// A prompt's turn began.
-    PromptStarted(u32),
+    PromptStarted(PromptId),
     /// A prompt waits again: the agent did not take it.
-    PromptPutBack(u32),
+    PromptPutBack(PromptId),
     /// A prompt's turn is over.
-    PromptEnded(u32, PromptOutcome),
+    PromptEnded(PromptId, PromptOutcome),
     /// A request waits for a person.
     RequestOpened(OpenRequest),
     /// A request has its one answer.
     RequestClosed {
         /// Which.
-        request_id: String,
-        /// What was said.
-        decision: String,
-        /// Who said it.
-        by: String,
+        request_id: RequestId,
+        /// How.
+        outcome: RequestOutcome,
+        /// By whom.
+        by: AnsweredBy,
     },
     /// An event refers to a blob.
     BlobUsed {
@@ -126,11 +143,6 @@ pub enum Change {
     BudgetTold(BudgetNews),
     /// How full the agent's memory is.
     Context(ContextUsage),
-}
-
-/// The number in a request's id.
-pub fn request_number(request_id: &str) -> Option<u64> {
-    request_id.strip_prefix("request-")?.parse().ok()
 }
 
 fn json<T: Serialize>(value: &T) -> String {

@@ -26,9 +26,7 @@ pub struct StoredOutcome {
     pub seq: OutcomeSeq,
     /// Whose prompt it was.
     pub session: SessionId,
-    /// The prompt's number within the session.
-    pub prompt: u32,
-    /// How it ended.
+    /// How it ended, and which prompt it was.
     pub outcome: PromptOutcome,
 }
 

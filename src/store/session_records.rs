@@ -2,8 +2,8 @@
 
 use super::{OpenTurn, QueuedPrompt};
 use crate::model::{
-    BudgetNews, ContextUsage, OpenRequest, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary,
-    Timestamp, Usage,
+    BudgetNews, ContextUsage, OpenRequest, PromptId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState,
+    SessionSummary, Timestamp, Usage,
 };
 
 /// A session that is to be created.
@@ -63,10 +63,9 @@ pub struct StoredSession {
     pub summary: SessionSummary,
     /// The number of its next event.
     pub next_seq: Seq,
-    /// The number of its next prompt. After a power cut it lies above any number that may have been given.
-    pub next_prompt: u32,
-    /// The number of its next request, likewise.
-    pub next_request: u64,
+    /// Its next prompt. After a power cut its number lies above any that may have been given. Requests are named after
+    /// the number of their event, so they need none of their own.
+    pub next_prompt: PromptId,
     /// The agent's own id for it.
     pub agent_session_id: Option<String>,
     /// A turn that was running when the server ended.

@@ -70,12 +70,11 @@ impl SessionRecords for Memory {
                 summary: summary(state, id, row),
                 next_seq: state.next_seq(id.into()),
                 next_prompt: state.next_prompt(id),
-                next_request: state.next_request(id),
                 agent_session_id: row.agent_session_id.clone(),
                 turn: row.turn.clone(),
                 queued: prompts
                     .map(|(_, prompt)| QueuedPrompt {
-                        number: prompt.accepted.number,
+                        id: prompt.accepted.id,
                         idempotency_key: prompt.accepted.idempotency_key.clone(),
                         text: prompt.accepted.text.clone(),
                         attachments: prompt.attachments(),
@@ -214,9 +213,9 @@ impl PromptRecords for Memory {
             let mut found: Vec<StoredOutcome> = state
                 .prompts
                 .iter()
-                .filter_map(|((session, prompt), row)| {
+                .filter_map(|((session, _), row)| {
                     let (seq, outcome) = row.outcome.clone()?;
-                    Some(StoredOutcome { seq, session: *session, prompt: *prompt, outcome })
+                    Some(StoredOutcome { seq, session: *session, outcome })
                 })
                 .filter(|outcome| outcome.seq > after)
                 .collect();
@@ -233,14 +232,15 @@ impl PromptRecords for Memory {
     fn closed_request(&self, session: SessionId, id: String) -> Answer<'_, Option<ClosedRequest>> {
         self.read(|state| {
             let mut all = state.requests.range((session, 0)..=(session, u64::MAX));
-            all.find(|(_, request)| request.request.request_id == id).and_then(|(_, request)| request.closed.clone())
+            all.find(|(_, request)| request.request.request_id.as_str() == id)
+                .and_then(|(_, request)| request.closed.clone())
         })
     }
 }
 
 fn known(prompt: &super::state::PromptRow) -> KnownPrompt {
     KnownPrompt {
-        number: prompt.accepted.number,
+        number: prompt.accepted.id.number(),
         text: prompt.accepted.text.clone(),
         fingerprint: prompt.accepted.fingerprint.clone(),
         outcome: prompt.outcome.clone().map(|(_, outcome)| outcome),

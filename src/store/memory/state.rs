@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::model::{
-    Attachment, BudgetNews, ContextUsage, OpenRequest, PromptOutcome, Seq, SessionId, SessionOrigin, SessionProfile,
-    SessionState, StreamId, Timestamp, Usage,
+    Attachment, BudgetNews, ContextUsage, OpenRequest, PromptId, PromptOutcome, RequestId, Seq, SessionId,
+    SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, Usage,
 };
-use crate::store::change::request_number;
 use crate::store::{
     AcceptedPrompt, Append, Change, ClosedRequest, CreationKey, EventPage, OpenTurn, OutcomeSeq, ReaderPosition,
     SearchText, StoreError, StoredEvent, UsageReport,
@@ -22,7 +21,7 @@ pub(super) struct State {
     pub sessions: BTreeMap<SessionId, SessionRow>,
     pub last_session: u32,
     pub prompts: BTreeMap<(SessionId, u32), PromptRow>,
-    pub requests: BTreeMap<(SessionId, u64), RequestRow>,
+    pub requests: BTreeMap<(SessionId, Seq), RequestRow>,
     pub readers: BTreeMap<(SessionId, String), ReaderPosition>,
     pub blob_uses: BTreeMap<(SessionId, String), String>,
     pub logins: BTreeMap<String, Timestamp>,
@@ -35,7 +34,6 @@ pub(super) struct State {
 enum Counter {
     Events(StreamId),
     Prompts(SessionId),
-    Requests(SessionId),
     Outcomes,
 }
 
@@ -99,12 +97,8 @@ impl State {
         self.prompts.range((session, 0)..=(session, u32::MAX)).next_back().map_or(0, |((_, number), _)| *number)
     }
 
-    pub fn next_prompt(&self, session: SessionId) -> u32 {
-        u32::try_from(self.last(Counter::Prompts(session))).expect("few prompts") + 1
-    }
-
-    pub fn next_request(&self, session: SessionId) -> u64 {
-        self.last(Counter::Requests(session)) + 1
+    pub fn next_prompt(&self, session: SessionId) -> PromptId {
+        PromptId::from_number(u32::try_from(self.last(Counter::Prompts(session))).expect("few prompts") + 1)
     }
 
     pub fn next_seq(&self, stream: StreamId) -> Seq {
@@ -217,28 +211,27 @@ impl State {
             Change::Turn(turn) => row.turn = turn,
             Change::ClosedAt(moment) => row.closed_at = moment,
             Change::PromptAccepted(accepted) => {
-                let number = accepted.number;
+                let number = accepted.id.number();
                 self.prompts.insert((id, number), PromptRow { accepted, queued: true, outcome: None });
                 return self.give(Counter::Prompts(id), number.into());
             }
-            Change::PromptStarted(number) => self.prompt(id, number, |prompt| prompt.queued = false),
-            Change::PromptPutBack(number) => self.prompt(id, number, |prompt| prompt.queued = true),
-            Change::PromptEnded(number, outcome) => {
+            Change::PromptStarted(prompt) => self.prompt(id, prompt, |prompt| prompt.queued = false),
+            Change::PromptPutBack(prompt) => self.prompt(id, prompt, |prompt| prompt.queued = true),
+            Change::PromptEnded(prompt, outcome) => {
                 let seq = self.last_outcome() + 1;
-                self.prompt(id, number, |prompt| {
+                self.prompt(id, prompt, |prompt| {
                     prompt.queued = false;
                     prompt.outcome = Some((seq, outcome));
                 });
                 return self.give(Counter::Outcomes, seq);
             }
             Change::RequestOpened(request) => {
-                let number = request_number(&request.request_id).unwrap_or(0);
+                let number = number_of(&request.request_id);
                 self.requests.insert((id, number), RequestRow { request, closed: None });
-                return self.give(Counter::Requests(id), number);
             }
-            Change::RequestClosed { request_id, decision, by } => {
-                let number = request_number(&request_id).unwrap_or(0);
-                if let Some(request) = self.requests.get_mut(&(id, number)) {
+            Change::RequestClosed { request_id, outcome, by } => {
+                if let Some(request) = self.requests.get_mut(&(id, number_of(&request_id))) {
+                    let (decision, by) = (outcome.as_str().to_owned(), by.as_str().to_owned());
                     request.closed = Some(ClosedRequest { decision, by });
                 }
             }
@@ -255,8 +248,8 @@ impl State {
         false
     }
 
-    fn prompt(&mut self, id: SessionId, number: u32, change: impl FnOnce(&mut PromptRow)) {
-        if let Some(prompt) = self.prompts.get_mut(&(id, number)) {
+    fn prompt(&mut self, id: SessionId, prompt: PromptId, change: impl FnOnce(&mut PromptRow)) {
+        if let Some(prompt) = self.prompts.get_mut(&(id, prompt.number())) {
             change(prompt);
         }
     }
@@ -275,6 +268,11 @@ impl State {
         }
         reserves
     }
+}
+
+/// The number of the event that a request is named after.
+fn number_of(request: &RequestId) -> Seq {
+    request.as_str().strip_prefix("request-").and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
 impl EventEntry {

@@ -44,30 +44,39 @@ pub(super) fn write(
         Change::PromptAccepted(prompt) => execute(
             "INSERT INTO prompt (session, number, idempotency_key, fingerprint, text, attachments, state)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued')",
-            params![id, prompt.number, prompt.idempotency_key, prompt.fingerprint, prompt.text, prompt.attachments],
+            params![
+                id,
+                prompt.id.number(),
+                prompt.idempotency_key,
+                prompt.fingerprint,
+                prompt.text,
+                prompt.attachments
+            ],
         ),
-        Change::PromptStarted(number) => {
-            execute("UPDATE prompt SET state = 'running' WHERE session = ?1 AND number = ?2", params![id, number])
-        }
-        Change::PromptPutBack(number) => {
-            execute("UPDATE prompt SET state = 'queued' WHERE session = ?1 AND number = ?2", params![id, number])
-        }
-        Change::PromptEnded(number, outcome) => {
+        Change::PromptStarted(prompt) => execute(
+            "UPDATE prompt SET state = 'running' WHERE session = ?1 AND number = ?2",
+            params![id, prompt.number()],
+        ),
+        Change::PromptPutBack(prompt) => execute(
+            "UPDATE prompt SET state = 'queued' WHERE session = ?1 AND number = ?2",
+            params![id, prompt.number()],
+        ),
+        Change::PromptEnded(prompt, outcome) => {
             *last_outcome += 1;
             execute(
                 // The attachments have been sent; keeping them would only fill the disk.
                 "UPDATE prompt SET state = 'ended', attachments = '[]', outcome = ?3, outcome_seq = ?4
                      WHERE session = ?1 AND number = ?2",
-                params![id, number, json(outcome), *last_outcome],
+                params![id, prompt.number(), json(outcome), *last_outcome],
             )
         }
         Change::RequestOpened(request) => execute(
             "INSERT INTO request (session, id, body) VALUES (?1, ?2, ?3)",
-            params![id, request.request_id, json(request)],
+            params![id, request.request_id.as_str(), json(request)],
         ),
-        Change::RequestClosed { request_id, decision, by } => execute(
+        Change::RequestClosed { request_id, outcome, by } => execute(
             "UPDATE request SET decision = ?3, answered_by = ?4 WHERE session = ?1 AND id = ?2",
-            params![id, request_id, decision, by],
+            params![id, request_id.as_str(), outcome.as_str(), by.as_str()],
         ),
         Change::BlobUsed { hash, mime, size } => execute(
             "INSERT OR IGNORE INTO blob_use (session, hash, mime, size) VALUES (?1, ?2, ?3, ?4)",

@@ -73,21 +73,16 @@ pub(super) fn count(append: &Append) -> u64 {
 
 pub(super) fn after(connection: &Connection, after: OutcomeSeq, limit: usize) -> rusqlite::Result<Vec<StoredOutcome>> {
     let mut statement = connection.prepare_cached(
-        "SELECT outcome_seq, session, number, outcome FROM prompt WHERE outcome_seq > ?1 ORDER BY outcome_seq LIMIT ?2",
+        "SELECT outcome_seq, session, outcome FROM prompt WHERE outcome_seq > ?1 ORDER BY outcome_seq LIMIT ?2",
     )?;
     let mut rows = statement.query(params![after, limit])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        let json: String = row.get(3)?;
+        let json: String = row.get(2)?;
         let outcome = serde_json::from_str(&json).map_err(|error| {
-            rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error))
+            rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, Box::new(error))
         })?;
-        found.push(StoredOutcome {
-            seq: row.get(0)?,
-            session: SessionId::from_number(row.get(1)?),
-            prompt: row.get(2)?,
-            outcome,
-        });
+        found.push(StoredOutcome { seq: row.get(0)?, session: SessionId::from_number(row.get(1)?), outcome });
     }
     Ok(found)
 }

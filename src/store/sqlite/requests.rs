@@ -28,13 +28,3 @@ pub(super) fn open(connection: &Connection, session: SessionId) -> rusqlite::Res
         .collect::<rusqlite::Result<_>>()?;
     Ok(bodies.iter().filter_map(|body| serde_json::from_str(body).ok()).collect())
 }
-
-/// The number of the newest request; 0 if there was none.
-pub(super) fn last_number(connection: &Connection, session: SessionId) -> rusqlite::Result<u64> {
-    connection
-        .prepare_cached(
-            "SELECT coalesce(max(CAST(substr(id, length('request-') + 1) AS INTEGER)), 0) FROM request
-             WHERE session = ?1",
-        )?
-        .query_row([session.number()], |row| row.get(0))
-}

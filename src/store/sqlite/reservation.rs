@@ -5,40 +5,35 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::events::stream_key;
 use crate::model::{Seq, StreamId};
-use crate::store::change::request_number;
 use crate::store::{Append, Change};
 
 /// How far ahead events are reserved: one durable commit per this many events of a stream.
 pub(super) const EVENTS: Seq = 65_536;
 /// How far ahead prompts are reserved; people see these numbers, so they jump little.
 const PROMPTS: u32 = 64;
-const REQUESTS: u64 = 1_024;
 
 /// The highest numbers that a stream may give.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reservation {
     events: Seq,
     prompts: u32,
-    requests: u64,
 }
 
 impl Reservation {
     /// What a new session has; its creation is durable.
-    pub const NEW: Self = Self { events: EVENTS, prompts: PROMPTS, requests: REQUESTS };
-    const NONE: Self = Self { events: 0, prompts: 0, requests: 0 };
+    pub const NEW: Self = Self { events: EVENTS, prompts: PROMPTS };
+    const NONE: Self = Self { events: 0, prompts: 0 };
     /// A session that is being deleted needs no reservation: nobody will read it.
-    const NOT_NEEDED: Self = Self { events: Seq::MAX, prompts: u32::MAX, requests: u64::MAX };
+    const NOT_NEEDED: Self = Self { events: Seq::MAX, prompts: u32::MAX };
 
     pub fn load(connection: &Connection, stream: StreamId) -> rusqlite::Result<Self> {
         let found = match stream {
             StreamId::Session(id) => connection
                 .prepare_cached(
-                    "SELECT stream.reserved, prompt_reserved, request_reserved FROM session
+                    "SELECT stream.reserved, prompt_reserved FROM session
                      JOIN stream ON stream.id = session.id WHERE session.id = ?1",
                 )?
-                .query_row([id.number()], |row| {
-                    Ok(Self { events: row.get(0)?, prompts: row.get(1)?, requests: row.get(2)? })
-                })
+                .query_row([id.number()], |row| Ok(Self { events: row.get(0)?, prompts: row.get(1)? }))
                 .optional()?
                 .unwrap_or(Self::NOT_NEEDED),
             StreamId::Job(_) => connection
@@ -56,21 +51,14 @@ impl Reservation {
         Self {
             events: if used.events > self.events { used.events + EVENTS } else { self.events },
             prompts: if used.prompts > self.prompts { used.prompts.saturating_add(PROMPTS) } else { self.prompts },
-            requests: if used.requests > self.requests { used.requests + REQUESTS } else { self.requests },
         }
     }
 
     fn used_by(append: &Append) -> Self {
         let mut used = Self { events: append.last_seq().unwrap_or(0), ..Self::NONE };
         for change in &append.changes {
-            match change {
-                Change::PromptAccepted(prompt) => used.prompts = used.prompts.max(prompt.number),
-                Change::RequestOpened(request) => {
-                    // A number that cannot be one of ours must not overflow the sum.
-                    let number = request_number(&request.request_id).unwrap_or(0).min(u64::from(u32::MAX));
-                    used.requests = used.requests.max(number);
-                }
-                _ => {}
+            if let Change::PromptAccepted(prompt) = change {
+                used.prompts = used.prompts.max(prompt.id.number());
             }
         }
         used
@@ -84,8 +72,8 @@ impl Reservation {
             .execute(params![stream_key(stream), self.events])?;
         if let StreamId::Session(id) = stream {
             connection
-                .prepare_cached("UPDATE session SET prompt_reserved = ?2, request_reserved = ?3 WHERE id = ?1")?
-                .execute(params![id.number(), self.prompts, self.requests])?;
+                .prepare_cached("UPDATE session SET prompt_reserved = ?2 WHERE id = ?1")?
+                .execute(params![id.number(), self.prompts])?;
         }
         Ok(())
     }
@@ -95,6 +83,6 @@ impl Reservation {
 pub(super) fn jump(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(
         "UPDATE stream SET floor = reserved;
-         UPDATE session SET prompt_floor = prompt_reserved, request_floor = request_reserved;",
+         UPDATE session SET prompt_floor = prompt_reserved;",
     )
 }

@@ -193,16 +193,11 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE session ADD COLUMN creation_fingerprint TEXT;
         CREATE UNIQUE INDEX session_by_creation_key ON session (creation_key) WHERE creation_key IS NOT NULL;
 
-        -- Prompts and requests are numbered and reserved like events.
+        -- Prompts are numbered and reserved like events. Requests are named after the number of their event.
         ALTER TABLE session ADD COLUMN prompt_floor INTEGER NOT NULL DEFAULT 0;
         ALTER TABLE session ADD COLUMN prompt_reserved INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE session ADD COLUMN request_floor INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE session ADD COLUMN request_reserved INTEGER NOT NULL DEFAULT 0;
         UPDATE session SET
-            prompt_reserved = 64 + coalesce((SELECT max(number) FROM prompt WHERE prompt.session = session.id), 0),
-            request_reserved = 1024 + coalesce(
-                (SELECT max(CAST(substr(request.id, length('request-') + 1) AS INTEGER)) FROM request
-                 WHERE request.session = session.id), 0);
+            prompt_reserved = 64 + coalesce((SELECT max(number) FROM prompt WHERE prompt.session = session.id), 0);
 
         -- Outcomes of all sessions can be read in the order in which turns ended. That order was not kept so far.
         ALTER TABLE prompt ADD COLUMN outcome_seq INTEGER;

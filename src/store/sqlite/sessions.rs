@@ -9,7 +9,7 @@ use super::drop_range::{self, DropRange};
 use super::events::{LAST_OF_KIND, next_seq, seq_of, stream_key, whole_log};
 use super::reservation::Reservation;
 use super::{Sqlite, requests, retention};
-use crate::model::{SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp};
+use crate::model::{PromptId, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp};
 use crate::store::{
     Answer, Creation, NewSessionRecord, QueuedPrompt, SessionFilter, SessionRecords, StoreError, StoredSession,
 };
@@ -49,14 +49,13 @@ impl SessionRecords for Sqlite {
             };
             let number = id.number();
             let optional = |row: &Row<'_>, column| row.get::<_, Option<String>>(column);
-            let (agent_session_id, turn, usage, context, told, prompt_floor, request_floor) = connection.query_row(
-                "SELECT agent_session_id, turn, usage, context, budget_told, prompt_floor, request_floor
+            let (agent_session_id, turn, usage, context, told, prompt_floor) = connection.query_row(
+                "SELECT agent_session_id, turn, usage, context, budget_told, prompt_floor
                  FROM session WHERE id = ?1",
                 [number],
                 |row| {
                     let (turn, usage, context) = (optional(row, 1)?, optional(row, 2)?, optional(row, 3)?);
-                    let floors: (u32, u64) = (row.get(5)?, row.get(6)?);
-                    Ok((row.get(0)?, turn, usage, context, optional(row, 4)?, floors.0, floors.1))
+                    Ok((row.get(0)?, turn, usage, context, optional(row, 4)?, row.get::<_, u32>(5)?))
                 },
             )?;
             let last_prompt: u32 = connection.query_row(
@@ -66,8 +65,7 @@ impl SessionRecords for Sqlite {
             )?;
             Ok(Some(StoredSession {
                 next_seq: next_seq(connection, id.into())?,
-                next_prompt: last_prompt.max(prompt_floor) + 1,
-                next_request: requests::last_number(connection, id)?.max(request_floor) + 1,
+                next_prompt: PromptId::from_number(last_prompt.max(prompt_floor) + 1),
                 agent_session_id,
                 turn: turn.and_then(|json| serde_json::from_str(&json).ok()),
                 queued: queued_prompts(connection, id)?,
@@ -285,7 +283,7 @@ fn queued_prompts(connection: &Connection, id: SessionId) -> rusqlite::Result<Ve
         )?
         .query_map([id.number()], |row| {
             Ok(QueuedPrompt {
-                number: row.get(0)?,
+                id: PromptId::from_number(row.get(0)?),
                 idempotency_key: row.get(1)?,
                 text: row.get(2)?,
                 attachments: serde_json::from_str(&row.get::<_, String>(3)?).unwrap_or_default(),

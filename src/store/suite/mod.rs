@@ -18,8 +18,8 @@ use super::{
     QueuedPrompt, Store, StoreError, StoreSettings,
 };
 use crate::model::{
-    PermissionPolicy, PromptOutcome, PromptVerdict, Seq, SessionBudget, SessionId, SessionOrigin, SessionProfile,
-    SessionState, StreamId, Timestamp, Usage,
+    PermissionPolicy, PromptId, PromptOutcome, PromptVerdict, Seq, SessionBudget, SessionId, SessionOrigin,
+    SessionProfile, SessionState, StreamId, Timestamp, Usage,
 };
 
 const TIME: Timestamp = Timestamp::from_millis(0);
@@ -102,7 +102,7 @@ behaviour! {
     log::a_rejected_append_takes_no_other_with_it,
     log::a_job_has_a_log_like_a_session,
     power_cut::numbers_of_events_never_repeat,
-    power_cut::numbers_of_prompts_and_requests_never_repeat,
+    power_cut::numbers_of_prompts_never_repeat,
     power_cut::numbers_of_outcomes_never_repeat,
     power_cut::keys_hold,
     prompts::a_prompt_goes_from_queued_to_its_outcome,
@@ -190,17 +190,18 @@ pub(super) async fn seqs(store: &Store, stream: impl Into<StreamId>) -> Vec<Seq>
 }
 
 fn accepted(number: u32, key: Option<&str>) -> Change {
-    let (idempotency_key, text) = (key.map(str::to_owned), format!("text {number}"));
-    Change::PromptAccepted(QueuedPrompt { number, idempotency_key, text, attachments: Vec::new() }.prepare())
+    let (id, idempotency_key) = (PromptId::from_number(number), key.map(str::to_owned));
+    let text = format!("text {number}");
+    Change::PromptAccepted(QueuedPrompt { id, idempotency_key, text, attachments: Vec::new() }.prepare())
 }
 
 fn ended(number: u32) -> Change {
-    Change::PromptEnded(number, outcome(number))
+    Change::PromptEnded(PromptId::from_number(number), outcome(number))
 }
 
 fn outcome(number: u32) -> PromptOutcome {
     PromptOutcome {
-        prompt_id: format!("prompt-{number}"),
+        prompt_id: PromptId::from_number(number),
         text: "done".to_owned(),
         verdict: PromptVerdict::Succeeded,
         usage: Usage::default(),

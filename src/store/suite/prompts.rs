@@ -1,7 +1,7 @@
 //! What must hold for prompts, outcomes and requests.
 
 use super::{Ending, Medium, accepted, changes, ended, new_session, outcome};
-use crate::model::{Attachment, OpenRequest, RequestBody};
+use crate::model::{AnsweredBy, Attachment, OpenRequest, PromptId, RequestBody, RequestId, RequestOutcome};
 use crate::store::{AcceptedPrompt, Change, QueuedPrompt};
 
 pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
@@ -9,7 +9,7 @@ pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
     let session = new_session(&store).await;
     let attachment = Attachment { name: "n".to_owned(), mime: "m".to_owned(), data: "ZGF0YQ==".to_owned() };
     let prompt = QueuedPrompt {
-        number: 1,
+        id: PromptId::from_number(1),
         idempotency_key: Some("k".to_owned()),
         text: "do it".to_owned(),
         attachments: vec![attachment],
@@ -23,9 +23,9 @@ pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
     let known = store.prompt_by_key(session, "k".to_owned()).await.expect("read").expect("there");
     assert_eq!((known.number, known.fingerprint, known.outcome), (1, prepared.fingerprint, None));
 
-    store.append_checked(changes(session, vec![Change::PromptStarted(1)])).await.expect("appended");
+    store.append_checked(changes(session, vec![Change::PromptStarted(prompt.id)])).await.expect("appended");
     assert_eq!(queued().await, []);
-    store.append_checked(changes(session, vec![Change::PromptPutBack(1)])).await.expect("appended");
+    store.append_checked(changes(session, vec![Change::PromptPutBack(prompt.id)])).await.expect("appended");
     assert_eq!(queued().await.len(), 1);
     store.append_checked(changes(session, vec![ended(1)])).await.expect("appended");
     assert_eq!(queued().await, []);
@@ -40,7 +40,7 @@ pub(super) async fn the_fingerprint_is_the_callers(medium: &Medium) {
     let store = medium.open();
     let session = new_session(&store).await;
     let prompt = AcceptedPrompt {
-        number: 1,
+        id: PromptId::from_number(1),
         idempotency_key: Some("k".to_owned()),
         fingerprint: "not a hash".to_owned(),
         text: String::new(),
@@ -65,7 +65,10 @@ pub(super) async fn outcomes_of_all_sessions_are_read_by_number(medium: &Medium)
     assert_eq!(*newest.borrow_and_update(), 3);
     let read = async |after, limit| {
         let found = store.outcomes_after(after, limit).await.expect("read");
-        found.iter().map(|outcome| (outcome.seq, outcome.session, outcome.prompt)).collect::<Vec<_>>()
+        found
+            .iter()
+            .map(|outcome| (outcome.seq, outcome.session, outcome.outcome.prompt_id.number()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(read(0, 2).await, [(1, two, 1), (2, one, 1)]);
     assert_eq!(read(2, 9).await, [(3, two, 2)]);
@@ -91,8 +94,8 @@ pub(super) async fn outcomes_keep_their_numbers_when_the_newest_is_deleted(mediu
 pub(super) async fn open_requests_are_listed_in_the_order_of_their_numbers(medium: &Medium) {
     let store = medium.open();
     let session = new_session(&store).await;
-    let request = |number: u32| OpenRequest {
-        request_id: format!("request-{number}"),
+    let request = |number: u64| OpenRequest {
+        request_id: RequestId::of_event(number),
         agent_request_id: format!("a{number}"),
         body: RequestBody::question("?", None),
     };
@@ -100,14 +103,14 @@ pub(super) async fn open_requests_are_listed_in_the_order_of_their_numbers(mediu
     store.append_checked(changes(session, opened.to_vec())).await.expect("appended");
     let open = async || -> Vec<String> {
         let stored = store.load_session(session).await.expect("read").expect("there");
-        stored.requests.into_iter().map(|request| request.request_id).collect()
+        stored.requests.into_iter().map(|request| request.request_id.to_string()).collect()
     };
     assert_eq!(open().await, ["request-2", "request-9", "request-10", "request-101"]);
     assert_eq!(store.session(session).await.expect("read").expect("there").pending, 4);
     let closed = Change::RequestClosed {
-        request_id: "request-9".to_owned(),
-        decision: "deny".to_owned(),
-        by: "page".to_owned(),
+        request_id: RequestId::of_event(9),
+        outcome: RequestOutcome::Deny,
+        by: AnsweredBy::Page,
     };
     store.append_checked(changes(session, vec![closed])).await.expect("appended");
     assert_eq!(open().await, ["request-2", "request-10", "request-101"]);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::{Ending, Medium, TIME, accepted, changes, ended, events, new_record, new_session, seqs};
-use crate::model::{SessionOrigin, SessionState, Timestamp, Usage};
+use crate::model::{PromptId, SessionOrigin, SessionState, Timestamp, TurnId, Usage};
 use crate::store::{Change, Creation, CreationKey, OpenTurn, SessionFilter, UsageReport};
 
 pub(super) async fn a_creation_with_a_known_key_returns_the_same_session(medium: &Medium) {
@@ -35,7 +35,7 @@ pub(super) async fn a_creation_with_a_known_key_returns_the_same_session(medium:
 pub(super) async fn changes_are_there_after_a_restart(medium: &Medium) {
     let store = medium.open();
     let session = new_session(&store).await;
-    let turn = OpenTurn { turn_id: "turn-1".to_owned(), prompt: 1, after: 3 };
+    let turn = OpenTurn { turn_id: TurnId::from("turn-1"), prompt: PromptId::from_number(1), after: 3 };
     let mut append = changes(
         session,
         vec![
