@@ -220,12 +220,6 @@ impl Response {
         written.expect("a response holds only strings, numbers and lists of them")
     }
 
-    /// How the JSON of the start of a tool call begins, to find it by.
-    pub fn beginning_of_tool_start(tool_call_id: &str) -> String {
-        let id = serde_json::Value::from(tool_call_id);
-        format!("{{\"callback\":\"onStartToolExecution\",\"toolCallId\":{id},")
-    }
-
     /// Reads a response back from the store. `None` for a callback of a later version: it is shown as it stands.
     pub fn from_json(json: &str) -> Option<Self> {
         if let Ok(callback) = serde_json::from_str(json) {
@@ -270,20 +264,6 @@ mod tests {
             &Callback::Usage(Usage { input_tokens: Some(2), ..Usage::default() }).into(),
             r#"{"callback":"onUsage","costUsd":null,"inputTokens":2,"outputTokens":null,"cacheRead":null,"cacheCreation":null,"durationMs":null,"numTurns":null,"premiumRequests":null,"codeChanges":null}"#,
         );
-    }
-
-    #[test]
-    fn the_start_of_a_tool_call_is_found_by_its_beginning() {
-        for id in ["call_1", "a\"b\\c\n<ß>"] {
-            let start = Callback::StartToolExecution {
-                tool_call_id: id.to_owned(),
-                parent_tool_call_id: Some("p".to_owned()),
-                tool_name: "t".to_owned(),
-                tool_arguments: String::new(),
-            };
-            let json = Response::from(start).to_json();
-            assert!(json.starts_with(&Response::beginning_of_tool_start(id)), "{json}");
-        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod log;
 mod machine;
 mod readers;
 mod scribe;
+mod search_text;
 mod sessions;
 mod settings;
 mod slots;

@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use crate::model::{Seq, SessionId};
 use crate::session::clock::now;
 use crate::session::machine::{Batch, Entry};
-use crate::session::{Head, SessionLog};
-use crate::store::{Append, CommitObserver, EventRow, Store, StoreError, StoredEvent};
+use crate::session::{Head, SessionLog, search_text};
+use crate::store::{Append, EventRow, Store, StoreError, StoredEvent};
 
 pub(super) struct Journal {
     session: SessionId,
@@ -77,17 +77,16 @@ impl Journal {
             body: event.body.clone(),
         }));
         Append {
-            session: self.session,
+            stream: self.session.into(),
             time: now(),
             events,
             ended_blocks: batch.ended_blocks,
             changes: batch.changes,
-            observer: Arc::clone(&self.log) as Arc<dyn CommitObserver>,
         }
     }
 }
 
 fn row(entry: Entry) -> EventRow {
     let Entry { seq, time, block, response } = entry;
-    EventRow { seq, time, block, body: Bytes::from(response.to_json()) }
+    EventRow { seq, time, block, text: search_text::of(&response), body: Bytes::from(response.to_json()) }
 }

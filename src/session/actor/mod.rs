@@ -181,8 +181,10 @@ impl Actor {
                 changed = health.changed(), if health_is_known => {
                     // Without a writer there is no more news of it; the server ends.
                     health_is_known = changed.is_ok();
-                    let health = health.borrow_and_update().clone();
-                    self.on_store_health(health).await;
+                    if health_is_known {
+                        let health = health.borrow_and_update().clone();
+                        self.on_store_health(health).await;
+                    }
                 }
             }
         }
@@ -263,6 +265,8 @@ impl Actor {
         match health {
             StoreHealth::Refusing { reason } => self.drive(Input::StoreRefuses(reason)).await,
             StoreHealth::Good => self.drive(Input::StoreRecovered).await,
+            // The server ends, and the turn with it.
+            StoreHealth::Dead { .. } => None,
         };
     }
 

@@ -179,7 +179,7 @@ impl Machine {
         self.write(Response::session_error(ErrorClass::ProcessGone, reason));
         self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Agent);
         if let Some(turn) = &mut self.turn {
-            turn.failed_with(ErrorClass::ProcessGone, None);
+            turn.failed_with(ErrorClass::ProcessGone);
         }
         let message = format!("The turn was interrupted: {reason}.");
         self.finish_turn(context, &Ending::cut(message, AnsweredBy::Agent, PromptVerdict::Failed));

@@ -149,8 +149,8 @@ impl Machine {
         let id = self.prompts.next_id();
         let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments: Vec::new() };
         self.write(user_prompt(&prompt, false));
-        self.draft.change(Change::PromptAccepted(prompt));
-        self.prompts.set_last(id);
+        self.draft.change(Change::PromptAccepted(prompt.prepare()));
+        self.prompts.take_id(id);
         self.open_turn(id);
     }
 

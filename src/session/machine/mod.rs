@@ -83,14 +83,15 @@ pub(super) struct Machine {
 
 impl Machine {
     pub fn new(stored: StoredSession) -> Self {
-        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, .. } = stored;
+        let StoredSession { summary, next_seq, next_prompt, agent_session_id, queued, requests, last_prompt, .. } =
+            stored;
         Self {
             id: summary.id,
             profile: summary.profile,
             state: summary.state,
             state_detail: summary.state_detail,
             agent_session_id,
-            prompts: PromptQueue::new(queued, PromptId::from_number(last_prompt)),
+            prompts: PromptQueue::new(queued, PromptId::from_number(last_prompt), next_prompt),
             turn: None,
             turn_slot: TurnSlot::None,
             open_after: None,

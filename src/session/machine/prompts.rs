@@ -18,19 +18,21 @@ const TITLE_CHARACTERS: usize = 80;
 pub(super) struct PromptQueue {
     waiting: VecDeque<QueuedPrompt>,
     last: PromptId,
+    next: PromptId,
 }
 
 impl PromptQueue {
-    pub fn new(waiting: Vec<QueuedPrompt>, last: PromptId) -> Self {
-        Self { waiting: waiting.into(), last }
+    pub fn new(waiting: Vec<QueuedPrompt>, last: PromptId, next: PromptId) -> Self {
+        Self { waiting: waiting.into(), last, next }
     }
 
     pub fn last(&self) -> PromptId {
         self.last
     }
 
+    /// The id that the next prompt gets. After a power cut it is far above the last one.
     pub fn next_id(&self) -> PromptId {
-        PromptId::from_number(self.last.number() + 1)
+        self.next
     }
 
     pub fn len(&self) -> usize {
@@ -55,9 +57,15 @@ impl PromptQueue {
         self.waiting.insert(place, prompt);
     }
 
-    /// This id is taken.
-    pub fn set_last(&mut self, prompt: PromptId) {
-        self.last = prompt;
+    /// This id is taken. Returns what the last one was.
+    pub fn take_id(&mut self, prompt: PromptId) -> PromptId {
+        self.next = PromptId::from_number(prompt.number() + 1);
+        std::mem::replace(&mut self.last, prompt)
+    }
+
+    /// The store did not take the prompt with that id.
+    pub fn give_back_id(&mut self, prompt: PromptId, last: PromptId) {
+        (self.last, self.next) = (last, prompt);
     }
 
     fn push(&mut self, prompt: QueuedPrompt) {
@@ -70,6 +78,8 @@ pub(super) struct AcceptedPrompt {
     prompt: QueuedPrompt,
     title: Option<String>,
     fate: Fate,
+    /// The last prompt before it.
+    last: PromptId,
 }
 
 /// What happens to a prompt once it is committed.
@@ -160,8 +170,8 @@ impl Machine {
         let is_first = !self.has_been_prompted();
         self.write(user_prompt(&prompt, is_queued));
         // Counts from here on, so that what follows may be written to the log. Taken back if the commit fails.
-        self.prompts.set_last(prompt.id);
-        self.draft.change(Change::PromptAccepted(prompt.clone()));
+        let last = self.prompts.take_id(prompt.id);
+        self.draft.change(Change::PromptAccepted(prompt.prepare()));
         let title = self.profile.title.is_none().then(|| title_of(&prompt.text));
         if let Some(title) = &title {
             self.draft.change(Change::Title(title.clone()));
@@ -188,7 +198,7 @@ impl Machine {
         } else {
             Fate::Waits
         };
-        self.commit(Waiting::Prompt { accepted: Box::new(AcceptedPrompt { prompt, title, fate }), first });
+        self.commit(Waiting::Prompt { accepted: Box::new(AcceptedPrompt { prompt, title, fate, last }), first });
     }
 
     /// Whether a turn could begin this moment.
@@ -198,7 +208,7 @@ impl Machine {
     }
 
     pub(super) fn on_prompt_committed(&mut self, context: &Context<'_>, accepted: AcceptedPrompt) {
-        let AcceptedPrompt { prompt, title, fate } = accepted;
+        let AcceptedPrompt { prompt, title, fate, .. } = accepted;
         self.reply(Reply::Prompt(Ok(Accepted { prompt: prompt.id })));
         if title.is_some() {
             self.profile.title = title;
@@ -225,8 +235,8 @@ impl Machine {
 
     /// The store did not take the prompt: it never happened.
     pub(super) fn on_prompt_refused(&mut self, accepted: AcceptedPrompt) {
-        let AcceptedPrompt { prompt, fate, .. } = accepted;
-        self.prompts.set_last(PromptId::from_number(prompt.id.number() - 1));
+        let AcceptedPrompt { prompt, fate, last, .. } = accepted;
+        self.prompts.give_back_id(prompt.id, last);
         self.transcript.fold_mut().remove_steered(prompt.id);
         if let Fate::Begins { before } = fate {
             self.take_back_turn(before);

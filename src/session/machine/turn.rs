@@ -8,7 +8,7 @@ use super::{Context, Disconnect, Entries as _, Link, Machine, Output, Reply};
 use crate::agent::{AgentCommand, failure::Failure};
 use crate::model::{
     AnsweredBy, Callback, ErrorClass, NoticeKind, PromptId, PromptOutcome, PromptVerdict, RequestOutcome, Response,
-    SessionState, TurnId, Usage,
+    RetryHint, SessionState, TurnId, Usage,
 };
 use crate::session::SessionError;
 use crate::store::{Change, OpenTurn, QueuedPrompt};
@@ -22,7 +22,7 @@ pub(super) struct Turn {
     /// Prompts that were added to it, until it is over: the agent may refuse one.
     pub steered: Vec<QueuedPrompt>,
     /// Why it failed, if it has.
-    failed: Option<(ErrorClass, Option<Duration>)>,
+    failed: Option<ErrorClass>,
     /// When it must be over.
     ends_by: Option<Duration>,
     pub phase: Phase,
@@ -89,8 +89,8 @@ impl Turn {
         }
     }
 
-    pub fn failed_with(&mut self, class: ErrorClass, retry_after: Option<Duration>) {
-        self.failed = Some((class, retry_after));
+    pub fn failed_with(&mut self, class: ErrorClass) {
+        self.failed = Some(class);
     }
 
     /// A prompt that was added to it and is no longer its own.
@@ -289,7 +289,7 @@ impl Machine {
         let timeout = humantime::format_duration(context.settings.turn_timeout.unwrap_or_default());
         let message = format!("The turn exceeded {timeout} (sessions.turn_timeout) and was ended.");
         if let Some(turn) = &mut self.turn {
-            turn.failed_with(ErrorClass::Timeout, None);
+            turn.failed_with(ErrorClass::Timeout);
         }
         self.write(Response::session_error(ErrorClass::Timeout, message.clone()));
         self.interrupt_turn(context, message, AnsweredBy::Timeout);
@@ -392,9 +392,10 @@ impl Machine {
         text: String,
         verdict: PromptVerdict,
         usage: Usage,
-        _failed: Option<(ErrorClass, Option<Duration>)>,
+        error_class: Option<ErrorClass>,
     ) {
-        let outcome = PromptOutcome { prompt_id: prompt, text, verdict, usage };
+        let retry = RetryHint::of(verdict, error_class);
+        let outcome = PromptOutcome { prompt_id: prompt, text, verdict, usage, error_class, retry };
         self.draft.change(Change::PromptEnded(prompt, outcome.clone()));
         self.outputs.push(Output::Outcome(outcome));
     }
@@ -405,7 +406,7 @@ impl Machine {
             self.open_turn(prompt.id);
             self.write(Response::session_error(class, reason));
             if let Some(turn) = &mut self.turn {
-                turn.failed_with(class, None);
+                turn.failed_with(class);
             }
             self.finish_turn(context, &Ending::Idle);
         }
@@ -419,7 +420,7 @@ impl Machine {
             {
                 return;
             }
-            turn.failed_with(failure.class, failure.retry_after);
+            turn.failed_with(failure.class);
         }
         self.write(Response::from(failure));
     }

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::session::machine::fold::{Fold, Replay};
 use crate::session::machine::{Batch, Entry};
-use crate::store::{Change, KnownPrompt, OpenTurn, QueuedPrompt, StoredSession};
+use crate::store::{AcceptedPrompt, Change, KnownPrompt, OpenTurn, QueuedPrompt, StoredSession};
 
 /// Numbers are reserved this far ahead.
 const RESERVED: Seq = 10_000;
@@ -180,7 +180,8 @@ impl Store {
             turn: records.turn.clone(),
             queued: self.queued(),
             requests: records.open_requests.iter().map(|id| records.requests[id].0.clone()).collect(),
-            last_prompt: records.last_prompt,
+            next_prompt: PromptId::from_number(records.last_prompt + 1),
+            last_prompt: records.prompts.keys().next_back().map_or(0, |id| id.number()),
             usage: records.usage.clone(),
             context: None,
             budget_told: records.budget_told.clone(),
@@ -246,7 +247,9 @@ impl Records {
             Change::Permissions(policy) => self.profile.permissions = policy,
             Change::AgentSession(id) => self.agent_session_id = id,
             Change::Turn(turn) => self.turn = turn,
-            Change::PromptAccepted(queued) => {
+            Change::PromptAccepted(accepted) => {
+                let AcceptedPrompt { id, idempotency_key, text, .. } = accepted;
+                let queued = QueuedPrompt { id, idempotency_key, text, attachments: Vec::new() };
                 assert!(queued.id.number() > self.last_prompt, "{} is given twice", queued.id);
                 self.last_prompt = queued.id.number();
                 self.queue.insert(queued.id);

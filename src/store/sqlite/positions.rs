@@ -1,28 +1,13 @@
-//! Where portal readers are, so that they go on after a restart.
+//! Where portal readers are, and which browsers are logged in.
 
 use rusqlite::params;
 
-use super::{Store, StoreError};
-use crate::model::{Seq, SessionId, Timestamp};
+use super::{Sqlite, logins};
+use crate::model::{SessionId, Timestamp};
+use crate::store::{Answer, ReaderPosition, ReaderRecords};
 
-/// A reader's place in a session's log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReaderPosition {
-    /// Whose log.
-    pub session: SessionId,
-    /// The reader's token; empty for the shared cursor.
-    pub token: String,
-    /// The number of the last event it got.
-    pub position: Seq,
-    /// It was told that the session is closed.
-    pub done: bool,
-    /// When it last read.
-    pub seen_at: Timestamp,
-}
-
-impl Store {
-    /// The readers of a session.
-    pub async fn reader_positions(&self, session: SessionId) -> Result<Vec<ReaderPosition>, StoreError> {
+impl ReaderRecords for Sqlite {
+    fn reader_positions(&self, session: SessionId) -> Answer<'_, Vec<ReaderPosition>> {
         self.read(move |connection| {
             connection
                 .prepare_cached("SELECT token, position, done, seen_at FROM reader WHERE session = ?1")?
@@ -37,11 +22,9 @@ impl Store {
                 })?
                 .collect()
         })
-        .await
     }
 
-    /// Saves where readers are. A reader of a session that is gone is not saved.
-    pub async fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Result<(), StoreError> {
+    fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Answer<'_, ()> {
         self.write(move |connection| {
             let mut save = connection.prepare_cached(
                 "INSERT INTO reader (session, token, position, done, seen_at)
@@ -59,14 +42,19 @@ impl Store {
             }
             Ok(())
         })
-        .await
     }
 
-    /// Forgets readers with a token that have not read since that moment.
-    pub async fn expire_readers(&self, before: Timestamp) -> Result<(), StoreError> {
+    fn expire_readers(&self, before: Timestamp) -> Answer<'_, ()> {
         self.write(move |connection| {
             connection.execute("DELETE FROM reader WHERE token <> '' AND seen_at < ?1", [before.as_millis()]).map(drop)
         })
-        .await
+    }
+
+    fn add_login(&self, hash: String, now: Timestamp, expires_at: Timestamp) -> Answer<'_, ()> {
+        self.write(move |connection| logins::add(connection, &hash, now, expires_at))
+    }
+
+    fn logins(&self, now: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>> {
+        self.read(move |connection| logins::all(connection, now))
     }
 }

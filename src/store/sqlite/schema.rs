@@ -173,6 +173,58 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE session ADD COLUMN budget_told TEXT;
         ",
         ),
+        M::up(
+            "
+        -- A log belongs to a stream: a session, with the session's number as its key, or a job.
+        CREATE TABLE stream (
+            id INTEGER PRIMARY KEY,
+            -- Numbers up to here may have been seen before a power cut.
+            floor INTEGER NOT NULL DEFAULT 0,
+            -- Numbers up to here may be given; raised durably, in large steps.
+            reserved INTEGER NOT NULL
+        );
+        INSERT INTO stream (id, floor, reserved) SELECT id, seq_floor, seq_reserved FROM session;
+        ALTER TABLE session DROP COLUMN seq_floor;
+        ALTER TABLE session DROP COLUMN seq_reserved;
+
+        -- Who created the session, and the creator's own key with what it asked for.
+        ALTER TABLE session ADD COLUMN origin TEXT NOT NULL DEFAULT 'user';
+        ALTER TABLE session ADD COLUMN creation_key TEXT;
+        ALTER TABLE session ADD COLUMN creation_fingerprint TEXT;
+        CREATE UNIQUE INDEX session_by_creation_key ON session (creation_key) WHERE creation_key IS NOT NULL;
+
+        -- Prompts are numbered and reserved like events. Requests are named after the number of their event.
+        ALTER TABLE session ADD COLUMN prompt_floor INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE session ADD COLUMN prompt_reserved INTEGER NOT NULL DEFAULT 0;
+        UPDATE session SET
+            prompt_reserved = 64 + coalesce((SELECT max(number) FROM prompt WHERE prompt.session = session.id), 0);
+
+        -- Outcomes of all sessions can be read in the order in which turns ended. That order was not kept so far.
+        ALTER TABLE prompt ADD COLUMN outcome_seq INTEGER;
+        UPDATE prompt SET outcome_seq = numbered.position FROM (
+            SELECT session, number, row_number() OVER (ORDER BY session, number) AS position FROM prompt
+            WHERE outcome IS NOT NULL
+        ) AS numbered WHERE prompt.session = numbered.session AND prompt.number = numbered.number;
+        CREATE UNIQUE INDEX prompt_by_outcome ON prompt (outcome_seq) WHERE outcome_seq IS NOT NULL;
+
+        -- The end of a block refers to its start, as deltas do. So far the ends of tool calls did not, and they are what
+        -- is asked for. A range that is being dropped must not take the end with it.
+        UPDATE dropped_range SET last = last - 1 WHERE block IS NOT NULL;
+        CREATE TEMP TABLE tool_start AS
+            SELECT id, id >> 40 AS stream, json_extract(CAST(body AS TEXT), '$.toolCallId') AS call FROM event
+            WHERE block IS NULL AND substr(body, 1, 34) = CAST('{\"callback\":\"onStartToolExecution\"' AS BLOB)
+              AND json_valid(CAST(body AS TEXT));
+        CREATE INDEX tool_start_by_call ON tool_start (stream, call, id);
+        UPDATE event SET block = (
+            SELECT max(tool_start.id) & ((1 << 40) - 1) FROM tool_start
+            WHERE tool_start.stream = event.id >> 40 AND tool_start.id < event.id
+              AND tool_start.call = json_extract(CAST(event.body AS TEXT), '$.toolCallId')
+        )
+        WHERE block IS NULL AND substr(body, 1, 32) = CAST('{\"callback\":\"onEndToolExecution\"' AS BLOB)
+          AND json_valid(CAST(body AS TEXT));
+        DROP TABLE tool_start;
+        ",
+        ),
     ])
 });
 
@@ -195,6 +247,42 @@ mod tests {
             .query_row("SELECT title, usage FROM session", [], |row| Ok((row.get(0)?, row.get(1)?)))
             .expect("read");
         assert_eq!((title.as_str(), usage), ("old", None));
+    }
+
+    #[test]
+    fn a_database_of_the_third_version_keeps_its_numbers_and_gains_starts_and_outcomes() {
+        let mut database = rusqlite::Connection::open_in_memory().expect("opened");
+        super::MIGRATIONS.to_version(&mut database, 3).expect("the third version");
+        database
+            .execute_batch(
+                r#"INSERT INTO session (id, runtime, model, permissions, options, state, created_at, updated_at,
+                       seq_floor, seq_reserved)
+                   VALUES (3, 'demo', 'demo', '{}', '{}', 'ready', 1, 1, 7, 70000);
+                   INSERT INTO prompt (session, number, fingerprint, text, attachments, state, outcome)
+                   VALUES (3, 5, '', 'a', '[]', 'ended', '{}'), (3, 6, '', 'b', '[]', 'queued', NULL);
+                   INSERT INTO dropped_range (first, last, block) VALUES (1, 9, 1), (20, 29, NULL);"#,
+            )
+            .expect("written");
+        for (number, body) in [
+            (1, r#"{"callback":"onStartToolExecution","toolCallId":"a","toolName":"x"}"#),
+            (2, r#"{"callback":"onEndToolExecution","toolCallId":"a"}"#),
+            (3, r#"{"callback":"onStartToolExecution","toolCallId":"a","toolName":"y"}"#),
+            (4, r#"{"callback":"onEndToolExecution","toolCallId":"a"}"#),
+            (5, r#"{"callback":"onEndToolExecution","toolCallId":"b"}"#),
+        ] {
+            let row = (3_i64 << 40 | number, body.as_bytes());
+            database.execute("INSERT INTO event (id, time, body) VALUES (?1, 0, ?2)", row).expect("written");
+        }
+        super::MIGRATIONS.to_latest(&mut database).expect("the last version");
+        let numbers = |sql: &str| -> Vec<Option<i64>> {
+            let mut statement = database.prepare(sql).expect("prepared");
+            statement.query_map([], |row| row.get(0)).expect("read").collect::<Result<_, _>>().expect("rows")
+        };
+        assert_eq!(numbers("SELECT floor FROM stream UNION ALL SELECT reserved FROM stream"), [Some(7), Some(70_000)]);
+        assert_eq!(numbers("SELECT prompt_reserved FROM session"), [Some(70)]);
+        assert_eq!(numbers("SELECT outcome_seq FROM prompt ORDER BY number"), [Some(1), None]);
+        assert_eq!(numbers("SELECT block FROM event ORDER BY id"), [None, Some(1), None, Some(3), None]);
+        assert_eq!(numbers("SELECT last FROM dropped_range ORDER BY id"), [Some(8), Some(29)]);
     }
 
     type UsageRow = (String, u32, String, u32, Option<f64>, u32, Option<u32>, Option<u32>, u32);

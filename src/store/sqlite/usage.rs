@@ -1,12 +1,13 @@
-//! What was used, by day: kept for good, also when the sessions that used it are gone.
+//! What was used, by day: kept also when the sessions that used it are deleted.
 
 use std::sync::LazyLock;
 
 use rusqlite::types::ToSql;
 use rusqlite::{Connection, Row, params};
 
-use super::{Store, StoreError};
+use super::Sqlite;
 use crate::model::{Day, SessionId, UnknownFigures, Usage, UsageTotal};
+use crate::store::{Answer, UsageGrouping, UsageKey, UsageRecords, UsageReport, UsageRow};
 
 /// The columns of figures, in the order in which they are written and read. Each has a twin `…_unknown`.
 const FIGURES: [&str; 8] = [
@@ -53,68 +54,6 @@ static SUMS: LazyLock<String> = LazyLock::new(|| {
 /// How many columns [`SUMS`] has.
 const SUM_COLUMNS: usize = 1 + 2 * FIGURES.len();
 
-/// One report of an agent.
-#[derive(Clone, Debug)]
-pub struct UsageReport {
-    /// The day it came.
-    pub day: Day,
-    /// The session's runtime.
-    pub runtime: String,
-    /// The model that was used.
-    pub model: String,
-    /// The figures.
-    pub usage: Usage,
-}
-
-/// How figures are put together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsageGrouping {
-    /// By day, the latest first.
-    Day,
-    /// By model, whatever runtime it was used through; the most tokens first.
-    Model,
-    /// By runtime, the most tokens first.
-    Runtime,
-    /// By session, the newest first.
-    Session,
-}
-
-/// What a row of figures is about.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UsageKey {
-    /// A day.
-    Day(Day),
-    /// A model.
-    Model {
-        /// Its id; empty for an agent's own default.
-        model: String,
-        /// The runtimes it was used through.
-        runtimes: Vec<String>,
-    },
-    /// A runtime.
-    Runtime(String),
-    /// A session.
-    Session {
-        /// Which.
-        id: SessionId,
-        /// Its title; `None` also when the session was deleted.
-        title: Option<String>,
-        /// Its runtime.
-        runtime: String,
-        /// Whether only its figures are left.
-        deleted: bool,
-    },
-}
-
-/// Figures and what they are about.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UsageRow {
-    /// What they are about.
-    pub key: UsageKey,
-    /// The sums.
-    pub total: UsageTotal,
-}
-
 pub(super) fn record(connection: &Connection, session: SessionId, report: &UsageReport) -> rusqlite::Result<()> {
     let UsageReport { day, runtime, model, usage } = report;
     let (day, session) = (day.to_string(), session.number());
@@ -135,15 +74,8 @@ pub(super) fn record(connection: &Connection, session: SessionId, report: &Usage
     connection.prepare_cached(&RECORD)?.execute(&parameters[..]).map(drop)
 }
 
-impl Store {
-    /// Figures of these days, both included, put together; at most that many rows.
-    pub async fn usage(
-        &self,
-        from: Day,
-        to: Day,
-        grouping: UsageGrouping,
-        limit: usize,
-    ) -> Result<Vec<UsageRow>, StoreError> {
+impl UsageRecords for Sqlite {
+    fn usage(&self, from: Day, to: Day, grouping: UsageGrouping, limit: usize) -> Answer<'_, Vec<UsageRow>> {
         let (key, join, group, order) = match grouping {
             UsageGrouping::Day => ("day", "", "day", "day DESC".to_owned()),
             UsageGrouping::Model => {
@@ -174,22 +106,18 @@ impl Store {
                 })?
                 .collect()
         })
-        .await
     }
 
-    /// The figures of these days, both included, in one sum.
-    pub async fn usage_total(&self, from: Day, to: Day) -> Result<UsageTotal, StoreError> {
+    fn usage_total(&self, from: Day, to: Day) -> Answer<'_, UsageTotal> {
         let (from, to) = (from.to_string(), to.to_string());
         self.read(move |connection| {
             connection
                 .prepare_cached(&format!("SELECT {} FROM usage_by_day WHERE day BETWEEN ?1 AND ?2", *SUMS))?
                 .query_row([from, to], total)
         })
-        .await
     }
 
-    /// All figures there have ever been, by runtime and model.
-    pub async fn usage_of_all_time(&self) -> Result<Vec<(String, String, UsageTotal)>, StoreError> {
+    fn usage_of_all_time(&self) -> Answer<'_, Vec<(String, String, UsageTotal)>> {
         self.read(move |connection| {
             let columns = SUM_COLUMNS;
             connection
@@ -197,7 +125,6 @@ impl Store {
                 .query_map([], |row| Ok((row.get(columns)?, row.get(columns + 1)?, total(row)?)))?
                 .collect()
         })
-        .await
     }
 }
 
@@ -260,7 +187,7 @@ fn total(row: &Row<'_>) -> rusqlite::Result<UsageTotal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::schema;
+    use crate::store::sqlite::schema;
 
     fn database() -> Connection {
         let mut database = Connection::open_in_memory().expect("opened");

@@ -10,81 +10,86 @@ use std::time::{Duration, SystemTime};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::folder::{create_private_folder, private_file};
-use super::{Store, StoreError};
+use super::Sqlite;
 use crate::model::{SessionId, hex};
+use crate::store::folder::{create_private_folder, private_file};
+use crate::store::{Answer, Blob, Blobs, StoreError};
 
 /// A file younger than this may belong to an event that is not committed yet.
 const TOO_YOUNG_TO_REMOVE: Duration = Duration::from_mins(10);
 
-/// A blob as a reader gets it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blob {
-    /// Its media type.
-    pub mime: String,
-    /// All of it.
-    pub data: Vec<u8>,
-}
-
-impl Store {
-    /// Writes a blob, to be referred to by a later append. Gives its hash.
-    pub async fn put_blob(&self, data: Vec<u8>) -> Result<String, StoreError> {
-        let folder = self.blob_folder().to_owned();
-        run_blocking(move || {
+impl Blobs for Sqlite {
+    fn put_blob(&self, data: Vec<u8>) -> Answer<'_, String> {
+        let folder = self.blobs.clone();
+        Box::pin(run_blocking(move || {
             let hash = hex(&Sha256::digest(&data));
             let path = blob_path(&folder, &hash);
             write_once(&path, &data).map_err(|source| StoreError::Blob { path, source })?;
             Ok(hash)
-        })
-        .await
+        }))
     }
 
-    /// A blob that the session uses.
-    pub async fn blob(&self, session: SessionId, hash: String) -> Result<Option<Blob>, StoreError> {
-        let path = blob_path(self.blob_folder(), &hash);
-        let mime: Option<String> = self
-            .read(move |connection| {
-                connection
-                    .prepare_cached("SELECT mime FROM blob_use WHERE session = ?1 AND hash = ?2")?
-                    .query_row(params![session.number(), hash], |row| row.get(0))
-                    .optional()
-            })
-            .await?;
-        let Some(mime) = mime else {
-            return Ok(None);
-        };
-        run_blocking(move || match fs::read(&path) {
-            Ok(data) => Ok(Some(Blob { mime, data })),
-            Err(source) => Err(StoreError::Blob { path, source }),
+    fn blob(&self, session: SessionId, hash: String) -> Answer<'_, Option<Blob>> {
+        Box::pin(async move {
+            let path = blob_path(&self.blobs, &hash);
+            let wanted = hash.clone();
+            let mime: Option<String> = self
+                .read(move |connection| {
+                    connection
+                        .prepare_cached("SELECT mime FROM blob_use WHERE session = ?1 AND hash = ?2")?
+                        .query_row(params![session.number(), wanted], |row| row.get(0))
+                        .optional()
+                })
+                .await?;
+            let Some(mime) = mime else {
+                return Ok(None);
+            };
+            run_blocking(move || read_whole(path, hash, mime)).await
         })
-        .await
     }
 
-    /// Removes files that no session uses.
-    pub async fn remove_unused_blobs(&self) -> Result<(), StoreError> {
-        let folder = self.blob_folder().to_owned();
-        let files = run_blocking(move || Ok(old_files(&folder))).await?;
-        if files.is_empty() {
-            return Ok(());
-        }
-        let used: HashSet<String> = self
-            .read(|connection| {
-                connection
-                    .prepare_cached("SELECT DISTINCT hash FROM blob_use")?
-                    .query_map([], |row| row.get(0))?
-                    .collect()
-            })
-            .await?;
-        run_blocking(move || {
-            // Looked at again: a blob that is used anew is touched first.
-            for (_, path) in files.iter().filter(|(name, path)| !used.contains(name) && is_old(path)) {
-                if let Err(error) = fs::remove_file(path) {
-                    tracing::warn!(%error, path = %path.display(), "could not remove an unused blob");
-                }
+    fn remove_unused_blobs(&self) -> Answer<'_, ()> {
+        Box::pin(async move {
+            let folder = self.blobs.clone();
+            let files = run_blocking(move || Ok(old_files(&folder))).await?;
+            if files.is_empty() {
+                return Ok(());
             }
-            Ok(())
+            let used: HashSet<String> = self
+                .read(|connection| {
+                    connection
+                        .prepare_cached("SELECT DISTINCT hash FROM blob_use")?
+                        .query_map([], |row| row.get(0))?
+                        .collect()
+                })
+                .await?;
+            run_blocking(move || {
+                // Looked at again: a blob that is used again is touched first.
+                for (_, path) in files.iter().filter(|(name, path)| !used.contains(name) && is_old(path)) {
+                    if let Err(error) = fs::remove_file(path) {
+                        tracing::warn!(%error, path = %path.display(), "could not remove an unused blob");
+                    }
+                }
+                Ok(())
+            })
+            .await
         })
-        .await
+    }
+}
+
+/// Reads a blob and checks that it is what was written: a file that somebody changed is not served.
+fn read_whole(path: PathBuf, hash: String, mime: String) -> Result<Option<Blob>, StoreError> {
+    match fs::read(&path) {
+        Ok(data) if hex(&Sha256::digest(&data)) == hash => Ok(Some(Blob { mime, data })),
+        Ok(_) => {
+            tracing::error!(path = %path.display(), "a blob was changed: its content does not match its hash");
+            Err(StoreError::BlobDamaged { hash })
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            tracing::error!(path = %path.display(), "a blob that a session uses is gone");
+            Ok(None)
+        }
+        Err(source) => Err(StoreError::Blob { path, source }),
     }
 }
 
