@@ -30,8 +30,6 @@ mod replay;
 mod settings;
 mod tool_calls;
 mod translate;
-#[cfg(test)]
-mod translate_tests;
 mod wire;
 
 use std::collections::BTreeMap;

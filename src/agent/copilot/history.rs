@@ -7,9 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::server::Server;
-use super::servers::Servers;
-use super::translate::{Translated, Translator};
+use super::translation::{Translated, Translator};
+use super::transport::{Server, Servers};
 use crate::agent::{AgentEvent, BlockEnd, BoxFuture, OwnSession, OwnSessions, Past, Restored};
 
 /// Events asked for at once.

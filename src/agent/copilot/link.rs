@@ -11,12 +11,9 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::provider::Router;
-use super::questions::{Question, Reply};
-use super::server::plain;
-use super::servers::{Lease, Servers};
-use super::tap::{FromProgram, Queue};
-use super::translate::{Translated, Translator};
+use super::account::Router;
+use super::translation::{Question, Reply, Translated, Translator};
+use super::transport::{FromProgram, Lease, Queue, Servers, plain};
 use super::{LOGIN_HINT, TITLE, parameters};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};

@@ -2,34 +2,23 @@
 //! supervised process.
 //!
 //! The official crate does the handshake and the calls; its event path drops events under a flood, so a tap in front of
-//! it takes every event raw (`tap.rs` says how and why). Permissions and questions are answered by calls of our own, so
+//! it takes every event raw (`transport/tap.rs` says how and why). Permissions and questions are answered by calls of our own, so
 //! the crate's handlers are not used and no event has to reach it.
+//!
+//! `transport` holds the programs and the wire, `translation` reads the messages without I/O, `account` knows logins and
+//! providers; `link` joins the three for one session.
 
-mod authentication;
-mod catalogue;
-mod frames;
+mod account;
 mod history;
 mod link;
-mod login;
-mod models;
-mod notices;
-mod opening;
 mod parameters;
-mod permission;
 mod preflight;
 mod program;
-mod provider;
-mod provider_check;
-mod questions;
 pub(in crate::agent) mod recording;
 mod scripted;
-mod seen;
-mod server;
-mod servers;
 mod settings;
-mod tap;
-mod tool_results;
-mod translate;
+mod translation;
+mod transport;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -42,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
 pub use settings::{CopilotSettings, OwnProvider};
-pub(in crate::agent) use translate::Translator;
+pub(in crate::agent) use translation::Translator;
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
@@ -51,14 +40,10 @@ use super::{
 };
 use crate::agent::program::FoundProgram;
 use crate::model::Check;
-use authentication::{Answer, Authentication};
+use account::{Answer, Authentication, DeviceLogin, Models, Route, Router, provider};
 use history::History;
 use link::{Link, TasksAsked};
-use login::DeviceLogin;
-use models::Models;
-use opening::Opening;
-use provider::{Route, Router};
-use servers::Servers;
+use transport::{Opening, Server, Servers, plain};
 
 /// How errors name the agent.
 const TITLE: &str = "Copilot";
@@ -319,8 +304,8 @@ fn is_among(id: &str, ids: &Value) -> bool {
 }
 
 /// Why a session was not opened, as everybody who waits understands it.
-fn why_not_opened(error: &str, server: &server::Server, spec: &StartSpec) -> StartError {
-    let text = server::plain(error);
+fn why_not_opened(error: &str, server: &Server, spec: &StartSpec) -> StartError {
+    let text = plain(error);
     if !server.is_alive() {
         StartError::Temporary(format!("Copilot ended: {}", server.last_words()))
     } else if ["Not authenticated", "Authentication failed", "authentication"].iter().any(|sign| text.contains(sign)) {

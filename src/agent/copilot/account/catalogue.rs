@@ -18,7 +18,10 @@ const LARGEST_ANSWER: u64 = 4 * 1024 * 1024;
 const TOKEN_VARIABLES: [&str; 3] = ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"];
 
 /// The models that the catalogue at `address` lists for whoever the environment's token belongs to.
-pub(super) async fn models(address: &str, environment: &BTreeMap<String, String>) -> Result<Vec<Model>, String> {
+pub(in crate::agent::copilot) async fn models(
+    address: &str,
+    environment: &BTreeMap<String, String>,
+) -> Result<Vec<Model>, String> {
     let token = token(environment).await.ok_or("there is no GitHub token to ask the model catalogue with")?;
     let at = address.to_owned();
     let answer = tokio::task::spawn_blocking(move || fetch(&at, &token))

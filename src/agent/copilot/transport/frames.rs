@@ -11,7 +11,7 @@ const LONGEST_HEADER_LINE: u64 = 4_096;
 
 /// The stream cannot be read as frames.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum FrameError {
+pub(in crate::agent::copilot) enum FrameError {
     #[error("the program does not speak the SDK protocol: it wrote {0:?}")]
     NotAFrame(String),
     #[error("the program announced a message of {0} bytes")]
@@ -21,7 +21,9 @@ pub(super) enum FrameError {
 }
 
 /// The next frame's content; `None` at the end of the stream.
-pub(super) async fn read_frame(reader: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<Bytes>, FrameError> {
+pub(in crate::agent::copilot) async fn read_frame(
+    reader: &mut (impl AsyncBufRead + Unpin),
+) -> Result<Option<Bytes>, FrameError> {
     let mut length = None;
     for _ in 0..MOST_HEADER_LINES {
         let mut line = Vec::new();
@@ -53,7 +55,10 @@ async fn content(reader: &mut (impl AsyncBufRead + Unpin), length: usize) -> Res
 }
 
 /// Writes one frame.
-pub(super) async fn write_frame(writer: &mut (impl AsyncWrite + Unpin), content: &[u8]) -> std::io::Result<()> {
+pub(in crate::agent::copilot) async fn write_frame(
+    writer: &mut (impl AsyncWrite + Unpin),
+    content: &[u8],
+) -> std::io::Result<()> {
     let mut frame = format!("Content-Length: {}\r\n\r\n", content.len()).into_bytes();
     frame.extend_from_slice(content);
     writer.write_all(&frame).await?;

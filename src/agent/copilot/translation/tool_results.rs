@@ -11,14 +11,14 @@ use crate::model::{ToolError, ToolResult};
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 /// The text of a result, and what there is for people only.
-pub(super) fn result(result: &Value) -> ToolResult {
+pub(in crate::agent::copilot) fn result(result: &Value) -> ToolResult {
     let content = text(result, "content").unwrap_or_default();
     let detailed_content = text(result, "detailedContent").filter(|detailed| *detailed != content);
     ToolResult { content, detailed_content, ..ToolResult::default() }
 }
 
 /// The pictures of a result.
-pub(super) fn images(tool_call_id: &str, result: &Value) -> Vec<AgentEvent> {
+pub(in crate::agent::copilot) fn images(tool_call_id: &str, result: &Value) -> Vec<AgentEvent> {
     let parts = ["contents", "binaryResultsForLlm"].iter().filter_map(|name| result[name].as_array()).flatten();
     let mut seen = Vec::new();
     parts
@@ -38,7 +38,7 @@ pub(super) fn images(tool_call_id: &str, result: &Value) -> Vec<AgentEvent> {
 }
 
 /// Why a tool failed.
-pub(super) fn error(error: Option<&Value>) -> ToolError {
+pub(in crate::agent::copilot) fn error(error: Option<&Value>) -> ToolError {
     let message = error.and_then(|error| text(error, "message")).unwrap_or_else(|| "the tool failed".to_owned());
     // Two words of Copilot's for one of ours.
     let code = error

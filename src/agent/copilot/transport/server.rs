@@ -7,9 +7,10 @@ use github_copilot_sdk::Client;
 use serde_json::{Value, json};
 use tokio::sync::{Mutex, watch};
 
-use super::program::server_arguments;
-use super::settings::CopilotSettings;
 use super::tap::Tap;
+use crate::agent::copilot::Copilot;
+use crate::agent::copilot::program::server_arguments;
+use crate::agent::copilot::settings::CopilotSettings;
 use crate::agent::program::FoundProgram;
 use crate::agent::{AgentProcess, BoxFuture, Pulse, StartError};
 use crate::process::{ChildProcess, ProcessProbe, ProcessSpec, SpawnError, StderrTail};
@@ -24,7 +25,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const UPDATE_HINT: &str = "update it with `flightdeck agents install copilot` or `npm install -g @github/copilot`";
 
 /// A running program that speaks a protocol version we know.
-pub(super) struct Server {
+pub(in crate::agent::copilot) struct Server {
     pub client: Client,
     pub tap: Tap,
     /// As the program says it.
@@ -86,7 +87,7 @@ impl Server {
         if let Some(version) = server.ask("status.get").await.ok().and_then(|status| text(&status, "version")) {
             server.version = version;
         }
-        match settings.quarantine.reason(super::Copilot::NAME, &server.version) {
+        match settings.quarantine.reason(Copilot::NAME, &server.version) {
             Some(reason) => {
                 server.end().await;
                 Err(StartError::Permanent(reason))
@@ -153,7 +154,7 @@ impl Server {
     pub fn figures(&self) -> Option<AgentProcess> {
         let figures = self.probe.figures()?;
         Some(AgentProcess {
-            runtime: super::Copilot::NAME.to_owned(),
+            runtime: Copilot::NAME.to_owned(),
             pid: self.probe.pid(),
             version: Some(self.version.clone()).filter(|version| !version.is_empty()),
             sessions: *self.sessions.borrow(),
@@ -206,7 +207,7 @@ impl Pulse for Server {
 }
 
 /// Why a program was not started, with the cause.
-pub(super) fn reason(error: &SpawnError) -> String {
+pub(in crate::agent::copilot) fn reason(error: &SpawnError) -> String {
     let cause = error.source().map(ToString::to_string).unwrap_or_default();
     format!("{error}: {cause}")
 }
@@ -216,6 +217,6 @@ fn text(value: &Value, name: &str) -> Option<String> {
 }
 
 /// The program's own words without the protocol's around them.
-pub(super) fn plain(error: &str) -> String {
+pub(in crate::agent::copilot) fn plain(error: &str) -> String {
     error.rsplit_once("failed with message: ").map_or(error, |(_, words)| words).to_owned()
 }

@@ -3,16 +3,16 @@
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::offers::Offers;
-use super::translate::{Translator, TurnEnd};
+use super::{Translator, TurnEnd};
+use crate::agent::acp::offers::Offers;
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::Usage;
 
-const BASIC: &str = include_str!("../../../tests/transcripts/acp/copilot-basic.ndjson");
-const ERRORS: &str = include_str!("../../../tests/transcripts/acp/copilot-errors.ndjson");
-const CANCEL: &str = include_str!("../../../tests/transcripts/acp/copilot-cancel.ndjson");
-const GEMINI: &str = include_str!("../../../tests/transcripts/acp/gemini.ndjson");
-const OPENCODE: &str = include_str!("../../../tests/transcripts/acp/opencode.ndjson");
+const BASIC: &str = include_str!("../../../../tests/transcripts/acp/copilot-basic.ndjson");
+const ERRORS: &str = include_str!("../../../../tests/transcripts/acp/copilot-errors.ndjson");
+const CANCEL: &str = include_str!("../../../../tests/transcripts/acp/copilot-cancel.ndjson");
+const GEMINI: &str = include_str!("../../../../tests/transcripts/acp/gemini.ndjson");
+const OPENCODE: &str = include_str!("../../../../tests/transcripts/acp/opencode.ndjson");
 
 fn raw(update: &Value) -> Box<RawValue> {
     RawValue::from_string(update.to_string()).expect("JSON")

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::settings::{CopilotSettings, OwnProvider};
+use crate::agent::copilot::settings::{CopilotSettings, OwnProvider};
 use crate::agent::{StartError, StartSpec};
 
 /// The provider and model of a session.
 #[derive(Debug, PartialEq)]
-pub(super) struct Route {
+pub(in crate::agent::copilot) struct Route {
     /// `None` for GitHub's own models.
     pub provider: Option<Value>,
     /// As the provider knows it; empty for the default.
@@ -19,7 +19,7 @@ pub(super) struct Route {
 }
 
 /// Where an open session's requests go, and where they would go with another model.
-pub(super) struct Router {
+pub(in crate::agent::copilot) struct Router {
     pub settings: Arc<CopilotSettings>,
     pub spec: StartSpec,
     /// Of the session as it is open.
@@ -37,7 +37,7 @@ impl Router {
 
 /// Which provider a session uses: its own option (an object, or the name of a configured one), else the one its model's
 /// name begins with, else the environment's.
-pub(super) fn route(
+pub(in crate::agent::copilot) fn route(
     spec: &StartSpec,
     configured: &BTreeMap<String, OwnProvider>,
     environment: &BTreeMap<String, String>,
@@ -73,7 +73,7 @@ pub(super) fn route(
 }
 
 /// What `COPILOT_PROVIDER_…` says.
-pub(super) fn from_environment(environment: &BTreeMap<String, String>) -> Option<Value> {
+pub(in crate::agent::copilot) fn from_environment(environment: &BTreeMap<String, String>) -> Option<Value> {
     let value = |name: &str| environment.get(name).filter(|value| !value.is_empty()).cloned();
     let base_url = value("COPILOT_PROVIDER_BASE_URL")?;
     let mut provider = json!({
@@ -104,7 +104,7 @@ pub(super) fn from_environment(environment: &BTreeMap<String, String>) -> Option
 }
 
 /// The variables that give a CLI the provider that the SDK server gets as an object. Those of another provider go.
-pub(super) fn into_environment(provider: &Value, environment: &mut BTreeMap<String, String>) {
+pub(in crate::agent::copilot) fn into_environment(provider: &Value, environment: &mut BTreeMap<String, String>) {
     environment.retain(|name, _| !name.starts_with("COPILOT_PROVIDER_"));
     let text = |value: &Value| value.as_str().map(str::to_owned);
     for (name, value) in [

@@ -9,7 +9,7 @@ fn notice(kind: &str, message: impl Into<String>) -> AgentEvent {
 }
 
 /// The lines for an event; `None` for a kind, or a shape of it, that we do not know.
-pub(super) fn notices(kind: &str, data: &Value) -> Option<Vec<AgentEvent>> {
+pub(in crate::agent::copilot) fn notices(kind: &str, data: &Value) -> Option<Vec<AgentEvent>> {
     let text = |name: &str| data[name].as_str().map(str::to_owned);
     let one = |kind: &str, message: String| Some(vec![notice(kind, message)]);
     match kind {

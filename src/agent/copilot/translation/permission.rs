@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::model::RequestBody;
 
 /// Its fields differ by kind; what names the action comes first.
-pub(super) fn permission(request: &Value) -> RequestBody {
+pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
     let kind = text(request, "kind").unwrap_or_else(|| "unknown".to_owned());
     let detail = ["fullCommandText", "diff", "url", "fileName", "path"]
         .iter()

@@ -8,7 +8,7 @@ const REMEMBERED: usize = 65_536;
 
 /// The last events by a number made of their ids, so that none of the many deltas costs memory of its own.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(in crate::agent::copilot) struct Seen {
     numbers: HashSet<u128>,
     in_order: VecDeque<u128>,
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::servers::Lease;
 use super::tap::Queue;
 
-pub(super) struct Opening {
+pub(in crate::agent::copilot) struct Opening {
     pub session: String,
     /// `None` once it has become a link.
     parts: Option<(Lease, Queue)>,

@@ -28,7 +28,7 @@ const SESSION_REQUESTS: [&str; 3] = ["userInput.request", "exitPlanMode.request"
 
 /// What the program sends to one session.
 #[derive(Debug)]
-pub(super) enum FromProgram {
+pub(in crate::agent::copilot) enum FromProgram {
     Event(Box<RawValue>),
     Request { id: Box<RawValue>, method: String, params: Box<RawValue> },
 }
@@ -54,7 +54,7 @@ struct SessionParams<'a> {
 type Routes = Arc<Mutex<HashMap<String, (u64, mpsc::Sender<FromProgram>)>>>;
 
 /// A session's messages, from the moment it began to listen.
-pub(super) struct Queue {
+pub(in crate::agent::copilot) struct Queue {
     /// Which listener this is: the next one of the same session has another number.
     number: u64,
     receiver: mpsc::Receiver<FromProgram>,
@@ -67,7 +67,7 @@ impl Queue {
 }
 
 /// One program's stream, shared by its sessions.
-pub(super) struct Tap {
+pub(in crate::agent::copilot) struct Tap {
     routes: Routes,
     listened: AtomicU64,
     answers: mpsc::Sender<Bytes>,
@@ -271,7 +271,7 @@ mod tests {
     }
 
     /// What a real CLI and a client said to each other, frame by frame.
-    const RECORDED: &str = include_str!("../../../tests/transcripts/sdk/wire.ndjson");
+    const RECORDED: &str = include_str!("../../../../tests/transcripts/sdk/wire.ndjson");
 
     #[tokio::test]
     async fn a_recorded_conversation_is_routed_to_its_sessions_in_order() {

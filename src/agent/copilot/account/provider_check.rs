@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::provider;
-use super::settings::CopilotSettings;
+use crate::agent::copilot::settings::CopilotSettings;
 use crate::model::{Check, redact};
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// A line for the environment's provider and for each configured one.
-pub(super) async fn checks(settings: &CopilotSettings) -> Vec<Check> {
+pub(in crate::agent::copilot) async fn checks(settings: &CopilotSettings) -> Vec<Check> {
     let of_environment = provider::from_environment(&settings.environment).map(|value| ("of the environment", value));
     let configured = settings.providers.iter().map(|(name, provider)| (name.as_str(), provider.value.clone()));
     let asked = of_environment.into_iter().chain(configured).map(|(name, provider)| async move {

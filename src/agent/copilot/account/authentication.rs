@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::servers::Servers;
+use crate::agent::copilot::transport::Servers;
 
 /// How long an answer is good while the program runs.
 const GOOD_FOR: Duration = Duration::from_secs(30);
 
 /// What the program says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(in crate::agent::copilot) enum Answer {
     LoggedIn {
         who: Option<String>,
     },
@@ -22,7 +22,7 @@ pub(super) enum Answer {
 }
 
 /// The last answer, and news of logins.
-pub(super) struct Authentication {
+pub(in crate::agent::copilot) struct Authentication {
     last: Mutex<Option<(Instant, Answer)>>,
     /// Counts changes: a login, a logout, a token that came or went.
     changes: watch::Sender<u64>,

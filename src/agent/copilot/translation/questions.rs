@@ -8,7 +8,7 @@ use crate::model::RequestBody;
 
 /// A question that waits, with what its answer needs.
 #[derive(Debug)]
-pub(super) enum Question {
+pub(in crate::agent::copilot) enum Question {
     /// A request of the program, answered in kind.
     UserInput {
         id: Box<RawValue>,
@@ -33,7 +33,7 @@ pub(super) enum Question {
 
 /// How an answer reaches the program.
 #[derive(Debug, PartialEq)]
-pub(super) enum Reply {
+pub(in crate::agent::copilot) enum Reply {
     /// As the result of its request.
     Result(Value),
     /// As a call of ours.

@@ -11,10 +11,11 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::program;
 use super::server::Server;
-use super::settings::CopilotSettings;
 use crate::agent::StartError;
+use crate::agent::copilot::Copilot;
+use crate::agent::copilot::program;
+use crate::agent::copilot::settings::CopilotSettings;
 use crate::agent::program::Programs;
 
 /// Far enough away, and still a moment that can be computed with.
@@ -27,7 +28,7 @@ struct Running {
     retired: Vec<Arc<Server>>,
 }
 
-pub(super) struct Servers {
+pub(in crate::agent::copilot) struct Servers {
     pub programs: Programs,
     settings: CopilotSettings,
     running: Arc<Mutex<Running>>,
@@ -37,7 +38,7 @@ pub(super) struct Servers {
 }
 
 /// A session's hold on a program.
-pub(super) struct Lease {
+pub(in crate::agent::copilot) struct Lease {
     pub server: Arc<Server>,
 }
 
@@ -113,7 +114,7 @@ impl Servers {
     async fn get_locked(&self, running: &mut Running) -> Result<Arc<Server>, StartError> {
         if let Some(server) = running.current.clone().filter(|server| server.is_alive()) {
             // A version may be found out while it runs.
-            return match self.settings.quarantine.reason(super::Copilot::NAME, &server.version) {
+            return match self.settings.quarantine.reason(Copilot::NAME, &server.version) {
                 None => Ok(server),
                 Some(reason) => {
                     self.retire_current(running).await;

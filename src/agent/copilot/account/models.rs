@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::authentication::{Answer, Authentication};
-use super::servers::Servers;
-use super::settings::CopilotSettings;
-use super::{LOGIN_HINT, catalogue, provider};
+use super::{catalogue, provider};
+use crate::agent::copilot::LOGIN_HINT;
+use crate::agent::copilot::settings::CopilotSettings;
+use crate::agent::copilot::transport::Servers;
 use crate::agent::{Freshness, Model, ModelList, json_file};
 
 /// How long a list, or the reason that there is none, is good.
@@ -30,7 +31,7 @@ struct Listed {
     models: Result<Vec<Model>, String>,
 }
 
-pub(super) struct Models {
+pub(in crate::agent::copilot) struct Models {
     settings: CopilotSettings,
     file: Option<PathBuf>,
     listed: Mutex<Option<Listed>>,

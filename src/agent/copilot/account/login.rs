@@ -11,10 +11,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::authentication::Authentication;
-use super::program::{is_whole_cli, with_leading};
-use super::server::reason;
-use super::servers::Servers;
-use super::settings::CopilotSettings;
+use crate::agent::copilot::program::{is_whole_cli, with_leading};
+use crate::agent::copilot::settings::CopilotSettings;
+use crate::agent::copilot::transport::Servers;
+use crate::agent::copilot::transport::reason;
 use crate::agent::{BoxFuture, Login, LoginProgress, LoginRequest, LoginStage};
 use crate::model::redact;
 use crate::process::{ChildProcess, ProcessSpec};
@@ -25,7 +25,7 @@ const CODE_WITHIN: Duration = Duration::from_secs(30);
 const END_WITHIN: Duration = Duration::from_millis(200);
 
 /// The one login that may be under way.
-pub(super) struct DeviceLogin {
+pub(in crate::agent::copilot) struct DeviceLogin {
     shared: Arc<Shared>,
     /// Ends the one under way.
     under_way: Mutex<CancellationToken>,
