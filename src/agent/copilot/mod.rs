@@ -11,6 +11,7 @@
 mod account;
 mod history;
 mod link;
+mod outbox;
 mod parameters;
 mod preflight;
 mod program;
@@ -42,8 +43,9 @@ use crate::agent::program::FoundProgram;
 use crate::model::Check;
 use account::{Answer, Authentication, DeviceLogin, Models, Route, Router, provider};
 use history::History;
-use link::{Link, TasksAsked};
-use transport::{Opening, Server, Servers, plain};
+use link::{Link, Pace, TasksAsked};
+use outbox::Outbox;
+use transport::{Opening, Server, Servers, SharedPulse, plain};
 
 /// How errors name the agent.
 const TITLE: &str = "Copilot";
@@ -191,10 +193,11 @@ impl Copilot {
         let params = parameters::session(&opening.session, &spec, &route, &self.settings.mcp_servers);
         let opened = tokio::time::timeout(self.settings.hello_within, opening.ask(method, params)).await;
         let (session, server) = (opening.session.clone(), Arc::clone(&opening.lease().server));
+        let pulse = SharedPulse { servers: Arc::clone(&self.servers), server: Arc::clone(&server) };
         let Ok(opened) = opened else {
-            if !server.feel(SIGN_OF_LIFE_WITHIN).await {
-                // Nobody else could use it either.
-                server.cut_off().await;
+            if !pulse.feel(SIGN_OF_LIFE_WITHIN).await {
+                // The next session would wait for it in vain too.
+                pulse.abandon().await;
             }
             let within = humantime::format_duration(self.settings.hello_within);
             return Err(StartError::Temporary(format!("Copilot did not open the session within {within}")));
@@ -223,8 +226,12 @@ impl Copilot {
             session: session.clone(),
             router: Router { settings: Arc::clone(&self.settings), spec, provider: route.provider },
             logins,
-            events,
+            outbox: Outbox::new(events),
             incoming,
+            pace: Pace::default(),
+            is_working: false,
+            times_continued: 0,
+            translated: Vec::new(),
             translator: Translator::in_mode(mode),
             questions: HashMap::new(),
             tasks: Vec::new(),
@@ -232,7 +239,7 @@ impl Copilot {
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
-            .with_pulse(server)
+            .with_pulse(Arc::new(pulse))
             .with_restored(restored))
     }
 

@@ -74,9 +74,24 @@ impl Actor {
                 };
                 self.journal.write(&Callback::UnknownEvent { kind, raw }.into());
             }
+            AgentEvent::FellBehind { waiting } => self.on_fell_behind(waiting),
             AgentEvent::SteerRefused { prompt, reason } => self.on_steer_refused(prompt, &reason),
             AgentEvent::Idle | AgentEvent::Outdated | AgentEvent::Gone { .. } => {}
         }
+    }
+
+    /// What the agent said since is lost; the turn continues when the agent was told to.
+    fn on_fell_behind(&mut self, waiting: usize) {
+        let reason = "the session did not keep up with the agent";
+        self.close_blocks(reason);
+        self.close_requests("cancelled", "agent");
+        self.write_notice(
+            "fell-behind",
+            format!(
+                "This session did not keep up with its agent ({waiting} bytes waited). The agent was interrupted, and is \
+                 told to continue now that everything is recorded. What it said in between was not recorded."
+            ),
+        );
     }
 
     fn on_title(&mut self, title: String) {

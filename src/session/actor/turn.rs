@@ -235,8 +235,8 @@ impl Actor {
         if let Some(pulse) = pulse
             && !pulse.feel(SIGN_OF_LIFE_WITHIN).await
         {
-            // A program that shows no sign of life would keep the next turn waiting too.
-            pulse.cut_off().await;
+            // A program that shows no sign of life would keep the next turn waiting too. Others may still use it.
+            pulse.abandon().await;
         }
         self.disconnect().await;
         self.write_notice("interrupted", format!("The agent did not stop within {grace} and was cut off."));

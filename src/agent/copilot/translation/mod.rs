@@ -1,5 +1,6 @@
 //! From Copilot's messages to ours, without I/O.
 
+mod event;
 mod notices;
 mod permission;
 mod questions;
@@ -7,6 +8,7 @@ mod seen;
 mod tool_results;
 mod translate;
 
+pub(super) use event::{Event, EventHead, Source};
 pub(super) use questions::{Question, Reply};
 pub(super) use translate::Translated;
 pub(in crate::agent) use translate::Translator;

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
+use super::event::{Event, Source};
 use super::questions::Question;
 use super::seen::Seen;
 use super::{notices, permission, tool_results};
@@ -18,7 +18,11 @@ use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, RequestBody, U
 /// Blocks and calls that are followed at once. Nobody has that many; a stream of rubbish may.
 const FOLLOWED: usize = 4_096;
 
-/// Kinds that say nothing a person needs to see: what they tell is told by others, or concerns the program alone.
+const MESSAGE_DELTA: &str = "assistant.message_delta";
+const REASONING_DELTA: &str = "assistant.reasoning_delta";
+
+/// Kinds that say nothing a person needs to see: what they tell is told by others, or concerns the program alone. In the
+/// order of the alphabet.
 const QUIET: [&str; 42] = [
     "abort",
     "agent.interrupted",
@@ -75,20 +79,6 @@ const QUIET_OF_SUB_AGENTS: [&str; 8] = [
     "session.title_changed",
     "session.usage_info",
 ];
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Event<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Cow<'a, str>,
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    /// Which sub-agent it comes from.
-    #[serde(borrow, default)]
-    agent_id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    data: Option<&'a RawValue>,
-}
 
 /// The data of a delta, which is nearly all of a stream: read without touching anything else.
 #[derive(Deserialize)]
@@ -179,69 +169,80 @@ impl Translator {
         Self { mode, ..Self::default() }
     }
 
-    /// What one of Copilot's events means to us.
-    pub(in crate::agent::copilot) fn translate(&mut self, raw: &RawValue) -> Vec<Translated> {
-        let Ok(event) = serde_json::from_str::<Event<'_>>(raw.get()) else {
-            return vec![unknown("unreadable", raw)];
-        };
-        if event.id.is_some_and(|id| !self.seen.is_new(id.get())) {
-            return Vec::new();
+    /// Adds what one of Copilot's events means to us.
+    pub(in crate::agent::copilot) fn translate(&mut self, event: &Event<'_>, into: &mut Vec<Translated>) {
+        if !self.says_nothing_new(event) && !self.delta(event, into) {
+            self.whole_event(event, into);
         }
-        let mut events = Vec::new();
-        if self.quick(&event, &mut events) {
-            return events.into_iter().map(Translated::from).collect();
+    }
+
+    /// As [`Self::translate`], of JSON that may be no event at all.
+    pub(in crate::agent::copilot) fn translate_text(&mut self, text: &str, into: &mut Vec<Translated>) {
+        match Event::read(text) {
+            Some(event) => self.translate(&event, into),
+            None => into.push(unknown("unreadable", Source::Event(text))),
         }
-        self.whole_event(&event, raw)
     }
 
     /// As [`Self::translate`], of a line that nobody can answer: what is asked is left out. `false` for a line that is
     /// no event.
     pub fn read(&mut self, line: &str, events: &mut Vec<AgentEvent>) -> bool {
-        let Ok(event) = serde_json::from_str::<Event<'_>>(line) else { return false };
-        if event.id.is_some_and(|id| !self.seen.is_new(id.get())) || self.quick(&event, events) {
+        let Some(event) = Event::read(line) else { return false };
+        if self.says_nothing_new(&event) || self.delta(&event, events) {
             return true;
         }
-        let Ok(raw) = serde_json::from_str::<&RawValue>(line) else { return false };
+        let mut translated = Vec::new();
+        self.whole_event(&event, &mut translated);
         let ours = |translated| if let Translated::Event(event) = translated { Some(event) } else { None };
-        events.extend(self.whole_event(&event, raw).into_iter().filter_map(ours));
+        events.extend(translated.into_iter().filter_map(ours));
         true
     }
 
-    /// Deals with what a stream is full of: deltas, and kinds that say nothing. `false` for everything else.
-    fn quick(&mut self, event: &Event<'_>, events: &mut Vec<AgentEvent>) -> bool {
+    /// Whether it is of a kind that nobody needs to see, or has been there already. In this order: every second event of
+    /// a burst is of a quiet kind, and need not be remembered.
+    fn says_nothing_new(&mut self, event: &Event<'_>) -> bool {
+        is_quiet(&event.kind, event.is_sub_agents) || event.id.is_some_and(|id| !self.seen.is_new(id))
+    }
+
+    /// Deals with what a stream is full of. `false` for everything but a delta.
+    fn delta<E: From<AgentEvent>>(&mut self, event: &Event<'_>, into: &mut Vec<E>) -> bool {
         let kind = match event.kind.as_ref() {
-            "assistant.message_delta" => BlockKind::Message,
-            "assistant.reasoning_delta" => BlockKind::Reasoning,
-            other => return is_quiet(other, event.agent_id.is_some()),
+            MESSAGE_DELTA => BlockKind::Message,
+            REASONING_DELTA => BlockKind::Reasoning,
+            _ => return false,
         };
-        let Some(data) = event.data.and_then(|data| serde_json::from_str::<DeltaData<'_>>(data.get()).ok()) else {
+        let Some(data) = event.data.and_then(|data| serde_json::from_str::<DeltaData<'_>>(data).ok()) else {
             return false;
         };
         let key = BlockKey::new(kind, data.message_id);
-        self.begin(&key, data.parent_tool_call_id, event.agent_id.is_some(), events);
-        events.push(AgentEvent::BlockDelta { key, delta: data.delta_content });
+        self.begin(&key, data.parent_tool_call_id, event.is_sub_agents, into);
+        into.push(AgentEvent::BlockDelta { key, delta: data.delta_content }.into());
         true
     }
 
-    fn whole_event(&mut self, event: &Event<'_>, raw: &RawValue) -> Vec<Translated> {
-        let (kind, is_sub_agents) = (event.kind.as_ref(), event.agent_id.is_some());
+    fn whole_event(&mut self, event: &Event<'_>, into: &mut Vec<Translated>) {
+        let kind = event.kind.as_ref();
         if kind == "session.background_tasks_changed" {
-            return vec![Translated::TasksChanged];
+            into.push(Translated::TasksChanged);
+            return;
         }
-        let data = event.data.map_or("{}", RawValue::get);
-        let known = serde_json::from_str::<Data>(data).ok().and_then(|data| self.known(kind, data, is_sub_agents));
+        let data = event.data.unwrap_or("{}");
+        let known =
+            serde_json::from_str::<Data>(data).ok().and_then(|data| self.known(kind, data, event.is_sub_agents));
         if let Some(events) = known {
-            return events.into_iter().map(Translated::from).collect();
+            into.extend(events.into_iter().map(Translated::from));
+            return;
         }
         let value: Value = serde_json::from_str(data).unwrap_or_default();
         if let Some((question, body)) = Question::from_event(kind, &value)
             && let Some(id) = value["requestId"].as_str()
         {
-            return vec![Translated::Asked { id: id.to_owned(), question, body }];
+            into.push(Translated::Asked { id: id.to_owned(), question, body });
+            return;
         }
         match notices::notices(kind, &value) {
-            Some(notices) => notices.into_iter().map(Translated::from).collect(),
-            None => vec![unknown(kind, raw)],
+            Some(notices) => into.extend(notices.into_iter().map(Translated::from)),
+            None => into.push(unknown(kind, event.source)),
         }
     }
 
@@ -350,28 +351,35 @@ impl Translator {
     }
 
     /// A message of the history: whole, with the reasoning that led to it.
-    pub(in crate::agent::copilot) fn recorded_reasoning(raw: &RawValue) -> Option<(String, String)> {
-        let event = serde_json::from_str::<Event<'_>>(raw.get()).ok()?;
-        let data: Data = serde_json::from_str(event.data?.get()).ok()?;
+    pub(in crate::agent::copilot) fn recorded_reasoning(event: &str) -> Option<(String, String)> {
+        let event = Event::read(event)?;
+        let data: Data = serde_json::from_str(event.data?).ok()?;
         let text = data.reasoning_text.filter(|text| !text.is_empty() && event.kind == "assistant.message")?;
         Some((data.message_id?, text))
     }
 
     /// A sub-agent's block says whose it is when it begins; the session makes up all other beginnings itself.
-    fn begin(&mut self, key: &BlockKey, parent: Option<String>, is_sub_agents: bool, events: &mut Vec<AgentEvent>) {
+    fn begin<E: From<AgentEvent>>(
+        &mut self,
+        key: &BlockKey,
+        parent: Option<String>,
+        is_sub_agents: bool,
+        into: &mut Vec<E>,
+    ) {
         if self.begun.contains_key(key) {
             return;
         }
         if self.begun.len() >= FOLLOWED {
-            events.extend(self.left_open().into_iter().map(AgentEvent::BlockDiscarded));
+            into.extend(self.left_open().into_iter().map(|key| AgentEvent::BlockDiscarded(key).into()));
         }
         self.begun.insert(key.clone(), is_sub_agents);
         if parent.is_some() {
             let id = key.id.clone();
-            events.push(AgentEvent::BlockStarted(match key.kind {
+            let start = match key.kind {
                 BlockKind::Reasoning => BlockStart::Reasoning { id, parent },
                 _ => BlockStart::Message { id, parent },
-            }));
+            };
+            into.push(AgentEvent::BlockStarted(start).into());
         }
     }
 
@@ -379,7 +387,11 @@ impl Translator {
     fn idle(&mut self) -> Vec<AgentEvent> {
         self.begun.clear();
         self.outputs.clear();
-        if std::mem::replace(&mut self.is_idle, true) { Vec::new() } else { vec![AgentEvent::Idle] }
+        if std::mem::replace(&mut self.is_idle, true) {
+            return Vec::new();
+        }
+        self.seen.age();
+        vec![AgentEvent::Idle]
     }
 
     /// The stream broke and is tried again under a new id: what was begun is given up. The reason is told by another
@@ -438,12 +450,16 @@ fn usage(data: &Data) -> Usage {
     }
 }
 
-fn unknown(kind: &str, raw: &RawValue) -> Translated {
-    AgentEvent::Unknown { kind: kind.to_owned(), raw: raw.to_owned() }.into()
+fn unknown(kind: &str, source: Source<'_>) -> Translated {
+    AgentEvent::Unknown { kind: kind.to_owned(), raw: source.raw() }.into()
 }
 
 fn is_quiet(kind: &str, is_sub_agents: bool) -> bool {
-    QUIET.contains(&kind)
+    // Asked of every delta, so the answer for those comes first.
+    if matches!(kind, MESSAGE_DELTA | REASONING_DELTA) {
+        return false;
+    }
+    QUIET.binary_search(&kind).is_ok()
         || QUIET_FAMILIES.iter().any(|family| kind.starts_with(family))
         || (is_sub_agents && QUIET_OF_SUB_AGENTS.contains(&kind))
 }

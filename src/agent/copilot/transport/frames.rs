@@ -1,6 +1,5 @@
 //! Frames of the SDK protocol: `Content-Length: N`, an empty line, N bytes of JSON.
 
-use bytes::Bytes;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 /// A frame larger than this is not a frame: the stream is out of step, or the program prints rubbish.
@@ -8,6 +7,12 @@ const LARGEST: usize = 64 * 1024 * 1024;
 /// Header lines before the empty one; more means that this is no header.
 const MOST_HEADER_LINES: usize = 16;
 const LONGEST_HEADER_LINE: u64 = 4_096;
+const NAME: &[u8] = b"Content-Length: ";
+const END: &[u8] = b"\r\n\r\n";
+/// More digits are no length that we would take.
+const MOST_DIGITS: usize = 10;
+/// Memory that an announced length gets at once.
+const RESERVED_AT_MOST: usize = 1024 * 1024;
 
 /// The stream cannot be read as frames.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +28,19 @@ pub(in crate::agent::copilot) enum FrameError {
 /// The next frame's content; `None` at the end of the stream.
 pub(in crate::agent::copilot) async fn read_frame(
     reader: &mut (impl AsyncBufRead + Unpin),
-) -> Result<Option<Bytes>, FrameError> {
+) -> Result<Option<Vec<u8>>, FrameError> {
+    match header(reader).await? {
+        Some(length) => content(reader, length).await.map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The length that a header announces; `None` at the end of the stream.
+async fn header(reader: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<usize>, FrameError> {
+    if let Some((length, taken)) = buffered_header(reader.fill_buf().await?) {
+        reader.consume(taken);
+        return Ok(Some(length));
+    }
     let mut length = None;
     for _ in 0..MOST_HEADER_LINES {
         let mut line = Vec::new();
@@ -37,7 +54,7 @@ pub(in crate::agent::copilot) async fn read_frame(
                 let value = value.trim().parse().map_err(|_| FrameError::NotAFrame(text.to_owned()))?;
                 length = Some(value);
             }
-            (None, Some(length)) if text.is_empty() => return content(reader, length).await.map(Some),
+            (None, Some(_)) if text.is_empty() => return Ok(length),
             (Some(_), _) if length.is_some() || text.to_ascii_lowercase().starts_with("content-") => {}
             _ => return Err(FrameError::NotAFrame(text.chars().take(200).collect())),
         }
@@ -45,13 +62,37 @@ pub(in crate::agent::copilot) async fn read_frame(
     Err(FrameError::NotAFrame("a header without end".to_owned()))
 }
 
-async fn content(reader: &mut (impl AsyncBufRead + Unpin), length: usize) -> Result<Bytes, FrameError> {
+/// A header as programs write it, if all of it is in the buffer: its length, and the bytes it takes itself. This is nearly
+/// every header, and reading it here costs no allocation.
+fn buffered_header(buffer: &[u8]) -> Option<(usize, usize)> {
+    let digits = buffer.strip_prefix(NAME)?;
+    let mut length = 0;
+    for (place, byte) in digits.iter().enumerate().take(MOST_DIGITS) {
+        match byte {
+            b'0'..=b'9' => length = length * 10 + usize::from(byte - b'0'),
+            _ if place == 0 => return None,
+            _ => return digits[place..].starts_with(END).then(|| (length, NAME.len() + place + END.len())),
+        }
+    }
+    None
+}
+
+async fn content(reader: &mut (impl AsyncBufRead + Unpin), length: usize) -> Result<Vec<u8>, FrameError> {
     if length > LARGEST {
         return Err(FrameError::TooLarge(length));
     }
-    let mut content = vec![0; length];
-    reader.read_exact(&mut content).await?;
-    Ok(Bytes::from(content))
+    // A large announcement takes memory as its bytes arrive, not before.
+    let mut content = Vec::with_capacity(length.min(RESERVED_AT_MOST));
+    while content.len() < length {
+        let available = reader.fill_buf().await?;
+        if available.is_empty() {
+            return Err(std::io::Error::from(std::io::ErrorKind::UnexpectedEof).into());
+        }
+        let taken = available.len().min(length - content.len());
+        content.extend_from_slice(&available[..taken]);
+        reader.consume(taken);
+    }
+    Ok(content)
 }
 
 /// Writes one frame.
@@ -75,9 +116,23 @@ mod tests {
         write_frame(&mut stream, b"{\"a\":1}").await.expect("written");
         write_frame(&mut stream, "ü".as_bytes()).await.expect("written");
         let mut reader = &stream[..];
-        assert_eq!(read_frame(&mut reader).await.expect("read").expect("one"), "{\"a\":1}");
-        assert_eq!(read_frame(&mut reader).await.expect("read").expect("one"), "ü");
+        assert_eq!(read_frame(&mut reader).await.expect("read").expect("one"), b"{\"a\":1}");
+        assert_eq!(read_frame(&mut reader).await.expect("read").expect("one"), "ü".as_bytes());
         assert!(read_frame(&mut reader).await.expect("read").is_none());
+    }
+
+    #[tokio::test]
+    async fn headers_may_come_in_pieces_and_with_other_fields() {
+        let stream =
+            b"Content-Length: 2\r\n\r\n{}content-type: x\r\ncontent-length:3\r\n\r\n[1]Content-Length: 0\r\n\r\n";
+        for capacity in [1, 7, 24, 1_000] {
+            let mut reader = tokio::io::BufReader::with_capacity(capacity, &stream[..]);
+            for expected in [&b"{}"[..], b"[1]", b""] {
+                let frame = read_frame(&mut reader).await.expect("read").expect("one");
+                assert_eq!(frame, expected, "{capacity}");
+            }
+            assert!(read_frame(&mut reader).await.expect("read").is_none());
+        }
     }
 
     #[tokio::test]

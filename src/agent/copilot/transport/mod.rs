@@ -1,12 +1,17 @@
 //! The programs and the wire: which processes run, and how the messages of one process reach its sessions.
 
 mod frames;
+mod inbox;
+mod message;
 mod opening;
 mod server;
 mod servers;
 mod tap;
 
+#[cfg(test)]
+pub(super) use frames::{read_frame, write_frame};
+pub(super) use message::FromProgram;
 pub(super) use opening::Opening;
 pub(super) use server::{Server, plain, reason};
-pub(super) use servers::{Lease, Servers};
-pub(super) use tap::{FromProgram, Queue};
+pub(super) use servers::{Lease, Servers, SharedPulse};
+pub(super) use tap::Queue;

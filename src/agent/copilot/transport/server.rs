@@ -12,7 +12,7 @@ use crate::agent::copilot::Copilot;
 use crate::agent::copilot::program::server_arguments;
 use crate::agent::copilot::settings::CopilotSettings;
 use crate::agent::program::FoundProgram;
-use crate::agent::{AgentProcess, BoxFuture, Pulse, StartError};
+use crate::agent::{AgentProcess, StartError};
 use crate::process::{ChildProcess, ProcessProbe, ProcessSpec, SpawnError, StderrTail};
 
 /// How long it may take to say goodbye, and then to end.
@@ -34,7 +34,8 @@ pub(in crate::agent::copilot) struct Server {
     /// How many sessions use it.
     pub sessions: watch::Sender<usize>,
     stderr: StderrTail,
-    probe: ProcessProbe,
+    /// `None` in tests, where no process is behind the streams.
+    probe: Option<ProcessProbe>,
     /// Locked until it has ended with everything that it had started: whoever starts it again waits for that.
     child: Mutex<Option<ChildProcess>>,
 }
@@ -59,7 +60,7 @@ impl Server {
             started_at: Instant::now(),
             sessions: watch::Sender::new(0),
             stderr,
-            probe,
+            probe: Some(probe),
             child: Mutex::new(Some(child)),
         };
         let hello = tokio::time::timeout(settings.hello_within, server.client.verify_protocol_version());
@@ -93,6 +94,22 @@ impl Server {
                 Err(StartError::Permanent(reason))
             }
             None => Ok(server),
+        }
+    }
+
+    /// What would be a program, at the other end of two streams.
+    #[cfg(test)]
+    pub fn at(from_program: tokio::io::DuplexStream, to_program: tokio::io::DuplexStream) -> Self {
+        let (tap, client) = Tap::open(from_program, to_program).expect("opened");
+        Self {
+            client,
+            tap,
+            version: String::new(),
+            started_at: Instant::now(),
+            sessions: watch::Sender::new(0),
+            stderr: StderrTail::default(),
+            probe: None,
+            child: Mutex::new(None),
         }
     }
 
@@ -148,14 +165,16 @@ impl Server {
             tracing::warn!("copilot has ended and somebody still holds its standard output");
             self.tap.give_up();
         }
+        self.tap.finished().await;
     }
 
     /// What it uses. Not for a thread that others wait for.
     pub fn figures(&self) -> Option<AgentProcess> {
-        let figures = self.probe.figures()?;
+        let probe = self.probe.as_ref()?;
+        let figures = probe.figures()?;
         Some(AgentProcess {
             runtime: Copilot::NAME.to_owned(),
-            pid: self.probe.pid(),
+            pid: probe.pid(),
             version: Some(self.version.clone()).filter(|version| !version.is_empty()),
             sessions: *self.sessions.borrow(),
             resident_bytes: figures.resident_bytes,
@@ -167,7 +186,23 @@ impl Server {
 
     async fn processor_time(&self) -> Option<Duration> {
         let probe = self.probe.clone();
-        tokio::task::spawn_blocking(move || probe.figures()).await.ok().flatten().map(|figures| figures.cpu)
+        tokio::task::spawn_blocking(move || probe?.figures()).await.ok().flatten().map(|figures| figures.cpu)
+    }
+
+    /// Looks for a sign of life, as [`crate::agent::Pulse::feel`] says.
+    pub async fn feel(&self, within: Duration) -> bool {
+        let before = self.processor_time().await;
+        let answer = tokio::time::timeout(within, self.client.call("ping", Some(json!({})))).await;
+        // An error is an answer, and one that is gone says so itself.
+        answer.is_ok() || self.processor_time().await > before
+    }
+
+    /// Ends the program at once, for everybody.
+    pub async fn cut_off(&self) {
+        let mut place = self.child.lock().await;
+        if let Some(child) = place.take() {
+            self.finish(child, Duration::ZERO).await;
+        }
     }
 
     pub fn is_alive(&self) -> bool {
@@ -183,26 +218,6 @@ impl Server {
             (false, true) => reason,
             (false, false) => format!("{reason}; its last words: {stderr}"),
         }
-    }
-}
-
-impl Pulse for Server {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
-        Box::pin(async move {
-            let before = self.processor_time().await;
-            let answer = tokio::time::timeout(within, self.client.call("ping", Some(json!({})))).await;
-            // An error is an answer, and one that is gone says so itself.
-            answer.is_ok() || self.processor_time().await > before
-        })
-    }
-
-    fn cut_off(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            let mut place = self.child.lock().await;
-            if let Some(child) = place.take() {
-                self.finish(child, Duration::ZERO).await;
-            }
-        })
     }
 }
 

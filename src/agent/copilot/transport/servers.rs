@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::server::Server;
-use crate::agent::StartError;
 use crate::agent::copilot::Copilot;
 use crate::agent::copilot::program;
 use crate::agent::copilot::settings::CopilotSettings;
 use crate::agent::program::Programs;
+use crate::agent::{BoxFuture, Pulse, StartError};
 
 /// Far enough away, and still a moment that can be computed with.
 const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
@@ -43,9 +43,35 @@ pub(in crate::agent::copilot) struct Lease {
 }
 
 impl Lease {
-    fn of(server: &Arc<Server>) -> Self {
+    pub(in crate::agent::copilot) fn of(server: &Arc<Server>) -> Self {
         server.sessions.send_modify(|sessions| *sessions += 1);
         Self { server: Arc::clone(server) }
+    }
+}
+
+/// What a session can find out about its program, and do about it.
+pub(in crate::agent::copilot) struct SharedPulse {
+    pub servers: Arc<Servers>,
+    pub server: Arc<Server>,
+}
+
+impl Pulse for SharedPulse {
+    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+        Box::pin(self.server.feel(within))
+    }
+
+    fn cut_off(&self) -> BoxFuture<'_, ()> {
+        Box::pin(self.server.cut_off())
+    }
+
+    fn abandon(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            // From here on sessions get another program, and nobody can begin to use this one.
+            self.servers.retire(&self.server).await;
+            if *self.server.sessions.borrow() <= 1 {
+                self.server.cut_off().await;
+            }
+        })
     }
 }
 
@@ -189,5 +215,27 @@ async fn until_unused(running: &Mutex<Running>, server: &Arc<Server>, idle: Dura
             running.retired.retain(|retired| !Arc::ptr_eq(retired, server));
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_program_that_shows_no_sign_of_life_is_left_to_the_other_sessions_that_use_it() {
+        let servers = Arc::new(Servers::new(CopilotSettings::default()));
+        let (program, from_program) = tokio::io::duplex(1024);
+        let (to_program, _taken) = tokio::io::duplex(1024);
+        let server = Arc::new(Server::at(from_program, to_program));
+        servers.running.lock().await.current = Some(Arc::clone(&server));
+        let leases = [Lease::of(&server), Lease::of(&server)];
+        let pulse = SharedPulse { servers: Arc::clone(&servers), server: Arc::clone(&server) };
+        pulse.abandon().await;
+        assert!(server.is_alive(), "the other session still has it");
+        let running = servers.running.lock().await;
+        assert!(running.current.is_none(), "the next session gets another one");
+        assert_eq!(running.retired.len(), 1);
+        drop((leases, program));
     }
 }

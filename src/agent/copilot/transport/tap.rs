@@ -1,68 +1,49 @@
 //! The tap between the program and the official crate.
 //!
 //! The crate's event path is one broadcast channel of 1,024 events for all sessions: under a flood it drops, silently.
-//! So the stream is framed here first. Every `session.event`, and every request that belongs to a session, goes raw to
-//! the session it names through a queue of its own; the crate gets the rest: replies to its calls, and requests that it
-//! answers itself. Answers of sessions and the crate's own frames share one writer, so frames never mix.
+//! So the stream is framed here first. Every `session.event`, and every request that belongs to a session, goes as it
+//! came to the session it names through a queue of its own; the crate gets the rest: replies to its calls, and requests
+//! that it answers itself. Answers of sessions and the crate's own frames share one writer, so frames never mix.
+//!
+//! What must always hold here: the reader of the stream waits for no session. A session that does not keep up loses
+//! messages of its own and nobody else's, and replies pass whatever any session does.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use bytes::Bytes;
 use github_copilot_sdk::Client;
 use parking_lot::Mutex;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite, BufReader, DuplexStream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::frames::{read_frame, write_frame};
+use super::inbox::{Fullness, Inbox, InboxSender, inbox};
+use super::message::{Frame, FromProgram, Name};
 
-/// Messages that may wait for one session before the shared stream waits for it.
-const SESSION_QUEUE: usize = 65_536;
 const PIPE_BYTES: usize = 1024 * 1024;
-/// Requests that sessions answer themselves.
-const SESSION_REQUESTS: [&str; 3] = ["userInput.request", "exitPlanMode.request", "autoModeSwitch.request"];
 
-/// What the program sends to one session.
-#[derive(Debug)]
-pub(in crate::agent::copilot) enum FromProgram {
-    Event(Box<RawValue>),
-    Request { id: Box<RawValue>, method: String, params: Box<RawValue> },
-}
-
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(default)]
-    method: Option<&'a str>,
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    params: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct SessionParams<'a> {
-    session_id: &'a str,
-    #[serde(borrow, default)]
-    event: Option<&'a RawValue>,
-}
-
-type Routes = Arc<Mutex<HashMap<String, (u64, mpsc::Sender<FromProgram>)>>>;
+type Routes = Arc<Mutex<HashMap<String, (u64, InboxSender)>>>;
 
 /// A session's messages, from the moment it began to listen.
 pub(in crate::agent::copilot) struct Queue {
     /// Which listener this is: the next one of the same session has another number.
     number: u64,
-    receiver: mpsc::Receiver<FromProgram>,
+    inbox: Inbox,
 }
 
 impl Queue {
+    /// The next message; `None` when there will be no more. May be dropped at any point without losing anything.
     pub async fn recv(&mut self) -> Option<FromProgram> {
-        self.receiver.recv().await
+        self.inbox.recv().await
+    }
+
+    /// The next message if one waits.
+    pub fn try_recv(&mut self) -> Option<FromProgram> {
+        self.inbox.try_recv()
     }
 }
 
@@ -70,15 +51,16 @@ impl Queue {
 pub(in crate::agent::copilot) struct Tap {
     routes: Routes,
     listened: AtomicU64,
-    answers: mpsc::Sender<Bytes>,
+    answers: mpsc::Sender<Vec<u8>>,
     /// Cancelled when the stream has ended; then `reason` says why.
     pub ended: CancellationToken,
     reason: Arc<Mutex<String>>,
     closing: CancellationToken,
+    tasks: TaskTracker,
 }
 
 impl Tap {
-    /// Puts the tap between a program's streams and a new client. The tasks end with the streams.
+    /// Puts the tap between a program's streams and a new client. The tasks end with the streams, or with the tap.
     pub fn open(
         from_program: impl AsyncRead + Unpin + Send + 'static,
         to_program: impl AsyncWrite + Unpin + Send + 'static,
@@ -94,25 +76,42 @@ impl Tap {
             ended: CancellationToken::new(),
             reason: Arc::default(),
             closing: CancellationToken::new(),
+            tasks: TaskTracker::new(),
         };
         let (routes, ended, reason) = (Arc::clone(&tap.routes), tap.ended.clone(), Arc::clone(&tap.reason));
-        tokio::spawn(async move {
-            *reason.lock() = read_all(from_program, to_client, &routes).await;
+        tap.tasks.spawn(async move {
+            tokio::select! {
+                why = read_all(from_program, to_client, &routes) => *reason.lock() = why,
+                // Somebody else holds the stream open, and whoever gave it up has said why.
+                () = ended.cancelled() => {}
+            }
             end(&routes, &ended);
         });
-        tokio::spawn(write_all(to_program, from_client, answered, tap.ended.clone(), tap.closing.clone()));
+        let (ended, closing) = (tap.ended.clone(), tap.closing.clone());
+        tap.tasks.spawn(async move {
+            tokio::select! {
+                () = write_all(to_program, from_client, answered) => {}
+                () = ended.cancelled() => {}
+                () = closing.cancelled() => {}
+            }
+        });
+        tap.tasks.close();
         Ok((tap, client))
     }
 
     /// The queue of a session's messages, from now on.
     pub fn listen(&self, session: &str) -> Queue {
-        let (sender, receiver) = mpsc::channel(SESSION_QUEUE);
+        let (sender, inbox) = inbox();
         let number = self.listened.fetch_add(1, Ordering::Relaxed);
-        self.routes.lock().insert(session.to_owned(), (number, sender));
-        Queue { number, receiver }
+        let mut routes = self.routes.lock();
+        // A stream that has ended leaves no queue that would wait for it.
+        if !self.ended.is_cancelled() {
+            routes.insert(session.to_owned(), (number, sender));
+        }
+        Queue { number, inbox }
     }
 
-    /// Ends a queue. Gives whether nobody else listens to the session by now.
+    /// Ends a queue. Returns whether nobody else listens to the session by now.
     pub fn forget(&self, session: &str, queue: &Queue) -> bool {
         let mut routes = self.routes.lock();
         let is_last = routes.get(session).is_none_or(|(number, _)| *number == queue.number);
@@ -126,7 +125,7 @@ impl Tap {
     pub async fn answer(&self, id: &RawValue, result: &serde_json::Value) {
         let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", id.get());
         // An error means that the program is gone, and with it whoever waited.
-        let _ = self.answers.send(Bytes::from(frame)).await;
+        let _ = self.answers.send(frame.into_bytes()).await;
     }
 
     /// Closes the program's standard input.
@@ -144,6 +143,17 @@ impl Tap {
     pub fn reason(&self) -> String {
         self.reason.lock().clone()
     }
+
+    /// Waits for the tasks behind it, which end when the stream has ended.
+    pub async fn finished(&self) {
+        self.tasks.wait().await;
+    }
+}
+
+impl Drop for Tap {
+    fn drop(&mut self) {
+        end(&self.routes, &self.ended);
+    }
 }
 
 /// In this order: whoever finds the queue of a session at its end also finds that the program is gone.
@@ -152,7 +162,7 @@ fn end(routes: &Routes, ended: &CancellationToken) {
     routes.lock().clear();
 }
 
-/// Reads until the end; gives the reason for it.
+/// Reads until the end; returns the reason for it.
 async fn read_all(from_program: impl AsyncRead + Unpin, mut to_client: DuplexStream, routes: &Routes) -> String {
     let mut reader = BufReader::with_capacity(256 * 1024, from_program);
     loop {
@@ -161,43 +171,37 @@ async fn read_all(from_program: impl AsyncRead + Unpin, mut to_client: DuplexStr
             Ok(None) => return "the program ended".to_owned(),
             Err(error) => return error.to_string(),
         };
-        if let Some((session, message)) = for_session(&frame) {
-            let queue = routes.lock().get(&session).cloned();
-            if let Some((_, queue)) = queue {
-                // An error means that the session is gone; its messages are of no more use.
-                let _ = queue.send(message).await;
+        match Frame::read(frame) {
+            Frame::Session { name, message } => {
+                if deliver(routes, &name, message) == Fullness::Behind {
+                    // Lets a session that is only a moment behind catch up. Nobody is waited for.
+                    tokio::task::yield_now().await;
+                }
             }
-        } else if write_frame(&mut to_client, &frame).await.is_err() {
-            return "the client ended".to_owned();
+            Frame::Client(frame) => {
+                if write_frame(&mut to_client, &frame).await.is_err() {
+                    return "the client ended".to_owned();
+                }
+            }
         }
     }
 }
 
-/// The message for a session in a frame, if it is one.
-fn for_session(frame: &[u8]) -> Option<(String, FromProgram)> {
-    let envelope: Envelope<'_> = serde_json::from_slice(frame).ok()?;
-    let (method, params) = (envelope.method?, envelope.params?);
-    let is_event = method == "session.event";
-    if !is_event && !SESSION_REQUESTS.contains(&method) {
-        return None;
+fn deliver(routes: &Routes, name: &Name, message: FromProgram) -> Fullness {
+    let routes = routes.lock();
+    match routes.get(name.text(&message)) {
+        Some((_, sender)) => sender.put(message),
+        // The session is gone; its messages are of no more use.
+        None => Fullness::Fine,
     }
-    let target: SessionParams<'_> = serde_json::from_str(params.get()).ok()?;
-    let message = if is_event {
-        FromProgram::Event(target.event?.to_owned())
-    } else {
-        FromProgram::Request { id: envelope.id?.to_owned(), method: method.to_owned(), params: params.to_owned() }
-    };
-    Some((target.session_id.to_owned(), message))
 }
 
 async fn write_all(
     mut to_program: impl AsyncWrite + Unpin,
     from_client: DuplexStream,
-    mut answered: mpsc::Receiver<Bytes>,
-    ended: CancellationToken,
-    closing: CancellationToken,
+    mut answered: mpsc::Receiver<Vec<u8>>,
 ) {
-    // Frames of the client are read whole by a task of their own, so that waiting for one can be given up safely.
+    // Frames of the client are read whole by a future of their own, so that waiting for one can be given up safely.
     let (sender, mut frames) = mpsc::channel(64);
     let reading = async move {
         let mut reader = BufReader::new(from_client);
@@ -212,8 +216,6 @@ async fn write_all(
             let frame = tokio::select! {
                 frame = frames.recv() => frame,
                 answer = answered.recv() => answer,
-                () = ended.cancelled() => None,
-                () = closing.cancelled() => None,
             };
             let Some(frame) = frame else { return };
             if write_frame(&mut to_program, &frame).await.is_err() {
@@ -229,6 +231,8 @@ async fn write_all(
 
 #[cfg(test)]
 mod tests {
+    use serde::Deserialize;
+
     use super::*;
 
     /// A program that never says hello and floods.
@@ -259,7 +263,8 @@ mod tests {
                         let Some(FromProgram::Event(event)) = queue.recv().await else {
                             panic!("{session} lost {number}")
                         };
-                        assert!(event.get().contains(&format!("\"{session}-{number}\"")), "{}", event.get());
+                        let event = event.event().expect("an event");
+                        assert_eq!(event.id, Some(format!("\"{session}-{number}\"").as_str()));
                     }
                 })
             })
@@ -304,7 +309,7 @@ mod tests {
             let mut events: Vec<serde_json::Value> = Vec::new();
             while let Some(message) = queue.recv().await {
                 if let FromProgram::Event(raw) = message {
-                    events.push(serde_json::from_str(raw.get()).expect("JSON"));
+                    events.push(serde_json::from_str(&raw.text()).expect("JSON"));
                 }
             }
             assert_eq!(events, expected[session.as_str()], "{session}");
@@ -332,7 +337,7 @@ mod tests {
         let Some(FromProgram::Request { id, .. }) = queue.recv().await else { panic!("a request") };
         tap.answer(&id, &serde_json::json!({ "answer": "yes" })).await;
         let answered = read_frame(&mut heard).await.expect("read").expect("one");
-        assert_eq!(answered, r#"{"jsonrpc":"2.0","id":7,"result":{"answer":"yes"}}"#);
+        assert_eq!(answered, br#"{"jsonrpc":"2.0","id":7,"result":{"answer":"yes"}}"#);
         drop(program);
         assert!(queue.recv().await.is_none(), "the end of the stream ends every session's queue");
         tap.ended.cancelled().await;

@@ -1,3 +1,5 @@
+use serde_json::value::RawValue;
+
 use super::*;
 
 /// Those of ours that an event becomes.
@@ -6,6 +8,14 @@ fn ours(translated: Vec<Translated>) -> Vec<AgentEvent> {
         .into_iter()
         .filter_map(|translated| if let Translated::Event(event) = translated { Some(event) } else { None })
         .collect()
+}
+
+impl Translator {
+    fn translated(&mut self, event: &RawValue) -> Vec<Translated> {
+        let mut translated = Vec::new();
+        self.translate_text(event.get(), &mut translated);
+        translated
+    }
 }
 
 /// Events of the real CLI, as it sent them.
@@ -34,7 +44,7 @@ fn a_recorded_session_is_understood_and_what_is_begun_is_ended() {
     let mut translator = Translator::default();
     let (mut open, mut texts, mut idles) = (HashSet::new(), Vec::new(), 0);
     for raw in recorded() {
-        for event in ours(translator.translate(&raw)) {
+        for event in ours(translator.translated(&raw)) {
             match event {
                 AgentEvent::Unknown { kind, .. } => {
                     assert!(matches!(kind.as_str(), "external_tool.requested"), "{kind} is not understood");
@@ -74,9 +84,9 @@ fn an_event_that_comes_again_says_nothing_new() {
         }))
     };
     let mut translator = Translator::default();
-    assert_eq!(translator.translate(&delta("1")).len(), 1);
-    assert_eq!(translator.translate(&delta("2")).len(), 1);
-    assert_eq!(translator.translate(&delta("1")).len(), 0);
+    assert_eq!(translator.translated(&delta("1")).len(), 1);
+    assert_eq!(translator.translated(&delta("2")).len(), 1);
+    assert_eq!(translator.translated(&delta("1")).len(), 0);
 }
 
 #[test]
@@ -89,7 +99,7 @@ fn what_is_not_known_is_kept_and_rubbish_breaks_nothing() {
         serde_json::json!([1, 2]),
         serde_json::json!("text"),
     ] {
-        let events = ours(translator.translate(&event(&json)));
+        let events = ours(translator.translated(&event(&json)));
         assert!(matches!(events[..], [AgentEvent::Unknown { .. }]), "{json}: {events:?}");
     }
 }
@@ -106,7 +116,7 @@ fn an_error_has_a_class_by_its_words_its_status_or_its_type() {
         (serde_json::json!({ "message": "no", "statusCode": 1e300 }), "unknown"),
     ] {
         let raw = event(&serde_json::json!({ "type": "session.error", "data": data }));
-        let events = ours(Translator::default().translate(&raw));
+        let events = ours(Translator::default().translated(&raw));
         let [AgentEvent::TurnFailed { failure }] = &events[..] else { panic!("{events:?}") };
         assert_eq!(failure.class.as_str(), class, "{data}");
     }
@@ -115,11 +125,11 @@ fn an_error_has_a_class_by_its_words_its_status_or_its_type() {
 #[test]
 fn a_retried_stream_closes_what_it_left_behind() {
     let mut translator = Translator::default();
-    translator.translate(&event(&serde_json::json!({
+    translator.translated(&event(&serde_json::json!({
         "type": "assistant.message_delta", "data": { "messageId": "old", "deltaContent": "half" },
     })));
     let retry = serde_json::json!({ "type": "assistant.turn_retry", "data": {} });
-    let events = ours(translator.translate(&event(&retry)));
+    let events = ours(translator.translated(&event(&retry)));
     assert!(matches!(&events[..], [AgentEvent::BlockDiscarded(key)] if key.id == "old"), "{events:?}");
 }
 
@@ -127,15 +137,15 @@ fn a_retried_stream_closes_what_it_left_behind() {
 fn a_sub_agent_speaks_within_its_tool_call_and_its_turns_are_not_the_sessions() {
     let mut translator = Translator::default();
     let said = |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "agentId": "sub", "data": data }));
-    assert!(translator.translate(&said("assistant.turn_start", serde_json::json!({ "turnId": "0" }))).is_empty());
+    assert!(translator.translated(&said("assistant.turn_start", serde_json::json!({ "turnId": "0" }))).is_empty());
     let delta = serde_json::json!({ "messageId": "m", "deltaContent": "x", "parentToolCallId": "call" });
-    let events = ours(translator.translate(&said("assistant.message_delta", delta.clone())));
+    let events = ours(translator.translated(&said("assistant.message_delta", delta.clone())));
     let start = BlockStart::Message { id: "m".to_owned(), parent: Some("call".to_owned()) };
     assert!(matches!(&events[0], AgentEvent::BlockStarted(begun) if *begun == start), "{events:?}");
-    assert_eq!(ours(translator.translate(&said("assistant.message_delta", delta))).len(), 1, "it begins once");
-    assert!(translator.translate(&said("session.idle", serde_json::json!({}))).is_empty());
+    assert_eq!(ours(translator.translated(&said("assistant.message_delta", delta))).len(), 1, "it begins once");
+    assert!(translator.translated(&said("session.idle", serde_json::json!({}))).is_empty());
     assert!(
-        translator.translate(&said("user.message", serde_json::json!({ "content": "c", "source": "a" }))).is_empty()
+        translator.translated(&said("user.message", serde_json::json!({ "content": "c", "source": "a" }))).is_empty()
     );
 }
 
@@ -146,8 +156,8 @@ fn what_the_program_asks_of_itself_is_shown_and_what_a_person_typed_is_not_repea
         let data = serde_json::json!({ "content": "go on", "source": source });
         event(&serde_json::json!({ "type": "user.message", "data": data }))
     };
-    assert!(translator.translate(&message(None)).is_empty());
-    let events = ours(translator.translate(&message(Some("autopilot"))));
+    assert!(translator.translated(&message(None)).is_empty());
+    let events = ours(translator.translated(&message(Some("autopilot"))));
     assert!(matches!(&events[..], [AgentEvent::PromptGenerated(prompt)] if prompt == "go on"), "{events:?}");
 }
 
@@ -157,11 +167,11 @@ fn figures_of_memory_and_cost_are_kept_apart() {
     let info =
         serde_json::json!({ "type": "session.usage_info", "data": { "tokenLimit": 128_000, "currentTokens": 9 } });
     let expected = ContextUsage { current_tokens: 9, token_limit: 128_000 };
-    let events = ours(translator.translate(&event(&info)));
+    let events = ours(translator.translated(&event(&info)));
     assert!(matches!(events[..], [AgentEvent::ContextUsed(usage)] if usage == expected), "{events:?}");
     for (byok, premium) in [(true, None), (false, Some(1.0))] {
         let usage = serde_json::json!({ "type": "assistant.usage", "data": { "cost": 1, "isByok": byok } });
-        let events = ours(translator.translate(&event(&usage)));
+        let events = ours(translator.translated(&event(&usage)));
         let [AgentEvent::UsageReported(usage)] = &events[..] else { panic!("{events:?}") };
         assert_eq!(usage.premium_requests, premium);
     }
@@ -171,15 +181,21 @@ fn figures_of_memory_and_cost_are_kept_apart() {
 fn a_turn_ends_with_the_agent_and_not_with_what_it_left_running() {
     let said = |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "data": data }));
     let idles = |translator: &mut Translator, kind: &str, data: Value| {
-        ours(translator.translate(&said(kind, data))).iter().filter(|event| matches!(event, AgentEvent::Idle)).count()
+        ours(translator.translated(&said(kind, data))).iter().filter(|event| matches!(event, AgentEvent::Idle)).count()
     };
     let mut translator = Translator::in_mode("interactive".to_owned());
     assert_eq!(idles(&mut translator, "assistant.idle", serde_json::json!({})), 1);
     assert_eq!(idles(&mut translator, "session.idle", serde_json::json!({ "mode": "interactive" })), 0, "told already");
-    translator.translate(&said("assistant.turn_start", serde_json::json!({ "turnId": "1" })));
+    translator.translated(&said("assistant.turn_start", serde_json::json!({ "turnId": "1" })));
     assert_eq!(idles(&mut translator, "session.idle", serde_json::json!({ "mode": "interactive" })), 1);
-    translator.translate(&said("session.mode_changed", serde_json::json!({ "newMode": "autopilot" })));
-    translator.translate(&said("assistant.turn_start", serde_json::json!({ "turnId": "2" })));
+    translator.translated(&said("session.mode_changed", serde_json::json!({ "newMode": "autopilot" })));
+    translator.translated(&said("assistant.turn_start", serde_json::json!({ "turnId": "2" })));
     assert_eq!(idles(&mut translator, "assistant.idle", serde_json::json!({})), 0, "it goes on by itself");
     assert_eq!(idles(&mut translator, "session.idle", serde_json::json!({ "mode": "autopilot" })), 1);
+}
+
+#[test]
+fn quiet_kinds_are_in_order_so_that_they_are_found() {
+    assert!(QUIET.is_sorted());
+    assert!(QUIET.iter().all(|kind| is_quiet(kind, false)));
 }
