@@ -22,6 +22,7 @@ use super::{LOGIN_HINT, TITLE, parameters};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};
 use crate::model::{BackgroundTask, ErrorClass};
+use crate::process::printable;
 
 /// How long the program may take to let go of a session.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(2);
@@ -31,7 +32,7 @@ const STOPPED_WITHIN: Duration = Duration::from_secs(10);
 /// How often one turn is continued for a session that falls behind again and again.
 const CONTINUED_AT_MOST: u32 = 3;
 /// Messages that are read between two looks at everything else.
-const AT_ONCE: usize = 64;
+pub(super) const AT_ONCE: usize = 64;
 const CONTINUE: &str = "Your last reply was cut off because its reader could not keep up. Continue where you stopped; \
     do not repeat what you have already done or said.";
 
@@ -413,8 +414,9 @@ impl Link {
             match client.call(method, Some(params)).await {
                 Ok(_) => Outcome::Done,
                 Err(error) => {
-                    tracing::warn!(method, %error, "copilot refused a call");
-                    failed(plain(&error.to_string()))
+                    let reason = plain(&error.to_string());
+                    tracing::warn!(method, error = %printable(&reason), "copilot refused a call");
+                    failed(reason)
                 }
             }
         }));

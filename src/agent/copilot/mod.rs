@@ -18,6 +18,7 @@ mod program;
 pub(in crate::agent) mod recording;
 mod scripted;
 mod settings;
+mod stream;
 mod translation;
 mod transport;
 
@@ -32,6 +33,7 @@ use tokio_util::sync::CancellationToken;
 
 pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
 pub use settings::{CopilotSettings, OwnProvider};
+pub use stream::{SdkReader, relay};
 pub(in crate::agent) use translation::Translator;
 
 use super::{

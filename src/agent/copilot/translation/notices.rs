@@ -100,7 +100,8 @@ fn mcp_state(name: &Value, status: &Value, error: &Value) -> Option<AgentEvent> 
     let name = name.as_str()?;
     let why = error.as_str().map(|error| format!(": {error}")).unwrap_or_default();
     match status.as_str()? {
-        "failed" => Some(notice("mcp", format!("The MCP server {name} failed{why}"))),
+        // Older programs say `error`.
+        "failed" | "error" => Some(notice("mcp", format!("The MCP server {name} failed{why}"))),
         "needs-auth" => Some(notice("mcp", format!("The MCP server {name} wants a login{why}"))),
         _ => None,
     }
@@ -141,6 +142,11 @@ mod tests {
                 "session.mcp_servers_loaded",
                 json!({ "servers": [{ "name": "a", "status": "connected" }, { "name": "b", "status": "failed", "error": "e" }] }),
                 "mcp: The MCP server b failed: e",
+            ),
+            (
+                "session.mcp_server_status_changed",
+                json!({ "serverName": "c", "status": "error" }),
+                "mcp: The MCP server c failed",
             ),
         ] {
             let lines: Vec<String> = notices(kind, &data)

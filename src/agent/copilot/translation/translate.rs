@@ -299,6 +299,10 @@ impl Translator {
             "assistant.reasoning" => {
                 let (id, content) = (data.reasoning_id?, data.content.unwrap_or_default());
                 let key = BlockKey::new(BlockKind::Reasoning, &id);
+                // Some models only give theirs in a form that nobody can read.
+                if content.is_empty() && !self.begun.contains_key(&key) {
+                    return Some(Vec::new());
+                }
                 let mut events = Vec::new();
                 self.begin(&key, data.parent_tool_call_id, is_sub_agents, &mut events);
                 self.begun.remove(&key);

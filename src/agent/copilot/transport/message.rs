@@ -78,7 +78,7 @@ struct LooseParams<'a> {
 }
 
 /// Whose a frame is.
-pub(super) enum Frame {
+pub(in crate::agent::copilot) enum Frame {
     /// A session's; where its name stands in the frame.
     Session { name: Name, message: FromProgram },
     /// A reply, or something else that is not for a session.
@@ -86,7 +86,7 @@ pub(super) enum Frame {
 }
 
 /// A session's id: in the frame itself, or, where the frame is not kept, a copy.
-pub(super) enum Name {
+pub(in crate::agent::copilot) enum Name {
     InFrame(Range<usize>),
     Copy(String),
 }

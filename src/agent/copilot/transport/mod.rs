@@ -8,10 +8,11 @@ mod server;
 mod servers;
 mod tap;
 
+pub(super) use frames::read_frame;
 #[cfg(test)]
-pub(super) use frames::{read_frame, write_frame};
-pub(super) use message::FromProgram;
+pub(super) use frames::write_frame;
+pub(super) use message::{Frame, FromProgram};
 pub(super) use opening::Opening;
 pub(super) use server::{Server, plain, reason};
 pub(super) use servers::{Lease, Servers, SharedPulse};
-pub(super) use tap::Queue;
+pub(super) use tap::{Queue, Tap};

@@ -195,6 +195,17 @@ fn a_turn_ends_with_the_agent_and_not_with_what_it_left_running() {
 }
 
 #[test]
+fn reasoning_that_nobody_can_read_is_no_block() {
+    let mut translator = Translator::default();
+    let said = |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "data": data }));
+    let opaque = serde_json::json!({ "reasoningId": "r", "content": "" });
+    assert!(translator.translated(&said("assistant.reasoning", opaque.clone())).is_empty());
+    let delta = serde_json::json!({ "reasoningId": "r", "deltaContent": "hm" });
+    assert_eq!(translator.translated(&said("assistant.reasoning_delta", delta)).len(), 1);
+    assert_eq!(translator.translated(&said("assistant.reasoning", opaque)).len(), 1, "what began ends");
+}
+
+#[test]
 fn quiet_kinds_are_in_order_so_that_they_are_found() {
     assert!(QUIET.is_sorted());
     assert!(QUIET.iter().all(|kind| is_quiet(kind, false)));
