@@ -137,7 +137,7 @@ impl Link {
                 Some(outcome) = calls.next() => self.report(outcome, &mut calls),
                 room = self.outbox.room() => room.and_then(|()| self.outbox.hand_over()),
                 taken = self.outbox.emptied(), if self.waits_for_session() => match taken {
-                    Ok(()) => self.caught_up(&mut calls),
+                    Ok(()) => { self.caught_up(&mut calls); Ok(()) }
                     Err(nobody) => Err(nobody),
                 },
                 () = changed(self.logins.as_mut()) => self.tell(AgentEvent::Outdated, &mut calls),
@@ -197,9 +197,17 @@ impl Link {
 
     /// Passes an event on, unless the session is too far behind.
     fn tell(&mut self, event: AgentEvent, calls: &mut Calls) -> Result<(), NobodyListens> {
+        if matches!((self.pace, &event), (Pace::Stopping(_), AgentEvent::TurnFailed { .. })) {
+            // It ended by itself, and nothing is left to continue.
+            self.pace = Pace::Stopping(Then::End);
+        }
         if self.pace != Pace::KeepsUp && is_of_turn(&event) {
             return match event {
                 AgentEvent::Idle => self.stopped(calls),
+                // Outside a turn nothing is aborted, so the program waits for an answer.
+                AgentEvent::RequestMade { .. } if self.pace == Pace::Skipping => {
+                    self.outbox.push(event).map_err(|_| NobodyListens)
+                }
                 AgentEvent::RequestMade { agent_request_id, .. } => {
                     if let Some(question) = self.questions.remove(&agent_request_id) {
                         self.reply(&question, QuestionAnswer::Nobody, calls);
@@ -287,13 +295,12 @@ impl Link {
     }
 
     /// The session has taken everything.
-    fn caught_up(&mut self, calls: &mut Calls) -> Result<(), NobodyListens> {
+    fn caught_up(&mut self, calls: &mut Calls) {
         if std::mem::take(&mut self.pace) == Pace::Stopped {
             self.times_continued += 1;
             let params = parameters::prompt(&self.session, CONTINUE, &[], None);
             self.call(calls, "session.send", params, Outcome::PromptRefused);
         }
-        Ok(())
     }
 
     /// GitHub does not know who asks: a program that runs does not see another login, so the next one is a new one.
@@ -444,6 +451,8 @@ impl Link {
     fn report(&mut self, outcome: Outcome, calls: &mut Calls) -> Result<(), NobodyListens> {
         match outcome {
             Outcome::Done => Ok(()),
+            // Another turn may have been stopped since.
+            Outcome::Stopped { time } if time != self.times_continued => Ok(()),
             // A program that is gone has refused nothing; its end is told next.
             Outcome::PromptRefused(_) | Outcome::SteerRefused { .. } | Outcome::Refused(_)
                 if !self.lease.server.is_alive() =>
@@ -456,9 +465,7 @@ impl Link {
                 self.tell(AgentEvent::Idle, calls)
             }
             Outcome::SteerRefused { prompt, reason } => self.tell(AgentEvent::SteerRefused { prompt, reason }, calls),
-            // Another one may have been stopped since.
-            Outcome::Stopped { time } if time == self.times_continued => self.stopped(calls),
-            Outcome::Stopped { .. } => Ok(()),
+            Outcome::Stopped { .. } => self.stopped(calls),
             Outcome::Refused(error) => {
                 let message = format!("Copilot refused: {error}");
                 self.tell(AgentEvent::Notice { kind: "warning".to_owned(), message }, calls)

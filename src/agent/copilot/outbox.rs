@@ -137,13 +137,14 @@ impl Outbox {
     }
 }
 
-/// Events without which a session would not know where it stands. They are small and few.
+/// Events without which a session would not know where it stands. They are small and few: the agent waits after a request.
 fn is_vital(event: &AgentEvent) -> bool {
     matches!(
         event,
         AgentEvent::Idle
             | AgentEvent::TurnFailed { .. }
             | AgentEvent::FellBehind { .. }
+            | AgentEvent::RequestMade { .. }
             | AgentEvent::Outdated
             | AgentEvent::Gone { .. }
     )
@@ -195,7 +196,7 @@ mod tests {
         (Outbox::new(sender), receiver)
     }
 
-    async fn texts(outbox: &mut Outbox, session: &mut mpsc::Receiver<AgentEvent>) -> Vec<String> {
+    fn texts(outbox: &mut Outbox, session: &mut mpsc::Receiver<AgentEvent>) -> Vec<String> {
         let mut texts = Vec::new();
         loop {
             outbox.hand_over().expect("somebody listens");
@@ -213,14 +214,14 @@ mod tests {
         for _ in 0..100 {
             assert_eq!(outbox.push(delta("a", "x")), Ok(()));
         }
-        assert_eq!(texts(&mut outbox, &mut session).await, vec!["x"; 100]);
+        assert_eq!(texts(&mut outbox, &mut session), vec!["x"; 100]);
         assert_eq!(outbox.bytes(), 0);
         for number in 0..100_000 {
             let id = if number == 50_000 { "b" } else { "a" };
             assert_eq!(outbox.push(delta(id, "x")), Ok(()));
         }
         assert!(outbox.bytes() < 2 * MERGES_FROM + 100_000, "{}", outbox.bytes());
-        let texts = texts(&mut outbox, &mut session).await;
+        let texts = texts(&mut outbox, &mut session);
         assert_eq!(texts.concat().len(), 100_000, "nothing is lost");
         assert!(texts.len() < 1_000, "{}", texts.len());
         assert!(texts.iter().all(|text| text.len() <= LARGE));

@@ -80,18 +80,16 @@ impl Actor {
         }
     }
 
-    /// What the agent said since is lost; the turn continues when the agent was told to.
+    /// What the agent said since is lost. A turn continues: the agent was told to.
     fn on_fell_behind(&mut self, waiting: usize) {
-        let reason = "the session did not keep up with the agent";
-        self.close_blocks(reason);
+        self.close_blocks("the session did not keep up with the agent");
         self.close_requests("cancelled", "agent");
-        self.write_notice(
-            "fell-behind",
-            format!(
-                "This session did not keep up with its agent ({waiting} bytes waited). The agent was interrupted, and is \
-                 told to continue now that everything is recorded. What it said in between was not recorded."
-            ),
-        );
+        let what_now = match self.turn {
+            Some(_) => "The agent was interrupted and continues now. What it said in between was not recorded.",
+            None => "What the agent said in between was not recorded.",
+        };
+        let message = format!("This session did not keep up with its agent: {waiting} bytes waited. {what_now}");
+        self.write_notice("fell-behind", message);
     }
 
     fn on_title(&mut self, title: String) {

@@ -110,6 +110,8 @@ impl Session {
 /// More than a session may leave waiting, in pieces that cannot be merged much further.
 const PIECE: usize = 10_000;
 const PIECES: usize = 3_000;
+/// Deltas that can be merged.
+const SMALL: usize = 20_000;
 
 /// Says so much to a session that takes nothing that its turn is stopped.
 async fn overwhelm(program: &mut Program, session: &str) {
@@ -127,7 +129,6 @@ async fn a_session_that_takes_nothing_is_stopped_and_continued_and_no_other_noti
     let (mut stalled, mut live) = (Session::open(&server, "stalled"), Session::open(&server, "live"));
     stalled.prompt(&mut program).await;
     live.prompt(&mut program).await;
-    const SMALL: usize = 20_000;
     for _ in 0..SMALL {
         program.delta("stalled", "y").await;
     }
@@ -143,7 +144,7 @@ async fn a_session_that_takes_nothing_is_stopped_and_continued_and_no_other_noti
     let (method, params) = program.call().await;
     assert_eq!((method.as_str(), &params["sessionId"]), ("session.abort", &json!("stalled")));
     let caller = Arc::clone(&server);
-    let ping = tokio::spawn(async move { caller.feel(Duration::from_secs(60)).await });
+    let ping = tokio::spawn(async move { caller.feel(Duration::from_mins(1)).await });
     assert_eq!(program.call().await.0, "ping");
     assert!(ping.await.expect("asked"), "replies pass");
     program.event("stalled", "assistant.idle", json!({})).await;

@@ -192,3 +192,55 @@ impl FromProgram {
             }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(frame: &str) -> Option<(String, FromProgram)> {
+        match Frame::read(frame.as_bytes().to_vec()) {
+            Frame::Session { name, message } => Some((name.text(&message).to_owned(), message)),
+            Frame::Client(content) => {
+                assert_eq!(content, frame.as_bytes(), "what is passed on is not touched");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn the_parts_of_an_event_are_found_where_they_are() {
+        let frame = r#"{"method":"session.event","params":{"event":{"id":"7","data":{"a":"ü"},"type":"t","agentId":"x"},"sessionId":"s"}}"#;
+        let Some((session, FromProgram::Event(message))) = read(frame) else { panic!("an event") };
+        let event = message.event().expect("its head is plain");
+        assert_eq!(session, "s");
+        assert_eq!((event.kind.as_ref(), event.id, event.data), ("t", Some("\"7\""), Some(r#"{"a":"ü"}"#)));
+        assert!(event.is_sub_agents);
+        let whole = r#"{"id":"7","data":{"a":"ü"},"type":"t","agentId":"x"}"#;
+        assert_eq!(event.source.raw().get(), whole);
+    }
+
+    #[test]
+    fn an_event_of_an_unusual_shape_reaches_its_session_all_the_same() {
+        for event in [r#"{"type":"\u0061"}"#, "[1,2]", "\"text\"", r#"{"type":7}"#] {
+            let frame = format!(r#"{{"method":"session.event","params":{{"sessionId":"s","event":{event}}}}}"#);
+            let Some((session, FromProgram::Event(message))) = read(&frame) else { panic!("{event}") };
+            assert_eq!((session.as_str(), message.text().as_str()), ("s", event));
+            assert!(message.event().is_none());
+        }
+    }
+
+    #[test]
+    fn only_what_a_session_answers_goes_to_it() {
+        let request = r#"{"id":7,"method":"userInput.request","params":{"sessionId":"s"}}"#;
+        assert!(matches!(read(request), Some((session, FromProgram::Request { .. })) if session == "s"));
+        for other in [
+            r#"{"id":7,"result":{"sessionId":"s"}}"#,
+            r#"{"id":7,"method":"hooks.invoke","params":{"sessionId":"s"}}"#,
+            r#"{"method":"session.lifecycle","params":{"sessionId":"s","event":"x"}}"#,
+            r#"{"method":"session.event","params":{"event":{"type":"t"}}}"#,
+            "no JSON",
+        ] {
+            assert!(read(other).is_none(), "{other}");
+        }
+    }
+}
