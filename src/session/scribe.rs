@@ -54,6 +54,9 @@ impl Scribe {
             AgentEvent::RequestMade { agent_request_id, body } => self.put(request(agent_request_id.into(), body)),
             AgentEvent::UsageReported(usage) => self.put(Callback::Usage(usage)),
             AgentEvent::ContextUsed(usage) => self.put(Callback::ContextUsage(usage)),
+            AgentEvent::FellBehind { .. } => {
+                transcript.close_blocks(written, "the session did not keep up with the agent");
+            }
             AgentEvent::BackgroundTasks(tasks) => self.put(Callback::BackgroundTasks { tasks }),
             AgentEvent::Notice { kind, message } => {
                 self.put(Callback::Notice { kind, message: redact(&message).into_owned() });

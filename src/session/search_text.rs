@@ -23,7 +23,11 @@ mod tests {
 
     #[test]
     fn prompts_and_ended_blocks_can_be_found_and_deltas_cannot() {
-        let ended = Callback::EndMessage { message_id: "m".to_owned(), complete_content: "hello".to_owned() };
+        let ended = Callback::EndMessage {
+            message_id: "m".to_owned(),
+            complete_content: "hello".to_owned(),
+            incomplete: false,
+        };
         let text = of(&ended.into()).expect("text");
         assert_eq!((text.kind, text.text.as_str()), (SearchKind::Message, "hello"));
         let delta = Callback::Message { message_id: "m".to_owned(), delta: "hel".to_owned() };

@@ -219,10 +219,7 @@ impl Actor {
         self.probe = None;
         self.unsent.clear();
         if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None) {
-            let runtime = self.around.runtimes.named(&self.machine.profile().runtime);
-            let is_shared = runtime.is_ok_and(|runtime| runtime.capabilities().many_sessions_per_process);
-            let may_end = !is_shared || self.around.settings.recovery.end_hung;
-            end_program(connection.pulse().cloned(), how, may_end).await;
+            end_program(connection.pulse().cloned(), how).await;
             if tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err() {
                 tracing::warn!(session = %self.id, "the agent did not go away in time");
             }
@@ -243,16 +240,15 @@ impl Actor {
     }
 }
 
-/// Ends the program of an agent that is hung. One that other sessions use is ended only where that is configured, because
-/// they lose their turns with it.
-async fn end_program(pulse: Option<Arc<dyn Pulse>>, how: Disconnect, may_end: bool) {
+/// Ends the program of an agent that is hung, or gives up on it.
+async fn end_program(pulse: Option<Arc<dyn Pulse>>, how: Disconnect) {
     let Some(pulse) = pulse else { return };
     match how {
         Disconnect::Politely => {}
         Disconnect::Hung => pulse.cut_off().await,
         Disconnect::Unresponsive => {
-            if may_end && !pulse.feel(RESPONDS_WITHIN).await {
-                pulse.cut_off().await;
+            if !pulse.feel(RESPONDS_WITHIN).await {
+                pulse.abandon().await;
             }
         }
     }

@@ -3,7 +3,7 @@
 use super::turn::Phase;
 use super::{AgentInput, Context, Link, Machine, Output, Stored};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{Callback, NoticeKind, ToolResult, TurnId, redact};
+use crate::model::{AnsweredBy, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, TurnId, redact};
 use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
@@ -88,6 +88,7 @@ impl Machine {
                 };
                 self.write(Callback::UnknownEvent { kind, raw });
             }
+            AgentEvent::FellBehind { waiting } => self.on_fell_behind(waiting),
             AgentEvent::SteerRefused { prompt, reason } => self.on_steer_refused(prompt, &reason),
             // Handled above, or by a case of their own in `AgentInput`.
             AgentEvent::Idle
@@ -95,6 +96,21 @@ impl Machine {
             | AgentEvent::Gone { .. }
             | AgentEvent::ImageMade { .. }
             | AgentEvent::UsageReported(_) => {}
+        }
+    }
+
+    /// What the agent said since is lost. A turn continues: the agent was told to.
+    fn on_fell_behind(&mut self, waiting: usize) {
+        self.transcript.close_blocks(&mut self.draft, "the session did not keep up with the agent");
+        self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Agent);
+        let consequence = match self.turn {
+            Some(_) => "The agent was interrupted and continues now. What it said in between was not recorded.",
+            None => "What the agent said in between was not recorded.",
+        };
+        let message = format!("This session did not keep up with its agent: {waiting} bytes waited. {consequence}");
+        self.notify(NoticeKind::FellBehind, message);
+        if self.state == SessionState::Waiting {
+            self.set_state(SessionState::Working, None);
         }
     }
 

@@ -99,7 +99,7 @@ async fn a_dead_writer_is_noticed_and_nothing_vanishes_silently() {
     assert_eq!(heard.rejected.lock().expect("heard").len(), rejected + 1);
     assert!(matches!(store.flush().await, Err(StoreError::WriterDied)));
     assert!(matches!(store.probe().await, Err(StoreError::WriterDied)));
-    assert_eq!(seqs(store, session).await, [], "reading still works");
+    assert!(seqs(store, session).await.is_empty(), "reading still works");
     store.close().await;
 }
 

@@ -146,6 +146,7 @@ impl Agent {
                 prompt: crate::model::PromptId::from_number(last_prompt),
                 reason: "no".to_owned(),
             },
+            35 if random.one_in(2) => AgentEvent::FellBehind { waiting: 1 },
             35 => AgentEvent::Outdated,
             36 if random.one_in(3) => AgentEvent::Gone { reason: "it crashed".to_owned() },
             _ => self.finish(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::model::{
     BudgetNews, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Response, Seq,
-    SessionBudget, SessionId, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
+    SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
 };
 use crate::session::machine::fold::{Fold, Replay};
 use crate::session::machine::{Batch, Entry};
@@ -174,6 +174,7 @@ impl Store {
                 closed_at: None,
                 last_seq: self.committed(),
                 pending: 0,
+                origin: SessionOrigin::default(),
             },
             next_seq: records.next_seq,
             agent_session_id: records.agent_session_id.clone(),
