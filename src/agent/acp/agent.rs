@@ -140,7 +140,7 @@ impl Agent {
         }
         self.about = About::read(&said);
         self.life.is_called(self.about.version.clone());
-        match self.about.version.as_deref().and_then(|version| settings.quarantine.reason(&settings.name, version)) {
+        match settings.quarantine.reason(&settings.name, self.about.version.as_deref()) {
             Some(reason) => Err(StartError::Permanent(reason)),
             None => Ok(()),
         }

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::Mutex;
 
 use super::wire::{Stream, Voice};
-use crate::agent::{AgentProcess, BoxFuture, Pulse};
+use crate::agent::{AgentProcess, BoxFuture, Liveness};
 use crate::process::{ChildProcess, ProcessProbe, SpawnError, StderrTail};
 
 /// A method that no agent has. The protocol has no ping; a refusal is an answer too.
@@ -103,14 +103,14 @@ impl Life {
     }
 }
 
-impl Pulse for Life {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+impl Liveness for Life {
+    fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             let before = self.processor_time().await;
             let mut heard = self.stream.heard();
             heard.mark_unchanged();
             // One that takes nothing any more may still say something.
-            let _ = self.voice.call(&json!("pulse"), PING, &json!({}));
+            let _ = self.voice.call(&json!("liveness"), PING, &json!({}));
             let answered = tokio::time::timeout(within, heard.changed()).await.is_ok();
             answered || self.processor_time().await > before
         })

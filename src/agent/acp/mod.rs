@@ -45,7 +45,7 @@ pub use settings::AcpSettings;
 use super::copilot::{Copilot, LOGIN_HINT, spec_of_cli_for_model_at};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
-    ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
+    ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
 use history::History;
@@ -164,7 +164,7 @@ impl Acp {
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
         let launch = self.launch(&spec.environment, spec.working_directory.as_deref()).await;
         let mut launch = launch.map_err(StartError::Permanent)?;
-        let servers = mcp_servers::of_session(&self.settings.mcp_servers, &spec).unwrap_or_default();
+        let servers = spec.all_mcp_servers(&self.settings.mcp_servers);
         let mut model = spec.model.clone();
         let (mut server_file, mut uses_github) = (None, false);
         if let Kin::Copilot(copilot) = &self.kin {
@@ -191,7 +191,7 @@ impl Acp {
         self.remember(version, models, &life);
         let task = tokio::spawn(link.serve(early, commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
-            .with_pulse(life)
+            .with_liveness(life)
             .with_restored(restored))
     }
 
@@ -212,10 +212,9 @@ impl Acp {
                 let of_copilot = Runtime::readiness(copilot.as_ref()).await;
                 let problem = match (&of_copilot.program, copilot.cli().await) {
                     (Some(_), Err(problem)) => Some(problem),
-                    (Some(program), Ok(_)) => program
-                        .version
-                        .as_deref()
-                        .and_then(|version| self.settings.quarantine.reason(Self::COPILOT, version)),
+                    (Some(program), Ok(_)) => {
+                        self.settings.quarantine.reason(Self::COPILOT, program.version.as_deref())
+                    }
                     (None, _) => None,
                 };
                 Readiness {
@@ -227,9 +226,7 @@ impl Acp {
             Kin::Configured(_) => {
                 let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
                 let version = self.known.lock().0.clone();
-                let quarantine = version
-                    .as_deref()
-                    .and_then(|version| self.settings.quarantine.reason(&self.settings.name, version));
+                let quarantine = self.settings.quarantine.reason(&self.settings.name, version.as_deref());
                 match program::find(&self.settings, version) {
                     Ok(program) => Readiness {
                         ready: quarantine.is_none(),

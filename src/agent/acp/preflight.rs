@@ -13,8 +13,16 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
     let launch = match acp.launch(&acp.settings.environment, None).await {
         Ok(launch) => launch,
         Err(problem) => {
-            let hint = "sessions on this runtime cannot be started; others can";
-            return vec![Check::warning(named("program"), problem, hint)];
+            return match &acp.kin {
+                // The runtime `copilot` reports it, once for the agent.
+                Kin::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
+                Kin::Copilot(_) => vec![Check::info(named("program"), problem, "this runtime needs the full CLI")],
+                // Somebody configured it, so it should be there.
+                Kin::Configured(_) => {
+                    let hint = "install the program, or correct its command in the configuration";
+                    vec![Check::failure(named("program"), problem, hint)]
+                }
+            };
         }
     };
     let mut checks = vec![Check::ok(named("program"), launch.program.display().to_string())];
@@ -25,7 +33,7 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
             about
         }
         Err(error) => {
-            let hint = "run the program by hand to see what is wrong with it";
+            let hint = "run the program in a terminal to see what is wrong with it";
             checks.push(Check::failure(named("protocol"), error.to_string(), hint));
             return checks;
         }
@@ -34,10 +42,8 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
     let who = if about.name.is_empty() { acp.settings.title.clone() } else { about.name.clone() };
     let version = about.version.as_deref().unwrap_or("of unknown version");
     let can = |word: &'static str, can: bool| can.then_some(word);
-    let abilities: Vec<&str> = [can("takes up sessions again", about.loads), can("lists sessions", about.lists)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let abilities: Vec<&str> =
+        [can("resumes sessions", about.loads), can("lists sessions", about.lists)].into_iter().flatten().collect();
     let abilities = if abilities.is_empty() { "keeps no sessions".to_owned() } else { abilities.join(", ") };
     checks.push(Check::ok(named("protocol"), format!("{who} {version} answers, {abilities}")));
     checks.push(login(acp, &about.logins).await);

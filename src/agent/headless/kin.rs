@@ -10,7 +10,7 @@ use super::{claude, copilot};
 use crate::agent::copilot::Copilot;
 use crate::agent::program::{FoundProgram, Programs};
 use crate::agent::transcript::StreamReader;
-use crate::agent::{Freshness, Model, ModelList, Runtime as _, StartError, StartSpec, mcp_servers};
+use crate::agent::{Freshness, Model, ModelList, Runtime as _, StartError, StartSpec};
 
 /// Names that Claude Code itself takes for its newest models.
 const SHORT_NAMES: [&str; 3] = ["sonnet", "opus", "haiku"];
@@ -62,7 +62,7 @@ impl Shared {
     pub fn check_options(&self, spec: &StartSpec) -> Result<(), String> {
         match self.kin {
             Kin::Copilot(_) => copilot::check_options(&spec.options),
-            Kin::Claude(_) => claude::check_options(&spec.options),
+            Kin::Claude(_) => claude::check_options(spec),
         }
     }
 
@@ -116,7 +116,7 @@ impl Shared {
 
     /// How the program is started for a turn.
     pub fn invocation(&self, wanted: &Wanted<'_>) -> Result<Invocation, String> {
-        let servers = mcp_servers::of_session(&self.settings.mcp_servers, wanted.spec).unwrap_or_default();
+        let servers = wanted.spec.all_mcp_servers(&self.settings.mcp_servers);
         let mut environment = self.environment(&wanted.spec.environment);
         let invocation = match &self.kin {
             Kin::Copilot(copilot) => {

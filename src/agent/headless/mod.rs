@@ -9,6 +9,7 @@
 
 mod claude;
 mod copilot;
+mod deferred;
 mod flags;
 mod invocation;
 mod kin;
@@ -116,7 +117,7 @@ impl Headless {
         self.shared.check_options(&spec).map_err(StartError::Permanent)?;
         let program = self.shared.program().await.map_err(StartError::Permanent)?;
         let version = program.version.as_deref();
-        if let Some(reason) = version.and_then(|version| self.quarantine(version)) {
+        if let Some(reason) = self.quarantine(version) {
             return Err(StartError::Permanent(reason));
         }
         self.shared.check_login(&spec).await?;
@@ -145,7 +146,7 @@ impl Headless {
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
-            .with_pulse(life)
+            .with_liveness(life)
             .with_restored(restored))
     }
 
@@ -155,13 +156,13 @@ impl Headless {
         lives.push(Arc::downgrade(life));
     }
 
-    fn quarantine(&self, version: &str) -> Option<String> {
+    fn quarantine(&self, version: Option<&str>) -> Option<String> {
         self.shared.settings.quarantine.reason(self.shared.name, version)
     }
 
     async fn readiness(&self) -> Readiness {
         let program = self.shared.program().await;
-        let quarantine = program.as_ref().ok().and_then(|program| self.quarantine(program.version.as_deref()?));
+        let quarantine = program.as_ref().ok().and_then(|program| self.quarantine(program.version.as_deref()));
         match &self.shared.kin {
             Kin::Copilot(copilot) => {
                 let of_copilot = Runtime::readiness(copilot.as_ref()).await;
@@ -204,8 +205,19 @@ impl Headless {
         let program = match self.shared.program().await {
             Ok(program) => program,
             Err(problem) => {
-                let hint = "sessions on this runtime cannot be started; others can";
-                return vec![Check::warning(named("program"), problem, hint)];
+                return match &self.shared.kin {
+                    // The runtime `copilot` reports it, once for the agent.
+                    Kin::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
+                    Kin::Copilot(_) => vec![Check::info(named("program"), problem, "this runtime needs the full CLI")],
+                    Kin::Claude(claude) => {
+                        let hint = format!("run `{}`", claude::INSTALL_COMMAND);
+                        vec![if claude.programs.is_named() {
+                            Check::failure(named("program"), problem, hint)
+                        } else {
+                            Check::info(named("program"), "not installed", hint)
+                        }]
+                    }
+                };
             }
         };
         let version = program.version.as_deref().unwrap_or("of unknown version");
@@ -215,7 +227,7 @@ impl Headless {
         let needed = ["--output-format", "--session-id", "--resume"];
         let missing: Vec<&str> = needed.into_iter().filter(|flag| !flags.know(flag)).collect();
         checks.push(if missing.is_empty() {
-            Check::ok(named("flags"), "all that a turn needs are known")
+            Check::ok(named("flags"), "the program has every flag that a turn needs")
         } else {
             let message = format!("{version} does not know {}", missing.join(", "));
             Check::failure(named("flags"), message, "update the program")

@@ -12,7 +12,7 @@ use super::{session, session_id};
 use crate::http::app::App;
 use crate::http::body::{JsonBody, PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::{SessionBudget, SessionState};
+use crate::model::{SessionBudget, SessionOptions, SessionState};
 use crate::session::{NewSession, SessionUpdate};
 use crate::store::SessionFilter;
 
@@ -38,6 +38,8 @@ pub(in crate::http) async fn create_session(
     State(app): State<App>,
     JsonBody(body): JsonBody<CreateBody>,
 ) -> ApiResult<Response> {
+    SessionOptions::check(&body.options)
+        .map_err(|problem| ApiError::bad_request("InvalidOptions", format!("Invalid session options: {problem}.")))?;
     let new = NewSession {
         runtime: body.runtime,
         model: body.model,

@@ -6,10 +6,10 @@ use tokio::time::{Duration, Instant};
 use super::Actor;
 use super::turn::{Ending, Turn};
 use crate::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, ProcessUse, StartError, StartSpec, SuspendedTurn,
-    agent_environment,
+    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, OpeningStep, Owner, PendingConnection,
+    QueuePosition, StartError, StartSpec, SuspendedTurn, agent_environment,
 };
-use crate::model::{ErrorClass, PromptVerdict, Response, SessionState, redact};
+use crate::model::{ErrorClass, PromptVerdict, Response, SessionOptions, SessionState, redact};
 use crate::session::SessionError;
 use crate::store::Change;
 
@@ -19,7 +19,10 @@ const CLOSE_GRACE: Duration = Duration::from_secs(5);
 pub(super) enum Link {
     /// Nothing is there and nothing is under way.
     None,
-    Starting(BoxFuture<'static, Result<Connection, StartError>>),
+    /// It waits for a process, or the agent is being started.
+    Starting(Box<PendingConnection>),
+    /// It cannot be opened; resolves to why not once nothing is left of what was there before.
+    Failing(BoxFuture<'static, StartError>),
     Live(Box<Connection>),
     BackingOff {
         until: Instant,
@@ -31,7 +34,9 @@ pub(super) enum Link {
 pub(super) enum LinkNews {
     /// In the buffer.
     Events,
-    Started(Result<Connection, StartError>),
+    /// It waits for a process.
+    Queued(QueuePosition),
+    Started(Result<Box<Connection>, StartError>),
     TryAgain,
     /// The agent's side ended without saying so.
     Ended,
@@ -41,7 +46,11 @@ pub(super) enum LinkNews {
 pub(super) async fn next(link: &mut Link, buffer: &mut Vec<AgentEvent>, limit: usize) -> LinkNews {
     match link {
         Link::None => std::future::pending().await,
-        Link::Starting(start) => LinkNews::Started(start.await),
+        Link::Starting(pending) => match pending.next().await {
+            OpeningStep::Queued(position) => LinkNews::Queued(position),
+            OpeningStep::Done(outcome) => LinkNews::Started(outcome),
+        },
+        Link::Failing(error) => LinkNews::Started(Err(error.await)),
         Link::BackingOff { until } => {
             tokio::time::sleep_until(*until).await;
             LinkNews::TryAgain
@@ -68,41 +77,35 @@ impl Actor {
 
     /// Begins to open a connection.
     pub(super) fn connect(&mut self) {
-        let runtime = match self.around.runtimes.named(&self.profile.runtime) {
-            Ok(runtime) => runtime,
-            Err(error) => {
-                let error = StartError::Permanent(error.to_string());
-                self.link = Link::Starting(Box::pin(async { Err(error) }));
-                return;
-            }
-        };
         if self.turn.is_none() && self.state != SessionState::Recovering {
             self.set_state(SessionState::Starting, None);
         }
-        if !self.has_slot_for(ProcessUse::PerSession) {
-            self.link = Link::None;
-            return;
-        }
-        if let Err(problem) = self.take_lease() {
-            let error = StartError::Permanent(problem);
-            self.link = Link::Starting(Box::pin(async { Err(error) }));
-            return;
-        }
+        let options = match SessionOptions::read(&self.profile.options) {
+            Ok(options) => options,
+            Err(problem) => {
+                let error = StartError::Permanent(format!("the session's options are invalid: {problem}"));
+                self.link = Link::Failing(Box::pin(async { error }));
+                return;
+            }
+        };
         let spec = StartSpec {
-            session: self.id,
+            owner: Owner::Session(self.id),
             model: self.profile.model.clone(),
             effort: self.profile.effort.clone(),
             working_directory: self.profile.working_directory.clone(),
             system_prompt: self.profile.system_prompt.clone(),
-            options: self.profile.options.clone(),
+            provider: options.provider,
+            mcp_servers: options.mcp_servers,
+            options: options.other,
             environment: agent_environment(std::env::vars(), &self.around.settings.agent_environment),
             permissions: self.policy(),
             agent_session_id: self.agent_session_id.clone(),
             suspended: self.suspended_turn(),
         };
         // Listened for from before the question, so that no login in between is missed.
-        self.login_news = Some(runtime.credentials_changed());
-        self.link = Link::Starting(Box::pin(async move { runtime.start(spec).await }));
+        let runtime = self.around.runtimes.named(&self.profile.runtime).ok();
+        self.login_news = runtime.map(|runtime| runtime.credentials_changed());
+        self.link = Link::Starting(Box::new(self.around.runtimes.open(&self.profile.runtime, spec)));
     }
 
     /// The turn that a new connection is to go on with: one that waited for a person when the last one ended.
@@ -115,7 +118,7 @@ impl Actor {
         })
     }
 
-    pub(super) async fn on_started(&mut self, outcome: Result<Connection, StartError>) {
+    pub(super) async fn on_started(&mut self, outcome: Result<Box<Connection>, StartError>) {
         match outcome {
             Ok(connection) => {
                 // Known before the first prompt is sent, so that the agent's session is found again after a crash.
@@ -124,11 +127,7 @@ impl Actor {
                     self.journal.change(Change::AgentSession(self.agent_session_id.clone()));
                 }
                 let restored = connection.restored;
-                self.link = Link::Live(Box::new(connection));
-                if let Err(problem) = self.take_lease() {
-                    self.disconnect().await;
-                    return self.fail(ErrorClass::Configuration, problem);
-                }
+                self.link = Link::Live(connection);
                 self.tell_restored(restored).await;
                 if self.turn.is_some() {
                     self.deliver_answers();
@@ -148,6 +147,8 @@ impl Actor {
     pub(super) fn try_again(&mut self) -> Result<(), SessionError> {
         match self.state {
             SessionState::Closed => Err(SessionError::Closed),
+            // It keeps its position in the queue.
+            _ if matches!(self.link, Link::Starting(_)) => Ok(()),
             SessionState::NeedsLogin | SessionState::Failed | SessionState::Recovering => {
                 self.deaths = 0;
                 self.connect();
@@ -159,7 +160,6 @@ impl Actor {
 
     pub(super) fn on_start_failed(&mut self, error: &StartError) {
         self.link = Link::None;
-        self.slot = None;
         let message = redact(&error.to_string()).into_owned();
         tracing::warn!(session = %self.id, error = %message, "the agent could not be started");
         if self.turn.is_some() {
@@ -244,9 +244,9 @@ impl Actor {
             if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None) {
                 let error = StartError::Temporary("the agent took no commands any more".to_owned());
                 // The old link is gone before a new one is opened.
-                self.link = Link::Starting(Box::pin(async move {
+                self.link = Link::Failing(Box::pin(async move {
                     let _ = tokio::time::timeout(CLOSE_GRACE, connection.close()).await;
-                    Err(error)
+                    error
                 }));
             }
         }
@@ -264,9 +264,7 @@ impl Actor {
         {
             tracing::warn!(session = %self.id, "the agent did not go away in time");
         }
-        // Only now may somebody else drive the agent's session, or have its process.
-        self.lease = None;
-        (self.slot, self.place) = (None, None);
+        (self.turn_slot, self.slot_request) = (None, None);
     }
 }
 

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use tokio::sync::oneshot;
 
+use super::connecting::Link;
 use super::turn::Ending;
 use super::{Actor, Command, SessionUpdate};
 use crate::agent::AgentCommand;
@@ -161,10 +162,22 @@ impl Actor {
                 self.write_notice("warning", warning);
             }
             let (model, effort) = (self.profile.model.clone(), self.profile.effort.clone());
+            if let Link::Starting(pending) = &mut self.link
+                && let Some(spec) = pending.spec_mut()
+            {
+                (spec.model, spec.effort) = (model.clone(), effort.clone());
+            }
             self.send(AgentCommand::Configure { model, effort });
         }
+        let policy = self.policy();
+        if permits
+            && let Link::Starting(pending) = &mut self.link
+            && let Some(spec) = pending.spec_mut()
+        {
+            spec.permissions = policy.clone();
+        }
         if permits && !self.capabilities().permissions {
-            self.send(AgentCommand::Permit(self.policy()));
+            self.send(AgentCommand::Permit(policy));
         }
         self.post();
         Ok(())

@@ -42,10 +42,8 @@ use turn::Turn;
 use super::blocks::Blocks;
 use super::bulletin::{Bulletin, BulletinEntry, PendingBrief};
 use super::day_usage::DayUsage;
-use super::leases::{Lease, Leases};
-use super::slots::{Place, Slot, Slots};
 use super::{SessionLog, SessionSettings};
-use crate::agent::{AgentEvent, BoxFuture, Runtimes};
+use crate::agent::{AgentEvent, BoxFuture, ProcessSlot, Runtimes, SlotRequest};
 use crate::model::{BudgetNews, Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
 use crate::store::{Change, Store, StoreHealth, StoredSession};
 
@@ -64,8 +62,6 @@ pub(super) struct Surroundings {
     pub runtimes: Runtimes,
     pub settings: SessionSettings,
     pub bulletin: Arc<Bulletin>,
-    pub leases: Leases,
-    pub slots: Slots,
     /// What all sessions have used today.
     pub day_usage: DayUsage,
     /// Events of agents that nobody knows, over all sessions.
@@ -92,12 +88,10 @@ pub(super) struct Actor {
     requests: Requests,
     link: Link,
     silence: Silence,
-    /// The right to drive the agent's own session.
-    lease: Option<Lease>,
-    /// The right to have a process, where the agent takes one of its own.
-    slot: Option<Slot>,
-    /// Where the session stands in line for that.
-    place: Option<Place>,
+    /// The process of the running turn, where the agent takes one for each.
+    turn_slot: Option<ProcessSlot>,
+    /// The request for that, while the session waits for it.
+    slot_request: Option<SlotRequest>,
     /// What the agent is told of a conversation that it has lost, with the next prompt.
     recap: Option<String>,
     /// Resolves when somebody may have logged in since the agent was last started.
@@ -154,9 +148,8 @@ impl Actor {
             blocks: Blocks::default(),
             requests: Requests::new(requests),
             link: Link::None,
-            lease: None,
-            slot: None,
-            place: None,
+            turn_slot: None,
+            slot_request: None,
             recap: None,
             lost_session: None,
             login_news: None,
@@ -210,8 +203,12 @@ impl Actor {
                 news = connecting::next(&mut self.link, &mut self.buffer, EVENTS_PER_STEP), if listens => {
                     self.on_news(news, full).await;
                 }
-                served = queueing::served(&mut self.place), if self.place.is_some() => self.on_served(served).await,
-                () = self.around.slots.wanted(), if self.could_give_up_slot() => self.give_up_slot().await,
+                step = queueing::next(&mut self.slot_request), if self.slot_request.is_some() => {
+                    self.on_slot_step(step).await;
+                }
+                () = self.around.runtimes.process_wanted(), if self.could_give_up_process() => {
+                    self.give_up_process().await;
+                }
                 lives = self.silence.looked(), if self.silence.is_looked_at() => self.on_looked(lives).await,
                 _ = head.changed(), if full => {}
                 () = stopping.cancelled() => {
@@ -249,6 +246,7 @@ impl Actor {
                 }
                 self.buffer = buffer;
             }
+            LinkNews::Queued(position) => self.on_queued(position),
             LinkNews::Started(outcome) => self.on_started(outcome).await,
             LinkNews::TryAgain => self.connect(),
             LinkNews::Ended => {

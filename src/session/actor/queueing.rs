@@ -1,54 +1,48 @@
-//! The line for agent processes: joined before one is started, left when it is gone.
+//! The queue for agent processes: a session waits for its own, and gives up one that it does not need.
 
 use super::Actor;
 use super::connecting::Link;
-use crate::agent::ProcessUse;
+use crate::agent::{QueuePosition, SlotRequest, SlotStep};
 use crate::model::SessionState;
-use crate::session::slots::{Place, Served};
 use crate::store::Change;
 
 impl Actor {
-    /// Whether a process may be started for this use. If not, the session stands in line from here on.
-    pub(super) fn has_slot_for(&mut self, processes: ProcessUse) -> bool {
-        let needs_one = self.capabilities().processes == processes;
-        if needs_one && self.slot.is_none() && self.place.is_none() {
-            self.place = Some(self.around.slots.join());
+    /// Whether a turn may begin as far as processes go. If not, the session waits for one from here on.
+    pub(super) fn has_slot_for_turn(&mut self) -> bool {
+        let Link::Live(connection) = &self.link else { return false };
+        if self.turn_slot.is_none() && self.slot_request.is_none() {
+            self.slot_request = connection.request_turn_slot();
         }
-        !needs_one || self.slot.is_some()
+        self.slot_request.is_none()
     }
 
-    pub(super) async fn on_served(&mut self, served: Served) {
-        match served {
-            Served::Position(position) => {
-                let limit = self.around.slots.limit();
-                let detail = format!(
-                    "waits for one of {limit} agent processes (limits.agent_processes), position {position} in the line"
-                );
-                let state = if self.state == SessionState::Recovering { self.state } else { SessionState::Starting };
-                self.set_state(state, Some(detail));
-            }
-            Served::Slot(slot) => {
-                self.place = None;
-                self.slot = Some(slot);
-                if matches!(self.link, Link::None) {
-                    self.connect();
-                } else {
-                    self.set_state(SessionState::Ready, None);
-                    self.go_on().await;
-                }
+    pub(super) async fn on_slot_step(&mut self, step: SlotStep) {
+        match step {
+            SlotStep::Queued(position) => self.on_queued(position),
+            SlotStep::Granted(slot) => {
+                self.slot_request = None;
+                self.turn_slot = Some(slot);
+                self.set_state(SessionState::Ready, None);
+                self.go_on().await;
             }
         }
+    }
+
+    pub(super) fn on_queued(&mut self, position: QueuePosition) {
+        let state = if self.state == SessionState::Recovering { self.state } else { SessionState::Starting };
+        self.set_state(state, Some(position.to_string()));
     }
 
     /// Whether the session keeps a process that it does not need and would get again.
-    pub(super) fn could_give_up_slot(&self) -> bool {
+    pub(super) fn could_give_up_process(&self) -> bool {
         let is_idle = self.turn.is_none() && self.agent_turn.is_none() && self.prompts.is_empty();
-        is_idle && self.slot.is_some() && matches!(self.link, Link::Live(_)) && self.capabilities().session_resume
+        let Link::Live(connection) = &self.link else { return false };
+        is_idle && connection.holds_process() && self.capabilities().session_resume
     }
 
     /// Somebody waits for a process: this one is ended, and comes back with the next prompt.
-    pub(super) async fn give_up_slot(&mut self) {
-        if !self.could_give_up_slot() {
+    pub(super) async fn give_up_process(&mut self) {
+        if !self.could_give_up_process() {
             return;
         }
         tracing::info!(session = %self.id, "an idle agent makes room for another session");
@@ -62,10 +56,10 @@ impl Actor {
     }
 }
 
-/// What happens in the line; nothing for somebody who does not stand in it.
-pub(super) async fn served(place: &mut Option<Place>) -> Served {
-    match place {
-        Some(place) => place.served().await,
+/// The next step of a request for a process; nothing for a session that does not wait for one.
+pub(super) async fn next(request: &mut Option<SlotRequest>) -> SlotStep {
+    match request {
+        Some(request) => request.next().await,
         None => std::future::pending().await,
     }
 }

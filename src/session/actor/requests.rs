@@ -6,7 +6,9 @@ use tokio::time::Instant;
 use super::connecting::Link;
 use super::{Actor, PendingBriefs};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
-use crate::model::{Callback, Decision, OpenRequest, PermissionPolicy, RequestBody, Response, SessionState, Verdict};
+use crate::model::{
+    Callback, Decision, OpenRequest, PermissionPolicy, PolicyAnswer, RequestBody, Response, SessionState,
+};
 use crate::session::bulletin::PendingBrief;
 use crate::session::{AnswerError, SessionError};
 use crate::store::Change;
@@ -59,11 +61,9 @@ impl Actor {
     }
 
     pub(super) fn on_request(&mut self, agent_request_id: String, body: RequestBody) {
-        let verdict = match &body {
-            RequestBody::Permission { tool, .. } => self.policy().verdict(tool),
-            RequestBody::Question { .. } => Verdict::Ask,
-        };
-        if verdict == Verdict::Allow {
+        let configured = &self.around.settings.permissions.rules;
+        let policy_answer = self.profile.permissions.answer_with(configured, &body);
+        if policy_answer == PolicyAnswer::Allow {
             let answer = RequestAnswer::Permission { decision: Decision::AllowOnce, feedback: None };
             self.send(AgentCommand::Answer { agent_request_id, answer });
             return;
@@ -73,9 +73,9 @@ impl Actor {
         let request = OpenRequest { request_id: request_id.clone(), agent_request_id: agent_request_id.clone(), body };
         self.journal.write(&asked(&request));
         self.journal.change(Change::RequestOpened(request.clone()));
-        if let Verdict::Deny(by) = verdict {
-            self.write_answer(&request, Decision::Deny.as_str(), None, by);
-            let feedback = Some(format!("denied by the session's permission {by}"));
+        if let PolicyAnswer::Deny(reason) = policy_answer {
+            self.write_answer(&request, Decision::Deny.as_str(), None, reason.as_str());
+            let feedback = Some(reason.feedback());
             let answer = RequestAnswer::Permission { decision: Decision::Deny, feedback };
             self.send(AgentCommand::Answer { agent_request_id, answer });
             return;

@@ -8,25 +8,6 @@ use crate::model::{PromptVerdict, SessionState};
 const RECAP_CHARACTERS: usize = 600;
 
 impl Actor {
-    /// The right to drive the agent's own session, which another session of ours may have. Gives who, if so.
-    pub(super) fn take_lease(&mut self) -> Result<(), String> {
-        let Some(agent_session) = &self.agent_session_id else { return Ok(()) };
-        let runtime = self.around.runtimes.named(&self.profile.runtime).ok();
-        let family = runtime.as_ref().map_or(self.profile.runtime.as_str(), |runtime| runtime.family());
-        if self.lease.as_ref().is_some_and(|lease| lease.is_of(family, agent_session)) {
-            return Ok(());
-        }
-        match self.around.leases.take(family, agent_session, self.id) {
-            Ok(lease) => {
-                self.lease = Some(lease);
-                Ok(())
-            }
-            Err(other) => {
-                Err(format!("{other} already drives the agent's session {agent_session}; close it there first"))
-            }
-        }
-    }
-
     /// The agent's session is missing, damaged or not listed: a new one is begun.
     pub(super) fn on_session_lost(&mut self, reason: String) {
         let lost = self.agent_session_id.take().unwrap_or_default();
@@ -34,7 +15,6 @@ impl Actor {
             session = %self.id, agent_session = %lost, code = "session-lost", %reason,
             "the agent's session could not be restored; a new one is begun"
         );
-        self.lease = None;
         // The store keeps the lost id until there is another one: a restart before that must come here again.
         self.lost_session = Some(reason);
         self.set_state(SessionState::Recovering, Some("the agent's session is lost; a new one is begun".to_owned()));

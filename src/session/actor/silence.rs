@@ -55,7 +55,7 @@ impl Actor {
         let turn = self.turn.as_ref()?;
         let Link::Live(connection) = &self.link else { return None };
         let waits_for_agent = self.requests.is_empty() && Turn::interrupt_deadline(turn).is_none();
-        (waits_for_agent && connection.pulse().is_some()).then_some(longest)
+        (waits_for_agent && connection.liveness().is_some()).then_some(longest)
     }
 
     /// When the next look begins.
@@ -68,8 +68,8 @@ impl Actor {
     pub(super) fn look_at_silent_agent(&mut self) {
         let Some(longest) = self.longest_silence() else { return };
         let Link::Live(connection) = &self.link else { return };
-        if let Some(pulse) = connection.pulse().cloned() {
-            self.silence.look = Some(Box::pin(async move { pulse.feel(longest / 2).await }));
+        if let Some(liveness) = connection.liveness().cloned() {
+            self.silence.look = Some(Box::pin(async move { liveness.probe(longest / 2).await }));
         }
     }
 
@@ -102,12 +102,12 @@ impl Actor {
     async fn cut_off(&mut self, reason: String) {
         // Nobody has to wait for the notice until the agent is gone.
         self.journal.flush();
-        let pulse = match &self.link {
-            Link::Live(connection) => connection.pulse().cloned(),
+        let liveness = match &self.link {
+            Link::Live(connection) => connection.liveness().cloned(),
             _ => None,
         };
-        if let Some(pulse) = pulse {
-            pulse.cut_off().await;
+        if let Some(liveness) = liveness {
+            liveness.cut_off().await;
         }
         self.on_agent_lost(reason).await;
     }

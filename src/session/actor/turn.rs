@@ -8,7 +8,7 @@ use super::command::prompt_id;
 use super::connecting::Link;
 use super::retrying::Attempts;
 use super::{Actor, AgentTurn, TAIL_LINGERS};
-use crate::agent::{AgentCommand, ProcessUse};
+use crate::agent::AgentCommand;
 use crate::model::{Callback, ErrorClass, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
 use crate::store::{Change, OpenTurn, QueuedPrompt, StoreHealth};
 
@@ -111,15 +111,14 @@ impl Actor {
         if self.turn.is_some() || self.prompts.is_empty() || ends || refusing {
             return;
         }
-        if !matches!(self.link, Link::Starting(_) | Link::BackingOff { .. })
+        if !matches!(self.link, Link::Starting(_) | Link::Failing(_) | Link::BackingOff { .. })
             && let Some(reason) = self.budget_refusal()
         {
             return self.end_waiting_prompts(ErrorClass::Quota, &format!("{reason}."));
         }
         match self.link {
             Link::Live(_) => self.begin_turn().await,
-            Link::Starting(_) | Link::BackingOff { .. } => {}
-            Link::None if self.place.is_some() => {}
+            Link::Starting(_) | Link::Failing(_) | Link::BackingOff { .. } => {}
             // Whoever sends a prompt may know of a login that nobody told us of.
             Link::None | Link::AwaitingLogin(_) => self.connect(),
         }
@@ -128,7 +127,7 @@ impl Actor {
     /// The turn, and the agent's own id of its session, are in the store before the agent hears of the prompt: no
     /// restart sends it twice or to another session.
     async fn begin_turn(&mut self) {
-        if !self.has_slot_for(ProcessUse::PerTurn) {
+        if !self.has_slot_for_turn() {
             return;
         }
         let Some(prompt) = self.prompts.next() else { return };
@@ -204,7 +203,7 @@ impl Actor {
             Link::Live(_) => self.send(AgentCommand::Interrupt),
             // A turn that waits for a person after a restart has no agent that could end it.
             Link::None | Link::AwaitingLogin(_) => self.end_interrupted_turn(),
-            Link::Starting(_) | Link::BackingOff { .. } => {}
+            Link::Starting(_) | Link::Failing(_) | Link::BackingOff { .. } => {}
         }
         true
     }
@@ -228,15 +227,15 @@ impl Actor {
         }
         let grace = humantime::format_duration(Duration::from_secs(self.around.settings.interrupt_grace.as_secs()));
         tracing::warn!(session = %self.id, "the agent did not end an interrupted turn in time");
-        let pulse = match &self.link {
-            Link::Live(connection) => connection.pulse().cloned(),
+        let liveness = match &self.link {
+            Link::Live(connection) => connection.liveness().cloned(),
             _ => None,
         };
-        if let Some(pulse) = pulse
-            && !pulse.feel(SIGN_OF_LIFE_WITHIN).await
+        if let Some(liveness) = liveness
+            && !liveness.probe(SIGN_OF_LIFE_WITHIN).await
         {
             // A program that shows no sign of life would keep the next turn waiting too.
-            pulse.cut_off().await;
+            liveness.cut_off().await;
         }
         self.disconnect().await;
         self.write_notice("interrupted", format!("The agent did not stop within {grace} and was cut off."));
@@ -310,9 +309,7 @@ impl Actor {
             self.resolve_prompt(number, turn.text.clone(), verdict, turn.usage.clone());
         }
         self.let_go_at = Some(Instant::now() + TAIL_LINGERS);
-        if self.capabilities().processes == ProcessUse::PerTurn {
-            self.slot = None;
-        }
+        self.turn_slot = None;
     }
 
     pub(super) fn resolve_prompt(&mut self, number: u32, text: String, verdict: PromptVerdict, usage: Usage) {
@@ -366,7 +363,8 @@ impl Actor {
             }
             self.journal.write(&Response::notice(&kind, message));
         }
-        if self.place.is_some() && !self.has_been_prompted() {
+        let waits_for_process = matches!(self.link, Link::Starting(_)) || self.slot_request.is_some();
+        if waits_for_process && self.state_detail.is_some() && !self.has_been_prompted() {
             self.write_state();
         }
     }

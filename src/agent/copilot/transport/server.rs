@@ -12,7 +12,7 @@ use crate::agent::copilot::Copilot;
 use crate::agent::copilot::program::server_arguments;
 use crate::agent::copilot::settings::CopilotSettings;
 use crate::agent::program::FoundProgram;
-use crate::agent::{AgentProcess, BoxFuture, Pulse, StartError};
+use crate::agent::{AgentProcess, BoxFuture, Liveness, StartError};
 use crate::process::{ChildProcess, ProcessProbe, ProcessSpec, SpawnError, StderrTail};
 
 /// How long it may take to say goodbye, and then to end.
@@ -87,7 +87,7 @@ impl Server {
         if let Some(version) = server.ask("status.get").await.ok().and_then(|status| text(&status, "version")) {
             server.version = version;
         }
-        match settings.quarantine.reason(Copilot::NAME, &server.version) {
+        match settings.quarantine.reason(Copilot::NAME, Some(&server.version)) {
             Some(reason) => {
                 server.end().await;
                 Err(StartError::Permanent(reason))
@@ -186,8 +186,8 @@ impl Server {
     }
 }
 
-impl Pulse for Server {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+impl Liveness for Server {
+    fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             let before = self.processor_time().await;
             let answer = tokio::time::timeout(within, self.client.call("ping", Some(json!({})))).await;

@@ -114,7 +114,7 @@ impl Servers {
     async fn get_locked(&self, running: &mut Running) -> Result<Arc<Server>, StartError> {
         if let Some(server) = running.current.clone().filter(|server| server.is_alive()) {
             // A version may be found out while it runs.
-            return match self.settings.quarantine.reason(Copilot::NAME, &server.version) {
+            return match self.settings.quarantine.reason(Copilot::NAME, Some(&server.version)) {
                 None => Ok(server),
                 Some(reason) => {
                     self.retire_current(running).await;
