@@ -13,7 +13,8 @@ use super::pending_connection::Held;
 use super::process_slots::SlotRequest;
 use super::{AgentEvent, Liveness, Owner};
 use crate::model::{
-    Attachment, Decision, McpServer, OpenRequest, PermissionPolicy, ProviderChoice, SessionOptions, merged_mcp_servers,
+    Attachment, Decision, McpServer, OpenRequest, PermissionPolicy, PromptId, ProviderChoice, SessionOptions, TurnId,
+    merged_mcp_servers,
 };
 
 /// What a runtime needs to know to open a connection.
@@ -81,7 +82,7 @@ impl StartSpec {
 #[derive(Clone, Debug)]
 pub struct SuspendedTurn {
     /// The turn's id, as the agent or we gave it.
-    pub turn_id: String,
+    pub turn_id: TurnId,
     /// The prompt of the turn.
     pub prompt: String,
     /// What it waits for.
@@ -132,7 +133,7 @@ pub enum AgentCommand {
     /// Begin a turn. Only sent while no turn runs.
     Prompt {
         /// Our id of the turn, for agents that have none.
-        turn_id: String,
+        turn_id: TurnId,
         /// What to do.
         text: String,
         /// What came along.
@@ -140,8 +141,8 @@ pub enum AgentCommand {
     },
     /// Add to the running turn. Only for runtimes with `steering`.
     Steer {
-        /// Our number of the prompt.
-        prompt: u32,
+        /// Which prompt.
+        prompt: PromptId,
         /// What to add.
         text: String,
         /// What came along.

@@ -141,7 +141,7 @@ async fn one_turn(connection: &mut Connection, number: usize, text: String) -> R
         Some(request) => Some(request.granted().await),
         None => None,
     };
-    let turn_id = format!("canary-{number}");
+    let turn_id = format!("canary-{number}").into();
     let prompt = AgentCommand::Prompt { turn_id, text, attachments: Vec::new() };
     connection.commands.send(prompt).await.map_err(|_| gone())?;
     let (mut requests, mut denials) = (0_usize, 0_usize);

@@ -13,6 +13,7 @@ mod error_class;
 mod hex;
 mod id;
 mod mcp_server;
+mod notice;
 mod permission;
 mod prompt;
 mod provider;
@@ -34,15 +35,16 @@ pub use context::ContextUsage;
 pub use day::{Day, InvalidDay};
 pub use error_class::ErrorClass;
 pub use hex::hex;
-pub use id::{InvalidSessionId, Seq, SessionId};
+pub use id::{InvalidPromptId, InvalidSessionId, PromptId, RequestId, Seq, SessionId, TurnId};
 pub use mcp_server::{McpAddress, McpServer, McpTransport, merged_mcp_servers};
+pub use notice::NoticeKind;
 pub use permission::{
     Decision, DenyReason, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, RuleDecision,
 };
 pub use prompt::{Attachment, PromptOutcome, PromptVerdict};
 pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};
 pub use redaction::{names_a_secret, redact};
-pub use request::{OpenRequest, RequestBody};
+pub use request::{AnsweredBy, OpenRequest, RequestBody, RequestOutcome};
 pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, ToolResult};
 pub use session::{SessionProfile, SessionSummary};
 pub use session_defaults::SessionDefaults;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::RequestBody;
+use super::{AnsweredBy, RequestBody};
 
 /// What happens to a permission request that no rule covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,17 +133,18 @@ pub enum DenyReason {
 }
 
 impl DenyReason {
-    /// The word used in the API and the log.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Rule => "rule",
-            Self::Mode => "mode",
-        }
-    }
-
     /// The sentence that the agent gets with the denial.
     pub fn feedback(self) -> String {
-        format!("denied by the session's permission {}", self.as_str())
+        format!("denied by the session's permission {}", AnsweredBy::from(self).as_str())
+    }
+}
+
+impl From<DenyReason> for AnsweredBy {
+    fn from(reason: DenyReason) -> Self {
+        match reason {
+            DenyReason::Rule => Self::Rule,
+            DenyReason::Mode => Self::Mode,
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use super::life::Running;
 use crate::agent::lines::{LONGEST, Line, next_line};
 use crate::agent::transcript::{ProcessEnd, StreamEnd, StreamReader};
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd};
+use crate::model::NoticeKind;
 use crate::private_file::TemporaryFile;
 use crate::process::ChildProcess;
 
@@ -158,7 +159,7 @@ impl Listener<'_> {
                     let message = format!(
                         "A line of {bytes} bytes is longer than {LONGEST} and was left out; it begins {beginning:?}."
                     );
-                    heard.push(AgentEvent::Notice { kind: "limit".to_owned(), message });
+                    heard.push(AgentEvent::Notice { kind: NoticeKind::Limit, message });
                 }
                 Ok(None) => return Ok(()),
                 Err(error) => {
@@ -172,7 +173,7 @@ impl Listener<'_> {
                     if error.code.as_deref() == Some("denied"));
                 self.events.send(event).await.map_err(|_| NobodyListens)?;
                 if let Some(message) = self.denial.take_if(|_| is_denied) {
-                    let notice = AgentEvent::Notice { kind: "unattended".to_owned(), message };
+                    let notice = AgentEvent::Notice { kind: NoticeKind::Unattended, message };
                     self.events.send(notice).await.map_err(|_| NobodyListens)?;
                 }
             }
