@@ -1,24 +1,24 @@
 //! What can be checked of an ACP agent before anybody starts a session.
 
 use super::agent::Agent;
-use super::{Acp, Kin};
+use super::{Acp, Backend};
 use crate::agent::{LoginState, Runtime as _};
 use crate::model::Check;
 
 pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
     let named = |what: &str| format!("{}: {what}", acp.name());
-    if let Kin::Copilot(copilot) = &acp.kin {
+    if let Backend::Copilot(copilot) = &acp.backend {
         copilot.look_again();
     }
     let launch = match acp.launch(&acp.settings.environment, None).await {
         Ok(launch) => launch,
         Err(problem) => {
-            return match &acp.kin {
+            return match &acp.backend {
                 // The runtime `copilot` reports it, once for the agent.
-                Kin::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
-                Kin::Copilot(_) => vec![Check::info(named("program"), problem, "this runtime needs the full CLI")],
+                Backend::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
+                Backend::Copilot(_) => vec![Check::info(named("program"), problem, "this runtime needs the full CLI")],
                 // Somebody configured it, so it should be there.
-                Kin::Configured(_) => {
+                Backend::Configured(_) => {
                     let hint = "install the program, or correct its command in the configuration";
                     vec![Check::failure(named("program"), problem, hint)]
                 }
@@ -53,13 +53,13 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
 async fn login(acp: &Acp, methods: &[String]) -> Check {
     let name = format!("{}: login", acp.name());
     let readiness = acp.readiness().await;
-    match (&acp.kin, readiness.login.state) {
-        (Kin::Copilot(_), LoginState::LoggedIn | LoginState::OwnProvider | LoginState::NotNeeded) => {
+    match (&acp.backend, readiness.login.state) {
+        (Backend::Copilot(_), LoginState::LoggedIn | LoginState::OwnProvider | LoginState::NotNeeded) => {
             Check::ok(name, readiness.hint)
         }
-        (Kin::Copilot(_), _) => Check::warning(name, "nobody is logged in", acp.settings.login_hint.clone()),
+        (Backend::Copilot(_), _) => Check::warning(name, "nobody is logged in", acp.settings.login_hint.clone()),
         // Asking would make a session that somebody would find in the agent's list.
-        (Kin::Configured(_), _) => {
+        (Backend::Configured(_), _) => {
             let how = Some(acp.settings.login_hint.clone()).filter(|hint| !hint.is_empty());
             let how = how.or_else(|| methods.first().cloned());
             let how = how.map(|how| format!("; if it wants one: {how}")).unwrap_or_default();

@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::backend::{Backend, Shared};
 use super::deferred::Deferred;
 use super::invocation::{Invocation, Wanted};
-use super::kin::{Kin, Shared};
 use super::life::Life;
 use super::totals::Totals;
 use super::turn::{NobodyListens, Turn, TurnEnd};
@@ -84,7 +84,7 @@ impl Link {
         cancelled: &CancellationToken,
     ) -> Result<(), NobodyListens> {
         let turn_id = prompt.turn_id.clone();
-        if matches!(self.shared.kin, Kin::Claude(_)) {
+        if matches!(self.shared.backend, Backend::Claude(_)) {
             // The other one says so itself.
             self.tell(AgentEvent::TurnStarted { turn_id: turn_id.clone() }).await?;
         }
@@ -162,9 +162,9 @@ impl Link {
     async fn conclude(&mut self, end: TurnEnd) -> Result<(), NobodyListens> {
         let TurnEnd { stream, process } = end;
         let failure = judge(self.shared.title(), &stream, &process);
-        let usage = match self.shared.kin {
-            Kin::Copilot(_) => self.totals.of_turn(stream.usage),
-            Kin::Claude(_) => stream.usage,
+        let usage = match self.shared.backend {
+            Backend::Copilot(_) => self.totals.of_turn(stream.usage),
+            Backend::Claude(_) => stream.usage,
         };
         if usage != Usage::default() {
             let usage = Usage { model: stream.model.clone(), ..usage };

@@ -7,12 +7,12 @@
 //!
 //! The readers of the streams stand alone: a recorded transcript is read by the same code as a live one.
 
+mod backend;
 mod claude;
 mod copilot;
 mod deferred;
 mod flags;
 mod invocation;
-mod kin;
 mod life;
 mod link;
 mod options;
@@ -40,8 +40,8 @@ use super::{
     ModelNames, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
+use backend::{Backend, Claude, Shared};
 use flags::Help;
-use kin::{Claude, Kin, Shared};
 use life::Life;
 use link::Link;
 use totals::Totals;
@@ -74,7 +74,7 @@ impl Headless {
             image_input: true,
             ..Self::common()
         };
-        Self::new(Self::COPILOT, Kin::Copilot(copilot), settings, capabilities)
+        Self::new(Self::COPILOT, Backend::Copilot(copilot), settings, capabilities)
     }
 
     /// Claude Code.
@@ -90,8 +90,8 @@ impl Headless {
             bare_mode: true,
             ..Self::common()
         };
-        let kin = Kin::Claude(Box::new(Claude { programs: claude::programs(&claude), models: claude.models }));
-        Self::new(Self::CLAUDE, kin, settings, capabilities)
+        let backend = Backend::Claude(Box::new(Claude { programs: claude::programs(&claude), models: claude.models }));
+        Self::new(Self::CLAUDE, backend, settings, capabilities)
     }
 
     fn common() -> Capabilities {
@@ -108,8 +108,8 @@ impl Headless {
         }
     }
 
-    fn new(name: &'static str, kin: Kin, settings: HeadlessSettings, capabilities: Capabilities) -> Self {
-        let shared = Arc::new(Shared { name, kin, settings, help: Help::default() });
+    fn new(name: &'static str, backend: Backend, settings: HeadlessSettings, capabilities: Capabilities) -> Self {
+        let shared = Arc::new(Shared { name, backend, settings, help: Help::default() });
         Self { capabilities, shared, lives: Mutex::default() }
     }
 
@@ -163,8 +163,8 @@ impl Headless {
     async fn readiness(&self) -> Readiness {
         let program = self.shared.program().await;
         let quarantine = program.as_ref().ok().and_then(|program| self.quarantine(program.version.as_deref()));
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => {
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => {
                 let of_copilot = Runtime::readiness(copilot.as_ref()).await;
                 let problem = of_copilot.program.as_ref().and_then(|_| program.err()).or(quarantine);
                 Readiness {
@@ -173,7 +173,7 @@ impl Headless {
                     ..of_copilot
                 }
             }
-            Kin::Claude(_) => {
+            Backend::Claude(_) => {
                 let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
                 match program {
                     Ok(program) => Readiness {
@@ -198,18 +198,20 @@ impl Headless {
 
     async fn checks(&self) -> Vec<Check> {
         let named = |what: &str| format!("{}: {what}", self.shared.name);
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.look_again(),
-            Kin::Claude(claude) => claude.programs.look_again(),
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.look_again(),
+            Backend::Claude(claude) => claude.programs.look_again(),
         }
         let program = match self.shared.program().await {
             Ok(program) => program,
             Err(problem) => {
-                return match &self.shared.kin {
+                return match &self.shared.backend {
                     // The runtime `copilot` reports it, once for the agent.
-                    Kin::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
-                    Kin::Copilot(_) => vec![Check::info(named("program"), problem, "this runtime needs the full CLI")],
-                    Kin::Claude(claude) => {
+                    Backend::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
+                    Backend::Copilot(_) => {
+                        vec![Check::info(named("program"), problem, "this runtime needs the full CLI")]
+                    }
+                    Backend::Claude(claude) => {
                         let hint = format!("run `{}`", claude::INSTALL_COMMAND);
                         vec![if claude.programs.is_named() {
                             Check::failure(named("program"), problem, hint)
@@ -242,9 +244,9 @@ impl Runtime for Headless {
     }
 
     fn family(&self) -> &str {
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.name(),
-            Kin::Claude(_) => self.name(),
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.name(),
+            Backend::Claude(_) => self.name(),
         }
     }
 
@@ -261,23 +263,23 @@ impl Runtime for Headless {
     }
 
     fn takes_any_model(&self, options: &Map<String, Value>) -> bool {
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.takes_any_model(options),
-            Kin::Claude(_) => true,
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.takes_any_model(options),
+            Backend::Claude(_) => true,
         }
     }
 
     fn login(&self) -> Option<&dyn Login> {
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.login(),
-            Kin::Claude(_) => None,
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.login(),
+            Backend::Claude(_) => None,
         }
     }
 
     fn credentials_changed(&self) -> BoxFuture<'static, ()> {
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.credentials_changed(),
-            Kin::Claude(_) => Box::pin(std::future::pending()),
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.credentials_changed(),
+            Backend::Claude(_) => Box::pin(std::future::pending()),
         }
     }
 
@@ -292,9 +294,9 @@ impl Runtime for Headless {
     fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
         let settings = &self.shared.settings;
         let (environment, servers) = (&settings.environment, &settings.mcp_servers);
-        Some(match self.shared.kin {
-            Kin::Copilot(_) => spec_of_cli_for_model_at(base_url, folder, environment, servers),
-            Kin::Claude(_) => claude::spec_for_model_at(base_url, folder, environment, servers),
+        Some(match self.shared.backend {
+            Backend::Copilot(_) => spec_of_cli_for_model_at(base_url, folder, environment, servers),
+            Backend::Claude(_) => claude::spec_for_model_at(base_url, folder, environment, servers),
         })
     }
 
