@@ -159,13 +159,13 @@ impl Wire {
         input: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
         let (outgoing, to_write) = mpsc::channel(OUTGOING);
-        let (sender, incoming) = mpsc::channel(INCOMING);
+        let (received, incoming) = mpsc::channel(INCOMING);
         let (stream, hangs_up, tasks) = (Arc::new(Stream::default()), CancellationToken::new(), TaskTracker::new());
         let sender = Sender { outgoing };
         tasks.spawn(write(input, to_write, hangs_up.clone()));
         let (reader_stream, reader_sender, closed) = (Arc::clone(&stream), sender.clone(), hangs_up.clone());
         tasks.spawn(async move {
-            let reading = read(BufReader::new(output), &sender, &reader_sender, &reader_stream);
+            let reading = read(BufReader::new(output), &received, &reader_sender, &reader_stream);
             tokio::select! {
                 () = reading => {}
                 // Whoever hangs up listens no more, and the program may hold its output open for ever.
