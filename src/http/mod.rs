@@ -20,7 +20,6 @@ mod metrics;
 mod pages;
 mod portal;
 mod router;
-pub mod scripted_model;
 mod serve;
 mod sse;
 mod usage_metrics;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Pulse};
+use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Liveness};
 use flightdeck::model::{BlockKey, BlockKind, PromptVerdict};
 use flightdeck::session::SessionSettings;
 
@@ -41,8 +41,8 @@ struct Hung {
     abandoned: AtomicUsize,
 }
 
-impl Pulse for Hung {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+impl Liveness for Hung {
+    fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             tokio::time::sleep(within).await;
             false
@@ -63,7 +63,7 @@ impl Pulse for Hung {
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_that_a_hung_agent_does_not_hear_ends_no_process_that_others_may_use() {
     let hung = Arc::new(Hung::default());
-    let puppet = Puppet::new(Capabilities::default(), Some(Arc::clone(&hung) as Arc<dyn Pulse>));
+    let puppet = Puppet::new(Capabilities::default(), Some(Arc::clone(&hung) as Arc<dyn Liveness>));
     let it = PuppetSession::new(puppet, SessionSettings::default()).await;
     it.prompt("go").await;
     it.puppet.prompted().await;
