@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use tokio::sync::watch;
 
 use crate::model::{Response, Seq, SessionId};
 use crate::session::clock::now;
+use crate::session::event_body::BodyEncoder;
 use crate::session::{Head, SessionLog};
 use crate::store::{Append, Change, CommitObserver, EndedBlock, EventRow, Store, StoreError, StoredEvent};
 
@@ -19,6 +19,7 @@ pub(super) struct Journal {
     settled: Seq,
     last_numbered: Seq,
     last_flushed: Seq,
+    encoder: BodyEncoder,
     events: Vec<EventRow>,
     ended_blocks: Vec<EndedBlock>,
     changes: Vec<Change>,
@@ -34,6 +35,7 @@ impl Journal {
             log,
             next_seq,
             settled: next_seq - 1,
+            encoder: BodyEncoder::default(),
             events: Vec::new(),
             ended_blocks: Vec::new(),
             changes: Vec::new(),
@@ -108,7 +110,7 @@ impl Journal {
         let seq = self.next_seq;
         self.next_seq += 1;
         self.last_numbered = seq;
-        let body = Bytes::from(response.to_json());
+        let body = self.encoder.encode(response);
         self.events.push(EventRow { seq, time: now(), block, body });
         seq
     }
@@ -119,7 +121,7 @@ impl Journal {
         }
         self.last_flushed = self.last_numbered;
         let events = std::mem::take(&mut self.events);
-        self.log.publish(events.iter().map(|event| StoredEvent {
+        self.log.stage(events.iter().map(|event| StoredEvent {
             seq: event.seq,
             time: event.time,
             body: event.body.clone(),

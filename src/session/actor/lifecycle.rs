@@ -96,7 +96,7 @@ impl Actor {
         self.journal.change(Change::ClosedAt(Some(closed_at)));
         self.journal.flush();
         let flushed = self.around.store.flush().await;
-        self.journal.log().let_go();
+        self.let_go_at = self.journal.log().let_go();
         self.journal.log().set_closed(closed_at, self.journal.last_numbered());
         Ok(flushed?)
     }

@@ -284,8 +284,7 @@ impl Actor {
     async fn on_deadline(&mut self) {
         let now = Instant::now();
         if self.let_go_at.is_some_and(|at| at <= now) {
-            self.let_go_at = None;
-            self.journal.log().let_go();
+            self.let_go_at = self.journal.log().let_go();
         }
         if self.turn.as_ref().and_then(Turn::interrupt_deadline).is_some_and(|at| at <= now) {
             self.give_up_on_interrupt().await;
