@@ -13,8 +13,10 @@ use super::viewers::{RECENTLY, ViewerGuard, Viewers};
 use crate::model::{Seq, SessionId, Timestamp};
 use crate::store::{CommitObserver, EventPage, Store, StoreError, StoredEvent};
 
-/// A reader that is less than this behind the end of the log gets every event, deltas of ended blocks included.
+/// An attached reader that is less than this behind the end of the log gets every event, deltas of ended blocks included.
 const WATCHED_TAIL_BYTES: usize = 16 * 1024 * 1024;
+/// What a watched tail holds although every attached reader has it, for readers that come now.
+const NEWCOMERS_TAIL_BYTES: usize = 1024 * 1024;
 /// What a tail holds when nobody watches, or when all tails together are large.
 const SMALL_TAIL_BYTES: usize = 64 * 1024;
 const ALL_TAILS_BYTES: usize = 256 * 1024 * 1024;
@@ -117,11 +119,21 @@ impl SessionLog {
     /// The next committed events after a number: at most `limit`, at most `max_bytes` unless one alone is larger.
     /// Empty when there is nothing new.
     pub async fn read_after(&self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<StoredEvent>, StoreError> {
-        let read = self.tail.lock().read(after, limit, max_bytes);
-        match read {
-            TailRead::Events(events) => Ok(events),
-            TailRead::CaughtUp => Ok(Vec::new()),
-            TailRead::Behind => self.read_from_store(after, limit, max_bytes).await,
+        let mut after = after;
+        loop {
+            let read = self.tail.lock().read(after, limit, max_bytes);
+            let through = match read {
+                TailRead::Events(events) => return Ok(events),
+                TailRead::CaughtUp => return Ok(Vec::new()),
+                TailRead::Behind(through) => through,
+            };
+            let mut events = self.read_from_store(after, limit, max_bytes).await?;
+            // The store has dropped the deltas of ended blocks; the tail still has its part of them.
+            events.truncate(events.partition_point(|event| event.seq <= through));
+            if !events.is_empty() {
+                return Ok(events);
+            }
+            after = through;
         }
     }
 
@@ -156,7 +168,7 @@ impl SessionLog {
     pub(super) fn let_go(&self) -> Option<Instant> {
         let lowest = self.viewers.lowest_position();
         let mut tail = self.tail.lock();
-        tail.evict_through(lowest.unwrap_or(Seq::MAX));
+        tail.evict_through(lowest.unwrap_or(Seq::MAX), 0);
         if self.budget.used() >= ALL_TAILS_BYTES {
             tail.evict(SMALL_TAIL_BYTES);
         }
@@ -194,6 +206,11 @@ impl CommitObserver for SessionLog {
             let mut tail = self.tail.lock();
             tail.commit(through);
             tail.evict(self.kept_bytes());
+            if tail.counted() > NEWCOMERS_TAIL_BYTES
+                && let Some(lowest) = self.viewers.lowest_position()
+            {
+                tail.evict_through(lowest, NEWCOMERS_TAIL_BYTES);
+            }
         }
         self.head.send_modify(|head| head.committed = head.committed.max(through));
     }
@@ -245,6 +262,23 @@ mod tests {
         assert_eq!(seqs(&log, 2).await, [3]);
         reader.has_read(3);
         assert_eq!((log.let_go(), log.budget.used()), (None, 0));
+    }
+
+    #[tokio::test]
+    async fn while_every_reader_keeps_up_little_is_held() {
+        let budget = TailBudget::default();
+        let (_folder, log) = log(budget.clone());
+        let fast = log.attach(3, LIMIT).expect("room");
+        let slow = log.attach(3, LIMIT).expect("room");
+        log.stage((4..=20_000).map(event));
+        log.committed(20_000);
+        fast.has_read(20_000);
+        assert_eq!(log.read_after(3, 1, 1).await.expect("read")[0].seq, 4, "the slow one finds the next event");
+        slow.has_read(19_999);
+        log.stage(std::iter::once(event(20_001)));
+        log.committed(20_001);
+        assert!(budget.used() <= NEWCOMERS_TAIL_BYTES, "{}", budget.used());
+        assert_eq!(seqs(&log, 19_999).await, [20_000, 20_001]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -5,7 +5,8 @@
 //! - A session's actor is the only one that numbers and appends to its log: it numbers events, stages them in the tail
 //!   and appends them to the store. A reader sees an event once the store has committed it, not before.
 //! - A reader is a cursor over store and tail. It holds nothing that grows and nothing that others wait for.
-//! - A reader less than 16 MB behind the end of the log gets every event, also the deltas of a block that has ended.
+//! - An attached reader less than 16 MB behind the end of the log gets every event, also the deltas of a block that has
+//!   ended.
 //! - Every turn that began ends with `onAgentEnd`, then `onIdle`, whatever happens to the agent or the server.
 //! - A request is answered once: the answer is committed before anybody hears of it.
 

@@ -53,8 +53,8 @@ pub(super) enum TailRead {
     Events(Vec<StoredEvent>),
     /// Nothing new.
     CaughtUp,
-    /// The reader's next event is not here any more: the store has it.
-    Behind,
+    /// The reader's next event is not here any more: the store has those up to this number.
+    Behind(Seq),
 }
 
 impl Tail {
@@ -94,11 +94,16 @@ impl Tail {
         self.give_back_room();
     }
 
-    /// Drops the committed events up to a number: every reader has them.
-    pub fn evict_through(&mut self, through: Seq) {
+    /// Drops committed events up to a number, because every reader has them, until at most `keep` bytes are left.
+    pub fn evict_through(&mut self, through: Seq, keep: usize) {
         let through = through.min(self.committed);
-        while self.evict_first(through) {}
+        while self.counted > keep && self.evict_first(through) {}
         self.give_back_room();
+    }
+
+    /// Bytes held, with large events counted only in part.
+    pub fn counted(&self) -> usize {
+        self.counted
     }
 
     pub fn is_empty(&self) -> bool {
@@ -125,7 +130,7 @@ impl Tail {
             return TailRead::CaughtUp;
         }
         if after < self.evicted_through {
-            return TailRead::Behind;
+            return TailRead::Behind(self.evicted_through);
         }
         let first = self.entries.partition_point(|event| event.seq <= after);
         let mut bytes = 0;
@@ -195,9 +200,9 @@ mod tests {
     fn a_reader_whose_next_event_was_let_go_is_behind() {
         let mut tail = tail(5..=9);
         tail.commit(8);
-        assert_eq!(tail.read(3, 10, 1000), TailRead::Behind);
+        assert_eq!(tail.read(3, 10, 1000), TailRead::Behind(4));
         tail.evict(0);
-        assert_eq!(tail.read(7, 10, 1000), TailRead::Behind);
+        assert_eq!(tail.read(7, 10, 1000), TailRead::Behind(8));
         assert_eq!(tail.read(8, 10, 1000), TailRead::CaughtUp, "9 is not committed, so it was kept and is not shown");
         tail.commit(9);
         assert_eq!(seqs(tail.read(8, 10, 1000)), [9]);
@@ -226,7 +231,7 @@ mod tests {
         tail.commit(20_001);
         tail.evict(WINDOW);
         assert_eq!(seqs(tail.read(6_000, 1, 1)), [6_001], "a reader 14 MB behind the end gets the next delta");
-        assert_eq!(tail.read(3_000, 1, 1), TailRead::Behind, "one 17 MB behind does not");
+        assert!(matches!(tail.read(3_000, 1, 1), TailRead::Behind(_)), "one 17 MB behind does not");
         for seq in 20_002..=20_010 {
             tail.push(sized(seq, 20_000_000));
             tail.commit(seq);
@@ -243,10 +248,10 @@ mod tests {
     fn what_every_reader_has_is_dropped_and_the_room_for_it_given_back() {
         let mut tail = tail(1..=10_000);
         tail.commit(9_999);
-        tail.evict_through(9_990);
+        tail.evict_through(9_990, 0);
         assert_eq!(seqs(tail.read(9_990, 3, 1000)), [9_991, 9_992, 9_993]);
         assert!(tail.entries.capacity() < 100, "{}", tail.entries.capacity());
-        tail.evict_through(Seq::MAX);
+        tail.evict_through(Seq::MAX, 0);
         assert!(!tail.is_empty(), "what is not committed stays");
     }
 
