@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-/// glibc's allocator keeps most of what long messages took; `docs/benchmarks.md` has the figures.
+/// glibc's allocator keeps most of the memory that long messages took; `docs/benchmarks.md` has the figures.
+#[cfg(target_os = "linux")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
