@@ -6,7 +6,8 @@
 //!   open ones are named there.
 //! - The portal's routes answer business errors with 200 and `{"error":"Name"}`; our own use the right status.
 //! - A handler that is dropped because its caller hung up has changed nothing, or everything it was asked to.
-//! - Nothing here waits for a reader: a slow one holds its own cursor and at most one chunk.
+//! - Nothing here waits for a reader: a slow one holds its own cursor and at most one chunk. Large events are sent from
+//!   memory that all their readers share.
 
 mod api;
 mod app;
@@ -18,6 +19,7 @@ mod guard;
 mod listen;
 mod metrics;
 mod pages;
+mod pieces;
 mod portal;
 mod router;
 mod serve;

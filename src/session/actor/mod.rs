@@ -238,8 +238,7 @@ impl Actor {
 
     async fn on_deadline(&mut self) {
         if self.let_go_at.is_some_and(|at| at <= Instant::now()) {
-            self.let_go_at = None;
-            self.journal.log().let_go();
+            self.let_go_at = self.journal.log().let_go();
         }
         let is_due = |machine: &Machine, now: &Context<'_>| machine.next_deadline(now).is_some_and(|at| at <= now.now);
         if self.with_context(is_due) {

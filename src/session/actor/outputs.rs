@@ -52,7 +52,7 @@ impl Actor {
                 Output::CountUnknown => drop(self.around.unknown_events.fetch_add(1, Ordering::Relaxed)),
                 Output::Closed { at } => {
                     let flushed = self.around.store.flush().await;
-                    self.journal.log().let_go();
+                    self.let_go_at = self.journal.log().let_go();
                     self.journal.log().set_closed(at, self.journal.last());
                     *reply = Some(Reply::Done(flushed.map_err(SessionError::Store)));
                 }
