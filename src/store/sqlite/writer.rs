@@ -72,8 +72,9 @@ impl DeathNotice {
 impl Drop for DeathNotice {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.health.send_replace(StoreHealth::Dead { reason: StoreError::WriterDied.to_string() });
+            // Whoever hears that the writer is dead finds all appends rejected.
             self.observers.all_rejected(&StoreError::WriterDied);
+            self.health.send_replace(StoreHealth::Dead { reason: StoreError::WriterDied.to_string() });
         }
     }
 }
@@ -357,13 +358,12 @@ impl Writer {
             let (Job::Append(append) | Job::Checked(append, _)) = job else { continue };
             ended += outcomes::count(append);
             let known = raised.get(&append.stream).or_else(|| self.reserved.get(&append.stream)).copied();
-            let current = match known {
-                Some(current) => current,
-                None => {
-                    let loaded = Reservation::load(&self.connection, append.stream)?;
-                    self.reserved.insert(append.stream, loaded);
-                    loaded
-                }
+            let current = if let Some(current) = known {
+                current
+            } else {
+                let loaded = Reservation::load(&self.connection, append.stream)?;
+                self.reserved.insert(append.stream, loaded);
+                loaded
             };
             let needed = current.covering(append);
             if needed != current {

@@ -137,7 +137,7 @@ pub(super) async fn a_deleted_session_leaves_nothing_but_its_usage(medium: &Medi
     store.settle().await.expect("settled");
     assert!(store.session(session).await.expect("read").is_none());
     assert!(store.load_session(session).await.expect("read").is_none());
-    assert_eq!(seqs(&store, session).await, []);
+    assert!(seqs(&store, session).await.is_empty());
     assert_eq!(store.prompt_by_key(session, "k".to_owned()).await.expect("read"), None);
     assert_eq!(store.outcomes_after(0, 9).await.expect("read"), []);
     assert_eq!(store.usage_total(day, day).await.expect("read").usage.input_tokens, Some(3));
