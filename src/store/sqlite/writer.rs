@@ -374,6 +374,12 @@ impl Writer {
     }
 
     fn announce(&self, batch: Vec<Job>, mut failures: HashMap<usize, StoreError>) {
+        // First: whoever hears that an append is committed finds its outcomes.
+        self.newest_outcome.send_if_modified(|newest| {
+            let is_newer = *newest < self.outcomes.last;
+            *newest = self.outcomes.last;
+            is_newer
+        });
         for (position, job) in batch.into_iter().enumerate() {
             let outcome = failures.remove(&position).map_or(Ok(()), Err);
             match job {
@@ -391,11 +397,6 @@ impl Writer {
                 _ => {}
             }
         }
-        self.newest_outcome.send_if_modified(|newest| {
-            let is_newer = *newest < self.outcomes.last;
-            *newest = self.outcomes.last;
-            is_newer
-        });
     }
 
     fn announce_commit(&self, append: &Append) {
