@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tokio::io::{BufReader, DuplexStream};
 use tokio::task::JoinHandle;
 
+use super::falling_behind::{CONTINUE, CONTINUED_AT_MOST};
 use super::*;
 use crate::agent::StartSpec;
 use crate::agent::copilot::transport::{Server, read_frame, write_frame};
@@ -83,7 +84,7 @@ impl Session {
 
     async fn prompt(&self, program: &mut Program) {
         let prompt =
-            AgentCommand::Prompt { turn_id: "turn-1".to_owned(), text: "go".to_owned(), attachments: Vec::new() };
+            AgentCommand::Prompt { turn_id: "turn-1".into(), text: "go".to_owned(), attachments: Vec::new() };
         self.commands.send(prompt).await.expect("taken");
         assert_eq!(program.call().await.0, "session.send");
     }
