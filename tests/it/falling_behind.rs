@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, ProcessUse, Pulse};
+use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Pulse};
 use flightdeck::model::{BlockKey, BlockKind, PromptId, PromptVerdict};
 use flightdeck::session::SessionSettings;
 
@@ -63,7 +63,7 @@ impl Pulse for Hung {
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_that_a_hung_agent_does_not_hear_ends_no_process_that_others_may_use() {
     let hung = Arc::new(Hung::default());
-    let capabilities = Capabilities { processes: ProcessUse::Shared, ..Capabilities::default() };
+    let capabilities = Capabilities { many_sessions_per_process: true, ..Capabilities::default() };
     let puppet = Puppet::new(capabilities, Some(Arc::clone(&hung) as Arc<dyn Pulse>));
     let it = PuppetSession::new(puppet, SessionSettings::default()).await;
     it.prompt("go").await;

@@ -83,8 +83,7 @@ impl Session {
     }
 
     async fn prompt(&self, program: &mut Program) {
-        let prompt =
-            AgentCommand::Prompt { turn_id: "turn-1".into(), text: "go".to_owned(), attachments: Vec::new() };
+        let prompt = AgentCommand::Prompt { turn_id: "turn-1".into(), text: "go".to_owned(), attachments: Vec::new() };
         self.commands.send(prompt).await.expect("taken");
         assert_eq!(program.call().await.0, "session.send");
     }
