@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tokio::io::{BufReader, DuplexStream};
 use tokio::task::JoinHandle;
 
+use super::falling_behind::{CONTINUE, CONTINUED_AT_MOST};
 use super::*;
 use crate::agent::StartSpec;
 use crate::agent::copilot::transport::{Server, read_frame, write_frame};
