@@ -35,18 +35,18 @@ pub use context::ContextUsage;
 pub use day::{Day, InvalidDay};
 pub use error_class::ErrorClass;
 pub use hex::hex;
-pub use id::{InvalidPromptId, InvalidSessionId, PromptId, RequestId, Seq, SessionId, TurnId};
+pub use id::{InvalidPromptId, InvalidSessionId, PromptId, RequestId, Seq, SessionId, StreamId, TurnId};
 pub use mcp_server::{McpAddress, McpServer, McpTransport, merged_mcp_servers};
 pub use notice::NoticeKind;
 pub use permission::{
     Decision, DenyReason, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, RuleDecision,
 };
-pub use prompt::{Attachment, PromptOutcome, PromptVerdict};
+pub use prompt::{Attachment, PromptOutcome, PromptVerdict, RetryHint};
 pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};
 pub use redaction::{names_a_secret, redact};
 pub use request::{AnsweredBy, OpenRequest, RequestBody, RequestOutcome};
 pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, ToolResult};
-pub use session::{SessionProfile, SessionSummary};
+pub use session::{SessionOrigin, SessionProfile, SessionSummary};
 pub use session_defaults::SessionDefaults;
 pub use session_options::SessionOptions;
 pub use state::SessionState;

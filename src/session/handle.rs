@@ -119,10 +119,12 @@ impl Session {
         match answered {
             Err(AnswerError::NotFound) => {
                 let closed = self.store.closed_request(self.id, request_id.to_string()).await;
-                match closed.map_err(SessionError::Store)? {
-                    Some(closed) => Err(AnswerError::AlreadyAnswered { closed }),
-                    None => Err(AnswerError::NotFound),
+                if let Some(closed) = closed.map_err(SessionError::Store)? {
+                    return Err(AnswerError::AlreadyAnswered { closed });
                 }
+                // Perhaps it was closed and the disk has not taken that yet; then the disk is the reason.
+                self.store.all_written().await.map_err(SessionError::Store)?;
+                Err(AnswerError::NotFound)
             }
             other => other,
         }

@@ -10,7 +10,6 @@
 
 mod actor;
 mod adopt;
-mod blocks;
 mod budget;
 mod bulletin;
 mod choice;
@@ -22,9 +21,10 @@ mod handle;
 mod housekeeping;
 mod live;
 mod log;
+mod machine;
 mod readers;
-mod responses;
 mod scribe;
+mod search_text;
 mod sessions;
 mod settings;
 mod tail;

@@ -97,7 +97,7 @@ async fn folder(app: &App, id: &str) -> ApiResult<Result<PathBuf, String>> {
         return Ok(Err("This session has no folder to work in, so nothing can change in it.".to_owned()));
     };
     // The roots may be other ones than when the session was made.
-    match check_working_directory(&folder.to_string_lossy(), &app.sessions().settings().roots).await {
+    match check_working_directory(&folder, &app.sessions().settings().roots).await {
         Err(error @ WorkingDirectoryError::NotAllowed(_)) => {
             Err(ApiError::new(StatusCode::FORBIDDEN, working_directory_error(&error), sentence(&error)))
         }

@@ -1,0 +1,215 @@
+//! The connection to the agent: queueing for a process, starting, ending.
+
+use std::sync::Arc;
+
+use tokio::time::Duration;
+
+use super::{Actor, Input};
+use crate::agent::{
+    AgentCommand, AgentEvent, BoxFuture, Connection, Liveness, OpeningStep, Owner, PendingConnection, QueuePosition,
+    SlotRequest, SlotStep, StartError, StartSpec, SuspendedTurn, agent_environment,
+};
+use crate::model::{SessionOptions, redact};
+use crate::session::machine::{Disconnect, Opened};
+
+/// How long an agent may take to go away before it is left to itself.
+const CLOSE_GRACE: Duration = Duration::from_secs(5);
+/// How long an agent that did not stop its turn may take to respond.
+const RESPONDS_WITHIN: Duration = Duration::from_secs(2);
+
+pub(super) enum Link {
+    None,
+    /// In the queue for a process, or the agent is being started.
+    Opening(Box<PendingConnection>),
+    /// It cannot be opened.
+    Failed(Box<StartError>),
+    Live(Box<Connection>),
+    AwaitingLogin,
+}
+
+pub(super) enum LinkNews {
+    /// In the buffer.
+    Events,
+    Queued(QueuePosition),
+    Opened(Result<Box<Connection>, StartError>),
+    /// The agent's side ended without saying so.
+    Ended,
+}
+
+/// What the link does next. May be dropped at any point without losing anything.
+pub(super) async fn next(link: &mut Link, buffer: &mut Vec<AgentEvent>, limit: usize) -> LinkNews {
+    match link {
+        Link::None | Link::AwaitingLogin => std::future::pending().await,
+        Link::Opening(pending) => match pending.next().await {
+            OpeningStep::Queued(position) => LinkNews::Queued(position),
+            OpeningStep::Done(outcome) => LinkNews::Opened(outcome),
+        },
+        Link::Failed(_) => match std::mem::replace(link, Link::None) {
+            Link::Failed(error) => LinkNews::Opened(Err(*error)),
+            _ => std::future::pending().await,
+        },
+        Link::Live(connection) => match connection.events.recv_many(buffer, limit).await {
+            0 => LinkNews::Ended,
+            _ => LinkNews::Events,
+        },
+    }
+}
+
+/// The next step of a request for a turn's process; nothing for a session that does not wait for one.
+pub(super) async fn slot_step(request: &mut Option<SlotRequest>) -> SlotStep {
+    match request {
+        Some(request) => request.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// What a probe finds. May be dropped at any point without losing anything.
+pub(super) async fn probed(probe: &mut Option<BoxFuture<'static, bool>>) -> bool {
+    match probe {
+        Some(probe) => probe.await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Resolves when somebody may have logged in.
+pub(super) async fn login(news: &mut Option<BoxFuture<'static, ()>>) {
+    match news {
+        Some(news) => news.await,
+        None => std::future::pending().await,
+    }
+}
+
+impl Actor {
+    /// Begins to open a connection.
+    pub(super) fn open(&mut self, agent_session_id: Option<String>, suspended: Option<SuspendedTurn>) {
+        let profile = self.machine.profile();
+        let settings = &self.around.settings;
+        let options = match SessionOptions::read(&profile.options) {
+            Ok(options) => options,
+            Err(problem) => {
+                let error = StartError::Permanent(format!("the session's options are invalid: {problem}"));
+                return self.link = Link::Failed(Box::new(error));
+            }
+        };
+        let spec = StartSpec {
+            owner: Owner::Session(self.id),
+            model: profile.model.clone(),
+            effort: profile.effort.clone(),
+            working_directory: profile.working_directory.clone(),
+            system_prompt: profile.system_prompt.clone(),
+            provider: options.provider,
+            mcp_servers: options.mcp_servers,
+            options: options.other,
+            environment: agent_environment(std::env::vars(), &settings.agent_environment),
+            permissions: self.machine.policy(&settings.permissions),
+            agent_session_id,
+            suspended,
+        };
+        // Listened for from before the start, so that no login in between is missed.
+        let runtime = self.around.runtimes.named(&profile.runtime).ok();
+        self.login_news = runtime.map(|runtime| runtime.credentials_changed());
+        self.link = Link::Opening(Box::new(self.around.runtimes.open(&profile.runtime, spec)));
+    }
+
+    /// What changed while the session waits for a process counts when its agent starts.
+    pub(super) fn update_queued(&mut self) {
+        let Link::Opening(pending) = &mut self.link else { return };
+        let Some(spec) = pending.spec_mut() else { return };
+        let profile = self.machine.profile();
+        spec.model.clone_from(&profile.model);
+        spec.effort.clone_from(&profile.effort);
+        spec.permissions = self.machine.policy(&self.around.settings.permissions);
+    }
+
+    pub(super) async fn on_opened(&mut self, outcome: Result<Box<Connection>, StartError>) {
+        match outcome {
+            Ok(connection) => {
+                let last_sent = match self.machine.needs_recap() {
+                    Some(number) => self.around.store.prompt(self.id, number).await.ok().flatten(),
+                    None => None,
+                };
+                let opened = Opened {
+                    agent_session_id: connection.agent_session_id.clone(),
+                    restored: connection.restored,
+                    can_probe: connection.liveness().is_some(),
+                    last_sent,
+                };
+                self.link = Link::Live(connection);
+                self.drive(Input::Opened(opened)).await;
+            }
+            Err(error) => {
+                self.link = Link::None;
+                let message = redact(&error.to_string()).into_owned();
+                let code = match &error {
+                    StartError::NeedsLogin(_) => "needs-login",
+                    StartError::SessionLost(_) => "session-lost",
+                    StartError::Temporary(_) => "temporary",
+                    StartError::Permanent(_) => "permanent",
+                };
+                let agent_session = self.machine.agent_session_id().unwrap_or_default();
+                tracing::warn!(
+                    session = %self.id, agent_session, code, error = %message, "the agent could not be started"
+                );
+                self.drive(Input::OpenFailed(error)).await;
+            }
+        }
+    }
+
+    /// The connection is of no more use.
+    pub(super) async fn lose(&mut self, reason: String) {
+        tracing::warn!(session = %self.id, reason = %redact(&reason), "the agent is gone");
+        self.drive(Input::Lost(reason)).await;
+    }
+
+    /// Sends a command to the agent. Returns whether it took it: one that does not keep up with a handful of commands is
+    /// as good as gone; one that closed its channel says so itself.
+    pub(super) fn send(&mut self, command: AgentCommand) -> bool {
+        use tokio::sync::mpsc::error::TrySendError;
+        let Link::Live(connection) = &self.link else { return true };
+        !matches!(connection.commands.try_send(command), Err(TrySendError::Full(_)))
+    }
+
+    /// Ends the link, if there is one, and waits a bounded time for the agent to go away.
+    pub(super) async fn disconnect(&mut self, how: Disconnect) {
+        // Nothing that it said may be numbered after what is written now.
+        self.held.take();
+        self.buffer.clear();
+        self.probe = None;
+        self.unsent.clear();
+        if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None) {
+            let runtime = self.around.runtimes.named(&self.machine.profile().runtime);
+            let is_shared = runtime.is_ok_and(|runtime| runtime.capabilities().many_sessions_per_process);
+            let may_end = !is_shared || self.around.settings.recovery.end_hung;
+            end_program(connection.liveness().cloned(), how, may_end).await;
+            if tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err() {
+                tracing::warn!(session = %self.id, "the agent did not go away in time");
+            }
+        }
+        (self.turn_slot, self.slot_request) = (None, None);
+    }
+
+    pub(super) async fn send_committed(&mut self) {
+        let committed = self.journal.committed();
+        while self.unsent.front().is_some_and(|(after, _)| *after <= committed) {
+            let Some((_, command)) = self.unsent.pop_front() else { return };
+            if !self.send(command) {
+                return self.lose("the agent took no more commands".to_owned()).await;
+            }
+        }
+    }
+}
+
+/// Ends the program of an agent that is hung. One that other sessions use is ended only where that is configured, because
+/// they lose their turns with it.
+async fn end_program(liveness: Option<Arc<dyn Liveness>>, how: Disconnect, may_end: bool) {
+    let Some(liveness) = liveness else { return };
+    match how {
+        Disconnect::Politely => {}
+        Disconnect::Hung => liveness.cut_off().await,
+        Disconnect::Unresponsive => {
+            if may_end && !liveness.probe(RESPONDS_WITHIN).await {
+                liveness.cut_off().await;
+            }
+        }
+    }
+}
