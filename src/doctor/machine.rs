@@ -47,10 +47,12 @@ pub(super) async fn database_check(store: &Store) -> Check {
     }
     match store.problems().await {
         Ok(problems) if problems.is_empty() => Check::ok(name, "intact and writable"),
-        Ok(problems) => {
-            Check::failure(name, problems.join("; "), "stop the server, move the database away and restore a backup")
-        }
-        Err(error) => Check::failure(name, error.to_string(), "look at the disk, then start the server again"),
+        Ok(problems) => Check::failure(
+            name,
+            problems.join("; "),
+            "stop the server, move the database file away, and restore a backup",
+        ),
+        Err(error) => Check::failure(name, error.to_string(), "check the disk, then restart the server"),
     }
 }
 

@@ -144,12 +144,7 @@ async fn options_of_a_new_session_are_checked_before_anything_is_written() {
     ] {
         let body = json!({ "runtime": "demo", "options": options });
         let reply = server.http().post_json("/api/copilot/session", &body).await;
-        assert_eq!(
-            (reply.status.as_u16(), &reply.json()["error"]),
-            (400, &json!("InvalidOptions")),
-            "{}",
-            reply.text()
-        );
+        assert_eq!(reply.error(400), "InvalidOptions", "{}", reply.text());
         let message = reply.json()["message"].as_str().expect("a sentence").to_owned();
         assert!(words.iter().all(|word| message.contains(word)), "{message}");
     }

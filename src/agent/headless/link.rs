@@ -41,12 +41,13 @@ impl Link {
     pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, cancelled: CancellationToken) {
         let mut deferred = Deferred::default();
         loop {
-            let command = match deferred.next() {
-                Some(command) => Some(command),
-                None => tokio::select! {
+            let command = if let Some(command) = deferred.next() {
+                Some(command)
+            } else {
+                tokio::select! {
                     command = commands.recv() => command,
                     () = cancelled.cancelled() => None,
-                },
+                }
             };
             let obeyed = match command {
                 None => return,
