@@ -25,5 +25,5 @@ pub use mcp_server::McpServer;
 pub use paths::{ConfigPaths, repository_root};
 pub use provider::{Provider, ProviderKind, WireApi};
 pub use session_layers::SessionLayers;
-pub use settings::{AuthMode, Config, Copilot, Limits, Permissions, Resume, Server};
+pub use settings::{AuthMode, Config, Copilot, Limits, Permissions, Recovery, Resume, Server};
 pub use span::Span;

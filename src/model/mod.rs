@@ -1,6 +1,6 @@
-//! Plain values that every room speaks: ids, responses, states, permissions, usage.
+//! Plain values that every module uses: ids, responses, states, permissions, usage.
 //!
-//! What must always hold here: no I/O, no clock, no task. A value of this room means the same in the store,
+//! What must always hold here: no I/O, no clock, no task. A value of this module means the same in the store,
 //! in a session and on the wire, so whoever changes a type here changes the product's vocabulary.
 
 mod background_task;
@@ -12,6 +12,7 @@ mod day;
 mod error_class;
 mod hex;
 mod id;
+mod notice;
 mod permission;
 mod prompt;
 mod redaction;
@@ -22,6 +23,7 @@ mod session_defaults;
 mod state;
 mod timestamp;
 mod usage;
+mod words;
 
 pub use background_task::BackgroundTask;
 pub use block::{BlockKey, BlockKind};
@@ -32,6 +34,7 @@ pub use day::{Day, InvalidDay};
 pub use error_class::ErrorClass;
 pub use hex::hex;
 pub use id::{InvalidSessionId, Seq, SessionId};
+pub use notice::NoticeKind;
 pub use permission::{Decision, PermissionMode, PermissionPolicy, PermissionRule, RuleDecision, Verdict};
 pub use prompt::{Attachment, PromptOutcome, PromptVerdict};
 pub use redaction::{names_a_secret, redact};

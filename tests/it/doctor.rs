@@ -1,17 +1,15 @@
 //! The permission canary, with agents that behave and agents that do not.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, ModelList, Quarantine, Readiness,
-    RequestAnswer, Runtime, Runtimes, StartError, StartSpec,
-};
+use flightdeck::agent::{AgentCommand, AgentEvent, Quarantine, RequestAnswer, Runtime, Runtimes};
 use flightdeck::doctor::{CanaryOutcome, Patient, examine, sing, verdict};
-use flightdeck::model::{CheckVerdict, RequestBody, SessionId};
+use flightdeck::model::{CheckVerdict, RequestBody};
 use flightdeck::store::{DataFolder, Store, StoreSettings};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+
+use crate::fake_runtime::{AgentSide, FakeRuntime};
 
 /// What an agent makes of a denial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,54 +20,12 @@ enum Character {
     Dies,
 }
 
-/// An agent whose every prompt is `@@… PATH`, and whose every deed is to make that file.
-struct Suspect {
-    character: Character,
-    capabilities: Capabilities,
-}
-
-impl Suspect {
-    fn new(character: Character) -> Self {
-        Self { character, capabilities: Capabilities::default() }
-    }
-}
-
-impl Runtime for Suspect {
-    fn name(&self) -> &'static str {
-        "suspect"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-    fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async { Readiness::ready("") })
-    }
-    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
-        Box::pin(async { ModelList::default() })
-    }
-    fn version(&self) -> BoxFuture<'_, Option<String>> {
-        Box::pin(async { Some("1.2.3".to_owned()) })
-    }
-    fn spec_for_model_at(&self, _: &str, folder: &Path) -> Option<StartSpec> {
-        Some(StartSpec {
-            session: SessionId::from_number(1),
-            model: String::new(),
-            effort: None,
-            working_directory: Some(folder.to_owned()),
-            system_prompt: None,
-            options: serde_json::Map::new(),
-            environment: std::collections::BTreeMap::new(),
-            permissions: flightdeck::model::PermissionPolicy::default(),
-            agent_session_id: None,
-            suspended: None,
-        })
-    }
-    fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
-        let (commands, heard) = mpsc::channel(4);
-        let (voice, events) = mpsc::channel(16);
-        let task = tokio::spawn(play(self.character, heard, voice));
-        Box::pin(async { Ok(Connection::new(commands, events, None, task, CancellationToken::new())) })
-    }
+/// An agent that gets prompts such as `@@… PATH`, and whose only action is to create that file.
+fn suspect(character: Character) -> FakeRuntime {
+    let behaviour = move |AgentSide { commands, events }: AgentSide| play(character, commands, events);
+    let mut runtime = FakeRuntime::new("suspect", behaviour);
+    runtime.version = Some("1.2.3".to_owned());
+    runtime
 }
 
 async fn play(character: Character, mut heard: mpsc::Receiver<AgentCommand>, voice: mpsc::Sender<AgentEvent>) {
@@ -121,11 +77,11 @@ async fn a_denial_that_is_obeyed_ignored_or_never_asked_for_is_told_apart() {
         ),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
-        let outcome = sing(&Suspect::new(character), "http://nowhere", folder.path()).await;
+        let outcome = sing(&suspect(character), "http://nowhere", folder.path()).await;
         assert_eq!(outcome, Some(expected), "{character:?}");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let outcome = sing(&Suspect::new(Character::Dies), "http://nowhere", folder.path()).await;
+    let outcome = sing(&suspect(Character::Dies), "http://nowhere", folder.path()).await;
     assert!(matches!(outcome, Some(CanaryOutcome::Silent { .. })), "{outcome:?}");
 }
 
@@ -141,7 +97,7 @@ async fn a_version_that_does_what_it_was_denied_is_locked_out_until_it_behaves()
         let patient = Patient {
             data_folder: folder.path(),
             store: &store,
-            runtimes: &Runtimes::new(vec![Arc::new(Suspect::new(character)) as Arc<dyn Runtime>]),
+            runtimes: &Runtimes::new(vec![Arc::new(suspect(character)) as Arc<dyn Runtime>]),
             quarantine: &quarantine,
             model_url: Some("http://nowhere".to_owned()),
         };

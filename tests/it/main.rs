@@ -9,6 +9,9 @@ mod command_line;
 mod copilot;
 mod demo;
 mod doctor;
+mod documentation;
+#[path = "../fake_runtime/mod.rs"]
+mod fake_runtime;
 mod folders;
 mod fuzz_corpus;
 mod headless;
@@ -24,6 +27,7 @@ mod routes;
 mod security;
 mod sessions;
 mod silence;
+mod slow_store;
 mod storage;
 mod stream;
 mod support;

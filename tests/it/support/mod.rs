@@ -3,12 +3,14 @@
 mod client;
 mod copilot;
 mod github;
+pub mod markdown;
 mod port;
 mod processes;
 mod puppet;
 mod raw;
 mod server;
 mod session;
+pub mod source;
 mod written_log;
 
 pub use client::{EventStream, Http, Reply, SseEvent};

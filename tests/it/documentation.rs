@@ -1,0 +1,208 @@
+//! `docs/api.md` and `docs/configuration.md` say what the code does: nothing is missing and nothing is left over.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use flightdeck::agent::Capabilities;
+use flightdeck::config::Config;
+use flightdeck::model::{ErrorClass, NoticeKind, SessionState};
+use serde_json::Value;
+
+use crate::support::markdown::{code_spans, section, table_rows};
+use crate::support::source::{project_file, source_files};
+
+type Words = BTreeSet<String>;
+
+fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Words {
+    words.into_iter().map(str::to_owned).collect()
+}
+
+fn api() -> String {
+    project_file("docs/api.md")
+}
+
+/// What stands in the first column of a section's tables.
+fn first_column(text: &str, heading: &str) -> Words {
+    table_rows(section(text, heading)).iter().flat_map(|row| words(code_spans(&row[0]))).collect()
+}
+
+/// The part of a source file before its unit tests.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]").next().unwrap_or_default()
+}
+
+/// The string literals of Rust code. Good enough for sources without raw strings that hold quotes.
+fn literals(text: &str) -> impl Iterator<Item = &str> {
+    text.split('"').skip(1).step_by(2)
+}
+
+/// The methods and the path of a route, with parameters reduced to `{}`, because only code needs their names.
+fn route(method: &str, path: &str) -> String {
+    let path = path.split('?').next().unwrap_or_default();
+    let segment = |segment: &str| if segment.contains('{') { "{}".to_owned() } else { segment.to_owned() };
+    format!("{method} {}", path.split('/').map(segment).collect::<Vec<_>>().join("/"))
+}
+
+/// The routes that the router serves.
+fn served_routes() -> Words {
+    let source = project_file("src/http/router.rs");
+    let mut routes = Words::new();
+    for call in source.split(".route(").skip(1) {
+        let path = literals(call).next().expect("a path");
+        let methods = call.split("\n        .").next().unwrap_or(call);
+        let methods = &methods[methods.find(path).expect("there") + path.len()..];
+        let has = |word: &str| {
+            methods.contains(&format!(" {word}("))
+                || methods.contains(&format!(".{word}("))
+                || methods.contains(&format!("({word}("))
+        };
+        for (word, served) in [
+            ("either", ["GET", "POST"].as_slice()),
+            ("get", &["GET"]),
+            ("post", &["POST"]),
+            ("patch", &["PATCH"]),
+            ("put", &["PUT"]),
+            ("delete", &["DELETE"]),
+        ] {
+            if has(word) {
+                routes.extend(served.iter().map(|method| route(method, path)));
+            }
+        }
+    }
+    assert!(routes.len() > 50, "the router was not understood: {routes:?}");
+    routes
+}
+
+/// The routes that `docs/api.md` lists: `METHOD /path`, or `/path` alone for the portal's, which take GET and POST.
+fn documented_routes() -> Words {
+    let text = api();
+    let mut routes = Words::new();
+    for row in table_rows(section(&text, "# The API")) {
+        for span in code_spans(&row[0]) {
+            match span.split_once(' ') {
+                Some((method, path)) if path.starts_with('/') => {
+                    routes.insert(route(method, path));
+                }
+                None if span.starts_with("/api/") => {
+                    routes.extend(["GET", "POST"].map(|method| route(method, span)));
+                }
+                _ => {}
+            }
+        }
+    }
+    routes
+}
+
+#[test]
+fn every_route_is_documented_and_every_documented_route_exists() {
+    assert_eq!(documented_routes(), served_routes(), "left: docs/api.md, right: src/http/router.rs");
+}
+
+/// Whether a word is written like the name of an error: at least two humps.
+fn is_camel_case(word: &str) -> bool {
+    let humps = word.chars().filter(char::is_ascii_uppercase).count();
+    let begins = word.chars().next().is_some_and(|letter| letter.is_ascii_uppercase());
+    begins && humps >= 2 && humps < word.len() / 2 && word.chars().all(|letter| letter.is_ascii_alphanumeric())
+}
+
+/// The error names that `src/http` can answer with.
+fn emitted_errors() -> Words {
+    let mut names = Words::new();
+    for file in source_files("http").iter().filter(|file| !file.path.contains("scripted_model")) {
+        let text = without_tests(&file.text).replace("\\\"", "\"");
+        names.extend(literals(&text).filter(|word| is_camel_case(word)).map(str::to_owned));
+        // A name of one hump, such as `Unauthorized`, is recognised by the status before it.
+        for after_status in text.split("StatusCode::").skip(1) {
+            let rest = after_status.trim_start_matches(|letter: char| letter.is_ascii_uppercase() || letter == '_');
+            let after_comma = rest.trim_start_matches(',').trim_start();
+            if let Some(name) = after_comma.strip_prefix('"').and_then(|literal| literal.split('"').next()) {
+                names.insert(name.to_owned());
+            }
+        }
+    }
+    names
+}
+
+#[test]
+fn every_error_name_is_documented_and_every_documented_one_exists() {
+    let text = api();
+    let documented: Words =
+        table_rows(section(&text, "## Errors")).iter().flat_map(|row| words(code_spans(&row[1]))).collect();
+    assert_eq!(documented, emitted_errors(), "left: docs/api.md, right: src/http");
+}
+
+#[test]
+fn every_callback_and_each_of_its_fields_is_documented() {
+    let source = project_file("src/model/response.rs");
+    let names = without_tests(&source).split("rename = \"").skip(1).filter_map(|rest| rest.split('"').next());
+    let callbacks: Words = names.filter(|name| name.starts_with("on")).map(str::to_owned).collect();
+    assert!(callbacks.len() > 20, "{callbacks:?}");
+    assert_eq!(first_column(&api(), "### Callbacks"), callbacks, "left: docs/api.md, right: src/model/response.rs");
+}
+
+#[test]
+fn every_notice_kind_state_error_class_and_capability_is_documented() {
+    let text = api();
+    assert_eq!(first_column(&text, "### Notices"), words(NoticeKind::ALL.map(NoticeKind::as_str)));
+    assert_eq!(first_column(&text, "## States"), words(SessionState::ALL.map(SessionState::as_str)));
+    assert_eq!(first_column(&text, "### Error classes"), words(ErrorClass::ALL.map(ErrorClass::as_str)));
+    let capabilities = serde_json::to_value(Capabilities::default()).expect("JSON");
+    let names = capabilities.as_object().expect("an object").keys().map(String::as_str);
+    assert_eq!(first_column(&text, "## Capabilities"), words(names));
+}
+
+/// Every setting with its default, as a person would write it. Tables of names are left out.
+fn defaults() -> BTreeMap<String, String> {
+    fn flatten(prefix: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+        let text = match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    let key = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
+                    flatten(&key, value, into);
+                }
+                return;
+            }
+            Value::String(text) => text.clone(),
+            Value::Array(items) if items.is_empty() => String::new(),
+            Value::Number(number) if number.as_f64() == Some(0.0) => "0".to_owned(),
+            other => other.to_string(),
+        };
+        into.insert(prefix.to_owned(), text);
+    }
+    let mut defaults = BTreeMap::new();
+    flatten("", &serde_json::to_value(Config::default()).expect("plain values"), &mut defaults);
+    assert!(defaults.contains_key("server.port"), "{defaults:?}");
+    defaults
+}
+
+#[test]
+fn every_setting_is_documented_with_its_default() {
+    let text = project_file("docs/configuration.md");
+    let mut documented = BTreeMap::new();
+    for row in table_rows(section(&text, "## All settings")) {
+        let spans = code_spans(&row[0]);
+        let [key] = spans.as_slice() else { panic!("one setting in each row: {row:?}") };
+        // Words in parentheses say what an empty value stands for.
+        let default = if row[1].starts_with('(') { String::new() } else { row[1].trim_matches('`').to_owned() };
+        let before = documented.insert((*key).to_owned(), default);
+        assert_eq!(before, None, "{key} is documented twice");
+    }
+    assert_eq!(documented, defaults(), "left: docs/configuration.md, right: src/config/settings.rs");
+}
+
+#[test]
+fn every_key_of_a_provider_an_mcp_server_and_an_acp_agent_is_documented() {
+    /// The error about a key that does not exist lists those that do.
+    fn known_keys(table: &str) -> Words {
+        let config = serde_json::json!({ table: { "name": { "no_such_key": 1 } } });
+        let error = serde_json::from_value::<Config>(config).expect_err("refused").to_string();
+        words(code_spans(error.split("expected one of").nth(1).expect("a list")))
+    }
+    let text = project_file("docs/configuration.md");
+    for (heading, known) in [
+        ("## Providers", known_keys("providers")),
+        ("## MCP servers", known_keys("mcp_servers")),
+        ("## ACP agents", known_keys("acp")),
+    ] {
+        assert_eq!(first_column(&text, heading), known, "{heading}");
+    }
+}
