@@ -13,7 +13,8 @@ use flightdeck::model::{PermissionPolicy, SessionId};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-const QUEUE: usize = 64;
+/// Commands or events that may wait in a connection.
+pub const QUEUE: usize = 64;
 
 /// The agent's end of a connection.
 pub struct AgentSide {

@@ -109,12 +109,14 @@ fn emitted_errors() -> Words {
     let mut names = Words::new();
     for file in source_files("http").iter().filter(|file| !file.path.contains("scripted_model")) {
         let text = without_tests(&file.text).replace("\\\"", "\"");
-        names.extend(literals(&text).filter(|word| is_camel_case(word)).map(str::to_owned));
+        // Both sides of every quote: a name may also stand in a string that is JSON itself.
+        names.extend(text.split('"').filter(|word| is_camel_case(word)).map(str::to_owned));
         // A name of one hump, such as `Unauthorized`, is recognised by the status before it.
         for after_status in text.split("StatusCode::").skip(1) {
             let rest = after_status.trim_start_matches(|letter: char| letter.is_ascii_uppercase() || letter == '_');
             let after_comma = rest.trim_start_matches(',').trim_start();
-            if let Some(name) = after_comma.strip_prefix('"').and_then(|literal| literal.split('"').next()) {
+            let name = after_comma.strip_prefix('"').and_then(|literal| literal.split('"').next()).unwrap_or_default();
+            if name.chars().next().is_some_and(char::is_uppercase) && name.chars().all(char::is_alphanumeric) {
                 names.insert(name.to_owned());
             }
         }

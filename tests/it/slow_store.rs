@@ -23,10 +23,8 @@ async fn check(ending: Ending) {
     let database = rusqlite::Connection::open(it.data().join("flightdeck.db")).expect("opened");
     database.busy_timeout(std::time::Duration::from_secs(5)).expect("set");
     database.execute_batch("BEGIN IMMEDIATE").expect("locked");
-    let mut said = String::new();
     for number in 0..DELTAS {
         let delta = format!("{number} ");
-        said.push_str(&delta);
         it.say(AgentEvent::BlockDelta { key: BlockKey::new(BlockKind::Message, "m"), delta }).await;
     }
     let end = async {
@@ -53,7 +51,12 @@ async fn check(ending: Ending) {
     assert_eq!(names[names.len() - 2..], ["onAgentEnd", "onIdle"], "{ending:?}");
     let ends: Vec<_> = log.iter().filter(|response| response["callback"] == "onEndMessage").collect();
     assert_eq!(ends.len(), 1, "{ending:?}");
-    assert_eq!(ends[0]["completeContent"], said.as_str(), "{ending:?}");
+    let content = ends[0]["completeContent"].as_str().expect("text");
+    // Whoever closes a session does not wait for what is still in the agent's queue.
+    let left_in_queue = if matches!(ending, Ending::Close) { crate::fake_runtime::QUEUE } else { 0 };
+    let numbers: Vec<usize> = content.split_whitespace().map(|number| number.parse().expect("a number")).collect();
+    assert!(numbers.len() >= DELTAS - left_in_queue, "{ending:?}: {} of {DELTAS}", numbers.len());
+    assert!(numbers.iter().enumerate().all(|(at, number)| at == *number), "{ending:?}: in order, without gaps");
     it.end().await;
 }
 

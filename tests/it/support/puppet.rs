@@ -138,8 +138,13 @@ impl PuppetSession {
     }
 
     pub async fn log(&self) -> Vec<Value> {
-        let events = self.session.log().read_after(0, 1_000, 1 << 20).await.expect("read");
-        events.iter().map(|event| serde_json::from_slice(&event.body).expect("JSON")).collect()
+        let (mut responses, mut after) = (Vec::new(), 0);
+        loop {
+            let events = self.session.log().read_after(after, 1_000, 1 << 20).await.expect("read");
+            let Some(last) = events.last() else { return responses };
+            after = last.seq;
+            responses.extend(events.iter().map(|event| serde_json::from_slice::<Value>(&event.body).expect("JSON")));
+        }
     }
 
     /// The messages of all notices of a kind.
