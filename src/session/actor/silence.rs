@@ -74,6 +74,7 @@ impl Actor {
     }
 
     pub(super) async fn on_looked(&mut self, lives: bool) {
+        tracing::debug!(session = %self.id, lives, "a silent agent was probed");
         if lives {
             self.silence.ends();
             return;
