@@ -20,6 +20,7 @@ mod live;
 mod live_token;
 mod log_property;
 mod permissions;
+mod readme;
 mod rendering;
 mod replay;
 mod retrying;

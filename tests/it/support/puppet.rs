@@ -144,6 +144,7 @@ impl PuppetSession {
             let Some(last) = events.last() else { return responses };
             after = last.seq;
             responses.extend(events.iter().map(|event| serde_json::from_slice::<Value>(&event.body).expect("JSON")));
+            responses.iter().for_each(super::assert_notice_is_known);
         }
     }
 

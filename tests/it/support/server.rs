@@ -194,7 +194,7 @@ impl Server {
     }
 
     pub fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.builder.data.clone().unwrap_or_else(|| self.folder.path().join("data"))
     }
 
     /// A folder that sessions may work in.
