@@ -1,7 +1,7 @@
 //! The configuration: built-in defaults, the user's file, the project's file, environment, flags; the later wins.
 //!
 //! What must always hold here: an unknown key is an error that names the nearest known one, every value knows where it
-//! came from, and a project's file (which arrives with somebody else's repository) may set only what cannot harm.
+//! came from, and a project's file (which comes with somebody else's repository) may set only what is harmless.
 
 mod acp_agent;
 mod budget;
