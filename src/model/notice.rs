@@ -1,33 +1,35 @@
-//! The kinds of notices.
+//! Notices: lines in a session's log that are neither the agent's answer nor a tool's output.
 
 use super::words::words;
 
 words! {
-    /// What a notice is about. The message is for people, the kind for programs.
+    /// What a notice is about, for programs.
     pub enum NoticeKind {
-        /// The session was imported from another client.
+        /// The session was imported from another tool.
         Adopted = "adopted",
-        /// A budget is nearly or fully used, or cannot be checked.
+        /// A budget is nearly spent, spent, or cannot be checked.
         Budget = "budget",
-        /// The agent's commands changed.
+        /// The commands the agent offers.
         Commands = "commands",
-        /// The agent shortened the conversation to make room.
+        /// The agent shortened its memory of the conversation.
         Compaction = "compaction",
-        /// The session runs on the demo agent.
+        /// The session runs on the scripted demo agent.
         Demo = "demo",
-        /// Queued prompts were not sent.
+        /// Queued prompts were dropped because the session was closed.
         Dropped = "dropped",
-        /// The agent could not restore its session and started a new one without the earlier conversation.
+        /// The session's events were produced faster than they could be stored.
+        FellBehind = "fell-behind",
+        /// The agent's own session was lost and a new one was started.
         FreshSession = "fresh-session",
         /// The agent is unresponsive.
         Hung = "hung",
-        /// The agent's session was restored without its last messages.
+        /// The agent's own record of its last turn has no clean end.
         Incomplete = "incomplete",
-        /// General information.
+        /// Anything else worth knowing.
         Info = "info",
-        /// A turn was interrupted.
+        /// A turn was cut short.
         Interrupted = "interrupted",
-        /// Something was too large and was cut or left out.
+        /// Something exceeded a limit and was shortened or left out.
         Limit = "limit",
         /// The agent needs a login.
         LoginNeeded = "login-needed",
@@ -37,17 +39,25 @@ words! {
         Mode = "mode",
         /// The model changed.
         Model = "model",
-        /// The agent's plan changed.
+        /// The agent's plan.
         Plan = "plan",
-        /// A turn, or a request to the model, failed for a transient reason and is retried.
+        /// A failed attempt is repeated.
         Retrying = "retrying",
-        /// A sub-agent started or ended.
+        /// A sub-agent started, finished or failed.
         SubAgent = "sub-agent",
         /// The agent says that its task is complete.
         TaskComplete = "task-complete",
-        /// A request was denied because nobody can or did answer it.
+        /// A request was closed because nobody was there to answer it.
         Unattended = "unattended",
-        /// Something needs attention.
+        /// Something is wrong but does not stop the work.
         Warning = "warning",
+    }
+}
+
+impl NoticeKind {
+    /// Whether it describes a state rather than an event: agents repeat these with every turn, and a repetition says
+    /// nothing new.
+    pub fn is_repeated(self) -> bool {
+        matches!(self, Self::Commands | Self::LoginNeeded | Self::Mcp)
     }
 }

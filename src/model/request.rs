@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::words::words;
+use super::{Decision, RequestId};
+
 /// What an agent wants to know.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
@@ -52,7 +55,7 @@ impl RequestBody {
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
     /// Our id, unique within the session for good.
-    pub request_id: String,
+    pub request_id: RequestId,
     /// The id the agent knows the request by.
     pub agent_request_id: String,
     /// What is asked.
@@ -66,5 +69,63 @@ impl OpenRequest {
             RequestBody::Permission { title, .. } => title,
             RequestBody::Question { question, .. } => question,
         }
+    }
+}
+
+words! {
+    /// How a request was closed.
+    pub enum RequestOutcome {
+        /// Permitted this time.
+        AllowOnce = "allow-once",
+        /// Permitted for the rest of the session.
+        AllowAlways = "allow-always",
+        /// Not permitted.
+        Deny = "deny",
+        /// A question was answered.
+        Answered = "answered",
+        /// A question was declined.
+        Declined = "declined",
+        /// Nobody needs the answer any more.
+        Cancelled = "cancelled",
+        /// The agent that asked is gone.
+        AgentGone = "agent-gone",
+    }
+}
+
+impl From<Decision> for RequestOutcome {
+    fn from(decision: Decision) -> Self {
+        match decision {
+            Decision::AllowOnce => Self::AllowOnce,
+            Decision::AllowAlways => Self::AllowAlways,
+            Decision::Deny => Self::Deny,
+        }
+    }
+}
+
+words! {
+    /// Who or what closed a request.
+    pub enum AnsweredBy {
+        /// A person on the page.
+        Page = "page",
+        /// A program with the token.
+        Api = "api",
+        /// A permission rule.
+        Rule = "rule",
+        /// The permission mode.
+        Mode = "mode",
+        /// The agent withdrew it, or ended.
+        Agent = "agent",
+        /// The turn was interrupted.
+        Interrupt = "interrupt",
+        /// The session was closed.
+        Close = "close",
+        /// The server was stopped.
+        Shutdown = "shutdown",
+        /// The server was restarted.
+        Restart = "restart",
+        /// Time ran out.
+        Timeout = "timeout",
+        /// The disk refused writes.
+        Storage = "storage",
     }
 }

@@ -10,7 +10,7 @@ use super::actor::{Accepted, Adoption, Command, NewPrompt, SessionUpdate};
 use super::readers::Readers;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
-use crate::model::{PromptOutcome, Seq, SessionId};
+use crate::model::{AnsweredBy, PromptId, PromptOutcome, RequestId, Seq, SessionId};
 use crate::store::Store;
 
 /// A session that is in memory. Commands go to its actor; reading does not.
@@ -54,7 +54,7 @@ impl Session {
     }
 
     /// Waits until a prompt's turn is over.
-    pub async fn outcome(&self, prompt: u32) -> Result<PromptOutcome, SessionError> {
+    pub async fn outcome(&self, prompt: PromptId) -> Result<PromptOutcome, SessionError> {
         let pending = self.ask(|reply| Command::AwaitOutcome(prompt, reply)).await?;
         if let Some(pending) = pending {
             pending.await.map_err(|_| SessionError::ShuttingDown)?;
@@ -69,8 +69,8 @@ impl Session {
         self.stored_outcome(prompt).await?.ok_or(SessionError::NotFound)
     }
 
-    async fn stored_outcome(&self, prompt: u32) -> Result<Option<PromptOutcome>, SessionError> {
-        Ok(self.store.prompt(self.id, prompt).await?.and_then(|known| known.outcome))
+    async fn stored_outcome(&self, prompt: PromptId) -> Result<Option<PromptOutcome>, SessionError> {
+        Ok(self.store.prompt(self.id, prompt.number()).await?.and_then(|known| known.outcome))
     }
 
     /// Ends the running turn and keeps the session. Gives whether a turn was running.
@@ -105,15 +105,20 @@ impl Session {
     }
 
     /// Answers a request, exactly once.
-    pub async fn answer(&self, request_id: &str, answer: RequestAnswer, by: &str) -> Result<(), AnswerError> {
-        let (id, by) = (request_id.to_owned(), by.to_owned());
+    pub async fn answer(
+        &self,
+        request_id: &RequestId,
+        answer: RequestAnswer,
+        by: AnsweredBy,
+    ) -> Result<(), AnswerError> {
+        let id = request_id.clone();
         let answered = self
             .ask(|reply| Command::Answer { request_id: id, answer, by, reply })
             .await
             .map_err(AnswerError::Session)?;
         match answered {
             Err(AnswerError::NotFound) => {
-                let closed = self.store.closed_request(self.id, request_id.to_owned()).await;
+                let closed = self.store.closed_request(self.id, request_id.to_string()).await;
                 match closed.map_err(SessionError::Store)? {
                     Some(closed) => Err(AnswerError::AlreadyAnswered { closed }),
                     None => Err(AnswerError::NotFound),

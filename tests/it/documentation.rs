@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flightdeck::agent::Capabilities;
 use flightdeck::config::Config;
-use flightdeck::model::{ErrorClass, NoticeKind, SessionState};
+use flightdeck::model::{AnsweredBy, ErrorClass, NoticeKind, SessionState};
 use serde_json::Value;
 
 use crate::support::markdown::{code_spans, section, table_rows};
@@ -147,6 +147,11 @@ fn every_notice_kind_state_error_class_and_capability_is_documented() {
     assert_eq!(first_column(&text, "### Notices"), words(NoticeKind::ALL.map(NoticeKind::as_str)));
     assert_eq!(first_column(&text, "## States"), words(SessionState::ALL.map(SessionState::as_str)));
     assert_eq!(first_column(&text, "### Error classes"), words(ErrorClass::ALL.map(ErrorClass::as_str)));
+    let answered = table_rows(section(&text, "### Callbacks"));
+    let answered = answered.iter().find(|row| row[0] == "`onPermissionAnswered`").expect("a row");
+    let spans = words(code_spans(&answered[1]));
+    let by = words(AnsweredBy::ALL.map(AnsweredBy::as_str));
+    assert!(by.is_subset(&spans), "not documented: {:?}", by.difference(&spans));
     let capabilities = serde_json::to_value(Capabilities::default()).expect("JSON");
     let names = capabilities.as_object().expect("an object").keys().map(String::as_str);
     assert_eq!(first_column(&text, "## Capabilities"), words(names));

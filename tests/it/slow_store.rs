@@ -1,7 +1,7 @@
 //! A store that takes its time: what the agent says meanwhile is kept, in order.
 
 use flightdeck::agent::{AgentCommand, AgentEvent, Capabilities};
-use flightdeck::model::{BlockKey, BlockKind};
+use flightdeck::model::{BlockKey, BlockKind, PromptId};
 use flightdeck::session::SessionSettings;
 
 use crate::support::{Puppet, PuppetSession};
@@ -45,7 +45,7 @@ async fn check(ending: Ending) {
         database.execute_batch("ROLLBACK").expect("unlocked");
     };
     tokio::join!(end, unlock);
-    it.session.outcome(1).await.expect("over");
+    it.session.outcome(PromptId::from_number(1)).await.expect("over");
     let log = it.log().await;
     let names: Vec<&str> = log.iter().filter_map(|response| response["callback"].as_str()).collect();
     assert_eq!(names[names.len() - 2..], ["onAgentEnd", "onIdle"], "{ending:?}");
