@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// The root of the workspace, wherever the task is called from.
 pub fn workspace() -> PathBuf {
@@ -15,11 +16,14 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Prints a command and runs it. An error names the command.
+/// Prints a command, runs it and prints how long it took. An error names the command.
 pub fn run(command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}").replace('"', "");
     eprintln!("$ {shown}");
-    match command.status() {
+    let began = Instant::now();
+    let status = command.status();
+    eprintln!("took {} s: {shown}", began.elapsed().as_secs());
+    match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("`{shown}` failed: {status}")),
         Err(error) => Err(format!("`{shown}` cannot be started: {error}")),
