@@ -37,7 +37,7 @@ pub struct FoundDefaults {
 /// Finds what the configuration chooses for a session in a folder, or for one without.
 pub type FindDefaults = Arc<dyn Fn(Option<&Path>) -> FoundDefaults + Send + Sync>;
 
-/// All settings of this room.
+/// All settings of this module.
 #[derive(Clone)]
 pub struct SessionSettings {
     /// The runtime whose models stand first in lists; empty for the first that is ready.

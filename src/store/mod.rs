@@ -26,7 +26,7 @@ mod retention;
 mod schema;
 mod sessions;
 mod statistics;
-#[expect(clippy::module_inception, reason = "the noun of this room")]
+#[expect(clippy::module_inception, reason = "the noun of this module")]
 mod store;
 mod usage;
 mod writer;

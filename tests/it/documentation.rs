@@ -8,7 +8,7 @@ use flightdeck::model::{AnsweredBy, ErrorClass, NoticeKind, SessionState};
 use serde_json::Value;
 
 use crate::support::markdown::{code_spans, section, table_rows};
-use crate::support::source::{project_file, source_files};
+use crate::support::source::{code_of, project_file, source_files};
 
 type Words = BTreeSet<String>;
 
@@ -132,13 +132,44 @@ fn every_error_name_is_documented_and_every_documented_one_exists() {
     assert_eq!(documented, emitted_errors(), "left: docs/api.md, right: src/http");
 }
 
+/// The callbacks in the source of `Callback`, each with the fields of its variant as JSON names them.
+fn callbacks() -> BTreeMap<String, Words> {
+    let source = project_file("src/model/response.rs");
+    let chunks = without_tests(&source).split("rename = \"on").skip(1);
+    let callback = |chunk: &str| {
+        let (name, rest) = chunk.split_once('"').expect("a name");
+        let end = rest.find("#[serde(rename").or(rest.find("\n}")).unwrap_or(rest.len());
+        let code = code_of(&rest[..end]);
+        let before_colon = code.match_indices(": ").filter_map(|(at, _)| {
+            let name = code[..at].rsplit(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
+            (!name.is_empty()).then(|| camel_case(name))
+        });
+        (format!("on{name}"), before_colon.collect())
+    };
+    let callbacks: BTreeMap<String, Words> = chunks.map(callback).collect();
+    assert!(callbacks.len() > 20 && callbacks["onToolExecution"].contains("toolCallId"), "{callbacks:?}");
+    callbacks
+}
+
+fn camel_case(snake_case: &str) -> String {
+    let mut parts = snake_case.split('_');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |name, part| name + &part[..1].to_uppercase() + &part[1..])
+}
+
 #[test]
 fn every_callback_and_each_of_its_fields_is_documented() {
-    let source = project_file("src/model/response.rs");
-    let names = without_tests(&source).split("rename = \"").skip(1).filter_map(|rest| rest.split('"').next());
-    let callbacks: Words = names.filter(|name| name.starts_with("on")).map(str::to_owned).collect();
-    assert!(callbacks.len() > 20, "{callbacks:?}");
-    assert_eq!(first_column(&api(), "### Callbacks"), callbacks, "left: docs/api.md, right: src/model/response.rs");
+    let (text, callbacks) = (api(), callbacks());
+    let names: Words = callbacks.keys().cloned().collect();
+    assert_eq!(first_column(&text, "### Callbacks"), names, "left: docs/api.md, right: src/model/response.rs");
+    for row in table_rows(section(&text, "### Callbacks")) {
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric();
+        let documented: Words = words(row[1].split(|letter| !is_letter(letter)));
+        for name in code_spans(&row[0]) {
+            let missing: Vec<_> = callbacks[name].difference(&documented).collect();
+            assert!(missing.is_empty(), "{name} has fields that docs/api.md does not name: {missing:?}");
+        }
+    }
 }
 
 #[test]

@@ -95,8 +95,8 @@ impl TestSession {
 /// A notice has one of the documented kinds.
 pub fn assert_notice_is_known(response: &Value) {
     if response["callback"] == "onNotice" {
-        let kind = response["kind"].as_str().expect("a kind").parse::<NoticeKind>();
-        assert!(kind.is_ok(), "{response}: {}", kind.unwrap_err());
+        let kind = response["kind"].as_str().expect("a kind");
+        assert!(kind.parse::<NoticeKind>().is_ok(), "{response}");
     }
 }
 

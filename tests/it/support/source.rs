@@ -86,8 +86,8 @@ pub fn code_of(text: &str) -> String {
             rest[start..].find(&end).map_or(rest.len(), |length| start + length + end.len())
         } else if rest.starts_with("'\"'") {
             3
-        } else if rest.starts_with("'\\") {
-            rest[2..].char_indices().skip(1).find(|(_, letter)| *letter == '\'').map_or(rest.len(), |(at, _)| at + 3)
+        } else if let Some(escaped) = rest.strip_prefix("'\\") {
+            escaped.char_indices().skip(1).find(|(_, letter)| *letter == '\'').map_or(rest.len(), |(at, _)| at + 3)
         } else {
             code.push(letter);
             letter.len_utf8()
