@@ -85,7 +85,13 @@ pub enum Callback {
     #[serde(rename = "onReasoning")]
     Reasoning { reasoning_id: String, delta: String },
     #[serde(rename = "onEndReasoning")]
-    EndReasoning { reasoning_id: String, complete_content: String },
+    EndReasoning {
+        reasoning_id: String,
+        complete_content: String,
+        /// The agent never ended it; this is what there was.
+        #[serde(default, skip_serializing_if = "is_false")]
+        incomplete: bool,
+    },
     #[serde(rename = "onStartMessage")]
     StartMessage {
         message_id: String,
@@ -96,7 +102,13 @@ pub enum Callback {
     #[serde(rename = "onMessage")]
     Message { message_id: String, delta: String },
     #[serde(rename = "onEndMessage")]
-    EndMessage { message_id: String, complete_content: String },
+    EndMessage {
+        message_id: String,
+        complete_content: String,
+        /// The agent never ended it, or started it again; this is what there was, and no part of the answer.
+        #[serde(default, skip_serializing_if = "is_false")]
+        incomplete: bool,
+    },
     #[serde(rename = "onStartToolExecution")]
     StartToolExecution {
         tool_call_id: String,
@@ -175,6 +187,11 @@ pub enum Callback {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
     },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl From<Callback> for Response {

@@ -10,7 +10,6 @@
 
 mod actor;
 mod adopt;
-mod blocks;
 mod budget;
 mod bulletin;
 mod choice;
@@ -23,8 +22,8 @@ mod housekeeping;
 mod leases;
 mod live;
 mod log;
+mod machine;
 mod readers;
-mod responses;
 mod scribe;
 mod sessions;
 mod settings;

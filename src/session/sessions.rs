@@ -235,10 +235,10 @@ impl Sessions {
         let turn = stored.turn.take();
         let mut actor = Actor::new(Arc::clone(&self.shared.around), log, stored);
         match how {
-            Load::New => actor.connect_first(),
-            Load::Known => actor.take_up(turn).await?,
+            Load::New => actor.begin().await,
+            Load::Known => actor.restore(turn).await?,
             Load::AtStart => {
-                actor.take_up(turn).await?;
+                actor.restore(turn).await?;
                 if self.shared.around.settings.resume_at_start {
                     actor.resume_queue().await;
                 }

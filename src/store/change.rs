@@ -16,26 +16,29 @@ use crate::model::{
 pub struct OpenTurn {
     /// Its id.
     pub turn_id: TurnId,
-    /// Its prompt.
-    #[serde(with = "prompt_number")]
-    pub prompt: PromptId,
-    /// Its events have higher numbers than this one.
+    /// Its prompt; `None` for work that the agent does by itself.
+    #[serde(default, with = "prompt_number")]
+    pub prompt: Option<PromptId>,
+    /// Everything that is open began after this event.
     pub after: Seq,
+    /// The turn's own events follow this one; `None` when that is all that follows `after`.
+    #[serde(default)]
+    pub begun: Option<Seq>,
 }
 
 /// A turn's prompt is stored as a plain number.
 mod prompt_number {
-    use serde::{Deserialize as _, Deserializer, Serializer};
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
     use crate::model::PromptId;
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
-    pub fn serialize<S: Serializer>(prompt: &PromptId, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u32(prompt.number())
+    #[expect(clippy::ref_option, reason = "serde's signature")]
+    pub fn serialize<S: Serializer>(prompt: &Option<PromptId>, serializer: S) -> Result<S::Ok, S::Error> {
+        prompt.map(PromptId::number).serialize(serializer)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PromptId, D::Error> {
-        u32::deserialize(deserializer).map(PromptId::from_number)
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PromptId>, D::Error> {
+        Ok(Option::<u32>::deserialize(deserializer)?.map(PromptId::from_number))
     }
 }
 
