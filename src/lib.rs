@@ -1,19 +1,19 @@
 //! Flightdeck hosts coding-agent sessions on a person's own machine.
 //!
-//! The modules are rooms; `ARCHITECTURE.md` says which may use which, and `tests/it/architecture.rs` holds them to
-//! it. In reading order, from plain values outwards:
+//! `ARCHITECTURE.md` says which module may use which, and `tests/it/architecture.rs` enforces it. In reading order, from
+//! plain values outwards:
 //!
-//! - [`model`]: the vocabulary
+//! - [`model`]: ids, responses, states and the other plain values
 //! - [`private_file`]: small files that nobody else may read
+//! - [`scripted_model`]: the model that `doctor` and the tests use
 //! - [`config`]: files, environment, flags and their precedence
-//! - [`process`]: child processes, from start to end
+//! - [`process`]: child processes: started, supervised, ended
 //! - [`agent`]: what an agent runtime is, and the runtimes
 //! - [`store`]: the only SQL
 //! - [`folder`]: the folders that sessions work in, and what changed in them
 //! - [`render`]: what agents wrote, as HTML that a page may show
 //! - [`session`]: one actor per session, its log and its readers
-//! - [`scripted_model`]: the model that `doctor` and the tests use
-//! - [`doctor`]: preflight checks of all rooms
+//! - [`doctor`]: diagnostics of the machine, the database and the agents
 //! - [`http`]: the only HTTP
 //! - [`cli`]: a file per command
 

@@ -5,69 +5,38 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Readiness, Runtime,
-    Runtimes, StartError, StartSpec,
-};
+use flightdeck::agent::{AgentCommand, AgentEvent, Runtime, Runtimes};
 use flightdeck::config::{AuthMode, Limits};
 use flightdeck::http::auth::{Auth, AuthSettings, ServerToken};
 use flightdeck::http::{AllowedHosts, App, AppParts, Guard, Listeners, serve};
 use flightdeck::model::{BlockKey, BlockKind};
 use flightdeck::session::{NewPrompt, NewSession, SessionSettings, Sessions, SessionsParts};
 use flightdeck::store::{DataFolder, Store, StoreSettings};
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use crate::fake_runtime::{AgentSide, FakeRuntime};
 use crate::process::Process;
 use crate::report::{Report, percentile};
 use crate::viewer::Viewer;
 
 /// An agent whose deltas carry the moment they were written.
-struct Stamping {
-    capabilities: Capabilities,
-    epoch: Instant,
-    rate: u32,
-    count: u32,
-}
-
-impl Runtime for Stamping {
-    fn name(&self) -> &'static str {
-        "stamping"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-    fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async { Readiness::ready("") })
-    }
-    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
-        let model = Model { name: "m".to_owned(), id: "m".to_owned(), multiplier: 1.0, hidden: false };
-        Box::pin(async { ModelList::known(vec![model]) })
-    }
-    fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
-        let (commands, mut heard) = mpsc::channel(4);
-        let (voice, events) = mpsc::channel(512);
-        let (epoch, rate, count) = (self.epoch, self.rate, self.count);
-        let task = tokio::spawn(async move {
-            while let Some(command) = heard.recv().await {
-                if !matches!(command, AgentCommand::Prompt { .. }) {
-                    continue;
-                }
-                let began = tokio::time::Instant::now();
-                for number in 0..count {
-                    tokio::time::sleep_until(began + Duration::from_secs(number.into()) / rate).await;
-                    let key = BlockKey::new(BlockKind::Message, "m");
-                    let delta = epoch.elapsed().as_nanos().to_string();
-                    if voice.send(AgentEvent::BlockDelta { key, delta }).await.is_err() {
-                        return;
-                    }
-                }
-                if voice.send(AgentEvent::Idle).await.is_err() {
-                    return;
-                }
+async fn stamp(AgentSide { mut commands, events }: AgentSide, epoch: Instant, rate: u32, count: u32) {
+    while let Some(command) = commands.recv().await {
+        if !matches!(command, AgentCommand::Prompt { .. }) {
+            continue;
+        }
+        let began = tokio::time::Instant::now();
+        for number in 0..count {
+            tokio::time::sleep_until(began + Duration::from_secs(number.into()) / rate).await;
+            let key = BlockKey::new(BlockKind::Message, "m");
+            let delta = epoch.elapsed().as_nanos().to_string();
+            if events.send(AgentEvent::BlockDelta { key, delta }).await.is_err() {
+                return;
             }
-        });
-        Box::pin(async move { Ok(Connection::new(commands, events, None, task, CancellationToken::new())) })
+        }
+        if events.send(AgentEvent::Idle).await.is_err() {
+            return;
+        }
     }
 }
 
@@ -93,7 +62,7 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
     let store = Store::open(&folder, StoreSettings::default()).expect("opened");
     let epoch = Instant::now();
     let stopping = CancellationToken::new();
-    let runtime = Stamping { capabilities: Capabilities::default(), epoch, rate, count };
+    let runtime = FakeRuntime::new("stamping", move |agent| stamp(agent, epoch, rate, count));
     let sessions = Sessions::new(SessionsParts {
         store: store.clone(),
         runtimes: Runtimes::new(vec![Arc::new(runtime) as Arc<dyn Runtime>]),

@@ -4,6 +4,9 @@
 //! the table says which one it was.
 
 mod copilot;
+#[path = "../../tests/fake_runtime/mod.rs"]
+#[expect(dead_code, reason = "tests use more of it")]
+mod fake_runtime;
 mod full_speed;
 mod history;
 mod latency;

@@ -9,7 +9,7 @@ use toml::Value;
 
 use crate::config::{ConfigPaths, Loaded, Place, Sources, load};
 
-/// Hosts coding-agent sessions on your own machine.
+/// Runs coding agents on your machine as durable sessions.
 #[derive(Debug, Parser)]
 #[command(name = "flightdeck", version)]
 pub(super) struct Arguments {
@@ -23,51 +23,51 @@ pub(super) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Start the server (what happens without a command)
+    /// Start the server (the default command)
     Serve(ServeFlags),
     /// Open the running server in the browser, logged in
     Open(OpenFlags),
     /// Stop the running server
     Stop,
-    /// Show every setting and where its value came from, or change one
+    /// Show every setting and where its value came from, or change a setting
     Config {
         #[command(subcommand)]
         command: Option<ConfigCommand>,
     },
-    /// Show the models there are to choose from
+    /// List the available models
     Models(ModelsFlags),
-    /// Show the agents and what is missing, or install one
+    /// List the agents and what they need, or install one
     Agents {
         #[command(subcommand)]
         command: Option<AgentsCommand>,
     },
-    /// Show what was used: tokens, premium requests, money
+    /// Show usage: tokens, premium requests, cost
     Usage(UsageFlags),
-    /// Check this machine, its agents and our own folder
+    /// Check this machine, the agents and the data folder
     Doctor(DoctorFlags),
-    /// Read a recorded transcript of an agent and print what it means, for bug reports
+    /// Read a recorded agent transcript and print its events, for bug reports
     Replay(ReplayFlags),
 }
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigCommand {
-    /// Show every setting and where its value came from (what happens without a command)
+    /// Show every setting and where its value came from (the default command)
     Show,
     /// Show the value of one setting
     Get {
         /// The setting, such as sessions.model
         key: String,
     },
-    /// Write a setting to your own file, or to the project's; everything else in it stays as it is
+    /// Write a setting to your own file, or to the project's; the rest of the file stays unchanged
     Set {
         /// The setting, such as sessions.model
         key: String,
-        /// Its value; the empty text takes the setting out
+        /// Its value; an empty value removes the setting
         value: String,
         #[command(flatten)]
         place: PlaceFlags,
     },
-    /// Take a setting out of your own file, or out of the project's
+    /// Remove a setting from your own file, or from the project's
     Unset {
         /// The setting, such as sessions.model
         key: String,
@@ -78,10 +78,10 @@ pub(super) enum ConfigCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct PlaceFlags {
-    /// Your own file (what happens without a flag)
+    /// Use your own file (the default)
     #[arg(long, conflicts_with = "project")]
     user: bool,
-    /// The project's .flightdeck.toml
+    /// Use the project's .flightdeck.toml
     #[arg(long)]
     project: bool,
 }
@@ -94,7 +94,7 @@ impl PlaceFlags {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum AgentsCommand {
-    /// Show every runtime, its program, and what is missing (what happens without a command)
+    /// List every runtime, its program and what is missing (the default command)
     List,
     /// Install an agent's program from npm, below the data folder
     Install(InstallFlags),
@@ -104,88 +104,88 @@ pub(super) enum AgentsCommand {
 pub(super) struct InstallFlags {
     /// The agent: copilot or claude
     pub name: String,
-    /// A version other than the newest
+    /// The version to install [default: the newest]
     #[arg(long = "agent-version", value_name = "VERSION")]
     pub version: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ModelsFlags {
-    /// Ask the agents again instead of using what was asked within the hour
+    /// Ask the agents again instead of using the lists of the last hour
     #[arg(long)]
     pub refresh: bool,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct UsageFlags {
-    /// What figures are put together by: day, model, runtime or session [default: day]
+    /// Group results by day, model, runtime or session [default: day]
     #[arg(long, value_name = "WHAT")]
     pub by: Option<String>,
-    /// The first day, of UTC [default: 30 days in all]
+    /// The first day, in UTC [default: 29 days before the last]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub from: Option<String>,
-    /// The last day, of UTC [default: today]
+    /// The last day, in UTC [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub to: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct DoctorFlags {
-    /// Leave out the permission canary, which runs each agent once on a scripted model
+    /// Skip the permission canary, which runs each agent once on a scripted model
     #[arg(long)]
     pub no_canary: bool,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ReplayFlags {
-    /// Whose transcript it is: copilot, copilot-headless, claude, copilot-acp or acp:NAME
+    /// The runtime that recorded it: copilot, copilot-headless, claude, copilot-acp or acp:NAME
     #[arg(long, value_name = "NAME")]
     pub runtime: String,
-    /// Print one line with what the last turn came to instead of every event
+    /// Print only the outcome of the last turn, on one line
     #[arg(long = "final")]
     pub is_final: bool,
-    /// The transcript, a JSON value on each line
+    /// The transcript, one JSON value per line
     pub file: PathBuf,
 }
 
 /// Flags of every command.
 #[derive(Debug, Args)]
 pub(super) struct CommonFlags {
-    /// Where everything is kept
+    /// The data folder [default: the platform's data folder]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub data_dir: Option<PathBuf>,
-    /// Answer in JSON
+    /// Print JSON
     #[arg(long, global = true)]
     pub json: bool,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Args)]
 pub(super) struct ServeFlags {
-    /// The port; the same as --port
+    /// The port, same as --port
     #[arg(value_name = "PORT", conflicts_with = "port", value_parser = bare_port)]
     pub bare_port: Option<u16>,
     /// The port; 0 takes any free one [default: 8888]
     #[arg(long)]
     pub port: Option<u16>,
-    /// `loopback`, or an address (which needs --behind-proxy)
+    /// The address to listen on; any other than loopback needs --behind-proxy [default: loopback]
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Option<String>,
-    /// Who is let in
+    /// Authentication
     #[arg(long, value_enum)]
     pub auth: Option<Auth>,
-    /// A proxy in front ends TLS
+    /// Trust a TLS-terminating proxy
     #[arg(long)]
     pub behind_proxy: bool,
-    /// Shorter times and the routes that tests need
+    /// Use shorter timeouts, for tests
     #[arg(long)]
     pub test: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Auth {
-    /// Whoever has the token
+    /// Require the token
     Token,
-    /// Whoever reaches the port
+    /// Let in everybody who reaches the port (loopback only)
     None,
 }
 
@@ -197,21 +197,21 @@ pub(super) struct OpenFlags {
 }
 
 impl Arguments {
-    /// Parses, or ends the process with a word on what is wrong. Flags of every command may stand before the command;
+    /// Parses the arguments, or prints what is wrong and exits. Flags of every command may stand before the command;
     /// clap's own rule against flags there would take the command for a port.
     pub fn read() -> Self {
         let arguments = Self::parse();
         if arguments.command.is_some() && arguments.serve != ServeFlags::default() {
-            let problem = "flags of `serve` stand before another command; write `serve` first, or leave them out";
+            let problem = "flags of `serve` cannot be used with another command; remove them, or use `serve`";
             Self::command().error(ErrorKind::ArgumentConflict, problem).exit();
         }
         arguments
     }
 }
 
-/// Whatever stands where a command could stand is most likely a mistyped one.
+/// What is neither a command nor a port is probably a mistyped command.
 fn bare_port(text: &str) -> Result<u16, String> {
-    text.parse().map_err(|_| "neither a command (`flightdeck help` lists them) nor a port up to 65535".to_owned())
+    text.parse().map_err(|_| "not a command (`flightdeck help` lists them) and not a port from 0 to 65535".to_owned())
 }
 
 type FlagValue = (&'static str, Value, &'static str);
@@ -255,7 +255,7 @@ pub(super) fn resolve(common: &CommonFlags, flags: Vec<FlagValue>) -> anyhow::Re
 
 /// Everything that may hold a setting.
 pub(super) fn sources(common: &CommonFlags, mut flags: Vec<FlagValue>) -> anyhow::Result<Sources> {
-    let start_folder = std::env::current_dir().context("the current folder cannot be used")?;
+    let start_folder = std::env::current_dir().context("cannot read the current folder")?;
     if let Some(folder) = &common.data_dir {
         let folder = start_folder.join(folder).to_string_lossy().into_owned();
         flags.push(("data_dir", Value::String(folder), "--data-dir"));

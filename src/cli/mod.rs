@@ -2,7 +2,6 @@
 
 mod agents;
 mod arguments;
-mod budget;
 mod config;
 mod config_edit;
 mod doctor;
@@ -13,6 +12,7 @@ mod output;
 mod replay;
 mod runtime_list;
 mod serve;
+mod session_settings;
 mod signals;
 mod stop;
 mod usage;

@@ -11,21 +11,17 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
-use super::budget::budget_settings;
+use super::session_settings::{CLOSED_GRACE, session_settings};
 use super::signals::Signals;
 use super::{logging, runtime_list};
 use crate::agent::Quarantine;
-use crate::config::{AuthMode, Config, Resume, repository_root};
+use crate::config::{AuthMode, Config, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
-use crate::model::PermissionPolicy;
 use crate::process::Supervisor;
-use crate::session::{FoundDefaults, RecoverySettings, SessionSettings, Sessions, SessionsParts};
-use crate::store::{DataFolder, Retention, ServerNote, Store, StoreSettings};
+use crate::session::{Sessions, SessionsParts};
+use crate::store::{DataFolder, ServerNote, Store, StoreSettings};
 
-/// A closed session may be read from the start for this long by new tokens.
-const CLOSED_GRACE: Duration = Duration::from_mins(1);
-const CLOSED_GRACE_IN_TESTS: Duration = Duration::from_secs(5);
 /// Agents and the log have this long at the end, connections a little of it.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(9);
 const CONNECTION_GRACE: Duration = Duration::from_secs(2);
@@ -83,7 +79,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let sessions = Sessions::new(SessionsParts {
         store: store.clone(),
         runtimes: runtime_list::runtimes(config, folder.path(), Arc::clone(&quarantine), supervisor),
-        settings: session_settings(resolved, test),
+        settings: session_settings(config, &resolved.loaded.session_layers, closed_grace(test)),
         stopping: stopping.clone(),
     });
     if !config.sessions.runtime.is_empty()
@@ -145,6 +141,11 @@ fn own_url(address: Option<IpAddr>, port: u16) -> String {
     }
 }
 
+/// How long new tokens may read a closed session from the start.
+fn closed_grace(test: bool) -> Duration {
+    if test { Duration::from_secs(5) } else { CLOSED_GRACE }
+}
+
 async fn bind(config: &Config) -> anyhow::Result<Listeners> {
     let address = config.server.address().map_err(anyhow::Error::msg)?;
     match Listeners::bind(address, config.server.port).await {
@@ -163,51 +164,6 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
         Err(error) => Err(error.into()),
     }
 }
-
-fn session_settings(resolved: &Resolved, test: bool) -> SessionSettings {
-    let config = &resolved.loaded.config;
-    let (sessions, limits) = (&config.sessions, &config.limits);
-    let layers = resolved.loaded.session_layers.clone();
-    SessionSettings {
-        default_runtime: sessions.runtime.clone(),
-        default_model: sessions.model.clone(),
-        defaults: Arc::new(move |folder| {
-            let (layers, problem) = layers.in_folder(folder);
-            FoundDefaults { layers, problem }
-        }),
-        roots: sessions.roots.clone(),
-        permissions: PermissionPolicy { mode: config.permissions.default, rules: config.permissions.rules.clone() },
-        unattended_timeout: config.permissions.unattended_timeout.0.unwrap_or(NEVER),
-        interrupt_grace: sessions.interrupt_grace.or_zero(),
-        agent_processes: limits.agent_processes,
-        turn_timeout: sessions.turn_timeout.0.filter(|span| !span.is_zero()),
-        recovery: RecoverySettings {
-            attempts: config.recovery.attempts,
-            turn_attempts: config.recovery.turn_attempts,
-            first_delay: config.recovery.first_delay.or_zero(),
-            longest_delay: config.recovery.longest_delay.or_zero(),
-            silence_notice: config.recovery.silence_notice.0.filter(|span| !span.is_zero()),
-            end_hung: config.recovery.end_hung,
-        },
-        closed_grace: if test { CLOSED_GRACE_IN_TESTS } else { CLOSED_GRACE },
-        resume_at_start: sessions.resume == Resume::AtStart,
-        prompt_bytes: limits.prompt_bytes,
-        queued_prompts: limits.queued_prompts,
-        open_sessions: limits.sessions,
-        readers_per_session: limits.readers_per_session,
-        inline_output_bytes: limits.inline_output_bytes,
-        blob_bytes: limits.blob_bytes,
-        retention: Retention {
-            max_age: config.retention.max_age.0,
-            max_bytes: Some(config.retention.max_bytes).filter(|bytes| *bytes > 0),
-        },
-        budget: budget_settings(&config.budget),
-        agent_environment: config.agents.environment.clone(),
-    }
-}
-
-/// Far enough away, and still a moment that can be computed with.
-const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
 
 /// The first line is the address, flushed, so that a program that started us can read it.
 fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {

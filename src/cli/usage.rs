@@ -6,8 +6,8 @@ use anyhow::bail;
 use serde_json::Value;
 
 use super::arguments::{CommonFlags, UsageFlags};
-use super::budget::budget_settings;
 use super::output::{say, table};
+use super::session_settings::budget_settings;
 use super::workbench::Workbench;
 use crate::http::{UsageQuery, usage_json};
 use crate::model::Day;

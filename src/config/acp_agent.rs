@@ -1,4 +1,4 @@
-//! Agents of the user's own that speak ACP.
+//! The user's own ACP agents.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -7,30 +7,30 @@ use serde::{Deserialize, Serialize};
 
 use super::Span;
 
-/// One agent, by the name that makes it the runtime `acp:NAME`.
+/// One agent, the runtime `acp:NAME`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AcpAgent {
     /// The program: a path, or a name on the `PATH`.
     pub command: String,
-    /// What makes it an ACP agent.
+    /// The arguments, usually a flag that turns ACP on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Its environment, beside the user's.
+    /// Further environment variables.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// What to do when it wants a login; empty for what it says itself.
+    /// What to tell people when it needs a login; empty for the agent's own message.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub login_hint: String,
-    /// The id of the login method to ask for before a session; empty for none.
+    /// The id of the login method to request before a session; empty for none.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub auth_method: String,
-    /// Models to offer beside those that it names.
+    /// Models to offer besides those that the agent lists.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub models: Vec<String>,
-    /// How long it may take to answer at its start.
+    /// How long it may take to answer after its start.
     pub hello_within: Span,
-    /// A session's process ends when nothing was asked of it for this long; empty for never.
+    /// End a session's process after this time without a prompt; empty for never.
     pub end_when_idle: Span,
 }
 
@@ -52,6 +52,6 @@ impl Default for AcpAgent {
 impl AcpAgent {
     /// What is wrong with it, if anything.
     pub fn problem(&self) -> Option<String> {
-        self.command.is_empty().then(|| "command is missing: it names the program to start".to_owned())
+        self.command.is_empty().then(|| "command is missing: set it to the program to start".to_owned())
     }
 }

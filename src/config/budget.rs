@@ -1,8 +1,8 @@
-//! How much may be used. 0 is no limit.
+//! Limits on usage. 0 means no limit.
 
 use serde::{Deserialize, Serialize};
 
-/// Limits per session and per day of UTC, and what happens at them.
+/// Limits for each session and for each UTC day, and what happens when they are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
@@ -18,7 +18,7 @@ pub struct Budget {
     pub day_tokens: u64,
     /// US dollars of all sessions in a day.
     pub day_cost_usd: f64,
-    /// The fraction of a limit at which a session is told that it is near.
+    /// Warn at this fraction of a limit.
     pub warn_at: f64,
     /// Refuse prompts once a limit is reached.
     pub refuse: bool,
@@ -40,14 +40,14 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// What is wrong with it, for people.
+    /// What is wrong with the limits, if anything.
     pub(super) fn problem(&self) -> Option<String> {
         let amounts =
             [self.session_premium_requests, self.session_cost_usd, self.day_premium_requests, self.day_cost_usd];
         if amounts.iter().any(|amount| !amount.is_finite() || *amount < 0.0) {
-            return Some("a limit is a number from 0 on, and 0 is no limit".to_owned());
+            return Some("a limit must be 0 (no limit) or more".to_owned());
         }
         let fits = self.warn_at > 0.0 && self.warn_at <= 1.0;
-        (!fits).then(|| format!("{} is no fraction above 0 and up to 1, such as 0.8", self.warn_at))
+        (!fits).then(|| format!("{} must be a fraction above 0 and at most 1, such as 0.8", self.warn_at))
     }
 }

@@ -1,4 +1,4 @@
-//! Changing one setting in a file: checked before anything is written, and everything else in the file stays as it is.
+//! Changes one setting in a file. The change is checked before anything is written; the rest of the file stays unchanged.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ pub enum Place {
     Project,
 }
 
-/// What stands in a file once it is written.
+/// The content of a file once it is written.
 #[derive(Clone, Debug)]
 pub(super) struct EditedFile {
     pub place: Place,
@@ -31,15 +31,14 @@ pub(super) struct EditedFile {
 #[derive(Debug)]
 pub struct Edit {
     file: EditedFile,
-    /// What is in force once it is written; an error when the file is as wrong as it was before.
+    /// The configuration once it is written; an error if the file was invalid before and still is.
     pub outcome: Result<Loaded, ConfigError>,
     /// Whether the file changes at all.
     pub changes: bool,
 }
 
 impl Edit {
-    /// Gives a key a value. The empty text takes the key out, except where it is a value of its own: a span of time
-    /// that never comes.
+    /// Sets a key. The empty text removes the key, except for a duration, where it means "never".
     pub fn set(sources: &Sources, place: Place, key: &str, text: &str) -> Result<Self, ConfigError> {
         let parts = parts_of(key)?;
         let name = name_of(&parts);
@@ -47,7 +46,7 @@ impl Edit {
             Some(default) if text.is_empty() && !is_span(&default) => return Self::unset(sources, place, key),
             Some(default) => vec![value_like(&default, text)],
             None if is_named(&name) && text.is_empty() => return Self::unset(sources, place, key),
-            // Nothing says what kind of value stands there, so what it looks like comes first.
+            // The type of the value is not known here, so it is guessed from the text.
             None if is_named(&name) => as_toml(text).into_iter().chain([Value::String(text.to_owned())]).collect(),
             None => return Err(unknown(&name)),
         };
@@ -63,7 +62,7 @@ impl Edit {
         Err(problem)
     }
 
-    /// Takes a key out, also one that nobody knows: that is how a mistake is mended.
+    /// Removes a key, also an unknown one: that is how a mistake is corrected.
     pub fn unset(sources: &Sources, place: Place, key: &str) -> Result<Self, ConfigError> {
         let parts = parts_of(key)?;
         let name = name_of(&parts);
@@ -73,7 +72,7 @@ impl Edit {
             return Err(unknown(&name));
         }
         match document.checked(sources, place) {
-            // What was right before must not be wrong afterwards.
+            // A valid file must stay valid.
             Err(error) if load(sources).is_ok() => Err(error),
             outcome => Ok(Self { file: document.edited(place), outcome, changes }),
         }
@@ -84,7 +83,7 @@ impl Edit {
         &self.file.path
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     pub fn write(&self) -> Result<(), ConfigError> {
         if !self.changes {
             return Ok(());
@@ -93,7 +92,7 @@ impl Edit {
     }
 }
 
-/// The keys that there are below a name such as `server.port`, the names of the user's own among them.
+/// The parts of a key such as `server.port`.
 fn parts_of(key: &str) -> Result<Vec<Key>, ConfigError> {
     Key::parse(key).map_err(|_| unknown(key))
 }
@@ -141,12 +140,12 @@ impl Document {
         EditedFile { place, path: self.path.clone(), text: self.content.to_string() }
     }
 
-    /// Everything as it will be, or what would be wrong with it.
+    /// The configuration as it will be, or what would be wrong with it.
     fn checked(&self, sources: &Sources, place: Place) -> Result<Loaded, ConfigError> {
         load(&Sources { edited: Some(self.edited(place)), ..sources.clone() })
     }
 
-    /// Gives whether that changes anything.
+    /// Returns whether that changes anything.
     fn put(&mut self, parts: &[Key], value: &Value) -> Result<bool, ConfigError> {
         let Some((last, tables)) = parts.split_last() else { return Ok(false) };
         let mut table: &mut dyn TableLike = self.content.as_table_mut();
@@ -160,7 +159,7 @@ impl Document {
             table = entry.as_table_like_mut().ok_or_else(|| ConfigError::BadValue {
                 origin: self.path.display().to_string(),
                 key: part.get().to_owned(),
-                message: "it is a value there, and not a table".to_owned(),
+                message: "it is a value, not a table".to_owned(),
             })?;
         }
         let mut item = written(value);
@@ -182,7 +181,7 @@ impl Document {
         Ok(true)
     }
 
-    /// Gives whether it was there. A comment above the key stays: nobody knows whether it speaks of more than that.
+    /// Returns whether the key was set. A comment above it stays, because it may be about more than this key.
     fn take_out(&mut self, parts: &[Key]) -> bool {
         let Some((last, tables)) = parts.split_last() else { return false };
         let mut table: &mut dyn TableLike = self.content.as_table_mut();
@@ -218,7 +217,7 @@ fn put_above(decor: &mut Decor, text: &str) {
     decor.set_prefix(format!("{text}{own}"));
 }
 
-/// A value without what stands around it.
+/// A value without the whitespace and comments around it.
 fn bare(value: &toml_edit::Value) -> String {
     let mut value = value.clone();
     value.decor_mut().clear();
@@ -227,17 +226,17 @@ fn bare(value: &toml_edit::Value) -> String {
 
 fn written(value: &Value) -> Item {
     let text = format!("value = {value}\n");
-    // Whatever one crate writes the other reads; a text is written as it is, should that ever not hold.
+    // One crate reads what the other writes; if that ever fails, the value is written as text.
     let read = text.parse::<DocumentMut>().ok().and_then(|mut document| document.remove("value"));
     read.unwrap_or_else(|| toml_edit::value(value.to_string()))
 }
 
 fn write_whole(file: &EditedFile) -> std::io::Result<()> {
     if file.place == Place::Project && std::fs::symlink_metadata(&file.path).is_ok_and(|known| known.is_symlink()) {
-        // It comes with somebody else's repository, and may lead anywhere.
-        return Err(std::io::Error::other("it is a link to another file; change that one by hand"));
+        // It comes with somebody else's repository and may point anywhere.
+        return Err(std::io::Error::other("the file is a symbolic link; change its target by hand"));
     }
-    // The user's own link to a file elsewhere stays one.
+    // A symbolic link of the user's own stays a link.
     let path = std::fs::canonicalize(&file.path).unwrap_or_else(|_| file.path.clone());
     if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder)?;
@@ -245,7 +244,7 @@ fn write_whole(file: &EditedFile) -> std::io::Result<()> {
     let fresh = path.with_extension(format!("{}.new", std::process::id()));
     let written = write_fresh(&fresh, &path, file).and_then(|()| std::fs::rename(&fresh, &path));
     if written.is_err() {
-        // Whatever is left of it is of no use; the error that counts is the first one.
+        // The leftover file is useless; the first error is the one to report.
         let _ = std::fs::remove_file(&fresh);
     }
     written

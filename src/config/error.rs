@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-/// The configuration cannot be used. The text says where and what to do.
+/// The configuration is not valid. The text says where, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// A file cannot be read.
-    #[error("the configuration file {} cannot be read", path.display())]
+    #[error("cannot read the configuration file {}", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,
@@ -22,17 +22,17 @@ pub enum ConfigError {
         /// Where and why.
         message: String,
     },
-    /// Nobody knows the key.
+    /// The key is unknown.
     #[error("{origin} sets the unknown key `{key}`{}", nearest.as_ref().map(|known| format!("; did you mean `{known}`?")).unwrap_or_default())]
     UnknownKey {
-        /// Where it stands.
+        /// Where the key was set.
         origin: String,
         /// The key.
         key: String,
         /// The most similar known one.
         nearest: Option<String>,
     },
-    /// Nobody knows the key that was asked for.
+    /// The requested key is unknown.
     #[error("there is no setting `{key}`{}", nearest.as_ref().map(|known| format!("; did you mean `{known}`?")).unwrap_or_default())]
     NoSuchKey {
         /// The key.
@@ -41,7 +41,7 @@ pub enum ConfigError {
         nearest: Option<String>,
     },
     /// A file cannot be written.
-    #[error("the configuration file {} cannot be written", path.display())]
+    #[error("cannot write the configuration file {}", path.display())]
     Unwritable {
         /// The file.
         path: PathBuf,
@@ -49,27 +49,27 @@ pub enum ConfigError {
         #[source]
         source: std::io::Error,
     },
-    /// The value will not do.
-    #[error("{origin} sets `{key}` to a value that will not do: {message}")]
+    /// The value is not valid.
+    #[error("{origin} sets `{key}` to an invalid value: {message}")]
     BadValue {
-        /// Where it stands.
+        /// Where the key was set.
         origin: String,
         /// The key.
         key: String,
         /// Why not.
         message: String,
     },
-    /// A project may not set that.
+    /// A project may not set this key.
     #[error(
-        "{origin} sets `{key}`, which a project may not: set it in {} if you want it, or remove it from the project's file",
+        "{origin} sets `{key}`, which a project may not: set it in {} instead, or remove it from the project's file",
         user_file.display()
     )]
     NotForProjects {
-        /// Where it stands.
+        /// Where the key was set.
         origin: String,
         /// The key.
         key: String,
-        /// Where it would be allowed.
+        /// The file where it is allowed.
         user_file: PathBuf,
     },
 }

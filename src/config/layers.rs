@@ -1,4 +1,4 @@
-//! Putting the layers together, remembering where each value came from.
+//! Merges the layers and remembers where each value came from.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::edit::EditedFile;
 use super::project::project_file;
 use super::{AcpAgent, Config, ConfigError, ConfigPaths, McpServer, Place, Provider, SessionLayers};
 
-/// Keys that a project's own file may set: they choose among what the user allows anyway.
+/// Keys that a project's own file may set: they choose among what the user allows.
 const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "sessions.effort"];
 /// Variables with our prefix that are not settings.
 const OTHER_VARIABLES: [&str; 1] = ["FLIGHTDECK_CONFIG"];
@@ -53,12 +53,12 @@ pub struct Sources {
     pub variables: Vec<(String, String)>,
     /// Key, value and name of each flag that was given.
     pub flags: Vec<(&'static str, Value, &'static str)>,
-    /// A file as it is to be, instead of as it is.
+    /// The new content of a file that is about to change.
     pub(super) edited: Option<EditedFile>,
 }
 
 impl Sources {
-    /// Everything as it is now.
+    /// The sources as they are now.
     pub fn new(
         paths: ConfigPaths,
         start_folder: PathBuf,
@@ -72,7 +72,7 @@ impl Sources {
 /// The configuration in force, value by value.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// What is in force.
+    /// The configuration in force.
     pub config: Config,
     /// Every key with its value and where that came from.
     pub values: BTreeMap<String, (Value, Origin)>,
@@ -104,7 +104,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
             return Err(ConfigError::UnknownKey { origin: origin.to_string(), key, nearest });
         }
         check_alone(&key, &value, &origin)?;
-        // The empty text is no choice: the next layer's counts.
+        // The empty text is no choice, so the next layer counts.
         if ALLOWED_FOR_PROJECTS.contains(&key.as_str()) && value.as_str() == Some("") {
             continue;
         }

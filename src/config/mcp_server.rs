@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// One server: a program of this machine, or an address.
+/// One server: a program on this machine, or an address.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct McpServer {
-    /// `stdio`, `http` or `sse`; empty for what the other keys mean.
+    /// `stdio`, `http` or `sse`; empty to derive it from the other keys.
     #[serde(rename = "type", skip_serializing_if = "String::is_empty")]
     pub kind: String,
     /// The program, for `stdio`.
@@ -17,13 +17,13 @@ pub struct McpServer {
     /// Its arguments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Its environment, beside the agent's.
+    /// Further environment variables.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
     /// The address, for `http` and `sse`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub url: String,
-    /// Headers sent there.
+    /// Headers to send.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// The tools to offer; empty for all.
@@ -45,11 +45,13 @@ impl McpServer {
     /// What is wrong with it, if anything.
     pub fn problem(&self) -> Option<String> {
         match self.transport() {
-            "stdio" if self.command.is_empty() => Some("command is missing: it names the program to start".to_owned()),
-            "http" | "sse" if self.url.is_empty() => Some("url is missing: it says where the server is".to_owned()),
+            "stdio" if self.command.is_empty() => Some("command is missing: set it to the program to start".to_owned()),
+            "http" | "sse" if self.url.is_empty() => {
+                Some("url is missing: set it to the address of the server".to_owned())
+            }
             "stdio" if !self.url.is_empty() => Some("command and url are both set; keep one".to_owned()),
             "stdio" | "http" | "sse" => None,
-            other => Some(format!("type is {other:?}; there are \"stdio\", \"http\" and \"sse\"")),
+            other => Some(format!("type is {other:?}; it must be \"stdio\", \"http\" or \"sse\"")),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The configuration: built-in defaults, the user's file, the project's file, environment, flags; the later wins.
 //!
 //! What must always hold here: an unknown key is an error that names the nearest known one, every value knows where it
-//! came from, and a project's file (which arrives with somebody else's repository) may set only what cannot harm.
+//! came from, and a project's file (which comes with somebody else's repository) may set only what is harmless.
 
 mod acp_agent;
 mod budget;
@@ -25,5 +25,5 @@ pub use mcp_server::McpServer;
 pub use paths::{ConfigPaths, repository_root};
 pub use provider::Provider;
 pub use session_layers::SessionLayers;
-pub use settings::{AuthMode, Config, Copilot, Limits, Permissions, Resume, Server};
+pub use settings::{AuthMode, Config, Copilot, Limits, Permissions, Recovery, Resume, Server};
 pub use span::Span;

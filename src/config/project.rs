@@ -11,7 +11,7 @@ pub(super) fn project_file(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().map(|folder| folder.join(NAME)).find(|file| file.is_file())
 }
 
-/// The file of a folder's project: the one that counts, else the one that would, in the root of its repository.
+/// The project's file for a folder: the nearest one, or else a new one in the root of the repository.
 pub(super) fn project_file_to_write(folder: &Path) -> PathBuf {
     project_file(folder).unwrap_or_else(|| repository_root(folder).join(NAME))
 }

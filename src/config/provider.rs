@@ -1,4 +1,4 @@
-//! Model providers of the user's own.
+//! The user's own model providers.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ pub struct Provider {
     /// Which API it speaks.
     #[serde(rename = "type")]
     pub kind: ProviderKind,
-    /// Where it is, such as `http://localhost:11434/v1`.
+    /// The address, such as `http://localhost:11434/v1`.
     pub base_url: String,
-    /// The key itself; better is its variable.
+    /// The key itself; prefer `api_key_variable`.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub api_key: String,
     /// The environment variable that holds the key.

@@ -9,10 +9,10 @@ use super::layers::project_layer;
 use super::project::project_file;
 use crate::model::SessionDefaults;
 
-/// The choices of the layers that are the same for every folder, and what it takes to find a project's.
+/// The choices of the layers that are the same for every folder, and how to find a project's.
 #[derive(Clone, Debug, Default)]
 pub struct SessionLayers {
-    /// Environment and flags: whoever starts the server has the last word.
+    /// Environment and flags: whoever starts the server decides.
     above_projects: SessionDefaults,
     /// The project that the server was started in, for sessions without a folder.
     start_project: SessionDefaults,
@@ -25,7 +25,7 @@ impl SessionLayers {
         Self { user_file, ..Self::default() }
     }
 
-    /// Takes a value for the layer that it came from.
+    /// Adds a value to the layer that it came from.
     pub(super) fn add(&mut self, key: &str, value: &Value, origin: &Origin) {
         let Value::String(text) = value else { return };
         let layer = match origin {
@@ -37,7 +37,7 @@ impl SessionLayers {
         layer.set(key, text);
     }
 
-    /// The layers for a session in a folder, the strongest first, and what is wrong with the project's file, if so.
+    /// The layers for a session in a folder, the strongest first, and what is wrong with the project's file, if anything.
     pub fn in_folder(&self, folder: Option<&Path>) -> (Vec<SessionDefaults>, Option<String>) {
         let (project, problem) = match folder {
             None => (self.start_project.clone(), None),
@@ -50,13 +50,13 @@ impl SessionLayers {
     }
 }
 
-/// What the project of a folder says about sessions in it. The error is for people.
+/// What the project of a folder chooses for sessions in it. The error is for people.
 fn project_defaults(folder: &Path, user_file: &Path) -> Result<SessionDefaults, String> {
     let mut defaults = SessionDefaults::default();
     let Some(file) = project_file(folder) else { return Ok(defaults) };
     for (key, value, origin) in project_layer(&file, user_file, None).map_err(|error| error.to_string())? {
         let Value::String(text) = value else {
-            return Err(format!("{origin} sets `{key}` to something that is not a text"));
+            return Err(format!("{origin} sets `{key}` to a value that is not a string"));
         };
         defaults.set(&key, &text);
     }

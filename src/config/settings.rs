@@ -16,25 +16,25 @@ const MB: usize = 1024 * 1024;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where everything is kept; empty for the platform's data folder.
+    /// The data folder; empty for the platform's data folder.
     pub data_dir: PathBuf,
     /// How the server is reached.
     pub server: Server,
-    /// What sessions get when they choose nothing.
+    /// Defaults for sessions.
     pub sessions: Sessions,
     /// What agents may do.
     pub permissions: Permissions,
-    /// How lost agents come back.
+    /// How lost agents are restored.
     pub recovery: Recovery,
-    /// What is too much.
+    /// Limits.
     pub limits: Limits,
-    /// What is forgotten.
+    /// Which closed sessions are deleted.
     pub retention: Retention,
-    /// How much may be used.
+    /// Limits on usage.
     pub budget: Budget,
-    /// What agents are given.
+    /// How agents are found and started.
     pub agents: Agents,
-    /// Model providers of the user's own, by a name of the user's choice.
+    /// The user's own model providers, by name.
     pub providers: BTreeMap<String, Provider>,
     /// MCP servers that every session gets, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
@@ -44,14 +44,14 @@ pub struct Config {
     pub log: Log,
 }
 
-/// Who is let in.
+/// Authentication.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AuthMode {
-    /// Whoever has the token.
+    /// Callers need the token.
     #[default]
     Token,
-    /// Whoever reaches the port.
+    /// Everybody who reaches the port is let in.
     None,
 }
 
@@ -63,11 +63,11 @@ pub struct Server {
     pub port: u16,
     /// `loopback` (127.0.0.1 and `::1`) or an address.
     pub bind: String,
-    /// Who is let in.
+    /// Authentication.
     pub auth: AuthMode,
-    /// A proxy in front ends TLS; needed for any address but loopback.
+    /// Trust a TLS-terminating proxy; required for any address other than loopback.
     pub behind_proxy: bool,
-    /// Names that browsers may use for this server, beside the loopback ones.
+    /// Further host names of this server.
     pub allowed_hosts: Vec<String>,
     /// Other web origins that may call the API.
     pub allowed_origins: Vec<String>,
@@ -95,11 +95,11 @@ impl Server {
         let text = self.bind.trim_start_matches('[').trim_end_matches(']');
         text.parse()
             .map(Some)
-            .map_err(|_| format!("server.bind is {:?}, which is neither `loopback` nor an IP address", self.bind))
+            .map_err(|_| format!("server.bind is {:?}, which is not `loopback` and not an IP address", self.bind))
     }
 }
 
-/// When queued prompts go on after a restart.
+/// When queued prompts continue after a restart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resume {
@@ -110,23 +110,23 @@ pub enum Resume {
     AtStart,
 }
 
-/// What sessions get when they choose nothing.
+/// Defaults for sessions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Sessions {
-    /// Empty for the first runtime that is ready.
+    /// The runtime; empty for the first that is ready.
     pub runtime: String,
-    /// Empty for the runtime's first.
+    /// The model; empty for the runtime's first.
     pub model: String,
-    /// Empty for the agent's own.
+    /// The effort; empty for the agent's own.
     pub effort: String,
     /// Folders below which sessions may work; empty for anywhere.
     pub roots: Vec<PathBuf>,
-    /// When queued prompts go on after a restart.
+    /// When queued prompts continue after a restart.
     pub resume: Resume,
     /// How long an agent may take to end an interrupted turn.
     pub interrupt_grace: Span,
-    /// How long a turn may take; empty for as long as it likes.
+    /// A turn that takes longer is ended; empty for never.
     pub turn_timeout: Span,
 }
 
@@ -148,11 +148,11 @@ impl Default for Sessions {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Permissions {
-    /// For sessions that choose no mode.
+    /// The mode of sessions that choose none.
     pub default: PermissionMode,
-    /// For all sessions, after their own rules.
+    /// Rules for all sessions; they follow a session's own.
     pub rules: Vec<PermissionRule>,
-    /// A request that nobody watches is denied after this.
+    /// A request is denied after this time if nobody watches the session.
     pub unattended_timeout: Span,
 }
 
@@ -162,21 +162,21 @@ impl Default for Permissions {
     }
 }
 
-/// How lost agents come back.
+/// How lost agents are restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Recovery {
-    /// Attempts before a session is given up as failed.
+    /// Attempts to restore a lost agent.
     pub attempts: u32,
     /// Attempts at a turn that fails before the agent has said or done anything.
     pub turn_attempts: u32,
-    /// The wait before the second attempt; it doubles from there.
+    /// The delay before the second attempt; it doubles from there.
     pub first_delay: Span,
-    /// The longest wait.
+    /// The longest delay between attempts.
     pub longest_delay: Span,
-    /// No sign of life from an agent in a turn for this long is told; empty for never.
+    /// Report an agent that is unresponsive during a turn for this long; empty for never.
     pub silence_notice: Span,
-    /// End an agent that shows no sign of life, and start it anew.
+    /// End an unresponsive agent and restart it.
     pub end_hung: bool,
 }
 
@@ -193,33 +193,33 @@ impl Default for Recovery {
     }
 }
 
-/// What is too much. Sizes are in bytes.
+/// Limits. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// A prompt's text.
+    /// The text of a prompt.
     pub prompt_bytes: usize,
-    /// A request's body, attachments included.
+    /// The body of a request, attachments included.
     pub body_bytes: usize,
-    /// A request's head.
+    /// The headers of a request.
     pub header_bytes: usize,
-    /// Connections at once.
+    /// Connections at a time.
     pub connections: usize,
-    /// Agent processes at once, where agents take one of their own; 0 for no limit.
+    /// Agent processes at a time, for agents with a process for each session or turn; 0 for no limit.
     pub agent_processes: usize,
     /// Open sessions.
     pub sessions: usize,
     /// Readers of one session.
     pub readers_per_session: usize,
-    /// Prompts that wait in one session.
+    /// Queued prompts of one session.
     pub queued_prompts: usize,
-    /// Tool output that stays in the log; longer ones become blobs.
+    /// Tool output that is kept in the log; longer output becomes a blob.
     pub inline_output_bytes: usize,
     /// Tool output that is kept at all.
     pub blob_bytes: usize,
     /// The database; 0 for no limit.
     pub database_bytes: u64,
-    /// Wrong tokens per minute before further ones are put off.
+    /// Wrong tokens per minute; further ones are rejected without being checked.
     pub login_failures_per_minute: u32,
 }
 
@@ -242,23 +242,23 @@ impl Default for Limits {
     }
 }
 
-/// What is forgotten: closed sessions only, and by default nothing.
+/// Which closed sessions are deleted; by default none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
-    /// Sessions closed longer ago; empty for never.
+    /// Delete sessions that were closed longer ago than this; empty for never.
     pub max_age: Span,
-    /// While the database is larger; 0 for never.
+    /// While the database is larger, delete the sessions that were closed first; 0 for never.
     pub max_bytes: u64,
 }
 
-/// What agents are given, and how they are found.
+/// How agents are found and started.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Agents {
-    /// Names of environment variables; empty for all but ours.
+    /// The environment variables that agents get; empty for all but `FLIGHTDECK_*`.
     pub environment: Vec<String>,
-    /// `runtime version` pairs that failed the permission canary and are to be used all the same.
+    /// Versions that failed the permission canary and are used anyway, as `runtime version`.
     pub trusted_versions: Vec<String>,
     /// GitHub Copilot.
     pub copilot: Copilot,
@@ -270,9 +270,9 @@ pub struct Agents {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Claude {
-    /// The program; empty to look for it.
+    /// The program; empty to search for it.
     pub program: PathBuf,
-    /// Models to offer beside its own short names.
+    /// Models to offer besides its own short names.
     pub models: Vec<String>,
 }
 
@@ -280,17 +280,17 @@ pub struct Claude {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Copilot {
-    /// The program; empty to look for it.
+    /// The program; empty to search for it.
     pub program: PathBuf,
     /// Its own folder for logins and sessions; empty for `COPILOT_HOME` or `~/.copilot`.
     pub home: PathBuf,
-    /// Models to offer when nobody can be asked.
+    /// Models to offer when no list can be fetched.
     pub models: Vec<String>,
-    /// Where models are asked for when the program cannot say.
+    /// Where models are listed when the program cannot list them.
     pub catalogue: String,
-    /// How long the program may take to answer at its start.
+    /// How long the program may take to answer after its start.
     pub hello_within: Span,
-    /// The program ends when no session used it for this long; empty for never.
+    /// End the program when no session has used it for this long; empty for never.
     pub end_when_idle: Span,
 }
 

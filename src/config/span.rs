@@ -1,20 +1,20 @@
-//! Spans of time as people write them: `90s`, `10m`, `30d`.
+//! Durations as people write them: `90s`, `10m`, `30d`.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A span of time; the empty text stands for none.
+/// A duration; the empty text means none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span(pub Option<Duration>);
 
 impl Span {
-    /// That long.
+    /// A duration of that length.
     pub const fn of(span: Duration) -> Self {
         Self(Some(span))
     }
 
-    /// The span, or zero for none.
+    /// The duration, or zero for none.
     pub fn or_zero(self) -> Duration {
         self.0.unwrap_or_default()
     }
@@ -36,7 +36,7 @@ impl<'de> Deserialize<'de> for Span {
             return Ok(Self(None));
         }
         let span = humantime::parse_duration(&text).map_err(|error| {
-            serde::de::Error::custom(format!("{text:?} is not a span of time such as \"90s\" or \"10m\": {error}"))
+            serde::de::Error::custom(format!("{text:?} is not a duration such as \"90s\" or \"10m\": {error}"))
         })?;
         Ok(Self(Some(span)))
     }

@@ -14,7 +14,7 @@ use crate::agent::Quarantine;
 use crate::config::Limits;
 use crate::session::Sessions;
 
-/// The state of the HTTP room; clones share it.
+/// The state of the HTTP server; clones share it.
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
 

@@ -1,94 +1,42 @@
-//! What kind of failure a turn ended with, the same for all agents.
+//! Why a turn failed, in the same words for all agents.
 
-use std::fmt;
+use super::words::words;
 
-use serde::{Deserialize, Serialize};
-
-/// The kinds of failures there are. What follows from each stands in the table of the agents' failures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ErrorClass {
-    /// Nobody is logged in, or a key is not taken.
-    Auth,
-    /// Too many requests for now, or the service is overloaded.
-    RateLimit,
-    /// What may be used is used up.
-    Quota,
-    /// The model does not exist or may not be used.
-    ModelUnavailable,
-    /// The conversation is longer than the model takes.
-    ContextTooLong,
-    /// A filter refused the prompt or the answer.
-    ContentFilter,
-    /// The service does not understand the request.
-    InvalidRequest,
-    /// Tools, or calls of them, contradict each other.
-    ToolConflict,
-    /// The service cannot be reached or has trouble of its own.
-    Network,
-    /// An answer broke off.
-    StreamBroken,
-    /// Something took too long.
-    Timeout,
-    /// The agent's process ended before its turn did.
-    ProcessGone,
-    /// Somebody ended the turn.
-    Aborted,
-    /// A setting, an option or the program itself is not what it must be.
-    Configuration,
-    /// The agent broke down.
-    Crash,
-    /// Nothing of the above.
-    Unknown,
-}
-
-impl ErrorClass {
-    /// All of them.
-    pub const ALL: [Self; 16] = [
-        Self::Auth,
-        Self::RateLimit,
-        Self::Quota,
-        Self::ModelUnavailable,
-        Self::ContextTooLong,
-        Self::ContentFilter,
-        Self::InvalidRequest,
-        Self::ToolConflict,
-        Self::Network,
-        Self::StreamBroken,
-        Self::Timeout,
-        Self::ProcessGone,
-        Self::Aborted,
-        Self::Configuration,
-        Self::Crash,
-        Self::Unknown,
-    ];
-
-    /// The word used in the API and the log.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auth => "auth",
-            Self::RateLimit => "rate-limit",
-            Self::Quota => "quota",
-            Self::ModelUnavailable => "model-unavailable",
-            Self::ContextTooLong => "context-too-long",
-            Self::ContentFilter => "content-filter",
-            Self::InvalidRequest => "invalid-request",
-            Self::ToolConflict => "tool-conflict",
-            Self::Network => "network",
-            Self::StreamBroken => "stream-broken",
-            Self::Timeout => "timeout",
-            Self::ProcessGone => "process-gone",
-            Self::Aborted => "aborted",
-            Self::Configuration => "configuration",
-            Self::Crash => "crash",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-impl fmt::Display for ErrorClass {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.as_str())
+words! {
+    /// The kinds of failure. `agent::failure` decides what follows from each.
+    pub enum ErrorClass {
+        /// Nobody is logged in, or a key was rejected.
+        Auth = "auth",
+        /// Too many requests for now, or the service is overloaded.
+        RateLimit = "rate-limit",
+        /// A quota is used up.
+        Quota = "quota",
+        /// The model does not exist, or this account may not use it.
+        ModelUnavailable = "model-unavailable",
+        /// The conversation is too long for the model.
+        ContextTooLong = "context-too-long",
+        /// A filter refused the prompt or the answer.
+        ContentFilter = "content-filter",
+        /// The service rejected the request as invalid.
+        InvalidRequest = "invalid-request",
+        /// Tools, or tool calls, conflict with each other.
+        ToolConflict = "tool-conflict",
+        /// The service cannot be reached, or failed itself.
+        Network = "network",
+        /// An answer ended in the middle.
+        StreamBroken = "stream-broken",
+        /// Something took too long.
+        Timeout = "timeout",
+        /// The agent's process ended before its turn did.
+        ProcessGone = "process-gone",
+        /// Somebody interrupted the turn.
+        Aborted = "aborted",
+        /// A setting, an option or the agent's program is wrong.
+        Configuration = "configuration",
+        /// The agent crashed.
+        Crash = "crash",
+        /// None of the above.
+        Unknown = "unknown",
     }
 }
 
@@ -100,6 +48,9 @@ mod tests {
     fn the_word_is_the_same_in_the_log_and_for_people() {
         for class in ErrorClass::ALL {
             assert_eq!(serde_json::to_string(&class).expect("JSON"), format!("\"{class}\""));
+            assert_eq!(class.as_str().parse(), Ok(class));
         }
+        let error = "authh".parse::<ErrorClass>().expect_err("no such class");
+        assert!(error.starts_with("unknown value \"authh\"; known values: auth, rate-limit, "), "{error}");
     }
 }

@@ -1,6 +1,6 @@
-//! Plain values that every room speaks: ids, responses, states, permissions, usage.
+//! Plain values that every module uses: ids, responses, states, permissions, usage.
 //!
-//! What must always hold here: no I/O, no clock, no task. A value of this room means the same in the store,
+//! What must always hold here: no I/O, no clock, no task. A value of this module means the same in the store,
 //! in a session and on the wire, so whoever changes a type here changes the product's vocabulary.
 
 mod background_task;
@@ -26,6 +26,7 @@ mod session_options;
 mod state;
 mod timestamp;
 mod usage;
+mod words;
 
 pub use background_task::BackgroundTask;
 pub use block::{BlockKey, BlockKind};

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::words::words;
 use super::{Decision, RequestId};
 
 /// What an agent wants to know.
@@ -71,38 +72,23 @@ impl OpenRequest {
     }
 }
 
-/// How a request was closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RequestOutcome {
-    /// Permitted this time.
-    AllowOnce,
-    /// Permitted for the rest of the session.
-    AllowAlways,
-    /// Not permitted.
-    Deny,
-    /// A question was answered.
-    Answered,
-    /// A question was declined.
-    Declined,
-    /// Nobody needs the answer any more.
-    Cancelled,
-    /// The agent that asked is gone.
-    AgentGone,
-}
-
-impl RequestOutcome {
-    /// The word used in the API, the log and the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::AllowOnce => "allow-once",
-            Self::AllowAlways => "allow-always",
-            Self::Deny => "deny",
-            Self::Answered => "answered",
-            Self::Declined => "declined",
-            Self::Cancelled => "cancelled",
-            Self::AgentGone => "agent-gone",
-        }
+words! {
+    /// How a request was closed.
+    pub enum RequestOutcome {
+        /// Permitted this time.
+        AllowOnce = "allow-once",
+        /// Permitted for the rest of the session.
+        AllowAlways = "allow-always",
+        /// Not permitted.
+        Deny = "deny",
+        /// A question was answered.
+        Answered = "answered",
+        /// A question was declined.
+        Declined = "declined",
+        /// Nobody needs the answer any more.
+        Cancelled = "cancelled",
+        /// The agent that asked is gone.
+        AgentGone = "agent-gone",
     }
 }
 
@@ -116,49 +102,30 @@ impl From<Decision> for RequestOutcome {
     }
 }
 
-/// Who or what closed a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum AnsweredBy {
-    /// A person on the page.
-    Page,
-    /// A program with the token.
-    Api,
-    /// A permission rule.
-    Rule,
-    /// The permission mode.
-    Mode,
-    /// The agent withdrew it, or ended.
-    Agent,
-    /// The turn was interrupted.
-    Interrupt,
-    /// The session was closed.
-    Close,
-    /// The server was stopped.
-    Shutdown,
-    /// The server was restarted.
-    Restart,
-    /// Time ran out.
-    Timeout,
-    /// The disk refused writes.
-    Storage,
-}
-
-impl AnsweredBy {
-    /// The word used in the API, the log and the store.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Page => "page",
-            Self::Api => "api",
-            Self::Rule => "rule",
-            Self::Mode => "mode",
-            Self::Agent => "agent",
-            Self::Interrupt => "interrupt",
-            Self::Close => "close",
-            Self::Shutdown => "shutdown",
-            Self::Restart => "restart",
-            Self::Timeout => "timeout",
-            Self::Storage => "storage",
-        }
+words! {
+    /// Who or what closed a request.
+    pub enum AnsweredBy {
+        /// A person on the page.
+        Page = "page",
+        /// A program with the token.
+        Api = "api",
+        /// A permission rule.
+        Rule = "rule",
+        /// The permission mode.
+        Mode = "mode",
+        /// The agent withdrew it, or ended.
+        Agent = "agent",
+        /// The turn was interrupted.
+        Interrupt = "interrupt",
+        /// The session was closed.
+        Close = "close",
+        /// The server was stopped.
+        Shutdown = "shutdown",
+        /// The server was restarted.
+        Restart = "restart",
+        /// Time ran out.
+        Timeout = "timeout",
+        /// The disk refused writes.
+        Storage = "storage",
     }
 }

@@ -15,12 +15,6 @@ pub struct BudgetSettings {
     pub refuse: bool,
 }
 
-impl Default for BudgetSettings {
-    fn default() -> Self {
-        Self { session: BudgetLimits::default(), day: BudgetLimits::default(), warn_at: 0.8, refuse: false }
-    }
-}
-
 impl BudgetSettings {
     /// The limits that hold for a session with limits of its own.
     pub fn session_limits(&self, own: &SessionBudget) -> BudgetLimits {

@@ -1,4 +1,4 @@
-//! What the configuration decides about sessions.
+//! What the configuration decides about sessions. The defaults are the configuration's.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,19 +25,6 @@ pub struct RecoverySettings {
     pub end_hung: bool,
 }
 
-impl Default for RecoverySettings {
-    fn default() -> Self {
-        Self {
-            attempts: 5,
-            turn_attempts: 3,
-            first_delay: Duration::from_secs(1),
-            longest_delay: Duration::from_mins(1),
-            silence_notice: Some(Duration::from_mins(5)),
-            end_hung: false,
-        }
-    }
-}
-
 /// What the configuration chooses for sessions in a folder.
 #[derive(Clone, Debug, Default)]
 pub struct FoundDefaults {
@@ -50,7 +37,7 @@ pub struct FoundDefaults {
 /// Finds what the configuration chooses for a session in a folder, or for one without.
 pub type FindDefaults = Arc<dyn Fn(Option<&Path>) -> FoundDefaults + Send + Sync>;
 
-/// All settings of this room.
+/// All settings of this module.
 #[derive(Clone)]
 pub struct SessionSettings {
     /// The runtime whose models stand first in lists; empty for the first that is ready.
@@ -95,33 +82,4 @@ pub struct SessionSettings {
     pub budget: BudgetSettings,
     /// Names of the variables that agents get; empty for all but ours.
     pub agent_environment: Vec<String>,
-}
-
-impl Default for SessionSettings {
-    /// The product's own defaults, for programs that embed the library.
-    fn default() -> Self {
-        Self {
-            default_runtime: String::new(),
-            default_model: String::new(),
-            defaults: Arc::new(|_| FoundDefaults::default()),
-            roots: Vec::new(),
-            permissions: PermissionPolicy::default(),
-            unattended_timeout: Duration::from_mins(10),
-            interrupt_grace: Duration::from_secs(5),
-            turn_timeout: None,
-            agent_processes: 0,
-            recovery: RecoverySettings::default(),
-            closed_grace: Duration::from_mins(1),
-            resume_at_start: false,
-            prompt_bytes: 1024 * 1024,
-            queued_prompts: 100,
-            open_sessions: 2_000,
-            readers_per_session: 256,
-            inline_output_bytes: 256 * 1024,
-            blob_bytes: 64 * 1024 * 1024,
-            retention: Retention::default(),
-            budget: BudgetSettings::default(),
-            agent_environment: Vec::new(),
-        }
-    }
 }

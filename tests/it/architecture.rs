@@ -1,8 +1,11 @@
-//! The layout is the architecture: which room may use which, and who knows what.
+//! Which module may use which, and which crates each may name. `ARCHITECTURE.md` has the same table for people.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
 
-/// Who may use whom. A room may always use itself.
+use crate::support::markdown::{code_spans, section, table_rows};
+use crate::support::source::{SourceFile, code_of, project_file, source_files, source_folders};
+
+/// Which module may use which. A module may always use itself.
 const MAY_USE: [(&str, &[&str]); 13] = [
     ("model", &[]),
     ("private_file", &[]),
@@ -19,124 +22,182 @@ const MAY_USE: [(&str, &[&str]); 13] = [
     ("cli", &["http", "doctor", "session", "agent", "process", "store", "config", "model"]),
 ];
 
-/// Crates that only one room may name.
-const ONLY_IN: [(&str, &[&str]); 8] = [
+/// Crates that only these folders may name.
+const ONLY_IN: [(&str, &[&str]); 10] = [
     ("axum", &["http", "scripted_model"]),
     ("hyper", &["http"]),
-    ("rusqlite", &["store"]),
+    ("rusqlite", &["store/sqlite"]),
     ("clap", &["cli"]),
     ("comrak", &["render"]),
     ("ammonia", &["render"]),
     ("syntect", &["render"]),
     ("similar", &["render"]),
+    ("github_copilot_sdk", &["agent/copilot"]),
+    ("agent_client_protocol_schema", &["agent/acp"]),
 ];
 
-fn source_files(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).expect("readable") {
-        let path = entry.expect("readable").path();
-        if path.is_dir() {
-            source_files(&path, into);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            into.push(path);
+/// The folders of `src/agent` that hold a runtime. What is inside one is nobody else's business.
+const RUNTIMES: [&str; 4] = ["acp", "copilot", "demo", "headless"];
+/// The folders of `src/agent` that all runtimes share.
+const SHARED_BY_RUNTIMES: [&str; 3] = ["failure", "program", "transcript"];
+
+fn is_top_level(name: &str) -> bool {
+    MAY_USE.iter().any(|(module, _)| *module == name)
+}
+
+fn starts_with_name(text: &str) -> String {
+    text.trim_start().chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+}
+
+/// The names that stand directly below a path prefix: one in `crate::a::b`, several in `crate::{a::b, c::{d, e}}`.
+fn first_names(after_prefix: &str) -> Vec<String> {
+    let after_prefix = after_prefix.trim_start();
+    let Some(group) = after_prefix.strip_prefix('{') else {
+        let is_everything = after_prefix.starts_with('*');
+        return vec![if is_everything { "*".to_owned() } else { starts_with_name(after_prefix) }];
+    };
+    let (mut names, mut depth, mut begins) = (Vec::new(), 0, true);
+    for (at, letter) in group.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => begins = true,
+            '*' if depth == 0 && begins => names.push("*".to_owned()),
+            _ if begins && !letter.is_whitespace() => {
+                names.push(starts_with_name(&group[at..]));
+                begins = false;
+            }
+            _ => {}
         }
     }
+    names
 }
 
-/// Every source file with the room it is in; files of the root are in no room.
-fn files_by_room() -> Vec<(String, PathBuf, String)> {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut files = Vec::new();
-    source_files(&sources, &mut files);
-    files
-        .into_iter()
-        .map(|path| {
-            let relative = path.strip_prefix(&sources).expect("below");
-            let room = match relative.components().count() {
-                1 => String::new(),
-                _ => relative.components().next().expect("one").as_os_str().to_string_lossy().into_owned(),
-            };
-            let text = std::fs::read_to_string(&path).expect("readable");
-            (room, path, text)
-        })
-        .collect()
+/// The top-level modules that a file names, by `crate::…` or by a chain of `super::` that reaches the root.
+fn modules_named(path: &str, code: &str) -> Vec<String> {
+    let depth = path.trim_end_matches("/mod.rs").trim_end_matches(".rs").split('/').count();
+    let to_root = "super::".repeat(depth);
+    let mut names = Vec::new();
+    for prefix in ["crate::", &to_root] {
+        for (at, _) in code.match_indices(prefix) {
+            let is_part_of_a_name = code[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_');
+            if !is_part_of_a_name {
+                names.extend(first_names(&code[at + prefix.len()..]));
+            }
+        }
+    }
+    names.retain(|name| name == "*" || is_top_level(name));
+    names
 }
 
-/// The rooms that a text names by `crate::…`.
-fn rooms_named(text: &str) -> Vec<String> {
-    text.lines()
-        .filter(|line| !line.trim_start().starts_with("//"))
-        .flat_map(|line| line.split("crate::").skip(1))
-        .map(|rest| rest.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect())
-        .filter(|name: &String| MAY_USE.iter().any(|(room, _)| room == name))
-        .collect()
+fn allowed(module: &str) -> &'static [&'static str] {
+    let row = MAY_USE.iter().find(|(known, _)| *known == module);
+    row.unwrap_or_else(|| panic!("{module} is not in the table")).1
 }
 
 #[test]
-fn rooms_use_only_the_rooms_they_may() {
-    let mut rooms_seen = std::collections::BTreeSet::new();
-    for (room, path, text) in files_by_room() {
-        if room.is_empty() {
-            continue;
-        }
-        rooms_seen.insert(room.clone());
-        let (_, allowed) =
-            MAY_USE.iter().find(|(known, _)| *known == room).unwrap_or_else(|| panic!("{room} is not in the table"));
-        for used in rooms_named(&text) {
-            let fine = used == room || allowed.contains(&used.as_str());
-            assert!(fine, "{} ({room}) uses {used}, which it may not", path.display());
-        }
-    }
-    assert_eq!(rooms_seen.len(), MAY_USE.len(), "every room of the table is there: {rooms_seen:?}");
-}
-
-#[test]
-fn crates_are_known_only_where_they_belong() {
-    for (room, path, text) in files_by_room() {
-        for (name, rooms) in ONLY_IN {
-            let used = text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| {
-                line.contains(&format!("{name}::")) || line.trim_start().starts_with(&format!("use {name};"))
-            });
-            assert!(!used || rooms.contains(&room.as_str()), "{} names {name}", path.display());
-        }
-    }
-}
-
-#[test]
-fn only_the_sqlite_backend_knows_sqlite() {
-    for (_, path, text) in files_by_room() {
-        let inside = path.to_string_lossy().contains("store/sqlite/");
-        let mut code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-        let names_it = code.any(|line| line.contains("rusqlite"));
-        assert!(inside || !names_it, "{} names rusqlite", path.display());
+fn every_way_to_name_a_module_is_seen() {
+    for (path, code, expected) in [
+        ("http/a.rs", "use crate::store::Store;", vec!["store"]),
+        ("http/a.rs", "use crate::{store::Store, model};", vec!["store", "model"]),
+        ("http/a.rs", "use crate::{\n    agent::{self, acp::{Acp, Kin}},\n    store,\n};", vec!["agent", "store"]),
+        ("http/a.rs", "let a = crate::store::open(); let b = crate::render::b();", vec!["store", "render"]),
+        ("http/a.rs", "use crate::*;", vec!["*"]),
+        ("http/a.rs", "use crate::{*};", vec!["*"]),
+        ("http/a.rs", "use super::super::store::Store; use super::agent;", vec!["store"]),
+        ("http/mod.rs", "use super::{store, render::Html};", vec!["store", "render"]),
+        ("http/a.rs", "use my_crate::store; use crate::error;", vec![]),
+    ] {
+        assert_eq!(modules_named(path, &code_of(code)), expected, "{code}");
     }
 }
 
 #[test]
-fn a_runtimes_own_types_stay_in_its_folder() {
-    for (_, path, text) in files_by_room() {
-        let inside =
-            path.components().any(|part| ["demo", "copilot", "acp"].iter().any(|name| part.as_os_str() == *name));
-        let reaches_in = [
-            "demo::player",
-            "demo::scenes",
-            "demo::script",
-            "copilot::transport",
-            "copilot_sdk",
-            "agent_client_protocol",
-        ]
+fn modules_use_only_what_they_may() {
+    let files = source_files("");
+    for SourceFile { path, code, .. } in files.iter().filter(|file| !file.module().is_empty()) {
+        let module = path.split('/').next().expect("a part");
+        for used in modules_named(path, code) {
+            let is_allowed = used == module || allowed(module).contains(&used.as_str());
+            assert!(is_allowed, "src/{path} uses {used}, which {module} may not");
+        }
+    }
+    let found: BTreeSet<&str> = files.iter().map(SourceFile::module).filter(|module| !module.is_empty()).collect();
+    assert_eq!(found, MAY_USE.iter().map(|(module, _)| *module).collect(), "the table lists the modules of src");
+}
+
+#[test]
+fn architecture_md_has_the_same_table() {
+    let text = project_file("ARCHITECTURE.md");
+    let mut documented = Vec::new();
+    for row in table_rows(section(&text, "## Code map")) {
+        if let Some(module) = row[0].trim_matches('`').strip_prefix("src/") {
+            let may_use: BTreeSet<String> = code_spans(&row[2]).into_iter().map(str::to_owned).collect();
+            documented.push((module.to_owned(), may_use));
+        }
+    }
+    let enforced: Vec<(String, BTreeSet<String>)> = MAY_USE
         .iter()
-        .any(|name| text.contains(name));
-        assert!(inside || !reaches_in, "{}", path.display());
+        .map(|(module, allowed)| ((*module).to_owned(), allowed.iter().map(|name| (*name).to_owned()).collect()))
+        .collect();
+    documented.sort();
+    let mut sorted = enforced;
+    sorted.sort();
+    assert_eq!(documented, sorted, "left: ARCHITECTURE.md, right: this test");
+}
+
+#[test]
+fn lib_rs_lists_all_modules_in_reading_order() {
+    let text = project_file("src/lib.rs");
+    let listed: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! - [`"))
+        .filter_map(|line| line.split('`').next())
+        .collect();
+    let mut sorted = listed.clone();
+    sorted.sort_unstable();
+    let declared: Vec<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("pub mod ")).map(|line| line.trim_end_matches(';')).collect();
+    assert_eq!(sorted, declared);
+    for (at, module) in listed.iter().enumerate() {
+        for used in allowed(module) {
+            assert!(listed[..at].contains(used), "{module} uses {used}, which a reader has not met yet");
+        }
     }
 }
 
 #[test]
-fn every_room_says_what_it_is_for_and_what_must_hold() {
-    for (room, _) in MAY_USE {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(room).join("mod.rs");
-        let text = std::fs::read_to_string(&path).expect("a room has a mod.rs");
-        assert!(text.starts_with("//! "), "{}", path.display());
+fn crates_are_named_only_where_they_belong() {
+    for SourceFile { path, code, .. } in source_files("") {
+        for (name, folders) in ONLY_IN {
+            let is_used = code.contains(&format!("{name}::")) || code.contains(&format!("use {name};"));
+            let is_inside = folders.iter().any(|folder| path.starts_with(&format!("{folder}/")));
+            assert!(!is_used || is_inside, "src/{path} names {name}");
+        }
+    }
+}
+
+#[test]
+fn a_runtime_keeps_its_types_to_itself() {
+    let mut known: Vec<&str> = RUNTIMES.into_iter().chain(SHARED_BY_RUNTIMES).collect();
+    known.sort_unstable();
+    assert_eq!(source_folders("agent"), known, "the lists above are those of src/agent");
+    for runtime in RUNTIMES {
+        for SourceFile { path, code, .. } in source_files(&format!("agent/{runtime}")) {
+            let opens = |line: &&str| line.starts_with("pub mod ") || line.starts_with("pub(crate) mod ");
+            let opened = code.lines().map(str::trim).find(opens);
+            assert_eq!(opened, None, "src/{path} shows the inside of the runtime {runtime}");
+        }
+    }
+}
+
+#[test]
+fn every_module_says_what_it_is_for_and_what_must_hold() {
+    for (module, _) in MAY_USE {
+        let text = project_file(&format!("src/{module}/mod.rs"));
+        assert!(text.starts_with("//! "), "src/{module}/mod.rs");
         let header = text.lines().take_while(|line| line.starts_with("//!")).count();
-        assert!(header >= 3 || room == "cli", "{} says too little", path.display());
+        assert!(header >= 3 || module == "cli", "src/{module}/mod.rs says too little");
     }
 }

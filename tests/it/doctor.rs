@@ -3,15 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, ModelList, Owner, Quarantine, Readiness,
-    RequestAnswer, Runtime, Runtimes, StartError, StartSpec,
-};
+use flightdeck::agent::{AgentCommand, AgentEvent, Quarantine, RequestAnswer, Runtime, Runtimes};
 use flightdeck::doctor::{Canary, CanaryOutcome, DoctorInput, examine, run_canary};
 use flightdeck::model::{CheckVerdict, RequestBody};
 use flightdeck::store::{DataFolder, Store, StoreSettings};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+
+use crate::fake_runtime::{AgentSide, FakeRuntime};
 
 use crate::support::{Server, ServerBuilder};
 
@@ -24,44 +22,12 @@ enum Character {
     Dies,
 }
 
-/// An agent whose every prompt is `@@… PATH`, and whose every deed is to make that file.
-struct Suspect {
-    character: Character,
-    capabilities: Capabilities,
-}
-
-impl Suspect {
-    fn new(character: Character) -> Self {
-        Self { character, capabilities: Capabilities::default() }
-    }
-}
-
-impl Runtime for Suspect {
-    fn name(&self) -> &'static str {
-        "suspect"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-    fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async { Readiness::ready("") })
-    }
-    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
-        Box::pin(async { ModelList::default() })
-    }
-    fn version(&self) -> BoxFuture<'_, Option<String>> {
-        Box::pin(async { Some("1.2.3".to_owned()) })
-    }
-    fn spec_for_model_at(&self, _: &str, folder: &Path) -> Option<StartSpec> {
-        Some(StartSpec::in_folder(Owner::Canary, folder))
-    }
-    fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
-        assert_eq!(spec.owner, Owner::Canary, "the canary is no session");
-        let (commands, heard) = mpsc::channel(4);
-        let (voice, events) = mpsc::channel(16);
-        let task = tokio::spawn(play(self.character, heard, voice));
-        Box::pin(async { Ok(Connection::new(commands, events, None, task, CancellationToken::new())) })
-    }
+/// An agent that gets prompts such as `@@… PATH`, and whose only action is to create that file.
+fn suspect(character: Character) -> FakeRuntime {
+    let behaviour = move |AgentSide { commands, events }: AgentSide| play(character, commands, events);
+    let mut runtime = FakeRuntime::new("suspect", behaviour);
+    runtime.version = Some("1.2.3".to_owned());
+    runtime
 }
 
 async fn play(character: Character, mut heard: mpsc::Receiver<AgentCommand>, voice: mpsc::Sender<AgentEvent>) {
@@ -100,7 +66,7 @@ async fn play(character: Character, mut heard: mpsc::Receiver<AgentCommand>, voi
 }
 
 fn runtimes(character: Character) -> Runtimes {
-    Runtimes::new(vec![Arc::new(Suspect::new(character)) as Arc<dyn Runtime>])
+    Runtimes::new(vec![Arc::new(suspect(character)) as Arc<dyn Runtime>])
 }
 
 async fn outcome_of(character: Character, folder: &Path) -> Option<CanaryOutcome> {

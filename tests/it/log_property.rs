@@ -2,21 +2,19 @@
 //! nothing twice. A reader that stays attached gets every event, deltas of ended blocks included.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::time::Duration;
 
-use flightdeck::agent::{
-    AgentCommand, AgentEvent, BlockEnd, BlockStart, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList,
-    Readiness, Runtime, Runtimes, StartError, StartSpec,
-};
+use flightdeck::agent::{AgentEvent, BlockEnd, BlockStart, Capabilities, Runtimes};
 use flightdeck::model::{BlockKey, BlockKind, SessionId};
 use flightdeck::session::{
     NewPrompt, NewSession, RecoverySettings, Session, SessionSettings, Sessions, SessionsParts, ViewerGuard,
 };
 use flightdeck::store::{DataFolder, EventPage, Store, StoreSettings, StoredEvent};
 use proptest::prelude::*;
-use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+use crate::support::Puppet;
 
 const BLOCKS: u8 = 3;
 const READERS: usize = 3;
@@ -56,39 +54,6 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// A runtime whose agent says what the test says.
-struct Puppet {
-    capabilities: Capabilities,
-    voice: Mutex<Option<mpsc::Sender<AgentEvent>>>,
-}
-
-impl Runtime for Puppet {
-    fn name(&self) -> &'static str {
-        "puppet"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-    fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async { Readiness::ready("") })
-    }
-    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
-        let model = Model { name: "m".to_owned(), id: "m".to_owned(), multiplier: 1.0, hidden: false };
-        Box::pin(async { ModelList::known(vec![model]) })
-    }
-    fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
-        let (voice, events) = mpsc::channel(64);
-        let (commands, mut heard) = mpsc::channel::<AgentCommand>(64);
-        *self.voice.lock().expect("not poisoned") = Some(voice);
-        let cancelled = CancellationToken::new();
-        let until = cancelled.clone();
-        let task = tokio::spawn(async move {
-            let _: Option<()> = until.run_until_cancelled(async { while heard.recv().await.is_some() {} }).await;
-        });
-        Box::pin(async move { Ok(Connection::new(commands, events, None, task, cancelled)) })
-    }
-}
-
 /// A server's insides, between two restarts.
 struct Run {
     sessions: Sessions,
@@ -103,11 +68,11 @@ struct Run {
 impl Run {
     async fn begin(folder: &DataFolder, id: Option<SessionId>) -> Self {
         let store = Store::open(folder, StoreSettings::default()).expect("opened");
-        let puppet = Arc::new(Puppet { capabilities: Capabilities::default(), voice: Mutex::new(None) });
+        let puppet = Puppet::with_session(Capabilities::default(), None, None);
         let stopping = CancellationToken::new();
         let sessions = Sessions::new(SessionsParts {
             store,
-            runtimes: Runtimes::new(vec![Arc::clone(&puppet) as Arc<dyn Runtime>]),
+            runtimes: Runtimes::new(vec![puppet.runtime()]),
             settings: settings(),
             stopping: stopping.clone(),
         });
@@ -122,8 +87,7 @@ impl Run {
     }
 
     async fn say(&self, event: AgentEvent) {
-        let voice = self.puppet.voice.lock().expect("not poisoned").clone();
-        if let Some(voice) = voice {
+        if let Some(voice) = self.puppet.voice() {
             // The agent may have been cut off by a crash that is yet to be noticed.
             let _ = voice.send(event).await;
         }

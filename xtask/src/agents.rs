@@ -11,7 +11,7 @@ const PACKAGES: [Package; 4] = [
     ("opencode-ai", "1.18.33"),
 ];
 
-/// Installs what is missing. Gives the folder.
+/// Installs what is missing and returns the folder.
 pub fn install() -> Result<PathBuf, String> {
     npm::install("flightdeck-test-agents", &PACKAGES)
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::npm::{self, Package};
 use crate::shell::{apt_get_install, cargo, read, run, workspace};
 
-/// The driver alone (it downloads no browser, Debian's is taken), and the rules that pages for everybody keep to.
+/// The driver alone (it downloads no browser; Debian's is used), and the accessibility rules.
 const PACKAGES: [Package; 2] = [("playwright-core", "1.65.0"), ("axe-core", "4.14.0")];
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 const TESTS: &str = "tests/browser";
@@ -22,7 +22,7 @@ pub fn tests(filter: Option<&str>) -> Result<(), String> {
         }
     };
     let mut node = node()?;
-    // A file that hangs is a failure, not a reason to wait. Its single steps have limits of their own in the harness.
+    // A file that hangs is a failure. Its steps have time limits of their own in the harness.
     node.args(["--test", "--test-reporter=spec", "--test-concurrency=2", "--test-timeout=600000"]);
     if let Some(name) = name {
         node.arg(format!("--test-name-pattern={}", literally(name)));
@@ -30,29 +30,29 @@ pub fn tests(filter: Option<&str>) -> Result<(), String> {
     run(node.args(files))
 }
 
-/// Takes the pictures that the documentation shows.
+/// Takes the screenshots of the documentation.
 pub fn screenshots() -> Result<(), String> {
     let script = workspace().join(TESTS).join("screenshots.mjs");
     if !script.exists() {
-        return Err(format!("{} is not there", script.display()));
+        return Err(format!("{} does not exist", script.display()));
     }
     run(node()?.arg(script))
 }
 
-/// Measures the first paint of long sessions with a binary. Gives rows of a table.
+/// Measures the first paint of long sessions with a binary. Returns rows of a table.
 pub fn first_paint(binary: &Path) -> Result<String, String> {
     let script = workspace().join(TESTS).join("firstPaint.mjs");
     read(node()?.env("TEST_BINARY", binary).arg(script))
 }
 
-/// Node.js with everything that the harness in `tests/browser/support` asks its environment for.
+/// Node.js with every environment variable that the harness in `tests/browser/support` needs.
 fn node() -> Result<Command, String> {
     let driver = npm::install("flightdeck-test-browser", &PACKAGES)?;
     let chromium = ensure_chromium()?;
     let agents = crate::agents::install()?;
     // As the Rust tests build it: a plain build has other features of dependencies, and would compile half of them again.
     run(&mut cargo(&["test", "--workspace", "--no-run", "--quiet"]))?;
-    let own = std::env::current_exe().map_err(|error| format!("the target folder is not known: {error}"))?;
+    let own = std::env::current_exe().map_err(|error| format!("cannot find the target folder: {error}"))?;
     let binary = own.with_file_name(format!("flightdeck{}", std::env::consts::EXE_SUFFIX));
     let mut node = Command::new("node");
     node.current_dir(workspace())
@@ -67,12 +67,12 @@ fn ensure_chromium() -> Result<PathBuf, String> {
     if let Some(program) = BROWSERS.into_iter().find_map(program_on_path) {
         return Ok(program);
     }
-    let missing = "Chromium is needed to test the pages; install it so that `chromium --version` works";
+    let missing = "testing the pages needs Chromium: install it so that `chromium --version` works";
     apt_get_install(&["chromium"]).ok_or(missing)??;
     program_on_path(BROWSERS[0]).ok_or_else(|| missing.to_owned())
 }
 
-/// The driver wants the whole path.
+/// The driver needs the full path.
 fn program_on_path(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
@@ -80,8 +80,7 @@ fn program_on_path(name: &str) -> Option<PathBuf> {
 
 fn test_files() -> Result<Vec<PathBuf>, String> {
     let folder = workspace().join(TESTS);
-    let entries =
-        std::fs::read_dir(&folder).map_err(|error| format!("{} cannot be read: {error}", folder.display()))?;
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
     let mut files: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| file_name(path).ends_with(".test.mjs"))
@@ -90,18 +89,18 @@ fn test_files() -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// The files that name a test like that; none is more likely a mistyped filter than a wish for nothing.
+/// The files with a test of that name. None is an error: the filter is probably mistyped.
 fn containing(files: &[PathBuf], text: &str) -> Result<Vec<PathBuf>, String> {
     let holds = |path: &PathBuf| std::fs::read_to_string(path).is_ok_and(|content| content.contains(text));
     let files: Vec<PathBuf> = files.iter().filter(|path| holds(path)).cloned().collect();
-    if files.is_empty() { Err(format!("no browser test is called anything like {text:?}")) } else { Ok(files) }
+    if files.is_empty() { Err(format!("no browser test matches {text:?}")) } else { Ok(files) }
 }
 
 fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Node.js takes a regular expression.
+/// Escapes a text, because Node.js takes a regular expression.
 fn literally(text: &str) -> String {
     text.chars().fold(String::new(), |mut pattern, letter| {
         if !letter.is_alphanumeric() && !letter.is_whitespace() {

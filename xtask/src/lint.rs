@@ -1,4 +1,4 @@
-//! `cargo xtask lint`: format, clippy, docs; a warning is an error.
+//! `cargo xtask lint`: format, clippy, docs and dependencies; a warning is an error.
 
 use crate::shell::{cargo, run};
 
@@ -6,5 +6,6 @@ use crate::shell::{cargo, run};
 pub fn lint() -> Result<(), String> {
     run(&mut cargo(&["fmt", "--all", "--", "--check"]))?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
-    run(cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]).env("RUSTDOCFLAGS", "-D warnings"))
+    run(cargo(&["doc", "--workspace", "--no-deps", "--document-private-items"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    crate::deny::check()
 }

@@ -1,10 +1,11 @@
 //! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `lint`, `bench`, `fuzz`.
 //!
-//! Everything a task needs that is not in the toolchain is installed by the task itself.
+//! Each task installs what it needs beyond the toolchain.
 
 mod agents;
 mod bench;
 mod browser;
+mod deny;
 mod fuzz;
 mod lint;
 mod npm;
@@ -15,12 +16,12 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask TASK
 
-  test [FILTER…]    install what the tests need, then run them all (or the Rust tests that match)
-  browser [FILTER]  the tests of the pages in Chromium (or those that match)
-  screenshots       take the pictures of the pages anew
-  lint              rustfmt, clippy and docs, warnings are errors
-  bench             measure what is to be fast, and write docs/benchmarks.md
-  fuzz [TARGET [SECONDS]]  the readers of agents' streams on input that nobody thought of (nightly toolchain)";
+  test [FILTER…]           install what the tests need, then run all tests (or the Rust tests that match)
+  browser [FILTER]         run the tests of the pages in Chromium (or those that match)
+  screenshots              take the screenshots for the documentation
+  lint                     run rustfmt, clippy, rustdoc and cargo-deny; warnings are errors
+  bench                    run the benchmarks and write docs/benchmarks.md
+  fuzz [TARGET [SECONDS]]  fuzz the readers of agents' output (needs a nightly toolchain)";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

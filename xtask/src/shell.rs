@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 /// The root of the workspace, wherever the task is called from.
 pub fn workspace() -> PathBuf {
@@ -15,34 +16,37 @@ pub fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command, showing it first. A failure names the command.
+/// Prints a command, runs it and prints how long it took. An error names the command.
 pub fn run(command: &mut Command) -> Result<(), String> {
     let shown = format!("{command:?}").replace('"', "");
     eprintln!("$ {shown}");
-    match command.status() {
+    let began = Instant::now();
+    let status = command.status();
+    eprintln!("took {} s: {shown}", began.elapsed().as_secs());
+    match status {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(format!("`{shown}` ended with {status}")),
-        Err(error) => Err(format!("`{shown}` could not be started: {error}")),
+        Ok(status) => Err(format!("`{shown}` failed: {status}")),
+        Err(error) => Err(format!("`{shown}` cannot be started: {error}")),
     }
 }
 
-/// Runs a command as [`run`] does, and gives what it writes to its standard output.
+/// Runs a command as [`run`] does and returns its standard output.
 pub fn read(command: &mut Command) -> Result<String, String> {
     let shown = format!("{command:?}").replace('"', "");
     eprintln!("$ {shown}");
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("`{shown}`: {error}"))?;
     if !output.status.success() {
-        return Err(format!("`{shown}` ended with {}", output.status));
+        return Err(format!("`{shown}` failed: {}", output.status));
     }
-    String::from_utf8(output.stdout).map_err(|error| format!("`{shown}` wrote something else than text: {error}"))
+    String::from_utf8(output.stdout).map_err(|error| format!("`{shown}` wrote output that is not UTF-8: {error}"))
 }
 
-/// Whether a command can be run at all.
+/// Whether a command runs and succeeds.
 pub fn works(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
 
-/// Installs packages on Debian and its kin; elsewhere `None`.
+/// Installs packages on Debian and its derivatives; `None` elsewhere.
 pub fn apt_get_install(packages: &[&str]) -> Option<Result<(), String>> {
     if !works(Command::new("apt-get").arg("--version")) {
         return None;

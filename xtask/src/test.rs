@@ -2,7 +2,7 @@
 
 use crate::shell::{cargo, run, works};
 
-/// Runs all tests, or those written in Rust whose names match; `cargo xtask browser FILTER` does that for the pages.
+/// Runs all tests, or the Rust tests whose names match. (`cargo xtask browser FILTER` does the same for the pages.)
 pub fn test(filters: &[String]) -> Result<(), String> {
     let everything = filters.is_empty();
     let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
@@ -10,7 +10,7 @@ pub fn test(filters: &[String]) -> Result<(), String> {
     if works(&mut cargo(&["nextest", "--version"])) {
         run(cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]).args(&filters).env("TEST_AGENTS", &agents))?;
     } else {
-        // nextest only adds a time limit per test; cargo's own runner is on every machine.
+        // nextest only adds a time limit for each test; cargo's own runner is always there.
         for filter in if filters.is_empty() { vec![""] } else { filters } {
             run(cargo(&["test", "--workspace", "--lib", "--bins", "--tests"]).arg(filter).env("TEST_AGENTS", &agents))?;
         }

@@ -152,6 +152,7 @@ impl Actor {
                 }
                 alive = link::probed(&mut self.probe), if self.machine.is_probing() && self.probe.is_some() => {
                     self.probe = None;
+                    tracing::debug!(session = %self.id, alive, "a silent agent was probed");
                     self.drive(Input::Probed { alive }).await;
                 }
                 () = link::login(&mut self.login_news), if matches!(self.link, Link::AwaitingLogin) => {

@@ -98,7 +98,7 @@ async fn help_names_the_commands_and_flags() {
 async fn a_command_or_flag_that_does_not_exist_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     for (arguments, word) in [
-        (&["stpo"][..], "neither a command"),
+        (&["stpo"][..], "not a command"),
         (&["--prot", "1"], "--prot"),
         (&["stop", "now"], "now"),
         (&["stop", "--port", "1"], "--port"),

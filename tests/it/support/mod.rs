@@ -3,12 +3,14 @@
 mod client;
 mod copilot;
 mod github;
+pub mod markdown;
 mod port;
 mod processes;
 mod puppet;
 mod raw;
 mod server;
 mod session;
+pub mod source;
 mod written_log;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
@@ -19,5 +21,5 @@ pub use processes::{children_of, descendants_of, id_in, is_alive, send_signal, u
 pub use puppet::{Puppet, PuppetSession};
 pub use raw::{RawConnection, RawReply, exchange};
 pub use server::{Ended, Server, ServerBuilder};
-pub use session::{TestSession, callbacks, message_text};
+pub use session::{TestSession, assert_notice_is_known, callbacks, message_text};
 pub use written_log::{WrittenLog, write_log};

@@ -1,68 +1,88 @@
-//! A session whose agent says what the test says, and tells the test what it was told. For behaviour that needs a clock
-//! or a moment of the test's own; everything else is tested on real programs.
+//! A session whose agent says what the test says, and shows the test what it was asked to do.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Liveness, Model, ModelList, Readiness,
-    Runtime, Runtimes, StartError, StartSpec,
-};
+use flightdeck::agent::{AgentCommand, AgentEvent, Capabilities, Liveness, Runtime, Runtimes};
 use flightdeck::session::{NewPrompt, NewSession, Session, SessionSettings, SessionUpdate, Sessions, SessionsParts};
 use flightdeck::store::{DataFolder, Store, StoreSettings};
 use serde_json::Value;
 use tempfile::TempDir;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// A runtime with one agent at a time.
+use crate::fake_runtime::{AgentSide, FakeRuntime};
+
+/// A runtime with one agent at a time, whose strings the test holds.
 pub struct Puppet {
-    capabilities: Capabilities,
-    /// `None` for an agent that nobody can look at.
-    liveness: Option<Arc<dyn Liveness>>,
-    voice: Mutex<Option<mpsc::Sender<AgentEvent>>>,
-    told: (mpsc::UnboundedSender<AgentCommand>, tokio::sync::Mutex<mpsc::UnboundedReceiver<AgentCommand>>),
-    logins: watch::Sender<u32>,
-    starts: AtomicUsize,
+    runtime: Arc<FakeRuntime>,
+    voice: Arc<Mutex<Option<mpsc::Sender<AgentEvent>>>>,
+    told: tokio::sync::Mutex<mpsc::UnboundedReceiver<AgentCommand>>,
 }
 
 impl Puppet {
     pub fn new(capabilities: Capabilities, liveness: Option<Arc<dyn Liveness>>) -> Arc<Self> {
-        let (sender, receiver) = mpsc::unbounded_channel();
-        Arc::new(Self {
-            capabilities,
-            liveness,
-            voice: Mutex::new(None),
-            told: (sender, tokio::sync::Mutex::new(receiver)),
-            logins: watch::Sender::new(0),
-            starts: AtomicUsize::new(0),
-        })
+        Self::with_session(capabilities, liveness, Some("puppet-session".to_owned()))
+    }
+
+    /// A puppet that gives its sessions this id, or none.
+    pub fn with_session(
+        capabilities: Capabilities,
+        liveness: Option<Arc<dyn Liveness>>,
+        agent_session_id: Option<String>,
+    ) -> Arc<Self> {
+        let (sender, told) = mpsc::unbounded_channel();
+        let voice = Arc::new(Mutex::new(None));
+        let of_connection = Arc::clone(&voice);
+        let behaviour = move |AgentSide { mut commands, events }: AgentSide| {
+            *of_connection.lock().expect("not poisoned") = Some(events);
+            let sender = sender.clone();
+            async move {
+                while let Some(command) = commands.recv().await {
+                    // A test that does not look at commands is no reason to stop.
+                    let _ = sender.send(command);
+                }
+            }
+        };
+        let mut runtime = FakeRuntime::new("puppet", behaviour);
+        (runtime.capabilities, runtime.liveness, runtime.agent_session_id) = (capabilities, liveness, agent_session_id);
+        Arc::new(Self { runtime: Arc::new(runtime), voice, told: tokio::sync::Mutex::new(told) })
+    }
+
+    /// The runtime, to put into a registry.
+    pub fn runtime(&self) -> Arc<dyn Runtime> {
+        Arc::clone(&self.runtime) as Arc<dyn Runtime>
+    }
+
+    /// The agent's end of the latest connection.
+    pub fn voice(&self) -> Option<mpsc::Sender<AgentEvent>> {
+        self.voice.lock().expect("not poisoned").clone()
     }
 
     /// Connections that were opened.
     pub fn starts(&self) -> usize {
-        self.starts.load(Ordering::SeqCst)
+        self.runtime.starts()
     }
 
     /// Somebody logs in.
     pub fn log_in(&self) {
-        self.logins.send_modify(|logins| *logins += 1);
+        self.runtime.log_in();
     }
 
     /// Whether nobody listens to the agent any more.
     pub fn is_let_go(&self) -> bool {
-        self.voice.lock().expect("not poisoned").as_ref().is_some_and(mpsc::Sender::is_closed)
+        self.voice().is_some_and(|voice| voice.is_closed())
     }
 
     /// Whether it was told something that the test has not looked at.
     pub fn has_been_told(&self) -> bool {
-        self.told.1.try_lock().is_ok_and(|told| !told.is_empty())
+        self.told.try_lock().is_ok_and(|told| !told.is_empty())
     }
 
     /// Waits for the next thing that the agent is told.
     pub async fn told(&self) -> AgentCommand {
-        self.told.1.lock().await.recv().await.expect("the sender lives as long")
+        self.told.lock().await.recv().await.expect("the sender lives as long")
     }
 
     /// Waits for a prompt and gives its text; everything else is out of place.
@@ -74,51 +94,9 @@ impl Puppet {
     }
 }
 
-impl Runtime for Puppet {
-    fn name(&self) -> &'static str {
-        "puppet"
-    }
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-    fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async { Readiness::ready("") })
-    }
-    fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
-        let model = Model { name: "m".to_owned(), id: "m".to_owned(), multiplier: 1.0, hidden: false };
-        Box::pin(async { ModelList::known(vec![model]) })
-    }
-    fn credentials_changed(&self) -> BoxFuture<'static, ()> {
-        let mut logins = self.logins.subscribe();
-        Box::pin(async move { logins.changed().await.expect("the runtime lives as long") })
-    }
-    fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
-        let (voice, events) = mpsc::channel(64);
-        let (commands, mut heard) = mpsc::channel::<AgentCommand>(64);
-        *self.voice.lock().expect("not poisoned") = Some(voice);
-        self.starts.fetch_add(1, Ordering::SeqCst);
-        let (cancelled, told) = (CancellationToken::new(), self.told.0.clone());
-        let until = cancelled.clone();
-        let task = tokio::spawn(async move {
-            let listening = async {
-                while let Some(command) = heard.recv().await {
-                    let _ = told.send(command);
-                }
-            };
-            let _: Option<()> = until.run_until_cancelled(listening).await;
-        });
-        let connection = Connection::new(commands, events, Some("puppet-session".to_owned()), task, cancelled);
-        let connection = match &self.liveness {
-            Some(liveness) => connection.with_liveness(Arc::clone(liveness)),
-            None => connection,
-        };
-        Box::pin(async move { Ok(connection) })
-    }
-}
-
 /// A session of a puppet.
 pub struct PuppetSession {
-    _folder: TempDir,
+    folder: TempDir,
     pub sessions: Sessions,
     pub session: Arc<Session>,
     pub puppet: Arc<Puppet>,
@@ -131,14 +109,19 @@ impl PuppetSession {
         let store = Store::open(&data, StoreSettings::default()).expect("opened");
         let sessions = Sessions::new(SessionsParts {
             store,
-            runtimes: Runtimes::new(vec![Arc::clone(&puppet) as Arc<dyn Runtime>]),
+            runtimes: Runtimes::new(vec![puppet.runtime()]),
             settings,
             stopping: CancellationToken::new(),
         });
         let session = sessions.create(NewSession::default()).await.expect("created");
-        let it = Self { _folder: folder, sessions, session, puppet };
-        it.until(|_| it.puppet.voice.lock().expect("not poisoned").is_some()).await;
+        let it = Self { folder, sessions, session, puppet };
+        it.until(|_| it.puppet.voice().is_some()).await;
         it
+    }
+
+    /// The data folder.
+    pub fn data(&self) -> &Path {
+        self.folder.path()
     }
 
     pub async fn prompt(&self, text: &str) {
@@ -151,13 +134,18 @@ impl PuppetSession {
 
     /// The agent speaks.
     pub async fn say(&self, event: AgentEvent) {
-        let voice = self.puppet.voice.lock().expect("not poisoned").clone();
-        voice.expect("connected").send(event).await.expect("heard");
+        self.puppet.voice().expect("connected").send(event).await.expect("heard");
     }
 
     pub async fn log(&self) -> Vec<Value> {
-        let events = self.session.log().read_after(0, 1_000, 1 << 20).await.expect("read");
-        events.iter().map(|event| serde_json::from_slice(&event.body).expect("JSON")).collect()
+        let (mut responses, mut after) = (Vec::new(), 0);
+        loop {
+            let events = self.session.log().read_after(after, 1_000, 1 << 20).await.expect("read");
+            let Some(last) = events.last() else { return responses };
+            after = last.seq;
+            responses.extend(events.iter().map(|event| serde_json::from_slice::<Value>(&event.body).expect("JSON")));
+            responses.iter().for_each(super::assert_notice_is_known);
+        }
     }
 
     /// The messages of all notices of a kind.

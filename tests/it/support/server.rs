@@ -6,6 +6,7 @@ use std::process::Stdio;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, Command};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::{Http, TestSession, send_signal};
@@ -27,7 +28,8 @@ pub struct Server {
     builder: ServerBuilder,
     folder: TempDir,
     child: Child,
-    stderr: Option<JoinHandle<String>>,
+    stderr: Option<JoinHandle<()>>,
+    log: watch::Receiver<String>,
     /// The address that it printed.
     pub url: String,
     /// The lines that it printed after the address.
@@ -110,18 +112,19 @@ impl ServerBuilder {
         }
         // Drained for as long as the server runs, so that a full pipe never stops it.
         let stderr = child.stderr.take().expect("piped");
+        let (sender, log) = watch::channel(String::new());
         let stderr = tokio::spawn(async move {
             let mut lines = BufReader::new(stderr).lines();
-            let mut text = String::new();
             while let Ok(Some(line)) = lines.next_line().await {
                 eprintln!("server: {line}");
-                text.push_str(&line);
-                text.push('\n');
+                sender.send_modify(|log| {
+                    log.push_str(&line);
+                    log.push('\n');
+                });
             }
-            text
         });
         let url = greeting.remove(0);
-        Server { builder: self, folder, child, stderr: Some(stderr), url, greeting }
+        Server { builder: self, folder, child, stderr: Some(stderr), log, url, greeting }
     }
 
     /// The binary with this builder's settings, in a world of its own below `folder`.
@@ -197,7 +200,7 @@ impl Server {
     }
 
     pub fn data(&self) -> PathBuf {
-        self.folder.path().join("data")
+        self.builder.data.clone().unwrap_or_else(|| self.folder.path().join("data"))
     }
 
     /// A folder that sessions may work in.
@@ -262,7 +265,16 @@ impl Server {
 
     /// Everything that it wrote to standard error, once it has ended.
     pub async fn stderr(&mut self) -> String {
-        self.stderr.take().expect("asked once").await.expect("read to its end")
+        self.stderr.take().expect("asked once").await.expect("read to its end");
+        self.log.borrow().clone()
+    }
+
+    /// Waits until it has logged that many further lines with a text.
+    pub async fn until_logged(&self, text: &str, times: usize) {
+        let mut log = self.log.clone();
+        let count = |log: &String| log.matches(text).count();
+        let before = count(&log.borrow());
+        log.wait_for(|log| count(log) >= before + times).await.expect("the server runs");
     }
 
     pub async fn ended(&mut self) -> bool {

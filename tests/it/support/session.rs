@@ -1,5 +1,6 @@
 //! A session as tests use it.
 
+use flightdeck::model::NoticeKind;
 use serde_json::{Value, json};
 
 use super::{EventStream, Http, Reply, SseEvent};
@@ -68,6 +69,7 @@ impl TestSession {
         loop {
             let page = self.get(&format!("/log?after={after}")).await.json();
             for event in page["events"].as_array().expect("events") {
+                assert_notice_is_known(&event["response"]);
                 events.push((event["seq"].as_u64().expect("a number"), event["response"].clone()));
             }
             match page["next"].as_u64() {
@@ -87,6 +89,14 @@ impl TestSession {
             .until(|event| matches!(event.callback().as_str(), "onPermissionRequested" | "onQuestionAsked"))
             .await;
         events.last().expect("one").json()["requestId"].as_str().expect("an id").to_owned()
+    }
+}
+
+/// A notice has one of the documented kinds.
+pub fn assert_notice_is_known(response: &Value) {
+    if response["callback"] == "onNotice" {
+        let kind = response["kind"].as_str().expect("a kind");
+        assert!(kind.parse::<NoticeKind>().is_ok(), "{response}");
     }
 }
 
