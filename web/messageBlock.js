@@ -1,10 +1,10 @@
 // One block of a session: what somebody said, thought or did.
 
-import { make } from "./dom.js";
-import { duration, exactTime } from "./format.js";
-import { icon } from "./icons.js";
-import { TextTail, showText } from "./plainText.js";
-import { forget, onRenderedClick, parseRendered, scheduleLoad, whenNear } from "./renderedContent.js";
+import { make } from "./lib/dom.js";
+import { duration, exactTime } from "./lib/format.js";
+import { icon } from "./lib/icons.js";
+import { TextTail, showText } from "./session/plainText.js";
+import { forget, onRenderedClick, parseRendered, scheduleLoad, whenNear } from "./session/renderedContent.js";
 
 const FIELD = "__copilotMessageBlock";
 const OPEN_WHEN_COMPLETED = new Set(["User", "Message"]);
@@ -150,7 +150,7 @@ export class MessageBlock {
   }
 
   async copy() {
-    const { copyFromButton } = await import("./clipboard.js");
+    const { copyFromButton } = await import("./lib/clipboard.js");
     await copyFromButton(this.#parts.copy, this.#data);
   }
 

@@ -1,14 +1,14 @@
 // What a session says, as blocks in the order of their beginnings.
 
-import { make } from "./dom.js";
-import { askHtml, sessionPath } from "./api.js";
-import { clockTime, exactTime } from "./format.js";
-import { FollowEnd } from "./followEnd.js";
+import { make } from "./lib/dom.js";
+import { askHtml, sessionPath } from "./lib/api.js";
+import { clockTime, exactTime } from "./lib/format.js";
+import { FollowEnd } from "./session/followEnd.js";
 import { MessageBlock } from "./messageBlock.js";
-import { addUsage, errorLine, noticeLine, turnEnd } from "./notices.js";
-import { PermissionBlock, QuestionBlock } from "./requests.js";
-import { parseArguments, toolOutcome, toolSummary, toolText, toolTitle } from "./toolCall.js";
-import { TranscriptPage } from "./transcriptPage.js";
+import { addUsage, errorLine, noticeLine, turnEnd } from "./session/notices.js";
+import { PermissionBlock, QuestionBlock } from "./session/requests.js";
+import { parseArguments, toolOutcome, toolSummary, toolText, toolTitle } from "./session/toolCall.js";
+import { TranscriptPage } from "./session/transcriptPage.js";
 
 const AWAITING_TEXT = "Awaits responses ...";
 /** A page of the running session is closed at about this many blocks. */

@@ -117,7 +117,7 @@ test("an interrupt closes the request", async () => {
 test("a file edit is shown as a diff before it is allowed", async () => {
   const page = await deck.openPage("/test.html");
   const classes = await page.evaluate(async () => {
-    const { PermissionBlock } = await import("/requests.js");
+    const { PermissionBlock } = await import("/session/requests.js");
     const detail = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old <b>\n+new\n";
     const block = new PermissionBlock({ requestId: "r", kind: "write", title: "t", detail, options: ["deny"] }, null);
     return [...block.divElement.querySelectorAll(".diff-line")].map((line) => [line.className, line.textContent]);
@@ -132,7 +132,7 @@ test("a file edit is shown as a diff before it is allowed", async () => {
 test("a question with a form asks for each value and checks it", async () => {
   const page = await deck.openPage("/test.html");
   await page.evaluate(async () => {
-    const { QuestionBlock } = await import("/requests.js");
+    const { QuestionBlock } = await import("/session/requests.js");
     const form = {
       type: "object",
       required: ["name", "level"],
