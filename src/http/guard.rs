@@ -134,9 +134,12 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     let path = request.uri().path().to_owned();
     let mut configured_origin = None;
     let mut response = match admit(&app, &request, &path) {
-        Ok(Admission { caller, origin }) => {
+        Ok(Admission { caller, origin, uri }) => {
             configured_origin = origin;
             let mut request = request;
+            if let Some(uri) = uri {
+                *request.uri_mut() = uri;
+            }
             if let Some(caller) = caller {
                 request.extensions_mut().insert(caller);
             }
@@ -151,9 +154,12 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     response
 }
 
+#[derive(Default)]
 struct Admission {
     caller: Option<Caller>,
     origin: Option<String>,
+    /// The request's address without the ticket that was in it.
+    uri: Option<Uri>,
 }
 
 fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Response>> {
@@ -173,8 +179,8 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
         Provenance::Configured(origin) => Some(origin),
         Provenance::Foreign if !is_programs_path(path) && is_navigation(request.method(), headers) => {
             let caller = app.auth().identify(headers).ok();
-            return if caller.is_some() || is_open_path(path) {
-                Ok(Admission { caller, origin: None })
+            return if caller.is_some() || is_open_path(path) || app.auth().may_see_pages(headers) {
+                Ok(Admission { caller, ..Admission::default() })
             } else {
                 // The cookie is not sent along from another site; the page's own reload sends it.
                 Err(Box::new(pages::come_again()))
@@ -198,9 +204,20 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
         }
         return Err(Box::new(preflight));
     }
-    match app.auth().identify(headers) {
-        Ok(caller) => Ok(Admission { caller: Some(caller), origin }),
-        Err(_) if is_open_path(path) => Ok(Admission { caller: None, origin }),
+    let (identified, uri) = match ticket_in(request) {
+        Some((ticket, uri)) => {
+            let address = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+            (app.auth().redeem_ticket(&ticket, address), Some(uri))
+        }
+        None => (app.auth().identify(headers), None),
+    };
+    match identified {
+        Ok(caller) => Ok(Admission { caller: Some(caller), origin, uri }),
+        Err(_) if is_open_path(path) => Ok(Admission { caller: None, origin, uri: None }),
+        // The cookie is sent to every port of this host, so it opens pages and never data.
+        Err(_) if !is_programs_path(path) && app.auth().may_see_pages(headers) => {
+            Ok(Admission { caller: None, origin, uri: None })
+        }
         Err(refusal) => {
             let mut response = refused(refusal, request.uri());
             if let Some(origin) = &origin {
@@ -212,9 +229,21 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
     }
 }
 
-/// What may be seen without a token: the login page and whether the server is alive.
+/// What may be seen without a token: the login page with its script, and whether the server is alive.
 fn is_open_path(path: &str) -> bool {
-    matches!(path, "/login" | "/api/health")
+    matches!(path, "/login" | pages::LOGIN_SCRIPT | "/api/health")
+}
+
+/// The ticket in the query of a request for data, and the address without it, which is what the ticket was issued for.
+fn ticket_in(request: &Request) -> Option<(String, Uri)> {
+    let uri = request.uri();
+    if request.method() != Method::GET || !is_programs_path(uri.path()) {
+        return None;
+    }
+    let (ticket, rest): (Vec<&str>, Vec<&str>) = uri.query()?.split('&').partition(|part| part.starts_with("ticket="));
+    let ticket = ticket.first()?.strip_prefix("ticket=")?.to_owned();
+    let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
+    Some((ticket, format!("{}{query}", uri.path()).parse().ok()?))
 }
 
 fn refused(refusal: Refusal, uri: &Uri) -> Response {
@@ -229,7 +258,7 @@ fn refused(refusal: Refusal, uri: &Uri) -> Response {
         .into_response(),
         Refusal::Unknown => {
             let wanted = uri.path_and_query().map_or("/", PathAndQuery::as_str);
-            pages::login(StatusCode::UNAUTHORIZED, "", wanted)
+            pages::login(StatusCode::UNAUTHORIZED, wanted)
         }
     }
 }

@@ -68,6 +68,7 @@ pub(super) fn router(app: App) -> Router {
         .route("/api/usage", get(api::usage))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
+        .route("/api/ticket", post(api::ticket))
         .route("/metrics", get(metrics::metrics))
         // Pages.
         .route("/login", get(pages::login_page).post(pages::log_in))

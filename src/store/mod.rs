@@ -37,6 +37,7 @@ pub use change::{Change, OpenTurn, QueuedPrompt};
 pub use error::StoreError;
 pub use events::{EventPage, StoredEvent};
 pub use folder::{DataFolder, FolderError, ServerNote};
+pub use logins::StoredLogin;
 pub use positions::ReaderPosition;
 pub use prompts::KnownPrompt;
 pub use requests::ClosedRequest;

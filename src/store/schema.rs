@@ -173,6 +173,13 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE session ADD COLUMN budget_told TEXT;
         ",
         ),
+        M::up(
+            "
+        -- A login is a cookie and a secret now. Those that have a cookie alone must log in again.
+        DELETE FROM login;
+        ALTER TABLE login ADD COLUMN secret TEXT NOT NULL DEFAULT '';
+        ",
+        ),
     ])
 });
 

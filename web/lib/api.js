@@ -1,4 +1,9 @@
-// Talking to the server. What goes wrong becomes a `Problem` with a sentence for people.
+// Requests to the server. Failures become a `Problem` with a message for people.
+//
+// Cookies are shared by all ports of a host, so the cookie alone opens no data: every request carries the secret that
+// the login page put into this origin's storage. This is the only module that calls fetch.
+
+const SECRET_KEY = "flightdeck.secret";
 
 export class Problem extends Error {
   /** The HTTP status; 0 when the server was not reached. */
@@ -17,7 +22,7 @@ export class Problem extends Error {
     return this.status === 0;
   }
 
-  /** The server is there and does not know us any more. */
+  /** The server responds, and this browser is not logged in. */
   get isLoggedOut() {
     return this.status === 401;
   }
@@ -40,18 +45,75 @@ export async function ask(path, { method, json, text, headers = {}, signal } = {
 
 /** Asks the server for HTML that it rendered and cleaned. */
 export async function askHtml(path, { signal } = {}) {
-  const answer = await send(path, { signal });
-  if (answer.ok) return read(() => answer.text(), signal);
-  throw problemOf(answer.status, await read(() => answer.json(), signal));
+  const answer = await succeed(path, { signal });
+  return read(() => answer.text(), signal);
+}
+
+/** Asks the server for a file, as a `Blob`. */
+export async function askBlob(path, { signal } = {}) {
+  const answer = await succeed(path, { signal });
+  return read(() => answer.blob(), signal);
+}
+
+/** Opens a stream and returns its bytes as they come. */
+export async function openStream(path, { signal } = {}) {
+  return (await succeed(path, { signal, headers: { Accept: "text/event-stream" } })).body;
+}
+
+/** An address of the server that a link may open once, within a minute. */
+export async function downloadAddress(path) {
+  return (await ask("/api/ticket", { json: { path } })).address;
+}
+
+async function succeed(path, request) {
+  const answer = await send(path, request);
+  if (answer.ok) return answer;
+  throw problemOf(answer.status, await read(() => answer.json(), request.signal));
 }
 
 async function send(path, request) {
+  let answer;
   try {
-    return (await earlyAnswer(path, request)) ?? (await fetch(path, request));
+    answer = (await earlyAnswer(path, request)) ?? (await fetch(path, { ...request, headers: { ...request.headers, ...secretHeader() } }));
   } catch (error) {
     if (request.signal?.aborted) throw error;
-    throw new Problem("The server does not answer.");
+    throw new Problem("The server did not respond.");
   }
+  if (answer.status === 401) logInFirst();
+  else hasAnswered = true;
+  return answer;
+}
+
+/** Read each time: another tab may have logged in again. */
+function secretHeader() {
+  const secret = window.flightdeckSecret ?? keptSecret();
+  return secret ? { "Flightdeck-Secret": secret } : {};
+}
+
+function keptSecret() {
+  try {
+    return localStorage.getItem(SECRET_KEY);
+  } catch {
+    // early.js has taken it from the address then.
+    return null;
+  }
+}
+
+let hasAnswered = false;
+
+/**
+ * A cookie without the secret opens the page, and then nothing else: the page leads to the login. One that has shown
+ * something stays, so that nobody loses what they were reading or writing.
+ */
+function logInFirst() {
+  if (hasAnswered) return;
+  hasAnswered = true;
+  location.replace(loginAddress());
+}
+
+/** The login, which leads back to this page. */
+export function loginAddress() {
+  return `/login?next=${encodeURIComponent(`${location.pathname}${location.search}`)}`;
 }
 
 /** What early.js has asked for already, once. */
@@ -68,7 +130,7 @@ async function read(body, signal) {
     return await body();
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Problem("The server's answer broke off.");
+    throw new Problem("The connection to the server was lost.");
   }
 }
 

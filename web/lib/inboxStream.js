@@ -1,6 +1,8 @@
 // What all sessions are doing, as the server tells it. Browsers allow few connections for all tabs together, so one tab
 // listens for all of them and passes on what it hears.
 
+import { readEvents } from "./eventStream.js";
+
 const CHANNEL = "flightdeck-inbox";
 const LOCK = "flightdeck-inbox";
 const RETRY_AFTER = 3000;
@@ -12,9 +14,7 @@ class InboxStream extends EventTarget {
   isListener = false;
   #connected = null;
   #channel = null;
-  #source = null;
-  #retry = null;
-  #stopped = false;
+  #stopped = new AbortController();
 
   /** null until something is known, then whether the server answers. */
   get isConnected() {
@@ -33,9 +33,7 @@ class InboxStream extends EventTarget {
 
   /** The server is being stopped: nobody needs to look for it. */
   stop() {
-    this.#stopped = true;
-    clearTimeout(this.#retry);
-    this.#source?.close();
+    this.#stopped.abort();
   }
 
   #startShared() {
@@ -62,31 +60,44 @@ class InboxStream extends EventTarget {
     this.#channel?.postMessage(message);
   }
 
-  #listen() {
+  async #listen() {
     this.isListener = true;
-    if (this.#stopped) return;
-    const source = new EventSource("api/events");
-    this.#source = source;
-    let fresh = true;
-    source.onopen = () => {
-      fresh = true;
-      this.#setConnected(true);
-    };
-    source.onmessage = ({ data }) => {
-      if (fresh) {
-        // The first word after a connection begins anew: sessions that are gone are not mentioned.
-        fresh = false;
-        this.#replace([], true);
-      }
-      const entry = JSON.parse(data);
-      this.#take(entry);
-      this.#tell({ kind: "entry", entry });
-    };
-    source.onerror = () => {
+    while (!this.#stopped.signal.aborted) {
+      await this.#read();
       this.#setConnected(false);
-      if (source.readyState !== EventSource.CLOSED || this.#stopped) return;
-      this.#retry = setTimeout(() => this.#listen(), RETRY_AFTER);
-    };
+      await this.#pause();
+    }
+  }
+
+  /** Reads the stream until it ends, for whatever reason. */
+  async #read() {
+    let fresh = true;
+    try {
+      await readEvents("api/events", {
+        signal: this.#stopped.signal,
+        onOpen: () => this.#setConnected(true),
+        onData: (data) => {
+          // The first event after a connection starts over: deleted sessions are not mentioned.
+          if (fresh) this.#replace([], true);
+          fresh = false;
+          const entry = JSON.parse(data);
+          this.#take(entry);
+          this.#tell({ kind: "entry", entry });
+        },
+      });
+    } catch {
+      // Tried again after a pause.
+    }
+  }
+
+  #pause() {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, RETRY_AFTER);
+      this.#stopped.signal.addEventListener("abort", () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
   }
 
   #replace(entries, connected) {

@@ -3,6 +3,8 @@
 // This is the only place where HTML enters the page. It comes from our own server, which builds it from an allow-list;
 // whatever slipped through is still stopped by the content security policy.
 
+import { askBlob, downloadAddress } from "../lib/api.js";
+
 const AT_ONCE = 4;
 let running = 0;
 const queue = [];
@@ -64,7 +66,34 @@ export function parseRendered(html) {
   for (const box of template.content.querySelectorAll("input[type=checkbox]")) {
     box.setAttribute("aria-label", box.closest("li")?.textContent.trim() || "task");
   }
-  return template.content;
+  for (const image of template.content.querySelectorAll("img")) {
+    image.dataset.address = image.getAttribute("src");
+    image.removeAttribute("src");
+  }
+  const content = document.importNode(template.content, true);
+  for (const link of content.querySelectorAll(".whole-output")) link.addEventListener("auxclick", openWhole);
+  content.querySelectorAll("img").forEach(loadWhenNear);
+  return content;
+}
+
+/** The server gives data only to requests with our header, which an image's own does not have. */
+function loadWhenNear(image) {
+  whenNear(image, async () => {
+    try {
+      image.src = URL.createObjectURL(await scheduleLoad(() => askBlob(image.dataset.address)));
+      image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
+    } catch {
+      image.alt += " (could not be loaded)";
+    }
+  });
+}
+
+/** Opens the whole of an output in a new tab, whose request cannot have our header either. */
+async function openWhole(event) {
+  const link = event.target.closest(".whole-output");
+  if (!link || event.button > 1) return;
+  event.preventDefault();
+  window.open(await downloadAddress(link.getAttribute("href")), "_blank", "noopener");
 }
 
 /** Handles a click inside rendered content. `showAll` fetches the whole of a folded output. */
@@ -76,6 +105,7 @@ export async function onRenderedClick(event, showAll) {
     await copyFromButton(copy, code.textContent);
     return;
   }
+  await openWhole(event);
   const all = event.target.closest(".show-all");
   if (all) {
     all.disabled = true;

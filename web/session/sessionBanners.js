@@ -1,6 +1,7 @@
 // What stands above a session: lost connections, lost agents, missing logins, lost memories, shared folders.
 
 import { sessionAddress } from "../lib/address.js";
+import { loginAddress } from "../lib/api.js";
 import { byId, make, prose } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 
@@ -30,11 +31,10 @@ export class SessionBanners {
     }
     const { problem, retryAt } = lost;
     if (problem.isLoggedOut) {
-      const next = encodeURIComponent(`${location.pathname}${location.search}`);
       this.#banners.show("connection", {
         tone: "failed",
         text: "You are no longer logged in. Log in again, or run `flightdeck open` in a terminal.",
-        actions: [{ label: "Log in", href: `/login?next=${next}` }],
+        actions: [{ label: "Log in", href: loginAddress() }],
       });
       return;
     }

@@ -23,8 +23,12 @@ async fn check_kept_out(client: &Http, query: &str) {
     for path in PAGES {
         let reply = client.get(&format!("{path}{query}")).await;
         assert_eq!(reply.status, 401, "{path}");
-        assert!(reply.text().contains("<form method=\"post\" action=\"/login\">"), "{path}");
-        assert!(!reply.text().contains("<script"), "{path} shows nothing of the page itself");
+        assert!(reply.text().contains("method=\"post\" action=\"/login\">"), "{path}");
+        let scripts: Vec<&str> = reply.text().split("<script").skip(1).collect();
+        assert!(
+            matches!(scripts[..], [only] if only.contains("src=\"/login.js\"")),
+            "{path} shows nothing of the page itself"
+        );
     }
 }
 
@@ -37,6 +41,7 @@ async fn nothing_is_served_without_the_token() {
     check_kept_out(&stranger, &format!("?access_token={token}")).await;
     check_kept_out(&stranger.header("cookie", &format!("flightdeck_{}={token}", server.port())), "").await;
     check_kept_out(&stranger.header("x-api-key", &token), "").await;
+    check_kept_out(&stranger.header("flightdeck-secret", &token), "").await;
     check_unharmed(&server).await;
 }
 
@@ -70,6 +75,7 @@ async fn only_the_login_and_a_bare_health_are_open() {
     let server = Server::builder().config(MANY_GUESSES).start().await;
     for client in [server.stranger(), server.stranger().header("authorization", "Bearer wrong")] {
         assert_eq!(client.get("/login").await.status, 200);
+        assert_eq!(client.get("/login.js").await.header("content-type"), "text/javascript; charset=utf-8");
         let health = client.get("/api/health").await;
         assert_eq!(health.status, 200);
         assert_eq!(health.json(), json!({ "status": "ok", "service": "flightdeck" }));

@@ -1,0 +1,63 @@
+// Logs in with the code in the address or the token in the form. The server sets a cookie and returns a secret, which
+// is kept in this origin's storage: other ports of the host get the cookie too, but never the secret.
+
+const KEY = "flightdeck.secret";
+const form = document.getElementById("login-form");
+const problem = document.getElementById("login-problem");
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  logIn(new URLSearchParams(new FormData(form)));
+});
+
+const code = new URLSearchParams(location.search).get("code");
+if (code) {
+  const { next } = Object.fromEntries(new FormData(form));
+  logIn(new URLSearchParams({ code, next }), () => continueIfLoggedIn(next));
+}
+
+/** `otherwise` is asked whether there is another way in before the problem is shown. */
+async function logIn(fields, otherwise = async () => false) {
+  problem.hidden = true;
+  try {
+    const answer = await fetch("/login", { method: "POST", body: fields });
+    const reply = await answer.json();
+    if (answer.ok) goOn(reply);
+    else if (!(await otherwise())) showProblem(reply.message);
+  } catch {
+    showProblem("The server did not respond. Check that Flightdeck is running, then try again.");
+  }
+}
+
+/** The same link again, in a browser that is logged in already. */
+async function continueIfLoggedIn(next) {
+  const secret = keptSecret();
+  if (!secret) return false;
+  const answer = await fetch("/api/test", { headers: { "Flightdeck-Secret": secret } });
+  if (answer.ok) location.replace(next);
+  return answer.ok;
+}
+
+function goOn({ secret, next }) {
+  try {
+    localStorage.setItem(KEY, secret);
+    location.replace(next);
+  } catch {
+    // Without storage the page that follows keeps it in memory. A fragment is never sent to a server.
+    const [address] = next.split("#");
+    location.replace(`${address}#secret=${secret}`);
+  }
+}
+
+function keptSecret() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
+  }
+}
+
+function showProblem(text) {
+  problem.textContent = text;
+  problem.hidden = false;
+}
