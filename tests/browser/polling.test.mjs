@@ -85,7 +85,7 @@ test("a server that is killed is missed, said so, and followed again from where 
   const page = await openSession(deck, id);
   await turn(page, "hello");
   await deck.server.kill();
-  await waitForText(page.locator('[data-banner="connection"]'), /does not answer.*Nothing is lost/);
+  await waitForText(page.locator('[data-banner="connection"]'), /did not respond.*Nothing is lost/);
   await send(page, "are you there?");
   await waitForText(page.locator("#request-problem"), /Not sent.*stays here/);
   assert.equal(await page.locator("#request-textarea").inputValue(), "are you there?");

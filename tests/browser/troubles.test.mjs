@@ -12,9 +12,9 @@ test("the set-up misses the server, says so, and is up to date when it is back",
   deck.expectConsoleErrors(GONE);
   const page = await openSetup(deck);
   await deck.server.kill();
-  await waitForText(page.locator("#connection-status"), /does not answer/);
+  await waitForText(page.locator("#connection-status"), /not responding/);
   await page.locator("#start-button").click();
-  await waitForText(page.locator("#working-dir-problem"), /could not be started: The server does not answer/);
+  await waitForText(page.locator("#working-dir-problem"), /could not be started: The server did not respond/);
   await deck.server.startAgain();
   const id = await deck.server.session({ title: "After the restart" });
   await waitForText(page.locator(`.session-row[data-session="${id}"] .session-link`), "After the restart");

@@ -75,5 +75,5 @@ async function renameSession(view) {
 /** A session says so itself, with more to do about it. */
 function showConnection(view) {
   const lost = inbox.isConnected === false && !view;
-  byId("connection-status").textContent = lost ? "The server does not answer; trying again …" : "";
+  byId("connection-status").textContent = lost ? "The server is not responding. Retrying …" : "";
 }
