@@ -161,7 +161,7 @@ export class MessageBlock {
     const outcome = make("span", { class: "message-block-outcome" });
     const time = make("span", { class: "message-block-time" });
     const raw = make("button", { type: "button", class: "message-block-raw quiet-button", hidden: true });
-    const copy = make("button", { type: "button", class: "message-block-copy quiet-button icon-button", "aria-label": "Copy the text", title: "Copy the text (c)" }, icon("copy"));
+    const copy = make("button", { type: "button", class: "message-block-copy quiet-button icon-button", "aria-label": "Copy text", title: "Copy text (c)" }, icon("copy"));
     const tools = make("span", { class: "message-block-tools" }, raw, copy);
     const header = make("div", { class: "message-block-header" }, toggle, headerText, summary, tools, outcome, time);
     const content = make("div", { class: "message-block-content message-block-text" });
@@ -196,7 +196,7 @@ export class MessageBlock {
     const { raw } = this.#parts;
     raw.hidden = !this.#source;
     raw.textContent = this.#raw ? (this.#source?.renderedName ?? "") : "Raw";
-    raw.title = this.#raw ? "Show it formatted (r)" : "Show the text as it came (r)";
+    raw.title = this.#raw ? "Show formatted text (r)" : "Show raw text (r)";
   }
 
   #setOpen(open) {

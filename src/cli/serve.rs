@@ -108,7 +108,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let app = App::new(AppParts {
         sessions: sessions.clone(),
         auth,
-        guard: Guard::new(hosts, &config.server.allowed_origins),
+        guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
         limits: config.limits.clone(),
         repository_root: repository_root(&resolved.start_folder),
         data_folder: folder.path().to_owned(),
@@ -117,7 +117,11 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     });
     let serving = crate::http::serve(listeners, &app, &stopping);
     let url = own_url(address, port);
-    folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() })?;
+    // Without the note `flightdeck stop` does not find the server; on a full disk it must serve all the same, because
+    // deleting sessions is what makes room.
+    if let Err(error) = folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() }) {
+        tracing::warn!(error = %error, "server.json could not be written");
+    }
     announce(&url, &code, config.server.auth, json);
 
     wait_for_stop(&stop, signals).await;

@@ -62,6 +62,8 @@ fn host_of(authority: &str) -> Option<&str> {
 pub struct Guard {
     hosts: AllowedHosts,
     origins: Vec<String>,
+    /// Browsers may reach us over TLS.
+    behind_proxy: bool,
 }
 
 impl Guard {
@@ -70,7 +72,14 @@ impl Guard {
         Self {
             hosts,
             origins: origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect(),
+            behind_proxy: false,
         }
+    }
+
+    /// The same gate behind a proxy that takes TLS off.
+    #[must_use]
+    pub fn behind_proxy(self, behind_proxy: bool) -> Self {
+        Self { behind_proxy, ..self }
     }
 
     /// The one host that the request names, if it is one of ours.
@@ -81,6 +90,14 @@ impl Guard {
         // A proxy's form of the request line names a host too, and it would win.
         let target_allowed = uri.authority().is_none_or(|authority| self.hosts.allows(authority.as_str()));
         (self.hosts.allows(host) && target_allowed).then_some(host)
+    }
+
+    /// Another port of this machine is another program's page, so the port must be the same too.
+    fn is_own_origin(&self, origin: &str, host: &str) -> bool {
+        origin.split_once("://").is_some_and(|(scheme, from)| {
+            let is_scheme = scheme == "http" || (self.behind_proxy && scheme == "https");
+            is_scheme && from.eq_ignore_ascii_case(host)
+        })
     }
 
     fn is_configured_origin(&self, origin: &str) -> bool {
@@ -99,21 +116,26 @@ enum Provenance {
     Foreign,
 }
 
+/// Every one of repeated headers counts: programs on the way disagree about which of them does.
 fn provenance(guard: &Guard, host: &str, headers: &HeaderMap) -> Provenance {
-    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
-    let site = text("sec-fetch-site");
-    match text("origin") {
-        None => {}
-        Some(origin) if guard.is_configured_origin(origin) => return Provenance::Configured(origin.to_owned()),
-        // Our pages send no referrer, so a browser hides the origin of their forms; it still says that it is ours.
-        Some("null") if site == Some("same-origin") => return Provenance::Own,
-        // Another port of this machine is another program's page, so the port must be the same too.
-        Some(origin) if origin.split_once("://").is_some_and(|(_, from)| from.eq_ignore_ascii_case(host)) => {}
-        Some(_) => return Provenance::Foreign,
+    let all = |name: &str| -> Vec<&str> {
+        headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("unreadable")).collect()
+    };
+    let (origins, sites) = (all("origin"), all("sec-fetch-site"));
+    let is_same_origin = !sites.is_empty() && sites.iter().all(|site| *site == "same-origin");
+    let mut configured = None;
+    for origin in origins {
+        if guard.is_configured_origin(origin) {
+            configured = Some(origin.to_owned());
+        } else if !guard.is_own_origin(origin, host) && !(origin == "null" && is_same_origin) {
+            // Our pages send no referrer, so a browser hides the origin of their forms; it still says that it is ours.
+            return Provenance::Foreign;
+        }
     }
-    match site {
-        None | Some("same-origin" | "none") => Provenance::Own,
-        Some(_) => Provenance::Foreign,
+    match configured {
+        Some(origin) => Provenance::Configured(origin),
+        None if sites.iter().all(|site| matches!(*site, "same-origin" | "none")) => Provenance::Own,
+        None => Provenance::Foreign,
     }
 }
 
@@ -169,7 +191,7 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
             ApiError::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 "HostNotAllowed",
-                "This server does not answer under that name; use localhost, or list the name in server.allowed_hosts.",
+                "Host not allowed; use localhost, or add the name to server.allowed_hosts.",
             )
             .into_response(),
         ));
@@ -191,7 +213,7 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
                 ApiError::new(
                     StatusCode::FORBIDDEN,
                     "CrossSiteRequest",
-                    "Requests from other sites are refused; list the site's origin in server.allowed_origins to allow them.",
+                    "Cross-site request refused; add the site's origin to server.allowed_origins to allow it.",
                 )
                 .into_response(),
             ));
@@ -252,8 +274,8 @@ fn refused(refusal: Refusal, uri: &Uri) -> Response {
         Refusal::Unknown if is_programs_path(uri.path()) => ApiError::new(
             StatusCode::UNAUTHORIZED,
             "Unauthorized",
-            "This needs the server's token: send Authorization: Bearer with the content of the file `token` in the data \
-             folder, or log in with `flightdeck open`.",
+            "Authentication required: send Authorization: Bearer with the content of the file `token` in the data folder, \
+             or log in with `flightdeck open`.",
         )
         .into_response(),
         Refusal::Unknown => {
@@ -267,7 +289,7 @@ pub(super) fn too_many_attempts() -> Response {
     let mut response = ApiError::new(
         StatusCode::TOO_MANY_REQUESTS,
         "TooManyAttempts",
-        "Too many wrong tokens or codes; wait a minute.",
+        "Too many wrong tokens or codes; try again in a minute.",
     )
     .into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
@@ -333,11 +355,15 @@ mod tests {
 
     fn check(headers: &[(&'static str, &str)], expected: &Provenance) {
         let guard = Guard::new(AllowedHosts::default(), &["https://App.example/".to_owned()]);
-        let headers: HeaderMap = headers
-            .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).expect("valid")))
-            .collect();
-        assert_eq!(&provenance(&guard, "localhost:8888", &headers), expected, "{headers:?}");
+        check_with(&guard, headers, expected);
+    }
+
+    fn check_with(guard: &Guard, headers: &[(&'static str, &str)], expected: &Provenance) {
+        let mut sent = HeaderMap::new();
+        for (name, value) in headers {
+            sent.append(HeaderName::from_static(name), HeaderValue::from_str(value).expect("valid"));
+        }
+        assert_eq!(&provenance(guard, "localhost:8888", &sent), expected, "{sent:?}");
     }
 
     #[test]
@@ -355,5 +381,27 @@ mod tests {
             &[("origin", "https://app.example"), ("sec-fetch-site", "cross-site")],
             &Provenance::Configured("https://app.example".to_owned()),
         );
+    }
+
+    #[test]
+    fn every_one_of_repeated_headers_counts() {
+        let own = ("origin", "http://localhost:8888");
+        check(&[own, own], &Provenance::Own);
+        check(&[own, ("origin", "https://evil.example")], &Provenance::Foreign);
+        check(&[("origin", "https://evil.example"), own], &Provenance::Foreign);
+        check(&[("origin", "https://app.example"), ("origin", "https://evil.example")], &Provenance::Foreign);
+        check(&[("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")], &Provenance::Foreign);
+        check(&[("sec-fetch-site", "none"), ("sec-fetch-site", "same-site")], &Provenance::Foreign);
+        let sites = [("sec-fetch-site", "same-origin"), ("sec-fetch-site", "none")];
+        check(&[("origin", "null"), sites[0], sites[1]], &Provenance::Foreign);
+    }
+
+    #[test]
+    fn the_scheme_of_an_origin_counts() {
+        check(&[("origin", "https://localhost:8888")], &Provenance::Foreign);
+        check(&[("origin", "ftp://localhost:8888")], &Provenance::Foreign);
+        let guard = Guard::new(AllowedHosts::default(), &[]).behind_proxy(true);
+        check_with(&guard, &[("origin", "https://localhost:8888")], &Provenance::Own);
+        check_with(&guard, &[("origin", "ftp://localhost:8888")], &Provenance::Foreign);
     }
 }

@@ -7,6 +7,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::actor::{Accepted, Adoption, Command, NewPrompt, SessionUpdate};
+use super::operations::Operations;
 use super::readers::Readers;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
@@ -23,6 +24,7 @@ pub struct Session {
     /// Numbers below this may have been seen before a power cut, even if the store does not have them.
     pub(super) first_new_seq: Seq,
     pub(super) commands: mpsc::Sender<Command>,
+    pub(super) operations: Operations,
     pub(super) store: Store,
     pub(super) stopping: CancellationToken,
 }
@@ -84,10 +86,14 @@ impl Session {
     }
 
     /// Makes a closed session work again.
-    pub async fn reopen(&self) -> Result<(), SessionError> {
-        self.ask(Command::Reopen).await??;
-        self.readers.reopen();
-        Ok(())
+    pub async fn reopen(self: &Arc<Self>) -> Result<(), SessionError> {
+        let session = Arc::clone(self);
+        let reopening = async move {
+            session.ask(Command::Reopen).await??;
+            session.readers.reopen();
+            Ok(())
+        };
+        self.operations.run(reopening).await
     }
 
     /// Tries again what came to nothing: a missing login, an agent that was given up.

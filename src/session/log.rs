@@ -94,6 +94,11 @@ impl SessionLog {
         &self.broken
     }
 
+    /// As [`Self::attach`], unless that many watch already.
+    pub fn try_attach(&self, limit: usize) -> Option<ViewerGuard> {
+        self.viewers.try_attach(limit)
+    }
+
     /// Counts a reader as watching until the guard is dropped.
     pub fn attach(&self) -> ViewerGuard {
         self.viewers.attach()

@@ -23,6 +23,7 @@ mod housekeeping;
 mod leases;
 mod live;
 mod log;
+mod operations;
 mod readers;
 mod responses;
 mod scribe;
@@ -47,4 +48,6 @@ pub use scribe::Scribe;
 pub use sessions::{Sessions, SessionsParts};
 pub use settings::{FindDefaults, FoundDefaults, RecoverySettings, SessionSettings};
 pub use viewers::ViewerGuard;
-pub use working_directory::{WorkingDirectoryError, check as check_working_directory};
+pub use working_directory::{
+    WorkingDirectoryError, check as check_working_directory, check_resolved as resolve_working_directory,
+};

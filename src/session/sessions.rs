@@ -14,6 +14,7 @@ use super::bulletin::{Bulletin, BulletinEntry};
 use super::create::{self, CreateError, NewSession};
 use super::day_usage::DayUsage;
 use super::leases::Leases;
+use super::operations::Operations;
 use super::readers::Readers;
 use super::slots::Slots;
 use super::tail::TailBudget;
@@ -52,6 +53,7 @@ pub(super) struct Shared {
     readers: Arc<AtomicUsize>,
     tails: TailBudget,
     actors: TaskTracker,
+    pub(super) operations: Operations,
     pub(super) housekeeping: TaskTracker,
     /// One adoption at a time: two of the same session would make two of ours.
     pub(super) adopting: tokio::sync::Mutex<()>,
@@ -98,6 +100,7 @@ impl Sessions {
                 readers: Arc::new(AtomicUsize::new(0)),
                 tails: TailBudget::default(),
                 actors: TaskTracker::new(),
+                operations: Operations::default(),
                 housekeeping: TaskTracker::new(),
                 adopting: tokio::sync::Mutex::default(),
             }),
@@ -149,12 +152,16 @@ impl Sessions {
         if self.shared.stopping.is_cancelled() {
             return Err(CreateError::ShuttingDown);
         }
-        let around = &self.shared.around;
-        let id = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
-        self.load(id, Load::New).await.map_err(|error| match error {
-            SessionError::Store(error) => CreateError::Store(error),
-            _ => CreateError::ShuttingDown,
-        })
+        let sessions = self.clone();
+        let creating = async move {
+            let around = &sessions.shared.around;
+            let id = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
+            sessions.load(id, Load::New).await.map_err(|error| match error {
+                SessionError::Store(error) => CreateError::Store(error),
+                _ => CreateError::ShuttingDown,
+            })
+        };
+        self.shared.operations.run(creating).await
     }
 
     /// A session, from memory or from the store.
@@ -164,6 +171,19 @@ impl Sessions {
 
     async fn load(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
         let slot = self.slot(id);
+        let loaded = if let Some(session) = slot.get() {
+            Ok(Arc::clone(session))
+        } else {
+            let sessions = self.clone();
+            self.shared.operations.run(async move { sessions.fill(slot, id, how).await }).await
+        };
+        match loaded {
+            Ok(session) if session.log.head().deleted => Err(SessionError::NotFound),
+            other => other,
+        }
+    }
+
+    async fn fill(&self, slot: Slot, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
         let loaded = slot.get_or_try_init(|| self.bring_into_memory(id, how)).await.map(Arc::clone);
         if loaded.is_err() {
             let mut all = self.shared.loaded.lock();
@@ -172,10 +192,7 @@ impl Sessions {
                 all.remove(&id);
             }
         }
-        match loaded {
-            Ok(session) if session.log.head().deleted => Err(SessionError::NotFound),
-            other => other,
-        }
+        loaded
     }
 
     /// The place of a session. One whose actor is gone (it ended in a panic, or the store rejected its events) is
@@ -218,6 +235,7 @@ impl Sessions {
             closed_grace: shared.around.settings.closed_grace,
             first_new_seq: stored.next_seq,
             commands,
+            operations: shared.operations.clone(),
             store: store.clone(),
             stopping: shared.stopping.clone(),
         });
@@ -271,8 +289,13 @@ impl Sessions {
         Ok(store.flush().await?)
     }
 
-    /// Ends a session and forgets it.
+    /// Ends a session and deletes it.
     pub async fn delete(&self, id: SessionId) -> Result<(), SessionError> {
+        let sessions = self.clone();
+        self.shared.operations.run(async move { sessions.end_and_delete(id).await }).await
+    }
+
+    async fn end_and_delete(&self, id: SessionId) -> Result<(), SessionError> {
         let session = self.get(id).await?;
         match session.close().await {
             // A disk that refuses must not keep anybody from making room on it.
@@ -299,6 +322,7 @@ impl Sessions {
     pub async fn shut_down(&self) {
         // Every actor sees for itself that the server ends, one that is being started this moment too.
         self.shared.stopping.cancel();
+        self.shared.operations.finish().await;
         self.shared.actors.close();
         self.shared.actors.wait().await;
         self.runtimes().shut_down().await;

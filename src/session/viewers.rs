@@ -29,6 +29,14 @@ impl Viewers {
         ViewerGuard(Arc::clone(self))
     }
 
+    /// As [`Self::attach`], unless there are that many already.
+    pub fn try_attach(self: &Arc<Self>, limit: usize) -> Option<ViewerGuard> {
+        let free = |count: usize| (count < limit).then_some(count + 1);
+        self.here.try_update(Ordering::Relaxed, Ordering::Relaxed, free).ok()?;
+        self.everywhere.fetch_add(1, Ordering::Relaxed);
+        Some(ViewerGuard(Arc::clone(self)))
+    }
+
     pub fn count(&self) -> usize {
         self.here.load(Ordering::Relaxed)
     }
@@ -44,5 +52,23 @@ impl Drop for ViewerGuard {
         *self.0.last_left.lock() = Instant::now();
         self.0.here.fetch_sub(1, Ordering::Relaxed);
         self.0.everywhere.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_taken_and_counted_in_one_step() {
+        let everywhere = Arc::new(AtomicUsize::new(0));
+        let viewers = Arc::new(Viewers::new(Arc::clone(&everywhere)));
+        let attached = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(|| viewers.try_attach(3))).collect();
+            threads.into_iter().filter_map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
+        });
+        assert_eq!((attached.len(), viewers.count(), everywhere.load(Ordering::Relaxed)), (3, 3, 3));
+        drop(attached);
+        assert!(viewers.try_attach(1).is_some());
     }
 }

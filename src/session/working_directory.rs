@@ -16,6 +16,17 @@ pub enum WorkingDirectoryError {
     NotAllowed(String),
 }
 
+/// As [`check`], and without symbolic links in any case: what was checked is what is used, whatever a link leads to
+/// meanwhile.
+pub async fn check_resolved(text: &str, roots: &[PathBuf]) -> Result<Option<PathBuf>, WorkingDirectoryError> {
+    let Some(checked) = check(text, roots).await? else { return Ok(None) };
+    if !roots.is_empty() {
+        return Ok(Some(checked));
+    }
+    let resolved = tokio::fs::canonicalize(checked).await;
+    resolved.map(Some).map_err(|_| WorkingDirectoryError::NotExists(text.to_owned()))
+}
+
 /// Checks a working directory; empty means none. With roots, symbolic links are resolved first, and the session gets
 /// the resolved folder, so that a link changed later leads nowhere else.
 pub async fn check(text: &str, roots: &[PathBuf]) -> Result<Option<PathBuf>, WorkingDirectoryError> {

@@ -35,6 +35,17 @@ pub enum FolderError {
         /// Who uses it, if it said so.
         server: Option<ServerNote>,
     },
+    /// Other users may change what is in it, and it is not ours to change that.
+    #[error(
+        "other users can write to the data folder {} (mode {mode:o}), so they could replace the token and the database; run `chmod 700` on it, or choose another folder with --data-dir",
+        path.display()
+    )]
+    OpenToOthers {
+        /// The folder.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// The operating system refused.
     #[error("the data folder {} cannot be {action}; check that it is a folder you may write to, or choose another with --data-dir", path.display())]
     Refused {
@@ -75,6 +86,7 @@ impl DataFolder {
         let refused = |action| move |source| FolderError::Refused { path: path.to_owned(), action, source };
         create_private_folder(path).map_err(refused("created"))?;
         let path = fs::canonicalize(path).map_err(refused("resolved"))?;
+        keep_others_out(&path)?;
         let lock = lock_file(&path.join("flightdeck.lock")).map_err(refused("written"))?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { path, _lock: lock }),
@@ -136,6 +148,12 @@ impl DataFolder {
         write().map_err(|source| FolderError::Refused { path: self.path.join(name), action: "written", source })
     }
 
+    /// Makes a file of the folder readable for its owner alone. Needs no room on the disk.
+    pub fn make_private(&self, name: &str) -> Result<(), FolderError> {
+        let path = self.path.join(name);
+        restrict(&path, 0o600).map_err(|source| FolderError::Refused { path, action: "made private", source })
+    }
+
     /// Reads a small file of the folder; `None` when there is none.
     pub fn read(&self, name: &str) -> Result<Option<String>, FolderError> {
         match fs::read_to_string(self.path.join(name)) {
@@ -189,6 +207,40 @@ impl ServerNote {
             _ => None,
         }
     }
+}
+
+/// A folder that others may write to is made private if it is empty or a data folder already. Any other one, such as
+/// `/tmp`, is somebody else's business.
+#[cfg(unix)]
+fn keep_others_out(path: &Path) -> Result<(), FolderError> {
+    use std::os::unix::fs::PermissionsExt;
+    let refused = |source| FolderError::Refused { path: path.to_owned(), action: "looked at", source };
+    let mode = fs::metadata(path).map_err(refused)?.permissions().mode() & 0o7777;
+    if mode & 0o022 == 0 {
+        return Ok(());
+    }
+    let is_ours = DataFolder::has_database(path) || fs::read_dir(path).map_err(refused)?.next().is_none();
+    if !is_ours || restrict(path, 0o700).is_err() {
+        return Err(FolderError::OpenToOthers { path: path.to_owned(), mode });
+    }
+    tracing::warn!(folder = %path.display(), "other users could write to the data folder; made it private");
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn keep_others_out(_: &Path) -> Result<(), FolderError> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn restrict(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(unix)]

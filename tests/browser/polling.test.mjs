@@ -90,7 +90,7 @@ test("a server that is killed is missed, said so, and followed again from where 
   await waitForText(page.locator("#request-problem"), /Not sent.*stays here/);
   assert.equal(await page.locator("#request-textarea").inputValue(), "are you there?");
   await deck.server.startAgain();
-  await page.getByRole("button", { name: "Try now" }).click();
+  await page.getByRole("button", { name: "Retry now" }).click();
   await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
   await page.locator("#request-textarea").press("Control+Enter");
   await waitFor(async () => (await page.locator(".turn-end").count()) === 2, "the turn after the restart");
@@ -164,7 +164,7 @@ test("a session that is deleted elsewhere says so, and one that never was too", 
   assert.ok(await page.locator("#request-part").isHidden());
   await waitForText(blocks(page, "Message"), /Hello/);
   const other = await deck.openPage("/?session=session-999");
-  await waitForText(other.locator("#finished-ui"), /no session-999/);
+  await waitForText(other.locator("#finished-ui"), /session-999 not found/);
   await other.locator("#finished-ui a").click();
   await other.locator("#setup-ui").waitFor();
 });

@@ -92,7 +92,7 @@ test("the state, the title and the folder stand above the session", async () => 
   await waitForText(page.locator("#session-title"), "hello there");
   await waitForText(page.locator("#session-state"), "Ready");
   await send(page, "permission");
-  await waitForText(page.locator("#session-state"), "Waits for you");
+  await waitForText(page.locator("#session-state"), "Needs your input");
   assert.match(await page.locator("#session-facts").textContent(), /demo/);
   assert.match(await page.locator(".fact-folder").getAttribute("title"), new RegExp(deck.server.workFolder));
   await page.locator("#session-title").click();

@@ -34,7 +34,7 @@ test("alone it stops at once", async () => {
     await page.goto(`${server.url}/?session=${id}`);
     await page.locator("#session-state .state-word").waitFor();
     await page.locator("#stop-server-button").click();
-    await waitForText(page.locator("#finished-ui"), /server is stopped/i);
+    await waitForText(page.locator("#finished-ui"), /server has stopped/i);
     assert.equal(await server.ended(), 0);
   } finally {
     await server.remove();

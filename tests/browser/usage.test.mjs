@@ -39,7 +39,7 @@ const figures = (usage, unknown = {}) => ({
 test("nothing used says so, with what comes next", async () => {
   const page = await openSetup(deck);
   await openUsage(page);
-  await waitForText(page.locator(".usage-result"), /Nothing was used in these days.*as soon as an agent reports/);
+  await waitForText(page.locator(".usage-result"), /No usage in this period.*when an agent reports/);
   await waitForText(page.locator(".usage-limit"), /Tokens today: not reported, limit 20,000/);
   await page.keyboard.press("Escape");
   assert.ok(await page.locator("#side-panel").isHidden());
@@ -124,9 +124,9 @@ test("what goes wrong is said, and can be tried again", async () => {
   await page.goto(deck.server.url);
   await page.locator("#inbox-button:enabled").waitFor();
   await page.keyboard.press("Alt+m");
-  await waitForText(page.locator(".usage-result"), /could not be loaded: The disk is gone\./);
+  await waitForText(page.locator(".usage-result"), /Could not load usage: The disk is gone\./);
   broken = false;
-  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("button", { name: "Retry" }).click();
   await page.locator(".usage-table").waitFor();
 });
 
@@ -174,6 +174,6 @@ for (const colorScheme of ["light", "dark"]) {
     assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
     const body = await page.locator(".side-panel-body").evaluate((element) => ({ scroll: element.scrollWidth, width: element.clientWidth }));
     assert.ok(body.scroll <= body.width, JSON.stringify(body));
-    await waitForText(page.locator(".usage-note"), /more rows than are shown/);
+    await waitForText(page.locator(".usage-note"), /Not all rows are shown/);
   });
 }

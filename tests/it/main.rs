@@ -11,6 +11,7 @@ mod demo;
 mod doctor;
 mod folders;
 mod fuzz_corpus;
+mod hang_up;
 mod headless;
 mod kill;
 mod live;

@@ -137,7 +137,7 @@ async function read(body, signal) {
 function problemOf(status, reply) {
   if (status === 401) return new Problem("You are no longer logged in.", { status, code: "Unauthorized" });
   const code = typeof reply?.error === "string" ? reply.error : `Http${status}`;
-  return new Problem(reply?.message ?? `The server answered with ${status} ${code}.`, { status, code });
+  return new Problem(reply?.message ?? `The server returned ${status} ${code}.`, { status, code });
 }
 
 /** The API's path of a session, and of something below it. */

@@ -5,7 +5,7 @@ import { make } from "./dom.js";
 let dialogsMade = 0;
 
 /** Asks before something that cannot be taken back. Resolves to true only when the person chose to do it. */
-export function confirmAction({ title, text, action, keep = "Keep it" }) {
+export function confirmAction({ title, text, action, keep = "Cancel" }) {
   return openDialog({
     title,
     content: [make("p", { text })],

@@ -28,8 +28,8 @@ class Notifications {
 
   /** Why there can be none. */
   get problem() {
-    if (!("Notification" in globalThis)) return "This browser shows no notifications here; it wants HTTPS or localhost.";
-    if (Notification.permission === "denied") return "The browser blocks them; allow notifications for this page in its settings.";
+    if (!("Notification" in globalThis)) return "Notifications need HTTPS or localhost in this browser.";
+    if (Notification.permission === "denied") return "Notifications are blocked. Allow them for this page in the browser's settings.";
     return null;
   }
 
@@ -43,7 +43,7 @@ class Notifications {
     }
   }
 
-  /** This tab shows a session; nobody needs to be told about it while the tab is seen. */
+  /** This tab shows a session; it needs no notification while the tab is visible. */
   setShownSession(sessionId) {
     this.#letGo?.();
     this.#letGo = null;
@@ -82,11 +82,11 @@ function newsOf({ sessionId, title, state, detail, pending }, before) {
   const name = title || sessionId;
   const known = new Set(before.pending.map(({ requestId }) => requestId));
   const request = pending.find(({ requestId }) => !known.has(requestId));
-  if (request) return { title: `${name} needs you`, body: request.headline };
+  if (request) return { title: `${name} needs your input`, body: request.headline };
   if (state === before.state) return null;
   if (state === "needs-login") return { title: `${name} needs a login`, body: detail ?? "" };
   if (state === "failed") return { title: `${name} failed`, body: detail ?? "" };
-  if (state === "ready" && ["working", "waiting"].includes(before.state)) return { title: `${name} is done`, body: "" };
+  if (state === "ready" && ["working", "waiting"].includes(before.state)) return { title: `${name} finished`, body: "" };
   return null;
 }
 

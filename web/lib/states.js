@@ -6,7 +6,7 @@ const STATES = {
   starting: { word: "Starting", mark: "working" },
   ready: { word: "Ready", mark: "ready" },
   working: { word: "Working", mark: "working" },
-  waiting: { word: "Waits for you", mark: "waiting" },
+  waiting: { word: "Needs your input", mark: "waiting" },
   recovering: { word: "Recovering", mark: "working" },
   "needs-login": { word: "Needs login", mark: "waiting" },
   failed: { word: "Failed", mark: "failed" },

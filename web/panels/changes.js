@@ -42,12 +42,12 @@ class Changes {
   }
 
   async #load() {
-    if (!this.#body.hasChildNodes()) this.#body.replaceChildren(make("p", { class: "empty", text: "Asking git …" }));
+    if (!this.#body.hasChildNodes()) this.#body.replaceChildren(make("p", { class: "empty", text: "Loading changes …" }));
     try {
       this.#show(await ask(sessionPath(this.#view.sessionId, "changes"), { signal: this.#closed.signal }));
     } catch (problem) {
       if (this.#closed.signal.aborted) return;
-      this.#body.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `The changes could not be read: ${problem.message}` }), this.#again());
+      this.#body.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not load changes: ${problem.message}` }), this.#again());
     }
   }
 
@@ -57,7 +57,7 @@ class Changes {
 
   #show({ repository, branch, files, truncated, message }) {
     if (!repository) {
-      this.#body.replaceChildren(make("p", { class: "empty", text: message ?? "The working directory is not in a git repository, so there is nothing to compare with." }), this.#again());
+      this.#body.replaceChildren(make("p", { class: "empty", text: message ?? "The working directory is not in a Git repository." }), this.#again());
       return;
     }
     const head = make(
@@ -65,7 +65,7 @@ class Changes {
       { class: "changes-head" },
       icon("branch"),
       make("code", { text: branch ?? "no branch" }),
-      make("span", { text: files.length === 0 ? "nothing is changed" : `${plural(files.length, "file")}${truncated ? " and more" : ""}` }),
+      make("span", { text: files.length === 0 ? "no changes" : `${plural(files.length, "file")}${truncated ? " and more" : ""}` }),
       this.#again(),
     );
     const note = message ? make("p", { class: "field-hint", text: message }) : null;
@@ -100,7 +100,7 @@ class Changes {
     try {
       const query = new URLSearchParams({ path });
       const { html, truncated } = await ask(sessionPath(this.#view.sessionId, `changes/file?${query}`), { signal: this.#closed.signal });
-      diff.replaceChildren(parseRendered(html), truncated ? make("p", { class: "field-hint", text: "The diff is longer; only its beginning is shown." }) : "");
+      diff.replaceChildren(parseRendered(html), truncated ? make("p", { class: "field-hint", text: "Only the beginning of the diff is shown." }) : "");
       diff.onclick = (event) => onRenderedClick(event, () => {});
     } catch (problem) {
       if (this.#closed.signal.aborted) return;

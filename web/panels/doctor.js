@@ -11,19 +11,19 @@ const VERDICTS = {
 };
 
 const SUMMARY = {
-  ok: "Everything that was checked is in order.",
-  warning: "It works, with what is marked below.",
-  failure: "Something that is needed does not work.",
+  ok: "All checks passed.",
+  warning: "Flightdeck works, with the warnings below.",
+  failure: "Some checks failed.",
 };
 
 export function useDoctor() {
-  return new SidePanel({ title: "Check of this machine", build });
+  return new SidePanel({ title: "System check", build });
 }
 
 function build(body) {
   const closed = new AbortController();
   const load = async () => {
-    body.replaceChildren(make("p", { class: "empty", role: "status", text: "Checking; this takes some seconds …" }));
+    body.replaceChildren(make("p", { class: "empty", role: "status", text: "Checking … this takes a few seconds" }));
     try {
       const { verdict, checks } = await ask("api/doctor", { signal: closed.signal });
       body.replaceChildren(
@@ -33,7 +33,7 @@ function build(body) {
       );
     } catch (problem) {
       if (closed.signal.aborted) return;
-      body.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `The check did not work: ${problem.message}` }), make("button", { type: "button", text: "Try again", on: { click: load } }));
+      body.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `The system check failed: ${problem.message}` }), make("button", { type: "button", text: "Retry", on: { click: load } }));
     }
   };
   load();

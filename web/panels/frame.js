@@ -52,8 +52,8 @@ export function useFrame(session) {
   const help = useKeyHelp();
   useMoreMenu([
     { label: "Usage and cost", key: "Alt+M", icon: "meter", run: () => usage.open() },
-    { label: "Check this machine", icon: "pulse", run: () => doctor.open() },
-    { label: "Keys", key: "?", icon: "keys", run: () => help.open() },
+    { label: "System check", icon: "pulse", run: () => doctor.open() },
+    { label: "Keyboard shortcuts", key: "?", icon: "keys", run: () => help.open() },
   ]);
   useKeys({ session, panels, help, rename });
   useResizeBar();
@@ -68,7 +68,7 @@ async function renameSession(view) {
   try {
     view.update(await ask(sessionPath(view.sessionId), { method: "PATCH", json: { title: title.trim() } }));
   } catch (problem) {
-    view.composer.say(`Not renamed: ${problem.message}`);
+    view.composer.say(`Could not rename the session: ${problem.message}`);
   }
 }
 

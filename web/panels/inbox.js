@@ -16,7 +16,7 @@ export function useInbox() {
     const waiting = inbox.pendingCount;
     counter.textContent = String(waiting);
     counter.hidden = waiting === 0;
-    button.title = `${waiting > 0 ? `${waiting} waiting for you` : "What waits for you"} (Alt+I)`;
+    button.title = `${waiting > 0 ? `${waiting} need your input` : "What needs your input"} (Alt+I)`;
   });
   return new SidePanel({ title: "Inbox", button, build });
 }
@@ -26,11 +26,11 @@ function build(body) {
     const open = [...inbox.entries.values()].filter(({ state }) => state !== "closed");
     open.sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || number(other) - number(one));
     if (open.length === 0) {
-      body.replaceChildren(make("p", { class: "empty", text: "No session is open. Whatever needs you, in any session, appears here." }));
+      body.replaceChildren(make("p", { class: "empty", text: "No open sessions. Requests from any session appear here." }));
       return;
     }
     const groups = [
-      ["Waits for you", open.filter(({ pending, state }) => pending.length > 0 || ORDER.indexOf(state) < 3)],
+      ["Needs your input", open.filter(({ pending, state }) => pending.length > 0 || ORDER.indexOf(state) < 3)],
       ["Open", open.filter(({ pending, state }) => pending.length === 0 && ORDER.indexOf(state) >= 3)],
     ].filter(([, entries]) => entries.length > 0);
     body.replaceChildren(

@@ -5,15 +5,15 @@ import { getMessageBlock } from "../messageBlock.js";
 import { SidePanel } from "./sidePanel.js";
 
 const HELP = [
-  ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Earlier requests, at the edges of the text"]]],
-  ["Permission or question", [["Alt+1 … Alt+9", "The first, second … choice"], ["1 … 9", "The same, outside the request box"]]],
-  ["Transcript", [["j k", "Next, previous block"], ["o", "Open or close the block"], ["r", "Raw text or formatted"], ["c", "Copy the block"], ["Alt+End", "To the end, and follow it"], ["Alt+T", "Between transcript and request"]]],
-  ["Page", [["Alt+H", "All sessions"], ["Alt+I", "Inbox"], ["Alt+C", "Changes"], ["Alt+S", "Details of the session"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+U", "Refresh"], ["/", "Filter sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
+  ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"]]],
+  ["Permission or question", [["Alt+1 … Alt+9", "Choose the first, second … option"], ["1 … 9", "Same, outside the request box"]]],
+  ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["Alt+End", "Jump to the end and follow it"], ["Alt+T", "Switch between transcript and request"]]],
+  ["Page", [["Alt+H", "All sessions"], ["Alt+I", "Inbox"], ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+U", "Refresh"], ["/", "Filter sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
 ];
 
 export function useKeyHelp() {
   return new SidePanel({
-    title: "Keys",
+    title: "Keyboard shortcuts",
     build: (body) => {
       body.append(...HELP.flatMap(([title, keys]) => [make("h3", { text: title }), make("dl", { class: "key-list" }, ...keys.flatMap(([key, does]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: does })]))]));
     },

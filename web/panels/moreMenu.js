@@ -34,7 +34,7 @@ function entry({ label, key, icon: picture, run, stays = false, disabled = false
 function notificationEntry(show) {
   const { isOn, isPossible } = notifications;
   return entry({
-    label: isOn ? "Notifications are on" : "Notify me when a session needs me or is done",
+    label: isOn ? "Notifications: on" : "Notify me when a session needs input or finishes",
     icon: isOn ? "bell" : "bellOff",
     stays: true,
     disabled: !isPossible,
@@ -55,7 +55,7 @@ function notificationHint() {
 function themeEntry(show) {
   const theme = document.documentElement.dataset.theme ?? "system";
   return entry({
-    label: { system: "Theme: as the system", light: "Theme: light", dark: "Theme: dark" }[theme],
+    label: { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" }[theme],
     icon: "light",
     stays: true,
     run: () => {

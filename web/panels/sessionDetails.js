@@ -65,7 +65,7 @@ class Details {
     this.#controls.replaceChildren(
       make("label", { for: "details-model", text: "Model" }),
       modelSelect,
-      make("label", { for: "details-mode", text: "When the agent wants permission" }),
+      make("label", { for: "details-mode", text: "When the agent asks for permission" }),
       modeSelect,
     );
   }
@@ -78,7 +78,7 @@ class Details {
         this.#view.update(await ask(sessionPath(this.#view.sessionId), { method: "PATCH", json: change(select.value) }));
       } catch (problem) {
         select.value = value;
-        this.#say(`Not changed: ${problem.message}`);
+        this.#say(`Could not change the setting: ${problem.message}`);
       }
     });
     return select;
@@ -96,17 +96,17 @@ class Details {
     const rows = [
       ["Id", copyable(details.sessionId)],
       ["Agent", details.runtime + (details.demo ? " (scripted, no AI)" : "")],
-      ["Folder", details.workingDirectory ? copyable(details.workingDirectory) : "none"],
+      ["Working directory", details.workingDirectory ? copyable(details.workingDirectory) : "none"],
       ["Context", details.context?.tokenLimit ? contextMeter(details.context) : "not reported yet"],
       ["Usage", this.#usage(usage)],
       ["Budget", budgetText(details)],
       ["Warning", details.warnings?.join(" ")],
       ["Rules", rulesText(details.permissionRules)],
       ["Queued", details.queuedPrompts ? String(details.queuedPrompts) : null],
-      ["In the background", backgroundText(details.backgroundTasks)],
+      ["Background tasks", backgroundText(details.backgroundTasks)],
       ["Effort", details.effort],
       ["Started", details.createdAt && exactTime(details.createdAt)],
-      ["Last change", details.updatedAt && exactTime(details.updatedAt)],
+      ["Updated", details.updatedAt && exactTime(details.updatedAt)],
     ].filter(([, value]) => value);
     this.#facts.replaceChildren(...rows.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", {}, value)]));
   }

@@ -11,8 +11,8 @@ const SPANS = [[1, "Today"], [7, "7 days"], [30, "30 days"], [90, "90 days"], [3
 const DAY = 24 * 60 * 60 * 1000;
 
 const FIGURES = [
-  { name: "inputTokens", short: "In", long: "Tokens that models read", write: count },
-  { name: "outputTokens", short: "Out", long: "Tokens that models wrote", write: count },
+  { name: "inputTokens", short: "In", long: "Input tokens", write: count },
+  { name: "outputTokens", short: "Out", long: "Output tokens", write: count },
   { name: "premiumRequests", short: "Premium", long: "Premium requests", write: (amount) => String(Math.round(amount * 100) / 100) },
   { name: "costUsd", short: "Cost", long: "Cost in US dollars", write: money },
 ];
@@ -64,12 +64,12 @@ class UsagePanel {
       this.#buttons.set(by, button);
       return button;
     });
-    const span = make("select", { id: "usage-span", "aria-label": "Which days" }, ...SPANS.map(([days, text]) => make("option", { value: String(days), text, selected: days === this.#days })));
+    const span = make("select", { id: "usage-span", "aria-label": "Period" }, ...SPANS.map(([days, text]) => make("option", { value: String(days), text, selected: days === this.#days })));
     span.addEventListener("change", () => {
       this.#days = Number(span.value);
       this.#load();
     });
-    return make("div", { class: "usage-controls" }, make("div", { class: "usage-groupings", role: "group", "aria-label": "Put together by" }, ...groupings), span);
+    return make("div", { class: "usage-controls" }, make("div", { class: "usage-groupings", role: "group", "aria-label": "Group by" }, ...groupings), span);
   }
 
   #choose(by) {
@@ -89,8 +89,8 @@ class UsagePanel {
     } catch (problem) {
       if (this.#closed.signal.aborted || question !== this.#asked) return;
       this.#result.replaceChildren(
-        make("p", { class: "field-problem", role: "alert", text: `The figures could not be loaded: ${problem.message}` }),
-        make("button", { type: "button", text: "Try again", on: { click: () => this.#load() } }),
+        make("p", { class: "field-problem", role: "alert", text: `Could not load usage: ${problem.message}` }),
+        make("button", { type: "button", text: "Retry", on: { click: () => this.#load() } }),
       );
     }
   }
@@ -98,9 +98,9 @@ class UsagePanel {
   #show(answer) {
     const lines = budgetLines(answer.budget?.day, answer.today?.usage);
     this.#budget.replaceChildren(...lines.map((line) => budgetMeter(line, answer.budget)));
-    this.#status.textContent = answer.rows.length > 0 ? plural(answer.rows.length, "row") : "Nothing was used";
+    this.#status.textContent = answer.rows.length > 0 ? plural(answer.rows.length, "row") : "No usage";
     if (answer.rows.length === 0) {
-      this.#result.replaceChildren(make("p", { class: "empty", text: "Nothing was used in these days. Figures appear here as soon as an agent reports them." }));
+      this.#result.replaceChildren(make("p", { class: "empty", text: "No usage in this period. Usage appears here when an agent reports it." }));
       return;
     }
     this.#result.replaceChildren(table(answer), ...notes(answer));
@@ -111,7 +111,7 @@ function budgetMeter({ name, limit, used, write }, { warnAt, refuse }) {
   const share = Math.min(1, (used ?? 0) / limit);
   const state = share >= 1 ? "reached" : share >= warnAt ? "near" : "fine";
   const words = used == null ? `${name} today: not reported, limit ${write(limit)}` : `${name} today: ${write(used)} of ${write(limit)}`;
-  const verdict = state === "reached" ? (refuse ? "Used up; further prompts are refused until midnight UTC." : "Used up; this only warns.") : state === "near" ? "Nearly used up." : null;
+  const verdict = state === "reached" ? (refuse ? "Used up. Prompts are refused until midnight UTC." : "Used up. Prompts are still accepted.") : state === "near" ? "Nearly used up." : null;
   return make(
     "div",
     { class: `usage-limit usage-${state}`, data: { state } },
@@ -128,7 +128,7 @@ function table({ by, rows, total, from, to }) {
   return make(
     "table",
     { class: "usage-table" },
-    make("caption", { class: "visually-hidden", text: `What was used from ${from} to ${to}, by ${heading.toLowerCase()}` }),
+    make("caption", { class: "visually-hidden", text: `Usage from ${from} to ${to} by ${heading.toLowerCase()}` }),
     make("thead", {}, head),
     make("tbody", {}, ...rows.map((entry) => row(nameOf(by, entry), entry))),
     make("tfoot", {}, row("Total", total)),
@@ -138,7 +138,7 @@ function table({ by, rows, total, from, to }) {
 function nameOf(by, entry) {
   if (by === "day") return make("time", { datetime: entry.day, text: entry.day });
   if (by === "runtime") return entry.runtime;
-  if (by === "model") return [make("span", { text: entry.model || "The agent's own choice" }), make("small", { text: entry.runtimes.join(", ") })];
+  if (by === "model") return [make("span", { text: entry.model || "Chosen by the agent" }), make("small", { text: entry.runtimes.join(", ") })];
   if (entry.deleted) return [make("span", { text: entry.sessionId }), make("small", { text: "deleted" })];
   const address = sessionAddress(entry.sessionId);
   const link = make("a", { href: address, text: entry.title || entry.sessionId });
@@ -163,9 +163,9 @@ function cell({ name, long, write }, { usage, unknown, reports }) {
 function notes({ rows, total, truncated }) {
   const lacks = [...rows, total].some(({ usage, unknown }) => FIGURES.some(({ name }) => usage[name] != null && unknown[name] > 0));
   const misses = [...rows, total].some(({ usage }) => FIGURES.some(({ name }) => usage[name] == null));
-  const texts = ["Days are days of UTC."];
+  const texts = ["Days are in UTC."];
   if (misses) texts.push("– was not reported by any agent.");
   if (lacks) texts.push("≥ is a sum in which some reports lack the figure.");
-  if (truncated) texts.push("There are more rows than are shown; choose fewer days.");
+  if (truncated) texts.push("Not all rows are shown; choose a shorter period.");
   return [make("p", { class: "field-hint usage-note", text: texts.join(" ") })];
 }

@@ -31,7 +31,7 @@ export class Attachments {
     }
     if (refused.length > 0) {
       const names = refused.map(({ name, size }) => `${name} (${bytes(size)})`).join(", ");
-      this.#say(`Not attached: ${names}. A request takes ${plural(MOST, "file")} and ${bytes(LARGEST_SUM)} in all; put larger files into the working directory and name them.`);
+      this.#say(`Not attached: ${names}. A request can have up to ${plural(MOST, "file")} and ${bytes(LARGEST_SUM)} in total. Put larger files in the working directory and mention them.`);
     }
     this.#show();
   }

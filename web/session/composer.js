@@ -85,7 +85,7 @@ export class Composer {
     try {
       await ask(sessionPath(this.#sessionId, "interrupt"), { method: "POST" });
     } catch (problem) {
-      this.say(`The turn was not interrupted: ${problem.message}`);
+      this.say(`Could not interrupt the turn: ${problem.message}`);
     }
     buttons.interrupt.disabled = false;
   }
@@ -155,7 +155,7 @@ export class Composer {
     const text = event.clipboardData?.getData("text/plain") ?? "";
     if (text.length > LONGEST_TEXT) {
       event.preventDefault();
-      this.say(`Not pasted: it is ${bytes(text.length)}, and a request may have ${bytes(LONGEST_TEXT)}. Put it into a file in the working directory and name the file.`);
+      this.say(`Not pasted: the text is ${bytes(text.length)}, and the limit is ${bytes(LONGEST_TEXT)}. Put it in a file in the working directory and mention the file.`);
     }
   }
 
@@ -175,7 +175,7 @@ export class Composer {
     }
     const size = new Blob([text]).size;
     if (size > LONGEST_TEXT) {
-      this.say(`Not sent: it is ${bytes(size)}, and a request may have ${bytes(LONGEST_TEXT)}. Put the long part into a file in the working directory and name the file.`);
+      this.say(`Not sent: the request is ${bytes(size)}, and the limit is ${bytes(LONGEST_TEXT)}. Put the long part in a file in the working directory and mention the file.`);
       return;
     }
     this.#sending = true;
@@ -193,7 +193,7 @@ export class Composer {
       if (!this.#arrived.has(promptId)) this.#awaited = promptId;
       this.#accepted(text);
     } catch (problem) {
-      this.say(`Not sent: ${problem.message}${problem.isUnreachable ? " Your text stays here; send it when the connection is back." : ""}`);
+      this.say(`Not sent: ${problem.message}${problem.isUnreachable ? " Your text is kept. Send it when the connection is back." : ""}`);
     } finally {
       this.#sending = false;
       this.#show();
@@ -223,9 +223,9 @@ export class Composer {
     for (const button of [queue, steer, interrupt]) button.hidden = !busy;
     if (!this.#canSteer) {
       steer.disabled = true;
-      steer.title = "This agent takes nothing while it works; queue it instead";
+      steer.title = "This agent can't be steered while it works; queue the request instead";
     } else {
-      steer.title = "Say it to the agent in the running turn";
+      steer.title = "Send to the agent during the running turn";
     }
   }
 }

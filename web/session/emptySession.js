@@ -10,10 +10,10 @@ export class EmptySession {
 
   constructor({ demo, workingDirectory }) {
     const place = workingDirectory ? make("span", {}, " in ", make("code", { text: workingDirectory })) : "";
-    this.#element = make("div", { class: "session-empty" }, make("h2", { text: "Nothing has been said yet" }), make("p", {}, "Write below what the agent should do", place, "."));
+    this.#element = make("div", { class: "session-empty" }, make("h2", { text: "No messages yet" }), make("p", {}, "Tell the agent what to do", place, "."));
     if (demo) {
       const buttons = DEMO_PROMPTS.map((text) => make("button", { type: "button", class: "demo-prompt", text, on: { click: () => fillIn(text) } }));
-      this.#element.append(make("p", { class: "session-empty-demo", text: "This is the demo agent: scripted, no AI. It knows these words:" }), make("p", { class: "demo-prompts" }, ...buttons));
+      this.#element.append(make("p", { class: "session-empty-demo", text: "This is the demo agent: scripted, no AI. Try one of these:" }), make("p", { class: "demo-prompts" }, ...buttons));
     }
     byId("session-part").prepend(this.#element);
   }

@@ -80,7 +80,7 @@ export class ToEndButton {
     const waiting = this.#renderer.openRequests.at(0);
     const below = waiting && waiting.divElement.getBoundingClientRect().top > this.#part.getBoundingClientRect().bottom;
     this.#button.hidden = this.#renderer.follow.isFollowing;
-    this.#button.textContent = below ? "A request waits for you" : "To the end";
+    this.#button.textContent = below ? "Needs your input" : "Jump to the end";
     this.#button.classList.toggle("waiting", Boolean(below));
   }
 

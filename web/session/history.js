@@ -150,12 +150,12 @@ export class History {
 
   #showTop(firstTime) {
     if (this.#problem) {
-      const again = make("button", { type: "button", class: "quiet-button", text: "Try again", on: { click: () => this.#loadOlder() } });
-      this.#top.replaceChildren(make("span", { text: `Earlier parts could not be loaded: ${this.#problem.message}` }), " ", again);
+      const again = make("button", { type: "button", class: "quiet-button", text: "Retry", on: { click: () => this.#loadOlder() } });
+      this.#top.replaceChildren(make("span", { text: `Could not load earlier messages: ${this.#problem.message}` }), " ", again);
     } else if (this.#older !== null) {
-      this.#top.replaceChildren(make("span", { text: "Loading earlier parts …" }));
+      this.#top.replaceChildren(make("span", { text: "Loading earlier messages …" }));
     } else if (firstTime) {
-      this.#top.replaceChildren(make("span", { text: `Beginning of the session · ${exactTime(firstTime)}` }));
+      this.#top.replaceChildren(make("span", { text: `Start of the session · ${exactTime(firstTime)}` }));
     } else {
       this.#top.replaceChildren();
     }

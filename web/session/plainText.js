@@ -51,7 +51,7 @@ export class TextTail {
       this.#note = make("span", { class: "text-left-out" });
       this.#element.prepend(this.#note);
     }
-    this.#note.textContent = `${plural(this.#left, "character")} above; all of them are shown when this is complete\n`;
+    this.#note.textContent = `${plural(this.#left, "character")} above; the full text is shown when it is complete\n`;
   }
 }
 

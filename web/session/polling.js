@@ -74,7 +74,7 @@ export class Polling {
     this.#wakeUp();
   }
 
-  /** Gives why nothing more comes, or undefined. */
+  /** Returns why nothing more comes, or undefined. */
   async #poll() {
     const { signal } = this.#stopped;
     // An answer that was lost on the way is read again with a new token: a token's place moves when the answer leaves.
@@ -85,7 +85,7 @@ export class Polling {
     else if (reply.error === "SessionClosed") return "closed";
     else if (reply.error === "SessionNotFound") return "not-found";
     else if (reply.error === "ParallelCallNotSupported") return undefined;
-    else if (reply.error !== "HttpRequestTimeout") throw new Problem(`The server answered with ${reply.error}.`, { status: 200, code: reply.error });
+    else if (reply.error !== "HttpRequestTimeout") throw new Problem(`The server returned ${reply.error}.`, { status: 200, code: reply.error });
     this.#token = token;
     return undefined;
   }

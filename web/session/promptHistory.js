@@ -18,7 +18,7 @@ export class PromptHistory {
     this.#position += texts.length;
   }
 
-  /** Handles the arrow keys at the edges of the text. Gives whether it did. */
+  /** Handles the arrow keys at the edges of the text. Returns whether it did. */
   handleKey(event, textarea) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return false;
     const { selectionStart, selectionEnd, value } = textarea;

@@ -66,7 +66,7 @@ function controlFor(property, id, required) {
 
 function problemWith({ property, required, control }) {
   if (property.type === "boolean") return null;
-  if (required && control.value.trim() === "") return "This is needed.";
+  if (required && control.value.trim() === "") return "Required.";
   if (control.value === "" && !control.validity.badInput) return null;
   if (!control.validity.valid) return control.validationMessage;
   return null;

@@ -103,7 +103,7 @@ class RequestBlock {
     return button;
   }
 
-  /** Presses the choice with that number. Gives whether there is one. */
+  /** Presses the choice with that number. Returns whether there is one. */
   press(number) {
     const button = this.#choices[number - 1];
     if (!this.isOpen || !button || button.disabled) return false;
@@ -169,8 +169,8 @@ export class PermissionBlock extends RequestBlock {
     const feedback = make("input", {
       type: "text",
       class: "request-feedback",
-      placeholder: "If you deny: what to do instead (optional)",
-      "aria-label": "What to do instead, if you deny",
+      placeholder: "If you deny: what should the agent do instead? (optional)",
+      "aria-label": "What the agent should do instead if you deny",
       autocomplete: "off",
     });
     const buttons = request.options
@@ -192,7 +192,7 @@ export class PermissionBlock extends RequestBlock {
 
   answered({ decision, by }, time) {
     const known = DECISIONS[decision];
-    const verdict = known?.done ?? (decision === "agent-gone" ? "The agent is gone" : "No longer wanted");
+    const verdict = known?.done ?? (decision === "agent-gone" ? "The agent stopped" : "Cancelled");
     const tone = decision.startsWith("allow") ? "yes" : "no";
     const about = this.request.detail.trim().split("\n", 1)[0];
     this.settle({ verdict, tone, about, by, time, again: decision === "agent-gone" });

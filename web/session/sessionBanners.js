@@ -40,10 +40,10 @@ export class SessionBanners {
     }
     const text = () => {
       const seconds = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
-      return `${problem.message} ${seconds > 0 ? `Trying again in ${seconds} s.` : "Trying again …"} Nothing is lost: what happens meanwhile is shown when it is back.`;
+      return `${problem.message} ${seconds > 0 ? `Retrying in ${seconds} s.` : "Retrying …"} Nothing is lost: the page catches up when the connection is back.`;
     };
     if (this.#banners.has("connection")) this.#banners.setText("connection", text());
-    else this.#banners.show("connection", { tone: "failed", text: text(), actions: [{ label: "Try now", run: () => this.#tryNow() }] });
+    else this.#banners.show("connection", { tone: "failed", text: text(), actions: [{ label: "Retry now", run: () => this.#tryNow() }] });
     this.#tryNow = tryNow;
     this.#countdown = setInterval(() => this.#banners.setText("connection", text()), 500);
   }
@@ -54,20 +54,20 @@ export class SessionBanners {
   showState({ state, stateDetail, runtime }) {
     const detail = stateDetail ? ` ${stateDetail}` : "";
     if (state === "recovering") {
-      this.#put("state", { tone: "waiting", text: `The agent was lost and is being brought back.${detail}`, actions: [{ label: "Try now", run: () => this.#view.retry() }] });
+      this.#put("state", { tone: "waiting", text: `The agent stopped and is being restarted.${detail}`, actions: [{ label: "Retry now", run: () => this.#view.retry() }] });
     } else if (state === "starting" && stateDetail) {
       this.#put("state", { tone: "waiting", text: `The session ${stateDetail}.`, actions: [] });
     } else if (state === "needs-login") {
       this.#put("state", {
         tone: "waiting",
-        text: `The agent wants a login first.${detail} Your prompt is kept.`,
+        text: `The agent needs a login.${detail} Your prompt is kept.`,
         actions: [
           { label: "Log in", run: () => logIn(runtime).then((done) => done && this.#view.retry()) },
-          { label: "Try again", run: () => this.#view.retry() },
+          { label: "Retry", run: () => this.#view.retry() },
         ],
       });
     } else if (state === "failed") {
-      this.#put("state", { tone: "failed", text: `The agent could not go on.${detail}`, actions: this.#view.renderer.lastPrompt === null ? [] : [{ label: "Send the prompt again", run: () => this.#view.sendAgain() }] });
+      this.#put("state", { tone: "failed", text: `The agent failed.${detail}`, actions: this.#view.renderer.lastPrompt === null ? [] : [{ label: "Send the prompt again", run: () => this.#view.sendAgain() }] });
     } else {
       this.#hide("state");
     }
@@ -133,7 +133,7 @@ class Banners {
         this.#putAway.add(name);
         this.hide(name);
       };
-      controls.push(make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Put away", title: "Put away", on: { click: dismiss } }, icon("close")));
+      controls.push(make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Dismiss", title: "Dismiss", on: { click: dismiss } }, icon("close")));
     }
     banner.append(make("span", { class: "banner-text" }, ...(typeof text === "string" ? prose(text) : [text])), ...controls);
     this.#shown.get(name)?.remove();

@@ -30,21 +30,21 @@ export class SessionEnding {
       return;
     }
     this.#ended(
-      `This session is closed${closedAt ? ` (${ago(closedAt)})` : ""}. Its history stays; you may close this page.`,
+      `This session is closed${closedAt ? ` (${ago(closedAt)})` : ""}. Its history is kept. You can close this page.`,
       make("button", { type: "button", class: "primary", id: "reopen-button", text: "Reopen", on: { click: (event) => this.#reopen(event.target) } }),
     );
   }
 
   /** The session was deleted while the page showed it. */
   deleted() {
-    this.#ended("This session was deleted. What is shown here is all that is left of it.");
+    this.#ended("This session was deleted. Only what this page shows is left.");
   }
 
   async neverThere() {
     const { showFinished } = await import("./finished.js");
     showFinished({
-      title: `There is no ${this.#view.sessionId}`,
-      text: "It was deleted, or never existed.",
+      title: `${this.#view.sessionId} not found`,
+      text: "It was deleted or never existed.",
       action: homeLink(),
     });
   }
@@ -71,7 +71,7 @@ export class SessionEnding {
       this.show();
       window.close();
     } catch (problem) {
-      this.#view.composer.say(`The session was not closed: ${problem.message}`);
+      this.#view.composer.say(`Could not close the session: ${problem.message}`);
       this.#view.resume().catch(() => {});
     } finally {
       button.disabled = false;
@@ -85,7 +85,7 @@ export class SessionEnding {
       await this.#view.resume();
       this.#view.composer.focus();
     } catch (problem) {
-      this.#ended(`The session could not be reopened: ${problem.message}`, button);
+      this.#ended(`Could not reopen the session: ${problem.message}`, button);
       button.disabled = false;
     }
   }
@@ -97,7 +97,7 @@ export class SessionEnding {
       const { confirmAction } = await import("../lib/dialog.js");
       const sure = await confirmAction({
         title: "Stop the server?",
-        text: `Other sessions are at work: ${names}. Their turns would be interrupted; nothing of them is lost.`,
+        text: `Other sessions are working: ${names}. Their turns will be interrupted. Nothing is lost.`,
         action: "Stop the server",
         keep: "Keep it running",
       });
@@ -120,13 +120,13 @@ async function stopServer(view) {
     // A server that is gone already is what was wanted.
     if (!problem.isUnreachable) {
       inbox.start();
-      view.composer.say(`The server was not stopped: ${problem.message}`);
+      view.composer.say(`Could not stop the server: ${problem.message}`);
       view.resume().catch(() => {});
       return;
     }
   }
   window.close();
-  showFinished({ title: "The server is stopped", text: "You may close this page. Everything is kept: the next `flightdeck` goes on from here." });
+  showFinished({ title: "The server has stopped", text: "You can close this page. All sessions are saved; run `flightdeck` to start again." });
 }
 
 function homeLink() {

@@ -149,7 +149,7 @@ export class SessionView extends EventTarget {
     try {
       this.update(await ask(sessionPath(this.sessionId, "retry"), { method: "POST" }));
     } catch (problem) {
-      this.composer.say(`It could not be tried again: ${problem.message}`);
+      this.composer.say(`Could not retry: ${problem.message}`);
     }
   }
 
@@ -208,7 +208,7 @@ export class SessionView extends EventTarget {
     else if (name === "onQuestionAsked") announce(`Question: ${data.question}`);
     else if (name === "onIdle") {
       this.update({ state: "ready", stateDetail: null });
-      announce("The agent is done");
+      announce("The agent finished");
     }
     this.composer.setWorking(this.renderer.isWorking);
   }

@@ -95,7 +95,7 @@ class Login {
       const link = safe ? make("a", { href: address, target: "_blank", rel: "noopener noreferrer", text: address }) : make("code", { text: address });
       parts.push(make("p", { text: code ? "2. Enter it at" : "Log in at" }), make("p", { class: "login-address" }, link));
     }
-    parts.push(make("p", { class: "login-waiting" }, make("span", { class: "state-mark", "aria-hidden": "true" }), message ?? "Waiting for you to finish there …"));
+    parts.push(make("p", { class: "login-waiting" }, make("span", { class: "state-mark", "aria-hidden": "true" }), message ?? "Waiting for you to log in …"));
     this.#body.replaceChildren(...parts);
     this.#setButtons(["Cancel", () => this.#dialog.close()]);
   }
@@ -110,8 +110,8 @@ class Login {
   #showFailure(message) {
     this.#body.replaceChildren(make("p", { class: "field-problem", role: "alert", text: message }));
     const buttons = [["Close", () => this.#dialog.close()]];
-    if (/keyring|keychain|credential store|secret service|plain/i.test(message)) buttons.push(["Keep it in a plain file", () => this.#begin(true)]);
-    buttons.push(["Try again", () => this.#begin(false)]);
+    if (/keyring|keychain|credential store|secret service|plain/i.test(message)) buttons.push(["Store it in a plain file", () => this.#begin(true)]);
+    buttons.push(["Retry", () => this.#begin(false)]);
     this.#setButtons(...buttons);
   }
 

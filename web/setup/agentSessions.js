@@ -1,4 +1,4 @@
-// Sessions that agents keep themselves, begun in a terminal for example, to go on with here.
+// Import from other tools, begun in a terminal for example, to go on with here.
 
 import { ask } from "../lib/api.js";
 import { goTo, sessionAddress } from "../lib/address.js";
@@ -22,7 +22,7 @@ export class AgentSessions {
     try {
       this.#show(await ask("api/agent-sessions"));
     } catch (problem) {
-      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `They could not be listed: ${problem.message}` }));
+      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not list sessions of other tools: ${problem.message}` }));
     }
   }
 
@@ -38,7 +38,7 @@ export class AgentSessions {
     const rows = sessions.map((session) => this.#row(session));
     place.replaceChildren(
       ...notes,
-      rows.length > 0 ? make("ul", { class: "session-rows agent-session-rows" }, ...rows) : make("p", { class: "empty", text: "No agent has sessions of its own on this machine." }),
+      rows.length > 0 ? make("ul", { class: "session-rows agent-session-rows" }, ...rows) : make("p", { class: "empty", text: "No sessions of other tools on this machine." }),
     );
   }
 
@@ -47,7 +47,7 @@ export class AgentSessions {
     const time = updatedAt ?? createdAt;
     const action = adoptedAs
       ? make("a", { href: sessionAddress(adoptedAs), data: { local: "" }, text: `Open ${adoptedAs}` })
-      : make("button", { type: "button", text: "Go on here", "aria-label": `Go on here with ${name}` });
+      : make("button", { type: "button", text: "Continue here", "aria-label": `Continue ${name} here` });
     const row = make(
       "li",
       { class: "session-row agent-session-row", data: { agentSession: agentSessionId } },

@@ -38,7 +38,7 @@ class FolderPicker {
 
   #build() {
     this.#path = make("input", { type: "text", class: "picker-path", "aria-label": "Folder", spellcheck: "false", autocomplete: "off" });
-    this.#up = make("button", { type: "button", class: "icon-button", "aria-label": "To the folder above", title: "To the folder above (Backspace)", on: { click: () => this.#goUp() } }, icon("up"));
+    this.#up = make("button", { type: "button", class: "icon-button", "aria-label": "Parent folder", title: "Parent folder (Backspace)", on: { click: () => this.#goUp() } }, icon("up"));
     this.#problem = make("p", { class: "field-problem", role: "alert", hidden: true });
     this.#list = make("ul", { class: "picker-list", "aria-label": "Folders" });
     this.#recent = make("div", { class: "picker-recent" });
@@ -99,8 +99,8 @@ class FolderPicker {
     this.#up.disabled = parent === null;
     this.#problem.hidden = true;
     const rows = folders.map((folder) => this.#row(folder));
-    if (truncated) rows.push(make("li", { class: "empty", text: "There are more folders; type a path to get to one." }));
-    if (rows.length === 0) rows.push(make("li", { class: "empty", text: "No folders in here." }));
+    if (truncated) rows.push(make("li", { class: "empty", text: "Not all folders are shown. Type a path to open one." }));
+    if (rows.length === 0) rows.push(make("li", { class: "empty", text: "No folders here." }));
     this.#list.replaceChildren(...rows);
     this.#showRecent(recent ?? []);
     const wanted = [...this.#list.querySelectorAll("button")].find((button) => button.dataset.name === focusOn);

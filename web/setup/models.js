@@ -25,7 +25,7 @@ export class Models {
       this.#notes = notes ?? [];
       this.#show();
     } catch (problem) {
-      setText(byId("model-problem"), `The models could not be loaded: ${problem.message} Press Refresh to try again.`);
+      setText(byId("model-problem"), `Could not load models: ${problem.message} Press Refresh to retry.`);
       if (this.#models.length === 0) select.replaceChildren(make("option", { value: "", text: "No models" }));
     }
     return this.#models.length > 0;
@@ -50,7 +50,7 @@ export class Models {
         make("option", {
           value: listedId,
           text: ambiguous(name) ? `${name} · ${runtime}` : name,
-          title: multiplier && multiplier !== 1 ? `counts ${multiplier} times` : null,
+          title: multiplier && multiplier !== 1 ? `${multiplier}× premium requests` : null,
         }),
       ),
     );

@@ -55,7 +55,7 @@ export class RecentSessions {
 
   #show() {
     if (sessionList.problem) {
-      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `The sessions could not be loaded: ${sessionList.problem.message}` }));
+      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not load sessions: ${sessionList.problem.message}` }));
       return;
     }
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -120,7 +120,7 @@ export class RecentSessions {
   async #delete({ sessionId, title, state }) {
     const sure = await confirmAction({
       title: `Delete “${title || sessionId}”?`,
-      text: `${state === "closed" ? "" : "It is stopped first. "}Its whole history is removed from this machine. This cannot be taken back.`,
+      text: `${state === "closed" ? "" : "The session is stopped first. "}Its history is deleted from this machine. This can't be undone.`,
       action: "Delete",
     });
     if (!sure) return;
@@ -151,6 +151,6 @@ function textOf({ sessionId, title, model, workingDirectory, runtime, state }) {
 }
 
 function emptyText(known, searching) {
-  if (known === 0) return "No sessions yet. Choose a model and a folder above and press Start.";
-  return searching ? "No session fits these words." : "No session is in this state.";
+  if (known === 0) return "No sessions yet. Choose a model and a folder above, then press Start.";
+  return searching ? "No matching sessions." : "No sessions in this state.";
 }

@@ -31,7 +31,7 @@ export class Runtimes {
     try {
       this.#runtimes = (await ask("api/runtimes")).runtimes;
     } catch (problem) {
-      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `The agents could not be loaded: ${problem.message}` }));
+      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not load agents: ${problem.message}` }));
       return;
     }
     const chosen = this.#select.value;

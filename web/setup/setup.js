@@ -9,7 +9,6 @@ import { LOGGED_IN } from "./agentLogin.js";
 import { Models } from "./models.js";
 import { RecentSessions } from "./recentSessions.js";
 import { Runtimes } from "./runtimes.js";
-import { useJobs } from "./runningJobs.js";
 import { WorkingDirectory } from "./workingDirectory.js";
 
 export class Setup {
@@ -28,7 +27,6 @@ export class Setup {
     byId("refresh-button").addEventListener("click", () => this.refresh());
     addEventListener(LOGGED_IN, () => this.refresh());
     inbox.addEventListener("connection", () => this.#connectionChanged());
-    useJobs(this.workingDirectory);
     for (const id of ["browse-button", "refresh-button", "agent-sessions-button"]) byId(id).disabled = false;
   }
 
@@ -77,14 +75,14 @@ export class Setup {
       if (sessionId) goTo(sessionAddress(sessionId));
       else if (!this.workingDirectory.explain(error)) this.#explainModel(error);
     } catch (problem) {
-      this.workingDirectory.say(`The session could not be started: ${problem.message}`);
+      this.workingDirectory.say(`Could not start the session: ${problem.message}`);
     } finally {
       this.#start.disabled = false;
     }
   }
 
   #explainModel(error) {
-    const text = error === "ModelIdNotFound" ? "This model is no longer offered. Press Refresh and choose another." : `The session could not be started: ${error}.`;
+    const text = error === "ModelIdNotFound" ? "This model is no longer available. Press Refresh and choose another." : `Could not start the session: ${error}.`;
     const place = byId("model-problem");
     place.textContent = text;
     place.hidden = false;

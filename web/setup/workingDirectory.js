@@ -7,9 +7,9 @@ import { sessionList } from "../lib/sessionList.js";
 import { stateWord } from "../lib/states.js";
 
 const PROBLEMS = {
-  WorkingDirectoryNotAbsolutePath: "This is not an absolute path: it must begin at the root of the disk.",
-  WorkingDirectoryNotExists: "There is no such folder on the machine of the server.",
-  WorkingDirectoryNotAllowed: "Sessions may not work in this folder; the setting sessions.roots says where they may.",
+  WorkingDirectoryNotAbsolutePath: "Not an absolute path. Enter the full path, starting at the root.",
+  WorkingDirectoryNotExists: "This folder does not exist on the server's machine.",
+  WorkingDirectoryNotAllowed: "Sessions are not allowed in this folder. The setting sessions.roots lists the allowed folders.",
 };
 
 const input = byId("working-dir");
@@ -52,7 +52,7 @@ export class WorkingDirectory {
     input.setAttribute("aria-invalid", String(Boolean(text)));
   }
 
-  /** Shows why a session cannot work there. Gives whether the error was about the folder. */
+  /** Shows why a session cannot work there. Returns whether the error was about the folder. */
   explain(error) {
     if (!(error in PROBLEMS)) return false;
     this.say(PROBLEMS[error]);
@@ -64,7 +64,7 @@ export class WorkingDirectory {
   warn() {
     const here = sessionList.openIn(this.path);
     const names = here.map(({ title, sessionId, state }) => `${title || sessionId} (${stateWord(state).toLowerCase()})`);
-    setText(byId("working-dir-warning"), here.length > 0 ? `Open in this folder already, and may change the same files: ${names.join(", ")}` : "");
+    setText(byId("working-dir-warning"), here.length > 0 ? `Other open sessions in this folder may change the same files: ${names.join(", ")}` : "");
   }
 }
 

@@ -30,7 +30,7 @@ pub(in crate::http) async fn doctor(
         quarantine: app.quarantine(),
         model_url: model.as_ref().map(ScriptedModel::base_url),
     };
-    let mut checks = vec![Check::ok("server", format!("answers since {} seconds", app.started().elapsed().as_secs()))];
+    let mut checks = vec![Check::ok("server", format!("up for {} s", app.started().elapsed().as_secs()))];
     checks.extend(doctor::examine(&patient).await);
     Json(json!({ "verdict": doctor::verdict(&checks), "checks": checks }))
 }

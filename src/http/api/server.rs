@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::http::app::App;
 use crate::http::auth::Caller;
-use crate::http::body::JsonBody;
+use crate::http::body::{JsonBody, NoBody};
 use crate::http::error::{ApiError, ApiResult};
 use crate::store::StoreHealth;
 
@@ -39,7 +39,7 @@ pub(in crate::http) async fn health(State(app): State<App>, caller: Option<Exten
 }
 
 /// A one-time code for a login link; whoever asks is logged in already.
-pub(in crate::http) async fn login_code(State(app): State<App>) -> Json<Value> {
+pub(in crate::http) async fn login_code(State(app): State<App>, NoBody: NoBody) -> Json<Value> {
     Json(json!({ "code": app.auth().new_code(Some(CODE_LIFE)) }))
 }
 

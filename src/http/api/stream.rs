@@ -42,10 +42,7 @@ pub(in crate::http) async fn session_events(
         // Everything was read and nothing will come: tells a browser to stop reconnecting.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    if session.log().viewers() >= app.limits().readers_per_session {
-        return Err(LiveError::TooManyReaders.into());
-    }
-    let viewer = session.log().attach();
+    let viewer = session.log().try_attach(app.limits().readers_per_session).ok_or(LiveError::TooManyReaders)?;
     let head = session.log().watch();
     Ok(sse::stream(SessionStream { session, head, after, ended: false, _viewer: viewer }))
 }

@@ -44,8 +44,12 @@ impl ServerToken {
     pub fn of(folder: &DataFolder) -> Result<Self, FolderError> {
         let kept =
             folder.read(DataFolder::TOKEN)?.map(|text| text.trim().to_owned()).filter(|text| secret::is_token(text));
-        let token = kept.unwrap_or_else(|| random_secret("fd_"));
-        // Written again even when it was there: the file may have been made readable for others.
+        if let Some(token) = kept {
+            // Not written again: a full disk must not keep the server from starting, because deleting makes room.
+            folder.make_private(DataFolder::TOKEN)?;
+            return Ok(Self(token));
+        }
+        let token = random_secret("fd_");
         folder.write_private(DataFolder::TOKEN, &token)?;
         Ok(Self(token))
     }

@@ -20,6 +20,7 @@ pub(in crate::http) async fn start(
     PathPart(model): PathPart<String>,
     TextBody(working_directory): TextBody,
 ) -> ApiResult<Response> {
+    let working_directory = working_directory.trim().to_owned();
     let new = NewSession { model: Some(model), working_directory, ..NewSession::default() };
     match app.sessions().create(new).await {
         Ok(session) => Ok(Json(json!({ "sessionId": session.id() })).into_response()),
