@@ -118,15 +118,23 @@ impl Session {
             .await
             .map_err(AnswerError::Session)?;
         match answered {
-            Err(AnswerError::NotFound) => {
-                let closed = self.store.closed_request(self.id, request_id.to_owned()).await;
-                match closed.map_err(SessionError::Store)? {
-                    Some(closed) => Err(AnswerError::AlreadyAnswered { closed }),
-                    None => Err(AnswerError::NotFound),
-                }
-            }
+            Err(AnswerError::NotFound) => Err(self.why_not_open(request_id).await?),
             other => other,
         }
+    }
+
+    /// Why a request that its actor does not know cannot be answered.
+    async fn why_not_open(&self, request_id: &str) -> Result<AnswerError, SessionError> {
+        let closed = || self.store.closed_request(self.id, request_id.to_owned());
+        if let Some(closed) = closed().await? {
+            return Ok(AnswerError::AlreadyAnswered { closed });
+        }
+        // A full disk interrupts turns, and their requests are gone before that is written. Then the disk is the reason.
+        self.store.all_written().await?;
+        Ok(match closed().await? {
+            Some(closed) => AnswerError::AlreadyAnswered { closed },
+            None => AnswerError::NotFound,
+        })
     }
 
     /// Ends the turn and the agent because the server ends; the session stays open.

@@ -36,7 +36,7 @@ test("a folder is chosen by clicking down and up, and what is a repository is ma
   assert.equal(await picker(page).locator(".picker-path").inputValue(), path.join(deck.server.folder, "alpha"));
   await picker(page).getByRole("button", { name: "Parent folder" }).click();
   await picker(page).locator('[data-name="beta"]').click();
-  await waitForText(picker(page).locator(".picker-list"), /No folders in here/);
+  await waitForText(picker(page).locator(".picker-list"), /No folders here/);
   await picker(page).getByRole("button", { name: "Use this folder" }).click();
   await waitFor(async () => (await page.locator("#working-dir").inputValue()) === path.join(deck.server.folder, "beta"), "the chosen folder");
 });

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use flightdeck::agent::{Capabilities, Runtime, Runtimes};
 use flightdeck::model::{SessionId, SessionState};
-use flightdeck::session::{LiveError, NewPrompt, NewSession, SessionSettings, Sessions, SessionsParts};
+use flightdeck::session::{LiveError, NewPrompt, NewSession, SessionSettings, SessionUpdate, Sessions, SessionsParts};
 use flightdeck::store::{DataFolder, Store, StoreSettings};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -75,7 +75,6 @@ async fn a_delete_whose_caller_hangs_up_deletes_everything_or_nothing() {
         let state = state_of(&sessions, id).await;
         assert_ne!(state, Some(SessionState::Closed), "closed and not deleted, after {polls} polls");
         assert_eq!(sessions.get(id).await.is_ok(), state.is_some(), "after {polls} polls");
-        assert_eq!(state.is_some(), polls == 0, "begun is done, after {polls} polls");
         close(sessions).await;
         if is_over {
             break;
@@ -93,6 +92,8 @@ async fn a_reopening_whose_caller_hangs_up_lets_readers_continue_or_changes_noth
         session.close().await.expect("closed");
         while !matches!(session.live_batch("reader", None).await, Err(LiveError::Closed)) {}
         let is_over = hang_up_after(polls, session.reopen()).await.is_some();
+        // Answered in turn: what the session was asked before is done.
+        let _ = session.update(SessionUpdate::default()).await;
         close(sessions).await;
 
         let sessions = open(&folder);
