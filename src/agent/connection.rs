@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::{AgentEvent, Pulse};
-use crate::model::{Attachment, Decision, OpenRequest, PermissionPolicy, SessionId};
+use crate::model::{Attachment, Decision, OpenRequest, PermissionPolicy, PromptId, SessionId, TurnId};
 
 /// What a runtime needs to know to open a connection.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ impl StartSpec {
 #[derive(Clone, Debug)]
 pub struct SuspendedTurn {
     /// The turn's id, as the agent or we gave it.
-    pub turn_id: String,
+    pub turn_id: TurnId,
     /// The prompt of the turn.
     pub prompt: String,
     /// What it waits for.
@@ -110,7 +110,7 @@ pub enum AgentCommand {
     /// Begin a turn. Only sent while no turn runs.
     Prompt {
         /// Our id of the turn, for agents that have none.
-        turn_id: String,
+        turn_id: TurnId,
         /// What to do.
         text: String,
         /// What came along.
@@ -118,8 +118,8 @@ pub enum AgentCommand {
     },
     /// Add to the running turn. Only for runtimes with `steering`.
     Steer {
-        /// Our number of the prompt.
-        prompt: u32,
+        /// Which prompt.
+        prompt: PromptId,
         /// What to add.
         text: String,
         /// What came along.

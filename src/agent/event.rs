@@ -3,7 +3,9 @@
 use serde_json::value::RawValue;
 
 use super::failure::Failure;
-use crate::model::{BackgroundTask, BlockKey, ContextUsage, RequestBody, ToolError, ToolResult, Usage};
+use crate::model::{
+    BackgroundTask, BlockKey, ContextUsage, NoticeKind, PromptId, RequestBody, ToolError, ToolResult, TurnId, Usage,
+};
 
 /// The beginning of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,12 +72,12 @@ pub enum AgentEvent {
     /// The agent began to work; may come several times between a prompt and idle.
     TurnStarted {
         /// The agent's own id for it.
-        turn_id: String,
+        turn_id: TurnId,
     },
     /// The agent stopped working, for now.
     TurnEnded {
         /// The agent's own id for it.
-        turn_id: String,
+        turn_id: TurnId,
     },
     /// The turn is over: the agent waits for a prompt.
     Idle,
@@ -124,7 +126,7 @@ pub enum AgentEvent {
     /// Something a person should know.
     Notice {
         /// For programs.
-        kind: String,
+        kind: NoticeKind,
         /// For people.
         message: String,
     },
@@ -138,7 +140,7 @@ pub enum AgentEvent {
     /// A prompt was not taken into the running turn, which goes on.
     SteerRefused {
         /// Which prompt.
-        prompt: u32,
+        prompt: PromptId,
         /// Why, for people.
         reason: String,
     },

@@ -124,7 +124,7 @@ pub async fn sing(runtime: &dyn Runtime, model_url: &str, folder: &Path) -> Opti
 /// denied itself.
 async fn one_turn(connection: &mut Connection, number: usize, text: String) -> Result<usize, String> {
     let gone = || "the agent is gone".to_owned();
-    let turn_id = format!("canary-{number}");
+    let turn_id = format!("canary-{number}").into();
     let prompt = AgentCommand::Prompt { turn_id, text, attachments: Vec::new() };
     connection.commands.send(prompt).await.map_err(|_| gone())?;
     let (mut requests, mut denials) = (0_usize, 0_usize);

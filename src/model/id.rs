@@ -1,4 +1,4 @@
-//! Names of sessions and numbers of events.
+//! Names of sessions, prompts, turns and requests, and numbers of events.
 
 use std::fmt;
 use std::str::FromStr;
@@ -39,14 +39,7 @@ impl FromStr for SessionId {
     type Err = InvalidSessionId;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let digits = text.strip_prefix("session-").ok_or(InvalidSessionId)?;
-        // `u32::from_str` would also take "+1" and "01", which would give one session several names.
-        let canonical =
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
-        if !canonical {
-            return Err(InvalidSessionId);
-        }
-        digits.parse().map(Self).map_err(|_| InvalidSessionId)
+        number_after("session-", text).map(Self).ok_or(InvalidSessionId)
     }
 }
 
@@ -62,6 +55,115 @@ impl<'de> Deserialize<'de> for SessionId {
     }
 }
 
+/// A prompt's id within its session, written `prompt-N`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PromptId(u32);
+
+impl PromptId {
+    /// The id with the given number; the first prompt has number 1.
+    pub fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// The number behind `prompt-`.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The turn that this prompt begins.
+    pub fn turn(self) -> TurnId {
+        TurnId(format!("turn-{}", self.0))
+    }
+}
+
+impl fmt::Display for PromptId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "prompt-{}", self.0)
+    }
+}
+
+impl FromStr for PromptId {
+    type Err = InvalidPromptId;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        number_after("prompt-", text).map(Self).ok_or(InvalidPromptId)
+    }
+}
+
+impl Serialize for PromptId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for PromptId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// The text is not of the form `prompt-N`.
+#[derive(Debug, thiserror::Error)]
+#[error("not a prompt id")]
+pub struct InvalidPromptId;
+
+/// A turn's id: ours, written `turn-N` after its prompt, or the one the agent gave it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TurnId(String);
+
+/// A request's id within its session: ours, written `request-N` after the number of its event.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestId(String);
+
+impl RequestId {
+    /// The id of a request whose event has this number. Numbers are never given twice, so neither is the id.
+    pub fn of_event(seq: Seq) -> Self {
+        Self(format!("request-{seq}"))
+    }
+}
+
+macro_rules! text_id {
+    ($name:ident) => {
+        impl $name {
+            /// The id as it is written.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<String> for $name {
+            fn from(text: String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl From<&str> for $name {
+            fn from(text: &str) -> Self {
+                Self(text.to_owned())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+    };
+}
+
+text_id!(TurnId);
+text_id!(RequestId);
+
+/// The number behind a prefix. `u32::from_str` would also take "+1" and "01", which would give one thing several names.
+fn number_after(prefix: &str, text: &str) -> Option<u32> {
+    let digits = text.strip_prefix(prefix)?;
+    let is_canonical =
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+    if is_canonical { digits.parse().ok() } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +175,15 @@ mod tests {
             ["session-", "session-0", "session-01", "session-+1", "session-1 ", "task-1", "1", "session-99999999999"]
         {
             assert!(wrong.parse::<SessionId>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_has_exactly_one_name_and_names_its_turn() {
+        let prompt: PromptId = "prompt-12".parse().expect("valid");
+        assert_eq!((prompt.to_string(), prompt.turn()), ("prompt-12".to_owned(), TurnId::from("turn-12")));
+        for wrong in ["prompt-", "prompt-0", "prompt-01", "turn-1", "12"] {
+            assert!(wrong.parse::<PromptId>().is_err(), "{wrong}");
         }
     }
 }

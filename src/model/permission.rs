@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::AnsweredBy;
+
 /// What happens to a permission request that no rule covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -115,8 +117,8 @@ pub struct PermissionPolicy {
 pub enum Verdict {
     /// Go on; nobody is asked.
     Allow,
-    /// Refuse; nobody is asked. The word says why: a mode or a rule.
-    Deny(&'static str),
+    /// Refuse; nobody is asked. Says what refused it: a mode or a rule.
+    Deny(AnsweredBy),
     /// A person decides.
     Ask,
 }
@@ -127,12 +129,12 @@ impl PermissionPolicy {
         match self.rules.iter().find(|rule| rule.covers(tool)) {
             Some(rule) => match rule.decision {
                 RuleDecision::Allow => Verdict::Allow,
-                RuleDecision::Deny => Verdict::Deny("rule"),
+                RuleDecision::Deny => Verdict::Deny(AnsweredBy::Rule),
                 RuleDecision::Ask => Verdict::Ask,
             },
             None => match self.mode {
                 PermissionMode::AllowAll => Verdict::Allow,
-                PermissionMode::Deny => Verdict::Deny("mode"),
+                PermissionMode::Deny => Verdict::Deny(AnsweredBy::Mode),
                 PermissionMode::Ask => Verdict::Ask,
             },
         }
@@ -189,7 +191,7 @@ mod tests {
             rules: vec![rule("git-*", RuleDecision::Allow), rule("*", RuleDecision::Deny)],
         };
         assert_eq!(policy.verdict("git-status"), Verdict::Allow);
-        assert_eq!(policy.verdict("shell"), Verdict::Deny("rule"));
+        assert_eq!(policy.verdict("shell"), Verdict::Deny(AnsweredBy::Rule));
     }
 
     #[test]
@@ -197,7 +199,7 @@ mod tests {
         for (mode, expected) in [
             (PermissionMode::Ask, Verdict::Ask),
             (PermissionMode::AllowAll, Verdict::Allow),
-            (PermissionMode::Deny, Verdict::Deny("mode")),
+            (PermissionMode::Deny, Verdict::Deny(AnsweredBy::Mode)),
         ] {
             let policy = PermissionPolicy { mode, rules: vec![rule("other", RuleDecision::Deny)] };
             assert_eq!(policy.verdict("shell"), expected);

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Usage;
+use super::{PromptId, Usage};
 
 /// A file or picture sent along with a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,7 +35,7 @@ pub enum PromptVerdict {
 #[serde(rename_all = "camelCase")]
 pub struct PromptOutcome {
     /// The prompt's id within its session.
-    pub prompt_id: String,
+    pub prompt_id: PromptId,
     /// The agent's final text: what it said after its last tool call.
     pub text: String,
     /// How the turn ended.

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BackgroundTask, ContextUsage, ErrorClass, Usage};
+use super::{
+    AnsweredBy, BackgroundTask, ContextUsage, ErrorClass, NoticeKind, PromptId, RequestId, RequestOutcome, TurnId,
+    Usage,
+};
 
 /// One entry of a session's list.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,18 +116,18 @@ pub enum Callback {
         error: Option<ToolError>,
     },
     #[serde(rename = "onAgentStart")]
-    AgentStart { turn_id: String },
+    AgentStart { turn_id: TurnId },
     #[serde(rename = "onAgentEnd")]
-    AgentEnd { turn_id: String },
+    AgentEnd { turn_id: TurnId },
     #[serde(rename = "onIdle")]
     Idle {},
     #[serde(rename = "onGeneratedUserPrompt")]
     GeneratedUserPrompt { prompt: String },
     #[serde(rename = "onUserPrompt")]
-    UserPrompt { prompt_id: String, text: String, queued: bool },
+    UserPrompt { prompt_id: PromptId, text: String, queued: bool },
     #[serde(rename = "onPermissionRequested")]
     PermissionRequested {
-        request_id: String,
+        request_id: RequestId,
         kind: String,
         title: String,
         detail: String,
@@ -133,10 +136,10 @@ pub enum Callback {
         tool_call_id: Option<String>,
     },
     #[serde(rename = "onPermissionAnswered")]
-    PermissionAnswered { request_id: String, decision: String, by: String },
+    PermissionAnswered { request_id: RequestId, decision: RequestOutcome, by: AnsweredBy },
     #[serde(rename = "onQuestionAsked")]
     QuestionAsked {
-        request_id: String,
+        request_id: RequestId,
         question: String,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
@@ -149,10 +152,10 @@ pub enum Callback {
     },
     #[serde(rename = "onQuestionAnswered")]
     QuestionAnswered {
-        request_id: String,
+        request_id: RequestId,
         /// `null` when nobody answered.
         answer: Option<String>,
-        by: String,
+        by: AnsweredBy,
     },
     #[serde(rename = "onUsage")]
     Usage(Usage),
@@ -161,7 +164,7 @@ pub enum Callback {
     #[serde(rename = "onBackgroundTasks")]
     BackgroundTasks { tasks: Vec<BackgroundTask> },
     #[serde(rename = "onNotice")]
-    Notice { kind: String, message: String },
+    Notice { kind: NoticeKind, message: String },
     #[serde(rename = "onUnknownEvent")]
     UnknownEvent { kind: String, raw: serde_json::Value },
     #[serde(rename = "onTitleChanged")]
@@ -187,8 +190,8 @@ impl Response {
     }
 
     /// A notice of the given kind.
-    pub fn notice(kind: &str, message: impl Into<String>) -> Self {
-        Callback::Notice { kind: kind.to_owned(), message: message.into() }.into()
+    pub fn notice(kind: NoticeKind, message: impl Into<String>) -> Self {
+        Callback::Notice { kind, message: message.into() }.into()
     }
 
     /// The response as one line of JSON. Made once per event; readers share the bytes.

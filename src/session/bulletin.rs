@@ -6,14 +6,14 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::model::{SessionId, SessionState};
+use crate::model::{RequestId, SessionId, SessionState};
 
 /// A request that waits, in short.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingBrief {
     /// Its id.
-    pub request_id: String,
+    pub request_id: RequestId,
     /// `permission` or `question`.
     pub kind: &'static str,
     /// One line that says what is asked.

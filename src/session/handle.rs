@@ -11,7 +11,7 @@ use super::operations::Operations;
 use super::readers::Readers;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
-use crate::model::{PromptOutcome, Seq, SessionId};
+use crate::model::{AnsweredBy, PromptId, PromptOutcome, RequestId, Seq, SessionId};
 use crate::store::Store;
 
 /// A session that is in memory. Commands go to its actor; reading does not.
@@ -56,7 +56,7 @@ impl Session {
     }
 
     /// Waits until a prompt's turn is over.
-    pub async fn outcome(&self, prompt: u32) -> Result<PromptOutcome, SessionError> {
+    pub async fn outcome(&self, prompt: PromptId) -> Result<PromptOutcome, SessionError> {
         let pending = self.ask(|reply| Command::AwaitOutcome(prompt, reply)).await?;
         if let Some(pending) = pending {
             pending.await.map_err(|_| SessionError::ShuttingDown)?;
@@ -71,8 +71,8 @@ impl Session {
         self.stored_outcome(prompt).await?.ok_or(SessionError::NotFound)
     }
 
-    async fn stored_outcome(&self, prompt: u32) -> Result<Option<PromptOutcome>, SessionError> {
-        Ok(self.store.prompt(self.id, prompt).await?.and_then(|known| known.outcome))
+    async fn stored_outcome(&self, prompt: PromptId) -> Result<Option<PromptOutcome>, SessionError> {
+        Ok(self.store.prompt(self.id, prompt.number()).await?.and_then(|known| known.outcome))
     }
 
     /// Ends the running turn and keeps the session. Gives whether a turn was running.
@@ -111,8 +111,13 @@ impl Session {
     }
 
     /// Answers a request, exactly once.
-    pub async fn answer(&self, request_id: &str, answer: RequestAnswer, by: &str) -> Result<(), AnswerError> {
-        let (id, by) = (request_id.to_owned(), by.to_owned());
+    pub async fn answer(
+        &self,
+        request_id: &RequestId,
+        answer: RequestAnswer,
+        by: AnsweredBy,
+    ) -> Result<(), AnswerError> {
+        let id = request_id.clone();
         let answered = self
             .ask(|reply| Command::Answer { request_id: id, answer, by, reply })
             .await
@@ -124,8 +129,8 @@ impl Session {
     }
 
     /// Why a request that its actor does not know cannot be answered.
-    async fn why_not_open(&self, request_id: &str) -> Result<AnswerError, SessionError> {
-        let closed = || self.store.closed_request(self.id, request_id.to_owned());
+    async fn why_not_open(&self, request_id: &RequestId) -> Result<AnswerError, SessionError> {
+        let closed = || self.store.closed_request(self.id, request_id.to_string());
         if let Some(closed) = closed().await? {
             return Ok(AnswerError::AlreadyAnswered { closed });
         }

@@ -3,14 +3,14 @@
 use super::blocks::Blocks;
 use super::responses;
 use crate::agent::{AgentEvent, BlockStart};
-use crate::model::{BlockKey, Callback, ErrorClass, RequestBody, Response, Seq, redact};
+use crate::model::{BlockKey, Callback, ErrorClass, NoticeKind, RequestBody, RequestId, Response, Seq, TurnId, redact};
 
 /// Makes the same responses of the same events as a session does. There is nobody to answer requests, and pictures and
 /// long outputs stay where they are.
 #[derive(Debug, Default)]
 pub struct Scribe {
     blocks: Blocks,
-    turn: Option<String>,
+    turn: Option<TurnId>,
     /// Blocks that have begun, so that they are closed in their order.
     begun: Seq,
     written: Vec<Response>,
@@ -48,7 +48,7 @@ impl Scribe {
                 self.blocks.end(&key, self.begun);
             }
             AgentEvent::PromptGenerated(prompt) => self.put(Callback::GeneratedUserPrompt { prompt }),
-            AgentEvent::RequestMade { agent_request_id, body } => self.put(request(agent_request_id, body)),
+            AgentEvent::RequestMade { agent_request_id, body } => self.put(request(agent_request_id.into(), body)),
             AgentEvent::UsageReported(usage) => self.put(Callback::Usage(usage)),
             AgentEvent::ContextUsed(usage) => self.put(Callback::ContextUsage(usage)),
             AgentEvent::BackgroundTasks(tasks) => self.put(Callback::BackgroundTasks { tasks }),
@@ -67,7 +67,7 @@ impl Scribe {
             }
             AgentEvent::SteerRefused { reason, .. } => {
                 let message = redact(&reason).into_owned();
-                self.put(Callback::Notice { kind: "warning".to_owned(), message });
+                self.put(Callback::Notice { kind: NoticeKind::Warning, message });
             }
             AgentEvent::ImageMade { .. } | AgentEvent::RequestWithdrawn { .. } | AgentEvent::Outdated => {}
         }
@@ -107,7 +107,7 @@ impl Scribe {
     }
 }
 
-fn request(request_id: String, body: RequestBody) -> Callback {
+fn request(request_id: RequestId, body: RequestBody) -> Callback {
     match body {
         RequestBody::Permission { kind, title, detail, options, tool_call_id, .. } => {
             Callback::PermissionRequested { request_id, kind, title, detail, options, tool_call_id }
@@ -128,7 +128,7 @@ mod tests {
         let mut scribe = Scribe::default();
         let key = BlockKey::new(BlockKind::Message, "m");
         let events = [
-            AgentEvent::TurnStarted { turn_id: "t".to_owned() },
+            AgentEvent::TurnStarted { turn_id: "t".into() },
             AgentEvent::BlockDelta { key, delta: "half".to_owned() },
             AgentEvent::Idle,
         ];

@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::usage::{self, UsageReport};
 use crate::model::{
-    Attachment, BudgetNews, ContextUsage, OpenRequest, PermissionPolicy, PromptOutcome, Seq, SessionBudget, SessionId,
-    SessionState, Timestamp, Usage, hex,
+    AnsweredBy, Attachment, BudgetNews, ContextUsage, OpenRequest, PermissionPolicy, PromptId, PromptOutcome,
+    RequestId, RequestOutcome, Seq, SessionBudget, SessionId, SessionState, Timestamp, TurnId, Usage, hex,
 };
 
 /// A turn that has begun and not ended.
@@ -15,18 +15,35 @@ use crate::model::{
 #[serde(rename_all = "camelCase")]
 pub struct OpenTurn {
     /// Its id.
-    pub turn_id: String,
-    /// The number of its prompt within the session.
-    pub prompt: u32,
+    pub turn_id: TurnId,
+    /// Its prompt.
+    #[serde(with = "prompt_number")]
+    pub prompt: PromptId,
     /// Its events have higher numbers than this one.
     pub after: Seq,
+}
+
+/// A turn's prompt is stored as a plain number.
+mod prompt_number {
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    use crate::model::PromptId;
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    pub fn serialize<S: Serializer>(prompt: &PromptId, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(prompt.number())
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PromptId, D::Error> {
+        u32::deserialize(deserializer).map(PromptId::from_number)
+    }
 }
 
 /// A prompt that was accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueuedPrompt {
-    /// Its number within the session.
-    pub number: u32,
+    /// Its id.
+    pub id: PromptId,
     /// The caller's own key, to make a repetition harmless.
     pub idempotency_key: Option<String>,
     /// What to do.
@@ -62,21 +79,21 @@ pub enum Change {
     /// A prompt was accepted.
     PromptAccepted(QueuedPrompt),
     /// A prompt's turn began.
-    PromptStarted(u32),
+    PromptStarted(PromptId),
     /// A prompt waits again: the agent did not take it.
-    PromptPutBack(u32),
+    PromptPutBack(PromptId),
     /// A prompt's turn is over.
-    PromptEnded(u32, PromptOutcome),
+    PromptEnded(PromptId, PromptOutcome),
     /// A request waits for a person.
     RequestOpened(OpenRequest),
     /// A request has its one answer.
     RequestClosed {
         /// Which.
-        request_id: String,
-        /// What was said.
-        decision: String,
-        /// Who said it.
-        by: String,
+        request_id: RequestId,
+        /// How.
+        outcome: RequestOutcome,
+        /// By whom.
+        by: AnsweredBy,
     },
     /// An event refers to a blob.
     BlobUsed {
@@ -138,31 +155,33 @@ impl Change {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued')",
                 params![
                     id,
-                    prompt.number,
+                    prompt.id.number(),
                     prompt.idempotency_key,
                     QueuedPrompt::fingerprint(&prompt.text, &prompt.attachments),
                     prompt.text,
                     json(&prompt.attachments)
                 ],
             ),
-            Self::PromptStarted(number) => {
-                execute("UPDATE prompt SET state = 'running' WHERE session = ?1 AND number = ?2", params![id, number])
-            }
-            Self::PromptPutBack(number) => {
-                execute("UPDATE prompt SET state = 'queued' WHERE session = ?1 AND number = ?2", params![id, number])
-            }
-            Self::PromptEnded(number, outcome) => execute(
+            Self::PromptStarted(prompt) => execute(
+                "UPDATE prompt SET state = 'running' WHERE session = ?1 AND number = ?2",
+                params![id, prompt.number()],
+            ),
+            Self::PromptPutBack(prompt) => execute(
+                "UPDATE prompt SET state = 'queued' WHERE session = ?1 AND number = ?2",
+                params![id, prompt.number()],
+            ),
+            Self::PromptEnded(prompt, outcome) => execute(
                 // The attachments have been sent; keeping them would only fill the disk.
                 "UPDATE prompt SET state = 'ended', attachments = '[]', outcome = ?3 WHERE session = ?1 AND number = ?2",
-                params![id, number, json(outcome)],
+                params![id, prompt.number(), json(outcome)],
             ),
             Self::RequestOpened(request) => execute(
                 "INSERT INTO request (session, id, body) VALUES (?1, ?2, ?3)",
-                params![id, request.request_id, json(request)],
+                params![id, request.request_id.as_str(), json(request)],
             ),
-            Self::RequestClosed { request_id, decision, by } => execute(
+            Self::RequestClosed { request_id, outcome, by } => execute(
                 "UPDATE request SET decision = ?3, answered_by = ?4 WHERE session = ?1 AND id = ?2",
-                params![id, request_id, decision, by],
+                params![id, request_id.as_str(), outcome.as_str(), by.as_str()],
             ),
             Self::BlobUsed { hash, mime, size } => execute(
                 "INSERT OR IGNORE INTO blob_use (session, hash, mime, size) VALUES (?1, ?2, ?3, ?4)",

@@ -8,8 +8,8 @@ use super::drop_range::{self, DropRange};
 use super::events::{LAST_SESSION, seq_of, whole_log};
 use super::{OpenTurn, QueuedPrompt, Store, StoreError};
 use crate::model::{
-    BudgetNews, ContextUsage, OpenRequest, Seq, SessionId, SessionProfile, SessionState, SessionSummary, Timestamp,
-    Usage,
+    BudgetNews, ContextUsage, OpenRequest, PromptId, Seq, SessionId, SessionProfile, SessionState, SessionSummary,
+    Timestamp, Usage,
 };
 
 /// Which sessions to list, newest first.
@@ -267,7 +267,7 @@ fn queued_prompts(connection: &Connection, id: SessionId) -> rusqlite::Result<Ve
         )?
         .query_map([id.number()], |row| {
             Ok(QueuedPrompt {
-                number: row.get(0)?,
+                id: PromptId::from_number(row.get(0)?),
                 idempotency_key: row.get(1)?,
                 text: row.get(2)?,
                 attachments: serde_json::from_str(&row.get::<_, String>(3)?).unwrap_or_default(),

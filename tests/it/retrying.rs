@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flightdeck::agent::failure::{Failure, classify};
 use flightdeck::agent::{AgentCommand, AgentEvent, BlockStart, Capabilities};
-use flightdeck::model::{ErrorClass, PromptVerdict};
+use flightdeck::model::{ErrorClass, NoticeKind, PromptId, PromptVerdict};
 use flightdeck::session::{NewPrompt, PromptMode, SessionSettings};
 use tokio::time::Instant;
 
@@ -30,7 +30,7 @@ async fn fails(it: &PuppetSession, failure: Failure) {
 }
 
 async fn verdict(it: &PuppetSession, number: u32) -> PromptVerdict {
-    it.session.outcome(number).await.expect("over").verdict
+    it.session.outcome(PromptId::from_number(number)).await.expect("over").verdict
 }
 
 fn count(log: &[serde_json::Value], callback: &str) -> usize {
@@ -200,16 +200,16 @@ async fn a_connection_that_is_out_of_date_is_opened_anew_before_the_next_turn_an
 #[tokio::test(start_paused = true)]
 async fn what_is_said_before_the_first_prompt_stands_after_it_and_what_is_repeated_stands_once() {
     let it = session().await;
-    let notice = |kind: &str, message: &str| AgentEvent::Notice { kind: kind.to_owned(), message: message.to_owned() };
-    it.say(notice("warning", "early")).await;
-    it.say(notice("mcp", "files: connected")).await;
+    let notice = |kind, message: &str| AgentEvent::Notice { kind, message: message.to_owned() };
+    it.say(notice(NoticeKind::Warning, "early")).await;
+    it.say(notice(NoticeKind::Mcp, "files: connected")).await;
     it.settled().await;
     assert_eq!(it.log().await, Vec::<serde_json::Value>::new());
     it.prompt("go").await;
     it.puppet.prompted().await;
-    it.say(notice("mcp", "files: connected")).await;
-    it.say(notice("mcp", "files: failed")).await;
-    it.say(notice("warning", "early")).await;
+    it.say(notice(NoticeKind::Mcp, "files: connected")).await;
+    it.say(notice(NoticeKind::Mcp, "files: failed")).await;
+    it.say(notice(NoticeKind::Warning, "early")).await;
     it.until_notices("warning", 2).await;
     assert_eq!(it.notices("mcp").await, ["files: connected", "files: failed"]);
     assert_eq!(it.log().await[0]["callback"], "onUserPrompt");

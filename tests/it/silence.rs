@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Pulse, QuestionAnswer, RequestAnswer};
-use flightdeck::model::{PromptVerdict, RequestBody};
+use flightdeck::model::{AnsweredBy, PromptId, PromptVerdict, RequestBody};
 use flightdeck::session::{RecoverySettings, SessionSettings};
 
 use crate::support::{Puppet, PuppetSession};
@@ -91,10 +91,13 @@ async fn no_sign_of_life_is_told_once_for_each_silence_and_ends_nothing() {
     assert!(message.starts_with("No sign of life from the agent for 5 minutes: "), "{message}");
     turn.wait().await;
     assert_eq!(turn.notices().await.len(), 1, "once");
-    turn.it.say(AgentEvent::TurnStarted { turn_id: "t".to_owned() }).await;
+    turn.it.say(AgentEvent::TurnStarted { turn_id: "t".into() }).await;
     turn.until_notices(2).await;
     turn.it.say(AgentEvent::Idle).await;
-    assert_eq!(turn.it.session.outcome(1).await.expect("over").verdict, PromptVerdict::Succeeded);
+    assert_eq!(
+        turn.it.session.outcome(PromptId::from_number(1)).await.expect("over").verdict,
+        PromptVerdict::Succeeded
+    );
     let looks = turn.looks();
     turn.wait().await;
     assert_eq!((turn.looks(), turn.notices().await.len()), (looks, 2), "without a turn nobody is waited for");
@@ -127,7 +130,11 @@ async fn whoever_waits_for_a_person_may_be_as_silent_as_it_likes() {
     let log = turn.it.log().await;
     let asked = log.iter().find(|response| response["callback"] == "onQuestionAsked").expect("one");
     let request = asked["requestId"].as_str().expect("an id");
-    turn.it.session.answer(request, RequestAnswer::Question(QuestionAnswer::Nobody), "test").await.expect("answered");
+    turn.it
+        .session
+        .answer(&request.into(), RequestAnswer::Question(QuestionAnswer::Nobody), AnsweredBy::Api)
+        .await
+        .expect("answered");
     turn.until_notices(1).await;
     turn.end().await;
 }
@@ -136,7 +143,7 @@ async fn whoever_waits_for_a_person_may_be_as_silent_as_it_likes() {
 async fn a_hung_agent_is_ended_and_started_anew_where_configured() {
     let turn = InTurn::begin(RecoverySettings { end_hung: true, ..RecoverySettings::default() }, true).await;
     turn.dies();
-    assert_eq!(turn.it.session.outcome(1).await.expect("over").verdict, PromptVerdict::Failed);
+    assert_eq!(turn.it.session.outcome(PromptId::from_number(1)).await.expect("over").verdict, PromptVerdict::Failed);
     assert_eq!(turn.life.cut_offs.load(Ordering::SeqCst), 1);
     let log = turn.it.log().await;
     let error = log.iter().find_map(|response| response["sessionError"].as_str()).expect("one");

@@ -22,7 +22,7 @@ use super::translate::{Translator, TurnEnd};
 use super::wire::{Deaf, Incoming, RpcError};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
-use crate::model::{Attachment, ErrorClass};
+use crate::model::{Attachment, ErrorClass, NoticeKind, TurnId};
 
 /// How long an agent may take to end a turn when its session is let go.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
@@ -38,7 +38,7 @@ enum Asked {
 
 #[derive(Clone)]
 struct Prompt {
-    turn_id: String,
+    turn_id: TurnId,
     text: String,
     attachments: Vec<Attachment>,
 }
@@ -219,7 +219,7 @@ impl Link {
                 }
             },
             Incoming::TooLong { bytes } => {
-                let kind = "limit".to_owned();
+                let kind = NoticeKind::Limit;
                 let message =
                     format!("A message of {bytes} bytes from {} was too long and was left out.", self.settings.title);
                 self.tell(AgentEvent::Notice { kind, message }).await
@@ -362,7 +362,7 @@ impl Link {
     }
 
     async fn warn(&self, message: String) -> Result<(), End> {
-        self.tell(AgentEvent::Notice { kind: "warning".to_owned(), message }).await
+        self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
     }
 
     async fn tell_all(&mut self, events: Vec<AgentEvent>) -> Result<(), End> {
@@ -370,7 +370,7 @@ impl Link {
             self.translator.holds_calls().then(|| self.calls_held_since.unwrap_or_else(Instant::now));
         for event in events {
             // Whoever has read them does not want them again after each restart.
-            let is_old = matches!(&event, AgentEvent::Notice { kind, .. } if kind == "commands");
+            let is_old = matches!(&event, AgentEvent::Notice { kind, .. } if *kind == NoticeKind::Commands);
             if !(is_old && self.stage == Stage::Restored) {
                 self.tell(event).await?;
             }

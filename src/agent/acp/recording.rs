@@ -21,7 +21,7 @@ pub(in crate::agent) fn reader(is_copilot: bool) -> EventReader {
         if asks {
             is_in_turn = true;
             turns += 1;
-            recorded.events.push(AgentEvent::TurnStarted { turn_id: format!("turn-{turns}") });
+            recorded.events.push(AgentEvent::TurnStarted { turn_id: format!("turn-{turns}").into() });
             return Some(recorded);
         }
         let message = message(line)?;
@@ -52,5 +52,5 @@ pub(in crate::agent) fn reader(is_copilot: bool) -> EventReader {
 }
 
 fn over(turn: u64) -> [AgentEvent; 2] {
-    [AgentEvent::TurnEnded { turn_id: format!("turn-{turn}") }, AgentEvent::Idle]
+    [AgentEvent::TurnEnded { turn_id: format!("turn-{turn}").into() }, AgentEvent::Idle]
 }

@@ -10,7 +10,7 @@ use super::offers::Offers;
 use super::tool_calls::{Stage, ToolCall};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentEvent, BlockEnd};
-use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, Usage};
+use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, NoticeKind, Usage};
 
 /// A message or a thought that is being said.
 #[derive(Debug)]
@@ -110,14 +110,14 @@ impl Translator {
             "current_mode_update" => {
                 let mode = self.offers.mode_name(update["currentModeId"].as_str()?);
                 let is_new = self.mode.replace(mode.clone()).as_ref() != Some(&mode);
-                Some(notice_if(is_new, "mode", || format!("The mode is now {mode}.")))
+                Some(notice_if(is_new, NoticeKind::Mode, || format!("The mode is now {mode}.")))
             }
             "config_option_update" => {
                 let before = self.offers.current("model").map(str::to_owned);
                 self.offers.learn_options(&update["configOptions"]);
                 let now = self.offers.current("model").map(str::to_owned);
                 let is_new = before.is_some() && now.is_some() && before != now;
-                Some(notice_if(is_new, "model", || format!("The model is now {}.", now.unwrap_or_default())))
+                Some(notice_if(is_new, NoticeKind::Model, || format!("The model is now {}.", now.unwrap_or_default())))
             }
             "session_info_update" => {
                 let title = update["title"].as_str().filter(|title| !title.is_empty());
@@ -141,7 +141,7 @@ impl Translator {
             Remark::Retry => {
                 let mut events = self.release();
                 events.extend(self.fall_silent());
-                events.push(AgentEvent::Notice { kind: "retrying".to_owned(), message: plain(&text, "Info: ") });
+                events.push(AgentEvent::Notice { kind: NoticeKind::Retrying, message: plain(&text, "Info: ") });
                 events
             }
             Remark::Held => Vec::new(),
@@ -247,7 +247,7 @@ impl Translator {
         let plan = entries.iter().map(line).collect::<Vec<_>>().join("\n");
         let is_new = !plan.is_empty() && plan != self.plan;
         self.plan.clone_from(&plan);
-        notice_if(is_new, "plan", || plan)
+        notice_if(is_new, NoticeKind::Plan, || plan)
     }
 
     fn commands(&mut self, commands: &[Value]) -> Vec<AgentEvent> {
@@ -255,7 +255,7 @@ impl Translator {
         let names = commands.iter().filter_map(name).collect::<Vec<_>>().join(", ");
         let is_new = !names.is_empty() && names != self.commands;
         self.commands.clone_from(&names);
-        notice_if(is_new, "commands", || format!("The agent knows these commands: {names}."))
+        notice_if(is_new, NoticeKind::Commands, || format!("The agent knows these commands: {names}."))
     }
 
     /// The end of a turn: what is open ends, what failed is said, what was used is told.
@@ -349,6 +349,6 @@ fn plain(text: &str, prefix: &str) -> String {
     text.strip_prefix(prefix).unwrap_or(text).to_owned()
 }
 
-fn notice_if(is_new: bool, kind: &str, message: impl FnOnce() -> String) -> Vec<AgentEvent> {
-    if is_new { vec![AgentEvent::Notice { kind: kind.to_owned(), message: message() }] } else { Vec::new() }
+fn notice_if(is_new: bool, kind: NoticeKind, message: impl FnOnce() -> String) -> Vec<AgentEvent> {
+    if is_new { vec![AgentEvent::Notice { kind, message: message() }] } else { Vec::new() }
 }

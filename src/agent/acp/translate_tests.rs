@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::offers::Offers;
 use super::translate::{Translator, TurnEnd};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::Usage;
+use crate::model::{NoticeKind, Usage};
 
 const BASIC: &str = include_str!("../../../tests/transcripts/acp/copilot-basic.ndjson");
 const ERRORS: &str = include_str!("../../../tests/transcripts/acp/copilot-errors.ndjson");
@@ -119,8 +119,9 @@ fn copilots_own_errors_and_retries_are_no_part_of_the_answer() {
     }
     assert_eq!(messages(&turns[0]), Vec::<&str>::new());
     assert_eq!(messages(&turns[2]), ["partial output "; 6], "each attempt is a block of its own");
-    let retries =
-        turns[2].iter().filter(|event| matches!(event, AgentEvent::Notice { kind, .. } if kind == "retrying"));
+    let retries = turns[2]
+        .iter()
+        .filter(|event| matches!(event, AgentEvent::Notice { kind, .. } if *kind == NoticeKind::Retrying));
     assert_eq!(retries.count(), 5);
     assert_eq!(failures(&self::turns(BASIC, true)[6]).len(), 1);
 }

@@ -20,7 +20,7 @@ use super::translate::{Translated, Translator};
 use super::{LOGIN_HINT, TITLE, parameters};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};
-use crate::model::{BackgroundTask, ErrorClass};
+use crate::model::{BackgroundTask, ErrorClass, NoticeKind, PromptId};
 
 /// How long the program may take to let go of a session.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(2);
@@ -63,7 +63,7 @@ enum Outcome {
     /// The prompt was not taken: its turn is over.
     PromptRefused(String),
     /// A prompt was not taken into the running turn.
-    SteerRefused { prompt: u32, reason: String },
+    SteerRefused { prompt: PromptId, reason: String },
     /// Something else was not done.
     Refused(String),
     /// What runs on the side, if the program says.
@@ -266,7 +266,7 @@ impl Link {
             Outcome::SteerRefused { prompt, reason } => self.tell(AgentEvent::SteerRefused { prompt, reason }).await,
             Outcome::Refused(error) => {
                 let message = format!("Copilot refused: {error}");
-                self.tell(AgentEvent::Notice { kind: "warning".to_owned(), message }).await
+                self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
             }
             Outcome::Tasks(tasks) => {
                 if std::mem::take(&mut self.tasks_asked) == TasksAsked::YesAndAgain {

@@ -3,27 +3,28 @@
 use serde_json::Value;
 
 use crate::agent::AgentEvent;
+use crate::model::NoticeKind;
 
-fn notice(kind: &str, message: impl Into<String>) -> AgentEvent {
-    AgentEvent::Notice { kind: kind.to_owned(), message: message.into() }
+fn notice(kind: NoticeKind, message: impl Into<String>) -> AgentEvent {
+    AgentEvent::Notice { kind, message: message.into() }
 }
 
 /// The lines for an event; `None` for a kind, or a shape of it, that we do not know.
 pub(super) fn notices(kind: &str, data: &Value) -> Option<Vec<AgentEvent>> {
     let text = |name: &str| data[name].as_str().map(str::to_owned);
-    let one = |kind: &str, message: String| Some(vec![notice(kind, message)]);
+    let one = |kind: NoticeKind, message: String| Some(vec![notice(kind, message)]);
     match kind {
-        "session.warning" => one("warning", text("message")?),
+        "session.warning" => one(NoticeKind::Warning, text("message")?),
         "session.info" => {
             let is_retry = data["infoType"] == "model_retry";
-            one(if is_retry { "retrying" } else { "info" }, text("message")?)
+            one(if is_retry { NoticeKind::Retrying } else { NoticeKind::Info }, text("message")?)
         }
-        "session.model_change" => one("model", format!("The model is now {}.", text("newModel")?)),
-        "session.mode_changed" => one("mode", format!("The mode is now {}.", text("newMode")?)),
-        "session.compaction_start" => one("compaction", compaction_begins(data)),
-        "session.compaction_complete" => one("compaction", compaction_ends(data)),
+        "session.model_change" => one(NoticeKind::Model, format!("The model is now {}.", text("newModel")?)),
+        "session.mode_changed" => one(NoticeKind::Mode, format!("The mode is now {}.", text("newMode")?)),
+        "session.compaction_start" => one(NoticeKind::Compaction, compaction_begins(data)),
+        "session.compaction_complete" => one(NoticeKind::Compaction, compaction_ends(data)),
         "session.truncation" => one(
-            "compaction",
+            NoticeKind::Compaction,
             format!(
                 "The {} oldest messages were dropped to make room.",
                 count(data, "messagesRemovedDuringTruncation")?
@@ -31,22 +32,25 @@ pub(super) fn notices(kind: &str, data: &Value) -> Option<Vec<AgentEvent>> {
         ),
         "session.task_complete" => {
             let summary = text("summary").filter(|summary| !summary.is_empty());
-            one("task-complete", summary.unwrap_or_else(|| "Copilot says that the task is complete.".to_owned()))
+            one(
+                NoticeKind::TaskComplete,
+                summary.unwrap_or_else(|| "Copilot says that the task is complete.".to_owned()),
+            )
         }
-        "session.autopilot_stopped" => one("mode", format!("Autopilot stopped: {}.", text("reason")?)),
+        "session.autopilot_stopped" => one(NoticeKind::Mode, format!("Autopilot stopped: {}.", text("reason")?)),
         "subagent.started" => {
             let task = text("agentDescription").map(|task| format!(": {task}")).unwrap_or_default();
-            one("sub-agent", format!("{} begins{task}.", name(data)?))
+            one(NoticeKind::SubAgent, format!("{} begins{task}.", name(data)?))
         }
         "subagent.completed" if data["cancelled"] == true => {
-            one("sub-agent", format!("{} was cancelled.", name(data)?))
+            one(NoticeKind::SubAgent, format!("{} was cancelled.", name(data)?))
         }
         "subagent.completed" => {
             let calls = count(data, "totalToolCalls").map(|calls| format!(" after {calls} tool calls"));
-            one("sub-agent", format!("{} is done{}.", name(data)?, calls.unwrap_or_default()))
+            one(NoticeKind::SubAgent, format!("{} is done{}.", name(data)?, calls.unwrap_or_default()))
         }
-        "subagent.failed" => one("sub-agent", format!("{} failed: {}", name(data)?, text("error")?)),
-        "system.notification" => one("info", text("content")?),
+        "subagent.failed" => one(NoticeKind::SubAgent, format!("{} failed: {}", name(data)?, text("error")?)),
+        "system.notification" => one(NoticeKind::Info, text("content")?),
         "session.mcp_servers_loaded" => {
             let servers = data["servers"].as_array()?;
             let state = |server: &Value| mcp_state(&server["name"], &server["status"], &server["error"]);
@@ -57,7 +61,7 @@ pub(super) fn notices(kind: &str, data: &Value) -> Option<Vec<AgentEvent>> {
             Some(mcp_state(&data["serverName"], &data["status"], &data["error"]).into_iter().collect())
         }
         "mcp.oauth_required" => one(
-            "mcp",
+            NoticeKind::Mcp,
             format!(
                 "The MCP server {} ({}) wants a login; log in with `copilot` in a terminal, or give it a token in its headers.",
                 text("serverName")?,
@@ -100,8 +104,8 @@ fn mcp_state(name: &Value, status: &Value, error: &Value) -> Option<AgentEvent> 
     let name = name.as_str()?;
     let why = error.as_str().map(|error| format!(": {error}")).unwrap_or_default();
     match status.as_str()? {
-        "failed" => Some(notice("mcp", format!("The MCP server {name} failed{why}"))),
-        "needs-auth" => Some(notice("mcp", format!("The MCP server {name} wants a login{why}"))),
+        "failed" => Some(notice(NoticeKind::Mcp, format!("The MCP server {name} failed{why}"))),
+        "needs-auth" => Some(notice(NoticeKind::Mcp, format!("The MCP server {name} wants a login{why}"))),
         _ => None,
     }
 }

@@ -258,9 +258,9 @@ impl Translator {
             "assistant.turn_start" => {
                 self.is_idle = false;
                 self.ended_tools.clear();
-                one(AgentEvent::TurnStarted { turn_id: data.turn_id? })
+                one(AgentEvent::TurnStarted { turn_id: data.turn_id?.into() })
             }
-            "assistant.turn_end" => one(AgentEvent::TurnEnded { turn_id: data.turn_id? }),
+            "assistant.turn_end" => one(AgentEvent::TurnEnded { turn_id: data.turn_id?.into() }),
             // The session as a whole is idle only when no command runs in the background any more; the turn is over
             // when the agent itself is. On autopilot it is so after each step, and goes on.
             "assistant.idle" if self.mode == "autopilot" => Some(Vec::new()),

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::scenes;
 use super::script::Script;
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer, SuspendedTurn};
-use crate::model::{BlockKey, BlockKind, RequestBody};
+use crate::model::{BlockKey, BlockKind, RequestBody, TurnId};
 
 /// The model that streams at a speed a person can follow.
 pub(super) const SLOW_MODEL: &str = "demo-slow";
@@ -27,7 +27,7 @@ pub(super) struct Stage {
     events: mpsc::Sender<AgentEvent>,
     answers: mpsc::Receiver<RequestAnswer>,
     pace: Duration,
-    pub turn_id: String,
+    pub turn_id: TurnId,
 }
 
 /// Plays one script after the other on one connection.
@@ -92,12 +92,12 @@ impl Player {
         self.finish(ending, turn.turn_id).await
     }
 
-    fn stage(&self, turn_id: String) -> (Stage, mpsc::Sender<RequestAnswer>) {
+    fn stage(&self, turn_id: TurnId) -> (Stage, mpsc::Sender<RequestAnswer>) {
         let (sender, answers) = mpsc::channel(1);
         (Stage { events: self.events.clone(), answers, pace: self.pace, turn_id }, sender)
     }
 
-    async fn finish(&self, ending: Ending, turn_id: String) -> Played {
+    async fn finish(&self, ending: Ending, turn_id: TurnId) -> Played {
         match ending {
             Ending::Played(played) => played,
             Ending::Dropped => Err(NobodyListens),

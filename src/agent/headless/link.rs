@@ -15,7 +15,7 @@ use super::turn::{NobodyListens, Turn, TurnEnd};
 use crate::agent::failure::Failure;
 use crate::agent::transcript::judge;
 use crate::agent::{AgentCommand, AgentEvent, Freshness, StartSpec};
-use crate::model::{Attachment, ErrorClass, PermissionMode, Usage};
+use crate::model::{Attachment, ErrorClass, NoticeKind, PermissionMode, TurnId, Usage};
 use crate::process::ProcessSpec;
 
 /// How long the names of models are waited for, when one was not there.
@@ -200,7 +200,7 @@ impl Link {
         if !self.told.insert(message.clone()) {
             return Ok(());
         }
-        self.tell(AgentEvent::Notice { kind: "warning".to_owned(), message }).await
+        self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
     }
 
     async fn tell(&self, event: AgentEvent) -> Result<(), NobodyListens> {
@@ -209,7 +209,7 @@ impl Link {
 }
 
 struct Prompt {
-    turn_id: String,
+    turn_id: TurnId,
     text: String,
     attachments: Vec<Attachment>,
 }

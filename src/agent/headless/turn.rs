@@ -13,6 +13,7 @@ use crate::agent::lines::{LONGEST, Line, next_line};
 use crate::agent::private_file::PrivateFile;
 use crate::agent::transcript::{ProcessEnd, StreamEnd, StreamReader};
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd};
+use crate::model::NoticeKind;
 use crate::process::ChildProcess;
 
 /// How long a process may take to end after it was asked to; shorter than the session's own patience.
@@ -157,7 +158,7 @@ impl Listener<'_> {
                     let message = format!(
                         "A line of {bytes} bytes is longer than {LONGEST} and was left out; it begins {beginning:?}."
                     );
-                    heard.push(AgentEvent::Notice { kind: "limit".to_owned(), message });
+                    heard.push(AgentEvent::Notice { kind: NoticeKind::Limit, message });
                 }
                 Ok(None) => return Ok(()),
                 Err(error) => {
@@ -171,7 +172,7 @@ impl Listener<'_> {
                     if error.code.as_deref() == Some("denied"));
                 self.events.send(event).await.map_err(|_| NobodyListens)?;
                 if let Some(message) = self.denial.take_if(|_| is_denied) {
-                    let notice = AgentEvent::Notice { kind: "unattended".to_owned(), message };
+                    let notice = AgentEvent::Notice { kind: NoticeKind::Unattended, message };
                     self.events.send(notice).await.map_err(|_| NobodyListens)?;
                 }
             }

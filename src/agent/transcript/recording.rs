@@ -112,7 +112,7 @@ mod tests {
                 content: line["text"].as_str().unwrap_or_default().to_owned(),
             };
             let event = match line["what"].as_str()? {
-                "begin" => AgentEvent::TurnStarted { turn_id: String::new() },
+                "begin" => AgentEvent::TurnStarted { turn_id: "".into() },
                 "say" => AgentEvent::BlockEnded(said()),
                 "fail" => AgentEvent::TurnFailed { failure: Failure::with_message(ErrorClass::Quota, "no") },
                 _ => AgentEvent::Idle,

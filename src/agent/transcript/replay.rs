@@ -10,7 +10,7 @@ use crate::agent::failure::Failure;
 use crate::agent::headless::{ClaudeReader, CopilotReader, Headless};
 use crate::agent::lines::{LONGEST, Line, next_line};
 use crate::agent::{AgentEvent, acp::Acp, copilot::Copilot};
-use crate::model::Usage;
+use crate::model::{NoticeKind, Usage};
 
 /// Nobody can read recordings of that runtime.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,7 @@ pub async fn replay(
             }
             Ok(Some(Line::TooLong { bytes, .. })) => {
                 let message = format!("A line of {bytes} bytes is longer than {LONGEST} and was left out.");
-                events.push(AgentEvent::Notice { kind: "limit".to_owned(), message });
+                events.push(AgentEvent::Notice { kind: NoticeKind::Limit, message });
             }
             Ok(None) => break,
             Err(error) => return Ok(Err(error)),

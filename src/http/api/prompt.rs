@@ -61,9 +61,9 @@ pub(in crate::http) async fn prompt(
     };
     let accepted = session.prompt(prompt).await?;
     if !body.wait {
-        return Ok(Json(json!({ "promptId": accepted.prompt_id() })));
+        return Ok(Json(json!({ "promptId": accepted.prompt })));
     }
-    let outcome = session.outcome(accepted.number).await?;
+    let outcome = session.outcome(accepted.prompt).await?;
     Ok(Json(json!(outcome)))
 }
 

@@ -27,8 +27,8 @@ pub(in crate::http) async fn answer_permission(
     JsonBody(PermissionBody { decision, feedback }): JsonBody<PermissionBody>,
 ) -> ApiResult<Json<Value>> {
     let answer = RequestAnswer::Permission { decision, feedback };
-    session(&app, &id).await?.answer(&request, answer, caller.name()).await?;
-    Ok(Json(json!({ "requestId": request, "decision": decision, "by": caller.name() })))
+    session(&app, &id).await?.answer(&request.as_str().into(), answer, caller.answered_by()).await?;
+    Ok(Json(json!({ "requestId": request, "decision": decision, "by": caller.answered_by() })))
 }
 
 #[derive(Deserialize)]
@@ -58,6 +58,9 @@ pub(in crate::http) async fn answer_question(
         }
     };
     let shown = answer.shown();
-    session(&app, &id).await?.answer(&request, RequestAnswer::Question(answer), caller.name()).await?;
-    Ok(Json(json!({ "requestId": request, "answer": shown, "by": caller.name() })))
+    session(&app, &id)
+        .await?
+        .answer(&request.as_str().into(), RequestAnswer::Question(answer), caller.answered_by())
+        .await?;
+    Ok(Json(json!({ "requestId": request, "answer": shown, "by": caller.answered_by() })))
 }

@@ -1,5 +1,7 @@
 //! Who a request comes from.
 
+use crate::model::AnsweredBy;
+
 /// Somebody who was let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
@@ -10,11 +12,11 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// The word that stands in the log for whoever answered a request.
-    pub fn name(self) -> &'static str {
+    /// Who the log says answered a request.
+    pub fn answered_by(self) -> AnsweredBy {
         match self {
-            Self::Page => "page",
-            Self::Program => "api",
+            Self::Page => AnsweredBy::Page,
+            Self::Program => AnsweredBy::Api,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::command::Adoption;
 use super::{Actor, prompts};
 use crate::agent::Past;
+use crate::model::{NoticeKind, PromptId};
 use crate::session::SessionError;
 use crate::store::Change;
 
@@ -19,7 +20,7 @@ impl Actor {
             }
         }
         self.write_notice(
-            "adopted",
+            NoticeKind::Adopted,
             "The session was begun elsewhere. What happened there ends here; the next prompt goes on with it."
                 .to_owned(),
         );
@@ -27,11 +28,11 @@ impl Actor {
     }
 
     fn open_past_turn(&mut self, text: String) {
-        let number = self.prompts.last() + 1;
+        let number = PromptId::from_number(self.prompts.last().number() + 1);
         let prompt = prompts::past_prompt(number, text);
         self.journal.write(&prompts::accepted(&prompt, false));
         self.journal.change(Change::PromptAccepted(prompt));
         self.prompts.skip_to(number);
-        self.open_turn(&format!("turn-{number}"), number);
+        self.open_turn(&number.turn(), number);
     }
 }

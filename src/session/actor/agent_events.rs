@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Actor, connecting::Link};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{BlockKey, Callback, ToolImage, ToolResult, redact};
+use crate::model::{BlockKey, Callback, NoticeKind, ToolImage, ToolResult, redact};
 use crate::session::responses;
 use crate::store::Change;
 
@@ -25,7 +25,7 @@ impl Actor {
         if !self.has_been_prompted() {
             match event {
                 AgentEvent::TitleChanged(title) => self.on_title(title),
-                AgentEvent::Notice { kind, message } => self.write_notice(&kind, redact(&message).into_owned()),
+                AgentEvent::Notice { kind, message } => self.write_notice(kind, redact(&message).into_owned()),
                 _ => {}
             }
             return;
@@ -61,7 +61,7 @@ impl Actor {
             AgentEvent::PromptGenerated(prompt) => {
                 self.journal.write(&Callback::GeneratedUserPrompt { prompt }.into());
             }
-            AgentEvent::Notice { kind, message } => self.write_notice(&kind, redact(&message).into_owned()),
+            AgentEvent::Notice { kind, message } => self.write_notice(kind, redact(&message).into_owned()),
             AgentEvent::TitleChanged(title) => self.on_title(title),
             AgentEvent::TurnFailed { failure } => self.on_turn_failed(failure),
             AgentEvent::Unknown { kind, raw } => {
@@ -166,7 +166,7 @@ impl Actor {
         let (size, most) = (data.len(), self.around.settings.blob_bytes);
         if size > most {
             return self.write_notice(
-                "limit",
+                NoticeKind::Limit,
                 format!("A picture of {size} bytes was left out; raise limits.blob_bytes to keep it."),
             );
         }
@@ -177,7 +177,7 @@ impl Actor {
             }
             Err(error) => {
                 tracing::error!(session = %self.id, error = %error, "a picture could not be kept");
-                self.write_notice("limit", format!("A picture of {size} bytes could not be kept: {error}."));
+                self.write_notice(NoticeKind::Limit, format!("A picture of {size} bytes could not be kept: {error}."));
             }
         }
     }
@@ -202,7 +202,7 @@ impl Actor {
         if size > most {
             text.truncate(text.floor_char_boundary(most));
             self.write_notice(
-                "limit",
+                NoticeKind::Limit,
                 format!("A tool's output of {size} bytes was cut to {most}; raise limits.blob_bytes to keep more."),
             );
         }
@@ -220,7 +220,7 @@ impl Actor {
             Err(error) => {
                 tracing::error!(session = %self.id, error = %error, "a large output could not be kept");
                 self.write_notice(
-                    "limit",
+                    NoticeKind::Limit,
                     format!("Only the beginning of a tool's output of {size} bytes could be kept: {error}."),
                 );
                 (preview, None)

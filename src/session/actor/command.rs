@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 
 use crate::agent::{Past, RequestAnswer};
-use crate::model::{Attachment, PermissionPolicy, PromptOutcome, SessionBudget};
+use crate::model::{AnsweredBy, Attachment, PermissionPolicy, PromptId, PromptOutcome, RequestId, SessionBudget};
 use crate::session::{AnswerError, PromptError, SessionError};
 
 /// What happens to a prompt that comes while a turn runs.
@@ -32,19 +32,8 @@ pub struct NewPrompt {
 /// A prompt was accepted, now or before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// Its number within the session.
-    pub number: u32,
-}
-
-impl Accepted {
-    /// The prompt's id as the API names it.
-    pub fn prompt_id(self) -> String {
-        prompt_id(self.number)
-    }
-}
-
-pub(super) fn prompt_id(number: u32) -> String {
-    format!("prompt-{number}")
+    /// Its id.
+    pub prompt: PromptId,
 }
 
 /// What may be changed in an open session.
@@ -73,7 +62,7 @@ type Reply<T, E = SessionError> = oneshot::Sender<Result<T, E>>;
 pub(in crate::session) enum Command {
     Prompt(Box<NewPrompt>, Reply<Accepted, PromptError>),
     /// Gives a receiver if the prompt's turn is not over yet.
-    AwaitOutcome(u32, oneshot::Sender<Option<oneshot::Receiver<PromptOutcome>>>),
+    AwaitOutcome(PromptId, oneshot::Sender<Option<oneshot::Receiver<PromptOutcome>>>),
     Interrupt(Reply<bool>),
     Close(Reply<()>),
     Reopen(Reply<()>),
@@ -81,9 +70,9 @@ pub(in crate::session) enum Command {
     Adopt(Box<Adoption>, Reply<()>),
     Update(Box<SessionUpdate>, Reply<()>),
     Answer {
-        request_id: String,
+        request_id: RequestId,
         answer: RequestAnswer,
-        by: String,
+        by: AnsweredBy,
         reply: Reply<(), AnswerError>,
     },
     ShutDown(oneshot::Sender<()>),

@@ -9,7 +9,7 @@ use crate::agent::{
     AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, ProcessUse, StartError, StartSpec, SuspendedTurn,
     agent_environment,
 };
-use crate::model::{ErrorClass, PromptVerdict, Response, SessionState, redact};
+use crate::model::{AnsweredBy, ErrorClass, NoticeKind, PromptVerdict, RequestOutcome, Response, SessionState, redact};
 use crate::session::SessionError;
 use crate::store::Change;
 
@@ -172,7 +172,7 @@ impl Actor {
             // The prompt is kept: it is sent when somebody has logged in.
             StartError::NeedsLogin(_) => {
                 if self.state != SessionState::NeedsLogin {
-                    self.write_notice("login-needed", message.clone());
+                    self.write_notice(NoticeKind::LoginNeeded, message.clone());
                 }
                 self.set_state(SessionState::NeedsLogin, Some(message));
                 if let Some(changed) = self.login_news.take() {
@@ -196,9 +196,9 @@ impl Actor {
 
     fn cut_lost_turn(&mut self, reason: &str) {
         self.journal.write(&Response::session_error(ErrorClass::ProcessGone, reason));
-        self.close_requests("agent-gone", "agent");
+        self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Agent);
         let message = format!("The turn was interrupted: {reason}.");
-        self.finish_turn(&Ending::Cut { message: &message, by: "agent", verdict: PromptVerdict::Failed });
+        self.finish_turn(&Ending::Cut { message: &message, by: AnsweredBy::Agent, verdict: PromptVerdict::Failed });
     }
 
     fn recover_or_fail(&mut self, reason: &str) {
@@ -225,7 +225,7 @@ impl Actor {
     /// Ends every prompt that waits as a failed turn of its own: whoever sent it waits for an end.
     pub(super) fn end_waiting_prompts(&mut self, class: ErrorClass, reason: &str) {
         while let Some(prompt) = self.prompts.next() {
-            self.open_turn(&format!("turn-{}", prompt.number), prompt.number);
+            self.open_turn(&prompt.id.turn(), prompt.id);
             self.journal.write(&Response::session_error(class, reason));
             if let Some(turn) = &mut self.turn {
                 turn.failed = true;

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 use super::turn::Ending;
 use super::{Actor, Command, SessionUpdate};
 use crate::agent::AgentCommand;
-use crate::model::{PromptOutcome, PromptVerdict, SessionState, Usage};
+use crate::model::{AnsweredBy, NoticeKind, PromptId, PromptOutcome, PromptVerdict, SessionState, Usage};
 use crate::session::{SessionError, clock};
 use crate::store::Change;
 
@@ -42,7 +42,7 @@ impl Actor {
                 let _ = reply.send(self.update(*update).await);
             }
             Command::Answer { request_id, answer, by, reply } => {
-                let _ = reply.send(self.accept_answer(&request_id, answer, &by).await);
+                let _ = reply.send(self.accept_answer(&request_id, answer, by).await);
             }
             Command::ShutDown(reply) => {
                 self.shut_down().await;
@@ -53,7 +53,7 @@ impl Actor {
         ControlFlow::Continue(())
     }
 
-    fn await_outcome(&mut self, number: u32) -> Option<oneshot::Receiver<PromptOutcome>> {
+    fn await_outcome(&mut self, number: PromptId) -> Option<oneshot::Receiver<PromptOutcome>> {
         let runs = self.turn.as_ref().is_some_and(|turn| turn.prompts.contains(&number));
         if !runs && !self.prompts.holds(number) {
             return None;
@@ -67,7 +67,7 @@ impl Actor {
         if self.state == SessionState::Closed {
             return Err(SessionError::Closed);
         }
-        Ok(self.interrupt_turn("The turn was interrupted.", "interrupt"))
+        Ok(self.interrupt_turn("The turn was interrupted.", AnsweredBy::Interrupt))
     }
 
     /// Ends agent and session. Everything it has said is committed when this returns.
@@ -76,12 +76,12 @@ impl Actor {
             return Err(SessionError::Closed);
         }
         // First of all, so that none of them begins when the running turn ends by itself this moment.
-        let dropped = std::iter::from_fn(|| self.prompts.next()).map(|prompt| prompt.number).collect::<Vec<_>>();
+        let dropped = std::iter::from_fn(|| self.prompts.next()).map(|prompt| prompt.id).collect::<Vec<_>>();
         self.play_held().await;
         self.disconnect().await;
         self.finish_turn(&Ending::Cut {
             message: "The session was closed.",
-            by: "close",
+            by: AnsweredBy::Close,
             verdict: PromptVerdict::Interrupted,
         });
         for number in &dropped {
@@ -89,7 +89,10 @@ impl Actor {
         }
         if !dropped.is_empty() {
             let count = dropped.len();
-            self.write_notice("dropped", format!("{count} queued prompt(s) were not sent: the session was closed."));
+            self.write_notice(
+                NoticeKind::Dropped,
+                format!("{count} queued prompt(s) were not sent: the session was closed."),
+            );
         }
         let closed_at = clock::now();
         self.set_state(SessionState::Closed, None);
@@ -143,7 +146,7 @@ impl Actor {
             profile.model = update.model.unwrap_or(profile.model);
             profile.effort = update.effort.or(profile.effort);
             self.journal.change(Change::Model(profile.model.clone(), profile.effort.clone()));
-            self.write_notice("model", format!("The model is {} from the next turn on.", profile.model));
+            self.write_notice(NoticeKind::Model, format!("The model is {} from the next turn on.", profile.model));
         }
         let permits = update.permissions.is_some();
         if let Some(permissions) = update.permissions {
@@ -158,7 +161,7 @@ impl Actor {
         self.profile = profile;
         if switches {
             if let Some(warning) = self.model_misfit() {
-                self.write_notice("warning", warning);
+                self.write_notice(NoticeKind::Warning, warning);
             }
             let (model, effort) = (self.profile.model.clone(), self.profile.effort.clone());
             self.send(AgentCommand::Configure { model, effort });
@@ -179,7 +182,7 @@ impl Actor {
         if !survives {
             self.finish_turn(&Ending::Cut {
                 message: "The turn was interrupted because the server was stopped.",
-                by: "shutdown",
+                by: AnsweredBy::Shutdown,
                 verdict: PromptVerdict::Interrupted,
             });
             if !matches!(self.state, SessionState::Closed | SessionState::Failed | SessionState::NeedsLogin) {

@@ -46,7 +46,10 @@ use super::leases::{Lease, Leases};
 use super::slots::{Place, Slot, Slots};
 use super::{SessionLog, SessionSettings};
 use crate::agent::{AgentEvent, BoxFuture, Runtimes};
-use crate::model::{BudgetNews, Callback, PromptOutcome, SessionId, SessionProfile, SessionState, ToolImage, Usage};
+use crate::model::{
+    AnsweredBy, BudgetNews, Callback, NoticeKind, PromptId, PromptOutcome, SessionId, SessionProfile, SessionState,
+    ToolImage, TurnId, Usage,
+};
 use crate::store::{Change, Store, StoreHealth, StoredSession};
 
 /// Events numbered and not yet committed beyond which a session's agent waits.
@@ -107,9 +110,9 @@ pub(super) struct Actor {
     /// The connection is to be opened anew before the next turn.
     is_outdated: bool,
     /// Notices that came before the first prompt.
-    early_notices: Vec<(String, String)>,
+    early_notices: Vec<(NoticeKind, String)>,
     /// What was last said of things that are said once, by kind.
-    told: HashMap<String, String>,
+    told: HashMap<NoticeKind, String>,
     /// Turns in a row that the agent refused for want of a login.
     login_refusals: u32,
     /// Consecutive deaths of the agent without a turn that went well.
@@ -118,7 +121,7 @@ pub(super) struct Actor {
     held: Held,
     stalled_since: Option<Instant>,
     let_go_at: Option<Instant>,
-    outcomes_awaited: HashMap<u32, Vec<oneshot::Sender<PromptOutcome>>>,
+    outcomes_awaited: HashMap<PromptId, Vec<oneshot::Sender<PromptOutcome>>>,
     /// Those who waited for a turn that is over, until its end has been handed to the store.
     outcomes_ready: Vec<(oneshot::Sender<PromptOutcome>, PromptOutcome)>,
     /// All that the session has cost.
@@ -131,7 +134,7 @@ pub(super) struct Actor {
 
 #[derive(Debug)]
 struct AgentTurn {
-    id: String,
+    id: TurnId,
     /// The agent said that it ended. The end is written right before what follows, so that `onAgentEnd` and `onIdle`
     /// stand together at the end of a turn.
     ended: bool,
@@ -148,7 +151,7 @@ impl Actor {
             state: summary.state,
             state_detail: summary.state_detail,
             agent_session_id,
-            prompts: PromptQueue::new(queued, last_prompt),
+            prompts: PromptQueue::new(queued, PromptId::from_number(last_prompt)),
             turn: None,
             agent_turn: None,
             blocks: Blocks::default(),
@@ -306,7 +309,7 @@ impl Actor {
     async fn on_store_health(&mut self, health: &StoreHealth) {
         match health {
             StoreHealth::Refusing { reason } => {
-                self.interrupt_turn(&format!("The turn was ended because {reason}."), "storage");
+                self.interrupt_turn(&format!("The turn was ended because {reason}."), AnsweredBy::Storage);
             }
             StoreHealth::Good => self.go_on().await,
         }
@@ -314,7 +317,7 @@ impl Actor {
 
     /// Whether anything may be written to the log: a session's list is empty until its first prompt.
     fn has_been_prompted(&self) -> bool {
-        self.prompts.last() > 0
+        self.prompts.last().number() > 0
     }
 
     /// Changes the state. The log says so where no other event does: when the session begins or ceases to wait, to

@@ -2,10 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::command::prompt_id;
 use super::{Accepted, Actor, NewPrompt, PromptMode};
 use crate::agent::AgentCommand;
-use crate::model::{Callback, Response, SessionProfile, SessionState, redact};
+use crate::model::{Callback, NoticeKind, PromptId, Response, SessionProfile, SessionState, redact};
 use crate::session::{PromptError, SessionError};
 use crate::store::{Change, QueuedPrompt};
 
@@ -16,15 +15,15 @@ const TITLE_CHARACTERS: usize = 80;
 #[derive(Debug)]
 pub(super) struct PromptQueue {
     waiting: VecDeque<QueuedPrompt>,
-    last: u32,
+    last: PromptId,
 }
 
 impl PromptQueue {
-    pub fn new(waiting: Vec<QueuedPrompt>, last: u32) -> Self {
+    pub fn new(waiting: Vec<QueuedPrompt>, last: PromptId) -> Self {
         Self { waiting: waiting.into(), last }
     }
 
-    pub fn last(&self) -> u32 {
+    pub fn last(&self) -> PromptId {
         self.last
     }
 
@@ -36,8 +35,8 @@ impl PromptQueue {
         self.waiting.is_empty()
     }
 
-    pub fn holds(&self, number: u32) -> bool {
-        self.waiting.iter().any(|prompt| prompt.number == number)
+    pub fn holds(&self, number: PromptId) -> bool {
+        self.waiting.iter().any(|prompt| prompt.id == number)
     }
 
     pub fn next(&mut self) -> Option<QueuedPrompt> {
@@ -50,24 +49,24 @@ impl PromptQueue {
     }
 
     /// The prompt with that number was sent long ago.
-    pub fn skip_to(&mut self, number: u32) {
+    pub fn skip_to(&mut self, number: PromptId) {
         self.last = number;
     }
 
     fn push(&mut self, prompt: QueuedPrompt) {
-        self.last = prompt.number;
+        self.last = prompt.id;
         self.waiting.push_back(prompt);
     }
 }
 
 /// What the log says of a prompt.
 pub(super) fn accepted(prompt: &QueuedPrompt, queued: bool) -> Response {
-    Callback::UserPrompt { prompt_id: prompt_id(prompt.number), text: prompt.text.clone(), queued }.into()
+    Callback::UserPrompt { prompt_id: prompt.id, text: prompt.text.clone(), queued }.into()
 }
 
 /// A prompt that was sent before the session was ours.
-pub(super) fn past_prompt(number: u32, text: String) -> QueuedPrompt {
-    QueuedPrompt { number, idempotency_key: None, text, attachments: Vec::new() }
+pub(super) fn past_prompt(number: PromptId, text: String) -> QueuedPrompt {
+    QueuedPrompt { id: number, idempotency_key: None, text, attachments: Vec::new() }
 }
 
 impl Actor {
@@ -78,7 +77,11 @@ impl Actor {
             let known = self.around.store.prompt_by_key(self.id, key.clone()).await.map_err(SessionError::Store)?;
             if let Some(known) = known {
                 let same = known.fingerprint == QueuedPrompt::fingerprint(&prompt.text, &prompt.attachments);
-                return if same { Ok(Accepted { number: known.number }) } else { Err(PromptError::KeyReused) };
+                return if same {
+                    Ok(Accepted { prompt: PromptId::from_number(known.number) })
+                } else {
+                    Err(PromptError::KeyReused)
+                };
             }
         }
         if self.prompts.len() >= self.around.settings.queued_prompts {
@@ -94,14 +97,14 @@ impl Actor {
             return Err(PromptError::SteeringNotSupported { runtime: self.profile.runtime.clone() });
         }
         let queued = QueuedPrompt {
-            number: self.prompts.last() + 1,
+            id: PromptId::from_number(self.prompts.last().number() + 1),
             idempotency_key: prompt.idempotency_key,
             text: prompt.text,
             attachments: prompt.attachments,
         };
         let waits = !steers && (self.turn.is_some() || !self.prompts.is_empty());
         self.write_accepted(&queued, waits).await?;
-        let accepted = Accepted { number: queued.number };
+        let accepted = Accepted { prompt: queued.id };
         self.prompts.push(queued);
         if steers {
             self.steer();
@@ -142,17 +145,17 @@ impl Actor {
         if let Some(title) = &title {
             self.journal.change(Change::Title(title.clone()));
         }
-        if prompt.number == 1 && self.capabilities().demo {
+        if prompt.id.number() == 1 && self.capabilities().demo {
             self.journal.write(&Response::notice(
-                "demo",
+                NoticeKind::Demo,
                 "This session runs on the demo agent: it is scripted, no AI and no account are involved.",
             ));
         }
         self.write_early_notices();
-        if prompt.number == 1
+        if prompt.id.number() == 1
             && let Some(warning) = self.model_misfit()
         {
-            self.journal.write(&Response::notice("warning", warning));
+            self.journal.write(&Response::notice(NoticeKind::Warning, warning));
         }
         self.journal.commit().await.map_err(SessionError::Store)?;
         if title.is_some() {
@@ -166,25 +169,25 @@ impl Actor {
     fn steer(&mut self) {
         let Some(prompt) = self.prompts.waiting.pop_back() else { return };
         if let Some(turn) = &mut self.turn {
-            turn.prompts.push(prompt.number);
+            turn.prompts.push(prompt.id);
             turn.steered.push(prompt.clone());
         }
-        self.journal.change(Change::PromptStarted(prompt.number));
-        let QueuedPrompt { number, text, attachments, .. } = prompt;
-        self.send(AgentCommand::Steer { prompt: number, text, attachments });
+        self.journal.change(Change::PromptStarted(prompt.id));
+        let QueuedPrompt { id, text, attachments, .. } = prompt;
+        self.send(AgentCommand::Steer { prompt: id, text, attachments });
     }
 
     /// The agent did not take a prompt into the running turn: it is sent when that is over.
-    pub(super) fn on_steer_refused(&mut self, number: u32, reason: &str) {
+    pub(super) fn on_steer_refused(&mut self, number: PromptId, reason: &str) {
         let reason = redact(reason).into_owned();
         let steered = self.turn.as_mut().and_then(|turn| turn.take_steered(number));
         let Some(prompt) = steered else {
-            return self.write_notice("warning", format!("A prompt was not taken into the turn: {reason}."));
+            return self.write_notice(NoticeKind::Warning, format!("A prompt was not taken into the turn: {reason}."));
         };
         self.journal.change(Change::PromptPutBack(number));
         self.prompts.put_back(prompt);
         self.write_notice(
-            "warning",
+            NoticeKind::Warning,
             format!("A prompt was not taken into the running turn and is sent when it is over: {reason}."),
         );
         self.post();

@@ -6,7 +6,10 @@ use tokio::time::Instant;
 use super::connecting::Link;
 use super::{Actor, PendingBriefs};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
-use crate::model::{Callback, Decision, OpenRequest, PermissionPolicy, RequestBody, Response, SessionState, Verdict};
+use crate::model::{
+    AnsweredBy, Callback, Decision, NoticeKind, OpenRequest, PermissionPolicy, RequestBody, RequestId, RequestOutcome,
+    Response, SessionState, Verdict,
+};
 use crate::session::bulletin::PendingBrief;
 use crate::session::{AnswerError, SessionError};
 use crate::store::Change;
@@ -69,13 +72,13 @@ impl Actor {
             return;
         }
         // The number is unique in the session for good, and so is the id made of it.
-        let request_id = format!("request-{}", self.journal.next_seq());
+        let request_id = RequestId::of_event(self.journal.next_seq());
         let request = OpenRequest { request_id: request_id.clone(), agent_request_id: agent_request_id.clone(), body };
         self.journal.write(&asked(&request));
         self.journal.change(Change::RequestOpened(request.clone()));
         if let Verdict::Deny(by) = verdict {
-            self.write_answer(&request, Decision::Deny.as_str(), None, by);
-            let feedback = Some(format!("denied by the session's permission {by}"));
+            self.write_answer(&request, Decision::Deny.into(), None, by);
+            let feedback = Some(format!("denied by the session's permission {}", by.as_str()));
             let answer = RequestAnswer::Permission { decision: Decision::Deny, feedback };
             self.send(AgentCommand::Answer { agent_request_id, answer });
             return;
@@ -89,7 +92,7 @@ impl Actor {
         let position = self.requests.open.iter().position(|(open, _)| open.agent_request_id == agent_request_id);
         if let Some(position) = position {
             let (request, _) = self.requests.open.remove(position);
-            self.write_answer(&request, "cancelled", None, "agent");
+            self.write_answer(&request, RequestOutcome::Cancelled, None, AnsweredBy::Agent);
             self.after_answer();
         }
     }
@@ -97,11 +100,11 @@ impl Actor {
     /// A person's answer. It is committed before the agent hears of it, so that no restart asks again.
     pub(super) async fn accept_answer(
         &mut self,
-        request_id: &str,
+        request_id: &RequestId,
         answer: RequestAnswer,
-        by: &str,
+        by: AnsweredBy,
     ) -> Result<(), AnswerError> {
-        let position = self.requests.open.iter().position(|(open, _)| open.request_id == request_id);
+        let position = self.requests.open.iter().position(|(open, _)| open.request_id == *request_id);
         let Some(position) = position else { return Err(AnswerError::NotFound) };
         let request = self.requests.open[position].0.clone();
         let mut permissions = None;
@@ -112,13 +115,17 @@ impl Actor {
                     policy.always_allow(tool);
                     permissions = Some(policy);
                 }
-                (decision.as_str(), None)
+                ((*decision).into(), None)
             }
             (RequestBody::Question { form, .. }, RequestAnswer::Question(given)) => {
                 if let (Some(form), QuestionAnswer::Form(values)) = (form, given) {
                     check_form(form, values)?;
                 }
-                let decision = if *given == QuestionAnswer::Declined { "declined" } else { "answered" };
+                let decision = if *given == QuestionAnswer::Declined {
+                    RequestOutcome::Declined
+                } else {
+                    RequestOutcome::Answered
+                };
                 (decision, given.shown())
             }
             (RequestBody::Permission { .. }, RequestAnswer::Question(_)) => {
@@ -172,24 +179,22 @@ impl Actor {
         self.post();
     }
 
-    fn write_answer(&mut self, request: &OpenRequest, decision: &str, text: Option<String>, by: &str) {
-        let (request_id, by) = (request.request_id.clone(), by.to_owned());
+    fn write_answer(&mut self, request: &OpenRequest, decision: RequestOutcome, text: Option<String>, by: AnsweredBy) {
+        let request_id = request.request_id.clone();
         let response = match request.body {
-            RequestBody::Permission { .. } => Callback::PermissionAnswered {
-                request_id: request_id.clone(),
-                decision: decision.to_owned(),
-                by: by.clone(),
-            },
+            RequestBody::Permission { .. } => {
+                Callback::PermissionAnswered { request_id: request_id.clone(), decision, by }
+            }
             RequestBody::Question { .. } => {
-                Callback::QuestionAnswered { request_id: request_id.clone(), answer: text, by: by.clone() }
+                Callback::QuestionAnswered { request_id: request_id.clone(), answer: text, by }
             }
         };
         self.journal.write(&response.into());
-        self.journal.change(Change::RequestClosed { request_id, decision: decision.to_owned(), by });
+        self.journal.change(Change::RequestClosed { request_id, outcome: decision, by });
     }
 
     /// Closes what is open because nobody will hear an answer any more.
-    pub(super) fn close_requests(&mut self, decision: &str, by: &str) {
+    pub(super) fn close_requests(&mut self, decision: RequestOutcome, by: AnsweredBy) {
         let open = std::mem::take(&mut self.requests.open);
         self.requests.suspended.clear();
         self.requests.undelivered.clear();
@@ -225,13 +230,13 @@ impl Actor {
                 RequestBody::Question { .. } => (RequestAnswer::Question(QuestionAnswer::Nobody), "left unanswered"),
             };
             self.write_notice(
-                "unattended",
+                NoticeKind::Unattended,
                 format!(
                     "A request was {done} because nobody watched the session for {timeout}: {}",
                     request.headline()
                 ),
             );
-            if let Err(error) = self.accept_answer(&request.request_id, answer, "timeout").await {
+            if let Err(error) = self.accept_answer(&request.request_id, answer, AnsweredBy::Timeout).await {
                 tracing::warn!(session = %self.id, error = %error, "an unattended request could not be closed yet");
                 return;
             }

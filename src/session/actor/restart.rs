@@ -2,7 +2,7 @@
 
 use super::turn::{Ending, Turn};
 use super::{Actor, AgentTurn};
-use crate::model::{Callback, PromptVerdict, Response, SessionState};
+use crate::model::{AnsweredBy, Callback, PromptVerdict, RequestOutcome, Response, SessionState};
 use crate::store::{EventPage, OpenTurn, StoreError};
 
 const PAGE: usize = 1_000;
@@ -12,7 +12,7 @@ impl Actor {
     /// Closes what the last run left open, or takes it up again.
     pub async fn take_up(&mut self, open: Option<OpenTurn>) -> Result<(), StoreError> {
         let Some(open) = open else {
-            self.close_requests("agent-gone", "restart");
+            self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Restart);
             if !matches!(self.state, SessionState::Closed | SessionState::Failed | SessionState::NeedsLogin) {
                 // An agent is started when the next prompt wants one.
                 self.set_state(SessionState::Ready, None);
@@ -24,12 +24,12 @@ impl Actor {
         self.replay(open.after, &mut turn).await?;
         let waits = !self.requests.is_empty() && self.capabilities().durable_requests;
         if waits {
-            turn.prompt_text = self.around.store.prompt(self.id, open.prompt).await?.map(|known| known.text);
+            turn.prompt_text = self.around.store.prompt(self.id, open.prompt.number()).await?.map(|known| known.text);
             self.turn = Some(turn);
             self.set_state(SessionState::Waiting, None);
         } else {
             self.turn = Some(turn);
-            self.close_requests("agent-gone", "restart");
+            self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Restart);
             let mut message =
                 "The turn was interrupted because the server ended; what was said until then is kept.".to_owned();
             match self.prompts.len() {
@@ -39,7 +39,11 @@ impl Actor {
                     let _ = write!(message, " {waiting} queued prompt(s) go on with the next one.");
                 }
             }
-            self.finish_turn(&Ending::Cut { message: &message, by: "restart", verdict: PromptVerdict::Interrupted });
+            self.finish_turn(&Ending::Cut {
+                message: &message,
+                by: AnsweredBy::Restart,
+                verdict: PromptVerdict::Interrupted,
+            });
         }
         self.journal.flush();
         Ok(())
@@ -72,8 +76,7 @@ impl Actor {
                     }
                     // One that did not wait while a turn ran has steered it.
                     Response::Callback(Callback::UserPrompt { prompt_id, queued: false, .. }) => {
-                        turn.prompts
-                            .extend(prompt_id.strip_prefix("prompt-").and_then(|number| number.parse::<u32>().ok()));
+                        turn.prompts.push(prompt_id);
                     }
                     Response::Callback(Callback::Usage(usage)) => turn.usage.add(&usage),
                     Response::Callback(Callback::AgentEnd { .. }) => self.agent_turn = None,

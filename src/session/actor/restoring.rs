@@ -2,7 +2,7 @@
 
 use super::Actor;
 use crate::agent::Restored;
-use crate::model::{PromptVerdict, SessionState};
+use crate::model::{NoticeKind, PromptVerdict, SessionState};
 
 /// Characters of the last request that a new session of the agent is told.
 const RECAP_CHARACTERS: usize = 600;
@@ -45,7 +45,7 @@ impl Actor {
     pub(super) async fn tell_restored(&mut self, restored: Restored) {
         if let Some(reason) = self.lost_session.take() {
             self.write_notice(
-                "fresh-session",
+                NoticeKind::FreshSession,
                 format!(
                     "The agent's previous session could not be restored ({reason}). A new one was started; your history \
                      is intact, and the agent is told of your last request."
@@ -54,7 +54,7 @@ impl Actor {
             self.recap = self.recap_of_last_request().await;
         } else if restored == Restored::Incomplete {
             self.write_notice(
-                "incomplete",
+                NoticeKind::Incomplete,
                 "The agent was taken up again where it was. Its own record of the last turn has no clean end, so it may \
                  not know the last message as it stands here."
                     .to_owned(),
@@ -65,7 +65,7 @@ impl Actor {
     /// One short summary of the last request and its state, from our own log; never the whole history.
     async fn recap_of_last_request(&mut self) -> Option<String> {
         let waiting = u32::try_from(self.prompts.len()).unwrap_or(u32::MAX);
-        let last = self.prompts.last().saturating_sub(waiting);
+        let last = self.prompts.last().number().saturating_sub(waiting);
         let known = self.around.store.prompt(self.id, last).await.ok().flatten()?;
         let state = match known.outcome.map(|outcome| outcome.verdict) {
             Some(PromptVerdict::Succeeded) => "It was answered",

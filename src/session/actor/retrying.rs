@@ -4,7 +4,7 @@ use tokio::time::{Duration, Instant};
 
 use super::Actor;
 use crate::agent::{AgentCommand, StartError, failure::Failure};
-use crate::model::{Callback, SessionState};
+use crate::model::{AnsweredBy, Callback, NoticeKind, RequestOutcome, SessionState};
 use crate::store::{Change, QueuedPrompt};
 
 /// What becomes of a turn that failed with nothing to show for it, once the agent is idle.
@@ -82,7 +82,7 @@ impl Actor {
         self.close_blocks("the attempt failed");
         self.write_agent_end();
         self.write_notice(
-            "retrying",
+            NoticeKind::Retrying,
             format!(
                 "{}. It is tried again in {wait} (attempt {next} of {most}).",
                 failure.message.trim_end_matches('.')
@@ -104,14 +104,14 @@ impl Actor {
     async fn keep_for_login(&mut self, failure: Failure) {
         let Some(turn) = self.turn.take() else { return };
         self.close_blocks("the agent wants a login");
-        self.close_requests("cancelled", "agent");
+        self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Agent);
         if self.agent_turn.is_some() {
             self.write_agent_end();
             self.journal.write(&Callback::Idle {}.into());
         }
         self.journal.change(Change::Turn(None));
         for prompt in turn.attempts.untouched.into_iter().chain(turn.steered).rev() {
-            self.journal.change(Change::PromptPutBack(prompt.number));
+            self.journal.change(Change::PromptPutBack(prompt.id));
             self.prompts.put_back(prompt);
         }
         self.disconnect().await;

@@ -10,6 +10,7 @@ use super::Actor;
 use super::connecting::Link;
 use super::turn::Turn;
 use crate::agent::BoxFuture;
+use crate::model::NoticeKind;
 
 /// How long it has been quiet, and what is being done about it.
 pub(super) struct Silence {
@@ -88,7 +89,7 @@ impl Actor {
         let what_now =
             if ends { "It is ended and started anew." } else { "Interrupt the turn to end it, or wait for it." };
         self.write_notice(
-            "hung",
+            NoticeKind::Hung,
             format!(
                 "No sign of life from the agent for {quiet}: it says nothing, uses no processor time and does not \
                  answer. {what_now}"

@@ -4,28 +4,28 @@ use std::collections::HashSet;
 
 use tokio::time::{Duration, Instant};
 
-use super::command::prompt_id;
 use super::connecting::Link;
 use super::retrying::Attempts;
 use super::{Actor, AgentTurn, TAIL_LINGERS};
 use crate::agent::{AgentCommand, ProcessUse};
-use crate::model::{Callback, ErrorClass, PromptOutcome, PromptVerdict, Response, SessionState, Usage};
+use crate::model::{
+    AnsweredBy, Callback, ErrorClass, NoticeKind, PromptId, PromptOutcome, PromptVerdict, RequestOutcome, Response,
+    SessionState, TurnId, Usage,
+};
 use crate::store::{Change, OpenTurn, QueuedPrompt, StoreHealth};
 
 /// How long an agent that did not stop may take to show that it lives.
 const SIGN_OF_LIFE_WITHIN: Duration = Duration::from_secs(2);
 
-/// Notices that say what is so, not what happened: agents repeat them at every turn, and nobody wants to read that.
-const TOLD_ONCE: [&str; 3] = ["commands", "login-needed", "mcp"];
 /// Notices that wait for the first prompt.
 const EARLY_NOTICES: usize = 16;
 
 /// The turn that runs.
 #[derive(Debug)]
 pub(super) struct Turn {
-    pub id: String,
+    pub id: TurnId,
     /// The prompts it works on: the first began it, others steered it.
-    pub prompts: Vec<u32>,
+    pub prompts: Vec<PromptId>,
     /// Those that steered it, until it is over: the agent may refuse one.
     pub steered: Vec<QueuedPrompt>,
     /// What the agent said since its last tool call.
@@ -49,7 +49,7 @@ struct Interrupt {
 }
 
 impl Turn {
-    pub fn new(id: String, prompt: u32) -> Self {
+    pub fn new(id: TurnId, prompt: PromptId) -> Self {
         Self {
             id,
             prompts: vec![prompt],
@@ -74,8 +74,8 @@ impl Turn {
     }
 
     /// A prompt that steered it, which is no longer its own.
-    pub fn take_steered(&mut self, number: u32) -> Option<QueuedPrompt> {
-        let position = self.steered.iter().position(|prompt| prompt.number == number)?;
+    pub fn take_steered(&mut self, number: PromptId) -> Option<QueuedPrompt> {
+        let position = self.steered.iter().position(|prompt| prompt.id == number)?;
         self.prompts.retain(|prompt| *prompt != number);
         Some(self.steered.remove(position))
     }
@@ -95,7 +95,7 @@ pub(super) enum Ending<'a> {
         /// For people, as a notice.
         message: &'a str,
         /// Who cut it, for requests that are closed with it.
-        by: &'static str,
+        by: AnsweredBy,
         verdict: PromptVerdict,
     },
 }
@@ -132,10 +132,10 @@ impl Actor {
             return;
         }
         let Some(prompt) = self.prompts.next() else { return };
-        let turn_id = format!("turn-{}", prompt.number);
+        let turn_id = prompt.id.turn();
         let before = (self.state, self.state_detail.clone());
         self.journal.flush();
-        self.open_turn(&turn_id, prompt.number);
+        self.open_turn(&turn_id, prompt.id);
         if let Err(error) = self.journal.commit().await {
             tracing::warn!(session = %self.id, error = %error, "a turn could not begin; its prompt waits");
             self.turn = None;
@@ -152,17 +152,17 @@ impl Actor {
         self.send(AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
     }
 
-    pub(super) fn open_turn(&mut self, turn_id: &str, prompt: u32) {
-        let open = OpenTurn { turn_id: turn_id.to_owned(), prompt, after: self.journal.next_seq() - 1 };
+    pub(super) fn open_turn(&mut self, turn_id: &TurnId, prompt: PromptId) {
+        let open = OpenTurn { turn_id: turn_id.clone(), prompt, after: self.journal.next_seq() - 1 };
         self.journal.change(Change::PromptStarted(prompt));
         self.journal.change(Change::Turn(Some(open)));
-        self.turn = Some(Turn::new(turn_id.to_owned(), prompt));
+        self.turn = Some(Turn::new(turn_id.clone(), prompt));
         self.let_go_at = None;
         self.set_state(SessionState::Working, None);
     }
 
     /// The agent began to work.
-    pub(super) fn on_agent_turn_started(&mut self, turn_id: String) {
+    pub(super) fn on_agent_turn_started(&mut self, turn_id: TurnId) {
         self.write_agent_end();
         self.journal.write(&Callback::AgentStart { turn_id: turn_id.clone() }.into());
         self.agent_turn = Some(AgentTurn { id: turn_id, ended: false });
@@ -180,11 +180,11 @@ impl Actor {
     }
 
     /// Asks the agent to end its turn. Gives whether a turn was running.
-    pub(super) fn interrupt_turn(&mut self, message: &str, by: &'static str) -> bool {
+    pub(super) fn interrupt_turn(&mut self, message: &str, by: AnsweredBy) -> bool {
         let deadline = Instant::now() + self.around.settings.interrupt_grace;
         let Some(turn) = &mut self.turn else {
             if self.agent_turn.is_some() {
-                self.close_requests("cancelled", by);
+                self.close_requests(RequestOutcome::Cancelled, by);
                 self.send(AgentCommand::Interrupt);
             }
             return self.agent_turn.is_some();
@@ -193,7 +193,7 @@ impl Actor {
             return true;
         }
         turn.interrupt = Some(Interrupt { message: message.to_owned(), deadline });
-        self.close_requests("cancelled", by);
+        self.close_requests(RequestOutcome::Cancelled, by);
         if self.state == SessionState::Waiting {
             self.set_state(SessionState::Working, None);
         }
@@ -217,7 +217,7 @@ impl Actor {
             turn.ends_by = None;
         }
         self.journal.write(&Response::session_error(ErrorClass::Timeout, message.clone()));
-        self.interrupt_turn(&message, "timeout");
+        self.interrupt_turn(&message, AnsweredBy::Timeout);
     }
 
     /// The agent did not end its turn in time: it is cut off and started anew.
@@ -239,7 +239,7 @@ impl Actor {
             pulse.cut_off().await;
         }
         self.disconnect().await;
-        self.write_notice("interrupted", format!("The agent did not stop within {grace} and was cut off."));
+        self.write_notice(NoticeKind::Interrupted, format!("The agent did not stop within {grace} and was cut off."));
         self.end_interrupted_turn();
         self.go_on().await;
     }
@@ -247,7 +247,11 @@ impl Actor {
     fn end_interrupted_turn(&mut self) {
         let message = self.turn.as_mut().and_then(|turn| turn.interrupt.take()).map(|interrupt| interrupt.message);
         let message = message.unwrap_or_else(|| "The turn was interrupted.".to_owned());
-        self.finish_turn(&Ending::Cut { message: &message, by: "interrupt", verdict: PromptVerdict::Interrupted });
+        self.finish_turn(&Ending::Cut {
+            message: &message,
+            by: AnsweredBy::Interrupt,
+            verdict: PromptVerdict::Interrupted,
+        });
     }
 
     /// The agent says that the turn is over.
@@ -263,7 +267,7 @@ impl Actor {
             // Work that the agent did by itself, outside any turn of ours.
             None => {
                 self.close_blocks("the agent ended its work without it");
-                self.close_requests("cancelled", "agent");
+                self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Agent);
                 if matches!(self.state, SessionState::Working | SessionState::Waiting) {
                     self.set_state(SessionState::Ready, None);
                 }
@@ -280,13 +284,13 @@ impl Actor {
     pub(super) fn finish_turn(&mut self, ending: &Ending<'_>) {
         let Some(turn) = self.turn.take() else { return };
         let (reason, by) = match ending {
-            Ending::Idle => ("the agent ended its turn without it", "agent"),
+            Ending::Idle => ("the agent ended its turn without it", AnsweredBy::Agent),
             Ending::Cut { message, by, .. } => (*message, *by),
         };
         self.close_blocks(reason);
-        self.close_requests("cancelled", by);
+        self.close_requests(RequestOutcome::Cancelled, by);
         if let Ending::Cut { message, .. } = ending {
-            self.write_notice("interrupted", (*message).to_owned());
+            self.write_notice(NoticeKind::Interrupted, (*message).to_owned());
         }
         let verdict = match ending {
             Ending::Cut { verdict, .. } => *verdict,
@@ -315,8 +319,8 @@ impl Actor {
         }
     }
 
-    pub(super) fn resolve_prompt(&mut self, number: u32, text: String, verdict: PromptVerdict, usage: Usage) {
-        let outcome = PromptOutcome { prompt_id: prompt_id(number), text, verdict, usage };
+    pub(super) fn resolve_prompt(&mut self, number: PromptId, text: String, verdict: PromptVerdict, usage: Usage) {
+        let outcome = PromptOutcome { prompt_id: number, text, verdict, usage };
         // Whoever waits reads the outcome from the store, so they are told once it has been handed to it.
         let waiting = self.outcomes_awaited.remove(&number).into_iter().flatten();
         self.outcomes_ready.extend(waiting.map(|waiting| (waiting, outcome.clone())));
@@ -342,18 +346,18 @@ impl Actor {
     }
 
     /// Writes a notice, once the session has a list to write it to.
-    pub(super) fn write_notice(&mut self, kind: &str, message: String) {
-        if TOLD_ONCE.contains(&kind) && self.told.get(kind) == Some(&message) {
+    pub(super) fn write_notice(&mut self, kind: NoticeKind, message: String) {
+        if kind.is_repeated() && self.told.get(&kind) == Some(&message) {
             return;
         }
         if !self.has_been_prompted() {
             if self.early_notices.len() < EARLY_NOTICES {
-                self.early_notices.push((kind.to_owned(), message));
+                self.early_notices.push((kind, message));
             }
             return;
         }
-        if TOLD_ONCE.contains(&kind) {
-            self.told.insert(kind.to_owned(), message.clone());
+        if kind.is_repeated() {
+            self.told.insert(kind, message.clone());
         }
         self.journal.write(&Response::notice(kind, message));
     }
@@ -361,10 +365,10 @@ impl Actor {
     /// What was to be said before the first prompt is said right after it.
     pub(super) fn write_early_notices(&mut self) {
         for (kind, message) in std::mem::take(&mut self.early_notices) {
-            if TOLD_ONCE.contains(&kind.as_str()) {
-                self.told.insert(kind.clone(), message.clone());
+            if kind.is_repeated() {
+                self.told.insert(kind, message.clone());
             }
-            self.journal.write(&Response::notice(&kind, message));
+            self.journal.write(&Response::notice(kind, message));
         }
         if self.place.is_some() && !self.has_been_prompted() {
             self.write_state();

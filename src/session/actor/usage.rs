@@ -1,7 +1,7 @@
 //! What the agent's work costs: counted, and held against the budgets.
 
 use super::Actor;
-use crate::model::{Callback, Day, Usage};
+use crate::model::{Callback, Day, NoticeKind, Usage};
 use crate::session::clock;
 use crate::store::{Change, UsageReport};
 
@@ -37,7 +37,7 @@ impl Actor {
                 && self.budget_told.tell(&stand, level, day)
             {
                 is_new = true;
-                self.write_notice("budget", budget.notice(&stand, level, &own));
+                self.write_notice(NoticeKind::Budget, budget.notice(&stand, level, &own));
             }
         }
         if is_new {

@@ -1,6 +1,6 @@
 //! Agents that write markup, endless texts and nonsense: the pages get something harmless, and soon.
 
-use flightdeck::model::{Callback, Response, ToolError, ToolResult};
+use flightdeck::model::{Callback, PromptId, Response, ToolError, ToolResult};
 
 use super::html;
 use crate::support::{Server, TestSession, WrittenLog, write_log};
@@ -49,7 +49,7 @@ async fn scripts_in_every_field_stay_text() {
             "# {EVIL}\n\n```{EVIL}\n{EVIL}\n```\n\n[{EVIL}]({EVIL})\n\n| {EVIL} |\n|---|\n| {EVIL} |\n"
         )),
         json(Callback::EndReasoning { reasoning_id: EVIL.to_owned(), complete_content: EVIL.to_owned() }),
-        json(Callback::UserPrompt { prompt_id: EVIL.to_owned(), text: EVIL.to_owned(), queued: false }),
+        json(Callback::UserPrompt { prompt_id: PromptId::from_number(1), text: EVIL.to_owned(), queued: false }),
         json(Callback::GeneratedUserPrompt { prompt: EVIL.to_owned() }),
         format!(
             "{{\"callback\":\"onQuestionAsked\",\"requestId\":\"1\",\"question\":{evil_json},\"detail\":{evil_json}}}"
@@ -57,7 +57,7 @@ async fn scripts_in_every_field_stay_text() {
     ];
     for (kind, detail) in [("shell", EVIL), ("write", diff.as_str()), (EVIL, EVIL)] {
         events.push(json(Callback::PermissionRequested {
-            request_id: "1".to_owned(),
+            request_id: EVIL.into(),
             kind: kind.to_owned(),
             title: EVIL.to_owned(),
             detail: detail.to_owned(),

@@ -15,7 +15,7 @@ use super::{TITLE, tool_result};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::transcript::{StreamEnd, StreamReader, Tally, Terminal};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{BlockKey, BlockKind, ErrorClass, Usage};
+use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, Usage};
 
 /// Speakers, blocks and denials that are followed at once. Nobody has that many; a stream of rubbish may.
 const FOLLOWED: usize = 4_096;
@@ -268,7 +268,7 @@ impl ClaudeReader {
 
     /// News of the program itself; `false` for a kind that nobody knows.
     fn news(&mut self, subtype: &str, line: &Value) -> bool {
-        let notice = |kind: &str, message: String| AgentEvent::Notice { kind: kind.to_owned(), message };
+        let notice = |kind: NoticeKind, message: String| AgentEvent::Notice { kind, message };
         match subtype {
             "init" => {
                 self.session_id = line["session_id"].as_str().map(str::to_owned);
@@ -279,12 +279,12 @@ impl ClaudeReader {
                 let most = most.map(|most| format!(" of {most}")).unwrap_or_default();
                 let why = line["error"].as_str().unwrap_or("unknown");
                 self.tell(notice(
-                    "retrying",
+                    NoticeKind::Retrying,
                     format!("The model did not answer ({why}); attempt {attempt}{most} follows."),
                 ));
             }
             "compact_boundary" => {
-                self.tell(notice("compaction", "The conversation was shortened to make room.".to_owned()));
+                self.tell(notice(NoticeKind::Compaction, "The conversation was shortened to make room.".to_owned()));
             }
             "permission_denied" => {
                 if let Some(id) = line["tool_use_id"].as_str().filter(|_| self.denied.len() < FOLLOWED) {
