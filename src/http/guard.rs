@@ -125,10 +125,11 @@ fn provenance(guard: &Guard, host: &str, headers: &HeaderMap) -> Provenance {
     let is_same_origin = !sites.is_empty() && sites.iter().all(|site| *site == "same-origin");
     let mut configured = None;
     for origin in origins {
+        // Our pages send no referrer, so a browser hides the origin of their forms; it still says that it is ours.
+        let is_hidden = origin == "null" && is_same_origin;
         if guard.is_configured_origin(origin) {
             configured = Some(origin.to_owned());
-        } else if !guard.is_own_origin(origin, host) && !(origin == "null" && is_same_origin) {
-            // Our pages send no referrer, so a browser hides the origin of their forms; it still says that it is ours.
+        } else if !is_hidden && !guard.is_own_origin(origin, host) {
             return Provenance::Foreign;
         }
     }

@@ -104,11 +104,6 @@ impl SessionLog {
         self.viewers.attach()
     }
 
-    /// How many readers watch right now.
-    pub fn viewers(&self) -> usize {
-        self.viewers.count()
-    }
-
     pub(super) fn unattended_since(&self) -> Option<Instant> {
         self.viewers.unattended_since()
     }

@@ -39,7 +39,7 @@ test("an empty inbox says what it is for, and Escape closes it", async () => {
   await endAll();
   const page = await openSetup(deck);
   await page.locator("#inbox-button").click();
-  await waitForText(page.locator(".side-panel-body"), /No session is open/);
+  await waitForText(page.locator(".side-panel-body"), /No open sessions/);
   assert.equal(await page.locator("#inbox-button").getAttribute("aria-expanded"), "true");
   await page.keyboard.press("Escape");
   await page.locator("#side-panel").waitFor({ state: "hidden" });

@@ -30,7 +30,7 @@ test("the link logs in, the page streams, and a reload stays logged in", async (
   // What other sessions do comes by the stream of events.
   const other = await deck.server.session({ title: "Seen in the stream" });
   await page.locator("#inbox-button").click();
-  await page.locator(".inbox-entry, .empty").first().waitFor();
+  await page.locator("#side-panel .inbox-entry").first().waitFor();
   await deck.server.api("POST", `copilot/session/${other}/prompt`, { text: "permission" });
   await waitForText(page.locator("#inbox-count"), "1");
 });

@@ -61,7 +61,7 @@ test("an agent that is being brought back, and one that was given up, are said w
     { callback: "onUserPrompt", promptId: "prompt-2", text: "hello", queued: false },
     { callback: "onStateChanged", state: "failed", detail: "given up after 5 attempts" },
   ]);
-  await waitForText(failed.page.locator('[data-banner="state"] .banner-text'), /could not go on\. given up after 5 attempts/);
+  await waitForText(failed.page.locator('[data-banner="state"] .banner-text'), /agent failed\. given up after 5 attempts/);
   await failed.page.locator('[data-banner="state"]').getByRole("button", { name: "Send the prompt again" }).waitFor();
   assert.ok(await failed.page.locator("#send-button").isEnabled(), "a new request tries again too");
 });

@@ -34,7 +34,7 @@ test("the filter finds by title, folder, model and state", async () => {
   await row(page, apple).waitFor({ state: "detached" });
   assert.ok(await row(page, pear).isVisible());
   await page.locator("#session-search").fill("no such thing");
-  await waitForText(page.locator("#session-list"), /No session fits/);
+  await waitForText(page.locator("#session-list"), /No matching sessions/);
   await page.locator("#session-search").fill("");
   await page.locator('[data-filter="closed"]').click();
   await row(page, apple).waitFor({ state: "detached" });

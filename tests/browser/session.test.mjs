@@ -124,7 +124,7 @@ test("Close Session ends it, polling stops, and Reopen goes on", async () => {
   const page = await openSession(deck, id);
   await turn(page, "hello");
   await page.locator("#close-session-button").click();
-  await waitForText(page.locator("#closed-part p"), /closed.*may close this page/);
+  await waitForText(page.locator("#closed-part p"), /closed.*can close this page/);
   assert.equal((await deck.server.call("GET", `copilot/session/${id}`)).state, "closed");
   assert.ok(await page.locator("#request-part").isHidden());
   let polls = 0;

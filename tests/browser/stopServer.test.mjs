@@ -21,7 +21,7 @@ test("with others at work it asks first; then it stops everything and says that 
   assert.equal((await deck.server.api("GET", "test")).status, 200, "Enter keeps it running");
   await page.locator("#stop-server-button").click();
   await page.getByRole("button", { name: "Stop the server" }).click();
-  await waitForText(page.locator("#finished-ui"), /may close this page/);
+  await waitForText(page.locator("#finished-ui"), /can close this page/);
   assert.equal(await deck.server.ended(), 0);
 });
 

@@ -60,7 +60,7 @@ test("figures stand in a table by day, model, agent and session, and lead to the
   assert.deepEqual(await cells(page, "thead"), [["Day", "In", "Out", "Premium", "Cost"]]);
   assert.deepEqual(await cells(page, "tbody"), [[today, "1.6k", "≥ 20", "≥ 0.5", dash]]);
   assert.deepEqual(await cells(page, "tfoot"), [["Total", "1.6k", "≥ 20", "≥ 0.5", dash]]);
-  await waitForText(page.locator(".usage-note"), /days of UTC.*not reported by any agent.*some reports lack/);
+  await waitForText(page.locator(".usage-note"), /Days are in UTC.*not reported by any agent.*some reports lack/);
   assert.match(await page.locator(".usage-table tbody td").nth(1).getAttribute("title"), /20 at least; 2 of 3 reports did not say/);
   await groupBy(page, "Model");
   await waitFor(async () => (await cells(page, "tbody")).length === 2, "two models");
@@ -112,7 +112,7 @@ test("the day's budget has a meter with words", async () => {
   const limit = (state) => page.locator(`.usage-limit[data-state="${state}"]`);
   await waitForText(limit("fine"), /Premium requests today: 3 of 10/);
   await waitForText(limit("near"), /Tokens today: 850 of 1,000.*Nearly used up/s);
-  await waitForText(limit("reached"), /Cost today: \$2\.50 of \$2\.00.*further prompts are refused/s);
+  await waitForText(limit("reached"), /Cost today: \$2\.50 of \$2\.00.*Prompts are refused/s);
 });
 
 test("what goes wrong is said, and can be tried again", async () => {

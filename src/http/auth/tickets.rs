@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::secret::{digest, random_secret};
 
-const LIFE: Duration = Duration::from_secs(60);
+const LIFE: Duration = Duration::from_mins(1);
 /// Unused tickets beyond this push out the oldest one.
 const MOST: usize = 1_024;
 
@@ -72,7 +72,7 @@ mod tests {
         let (tickets, now) = (Tickets::default(), Instant::now());
         let (early, late) = (tickets.issue(ADDRESS, now), tickets.issue(ADDRESS, now));
         assert!(tickets.redeem(&early, ADDRESS, now + Duration::from_millis(59_999)));
-        assert!(!tickets.redeem(&late, ADDRESS, now + Duration::from_secs(60)));
+        assert!(!tickets.redeem(&late, ADDRESS, now + Duration::from_mins(1)));
     }
 
     #[test]
