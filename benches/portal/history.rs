@@ -2,12 +2,12 @@
 
 use std::time::Instant;
 
-use flightdeck::model::{SessionState, Timestamp};
+use flightdeck::model::Timestamp;
 use flightdeck::store::{DataFolder, Store, StoreSettings};
 
 use crate::process::Process;
 use crate::report::Report;
-use crate::start::{fill, profile};
+use crate::start::{fill, new_session};
 use crate::viewer::{Viewer, request};
 
 const EVENTS: u64 = 100_000;
@@ -18,7 +18,7 @@ pub async fn measure(report: &mut Report) {
         let locked = DataFolder::lock(&folder.path().join("data")).expect("locked");
         let store = Store::open(&locked, StoreSettings::default()).expect("opened");
         let time = Timestamp::from_millis(1_700_000_000_000);
-        let id = store.create_session(profile(), SessionState::Ready, time, 100).await.expect("created").expect("room");
+        let id = new_session(&store, time).await;
         fill(&store, id, EVENTS, 100).await;
         store.close().await;
     }

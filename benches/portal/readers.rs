@@ -1,9 +1,11 @@
-//! The readers of headless streams: lines a second on one core, instructions a line, memory.
+//! The readers of agents' streams: lines or messages a second on one core, instructions for each.
 
 use std::hint::black_box;
 use std::process::Command;
 use std::time::Instant;
 
+use flightdeck::agent::AgentEvent;
+use flightdeck::agent::copilot::relay;
 use flightdeck::agent::headless::{ClaudeReader, CopilotReader};
 use flightdeck::agent::transcript::StreamReader;
 
@@ -11,6 +13,7 @@ use crate::report::{Report, percentile};
 
 /// Set for a child that makes lines and reads them, or only makes them: which reader, how many lines, `read` or `make`.
 pub const PROGRAM: &str = "BENCH_READER";
+const SESSION: &str = "6762664c-b302-4e0b-b1d0-68781715f535";
 const LINES: usize = 300_000;
 const ROUNDS: usize = 7;
 /// Under valgrind, where everything is slow.
@@ -26,6 +29,10 @@ fn lines(reader: &str, count: usize) -> Vec<String> {
                 r#"{{"type":"stream_event","event":{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"tick{number} "}}}},"session_id":"6762664c-b302-4e0b-b1d0-68781715f535","parent_tool_use_id":null,"uuid":"{}","api_message_id":"msg_29df7acfad"}}"#,
                 id(number)
             ),
+            "sdk" => frame(&format!(
+                r#"{{"jsonrpc":"2.0","method":"session.event","params":{{"sessionId":"{SESSION}","event":{{"type":"assistant.message_delta","data":{{"messageId":"881151fb-1989-4a3d-9ee3-23416ef2b442","deltaContent":"tick{number} "}},"ephemeral":true,"id":"{}","timestamp":"2026-01-15T18:56:56.841Z","parentId":"72cab101-5c0d-4d0b-942f-1a15ff6d0ff5"}}}}}}"#,
+                id(number)
+            )),
             _ => format!(
                 r#"{{"type":"assistant.message_delta","data":{{"messageId":"881151fb-1989-4a3d-9ee3-23416ef2b442","deltaContent":"tick{number} "}},"ephemeral":true,"id":"{}","timestamp":"2026-01-15T18:56:56.841Z","parentId":"72cab101-5c0d-4d0b-942f-1a15ff6d0ff5"}}"#,
                 id(number)
@@ -34,11 +41,33 @@ fn lines(reader: &str, count: usize) -> Vec<String> {
         .collect()
 }
 
+fn frame(content: &str) -> String {
+    format!("Content-Length: {}\r\n\r\n{content}", content.len())
+}
+
 fn new_reader(name: &str) -> Box<dyn StreamReader> {
     if name == "claude" { Box::new(ClaudeReader::new()) } else { Box::new(CopilotReader::new()) }
 }
 
+/// Relays the messages to a session, from the program's pipe to the channel that the session reads.
+fn relayed(messages: &[String]) -> usize {
+    let stream = std::io::Cursor::new(messages.concat());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let mut told = 0;
+    let relaying = relay(stream, SESSION, |event| {
+        // A session that is a moment behind gets several deltas in one.
+        told +=
+            if let AgentEvent::BlockDelta { delta, .. } = black_box(event) { delta.matches(' ').count() } else { 0 };
+    });
+    runtime.block_on(relaying).expect("relayed");
+    told
+}
+
 fn read(name: &str, lines: &[String]) -> usize {
+    if name == "sdk" {
+        // On a thread of its own, because it needs a runtime of its own.
+        return std::thread::scope(|scope| scope.spawn(|| relayed(lines)).join()).expect("relayed");
+    }
     let (mut reader, mut events, mut told) = (new_reader(name), Vec::new(), 0);
     for line in lines {
         reader.read(black_box(line), &mut events);
@@ -60,7 +89,7 @@ pub fn run(what: &str) {
 }
 
 pub fn measure(report: &mut Report) {
-    for (title, name) in [("copilot-headless", "copilot"), ("claude", "claude")] {
+    for (title, name) in [("copilot-headless", "copilot"), ("claude", "claude"), ("copilot", "sdk")] {
         let lines = lines(name, LINES);
         let mut rates: Vec<f64> = (0..ROUNDS)
             .map(|_| {

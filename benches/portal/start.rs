@@ -1,10 +1,10 @@
 //! Starting, idling, and what a session costs in memory.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
-use flightdeck::model::{PermissionPolicy, Seq, SessionBudget, SessionId, SessionProfile, SessionState, Timestamp};
-use flightdeck::store::{Append, CommitObserver, DataFolder, EventRow, Store, StoreError, StoreSettings};
+use flightdeck::model::{
+    PermissionPolicy, SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState, Timestamp,
+};
+use flightdeck::store::{Append, Creation, DataFolder, EventRow, NewSessionRecord, Store, StoreSettings};
 
 use crate::process::Process;
 use crate::report::{Report, percentile};
@@ -13,16 +13,7 @@ use crate::viewer::request;
 const STARTS: usize = 9;
 const SESSIONS: usize = 1_000;
 
-struct Nobody;
-
-impl CommitObserver for Nobody {
-    fn committed(&self, _: Seq) {}
-    fn rejected(&self, error: &StoreError) {
-        panic!("{error}");
-    }
-}
-
-pub fn profile() -> SessionProfile {
+fn profile() -> SessionProfile {
     SessionProfile {
         title: Some("old".to_owned()),
         runtime: "demo".to_owned(),
@@ -33,6 +24,16 @@ pub fn profile() -> SessionProfile {
         system_prompt: None,
         options: serde_json::Map::new(),
         budget: SessionBudget::default(),
+    }
+}
+
+/// A session in a store.
+pub async fn new_session(store: &Store, now: Timestamp) -> SessionId {
+    let (state, origin) = (SessionState::Ready, SessionOrigin::User);
+    let record = NewSessionRecord { profile: profile(), state, origin, key: None, now, most_open: 100 };
+    match store.create_session(record).await.expect("created") {
+        Creation::New(id) => id,
+        other => panic!("{other:?}"),
     }
 }
 
@@ -49,16 +50,10 @@ pub async fn fill(store: &Store, session: SessionId, count: u64, size: usize) {
                 body: Bytes::from(format!(
                     "{{\"callback\":\"onEndMessage\",\"messageId\":\"m{seq}\",\"completeContent\":\"{content}\"}}"
                 )),
+                text: None,
             })
             .collect();
-        store.append(Append {
-            session,
-            time,
-            events,
-            ended_blocks: Vec::new(),
-            changes: Vec::new(),
-            observer: Arc::new(Nobody),
-        });
+        store.append(Append { stream: session.into(), time, events, ended_blocks: Vec::new(), changes: Vec::new() });
         store.flush().await.expect("flushed");
     }
 }
@@ -86,8 +81,7 @@ pub async fn measure(report: &mut Report) {
         let store = Store::open(&locked, StoreSettings::default()).expect("opened");
         let time = Timestamp::from_millis(1_700_000_000_000);
         for _ in 0..64 {
-            let id =
-                store.create_session(profile(), SessionState::Ready, time, 100).await.expect("created").expect("room");
+            let id = new_session(&store, time).await;
             fill(&store, id, 16_000, 1_000).await;
         }
         store.close().await;

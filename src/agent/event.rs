@@ -137,6 +137,15 @@ pub enum AgentEvent {
         /// Why.
         failure: Failure,
     },
+    /// The session did not take its events quickly enough, and its agent's process is shared: the agent's turn was
+    /// interrupted, and what it said from here on was dropped. Whatever is open ends here, incomplete: the session
+    /// closes its open blocks and requests, and writes a notice. The turn itself continues: when the session has taken
+    /// everything, the runtime tells the agent to continue, and the events of that follow. No [`Self::Idle`] comes
+    /// before that. Sent outside a turn too; then nothing was interrupted and nothing is to be continued.
+    FellBehind {
+        /// How much waited for the session by then, in bytes.
+        waiting: usize,
+    },
     /// A prompt was not taken into the running turn, which goes on.
     SteerRefused {
         /// Which prompt.

@@ -117,18 +117,21 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     });
     let serving = crate::http::serve(listeners, &app, &stopping);
     let url = own_url(address, port);
-    // Without the note `flightdeck stop` does not find the server; on a full disk it must serve all the same, because
-    // deleting sessions is what makes room.
     if let Err(error) = folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() }) {
-        tracing::warn!(error = %error, "server.json could not be written");
+        // On a full disk the server is needed all the same: deleting sessions makes room.
+        tracing::warn!(%error, "server.json could not be written; `flightdeck open` and `stop` will not find this server");
     }
     announce(&url, &code, config.server.auth, json);
 
-    wait_for_stop(&stop, signals).await;
+    let cause = wait_for_end(&stop, signals, store.died()).await;
     stopping.cancel();
     end(serving, &sessions, &store).await;
     folder.remove_server_note();
-    Ok(ExitCode::SUCCESS)
+    match cause {
+        EndCause::Stopped => Ok(ExitCode::SUCCESS),
+        // A service manager restarts a server that ends with a failure.
+        EndCause::StoreDied(reason) => bail!("the server stopped because it can no longer write: {reason}"),
+    }
 }
 
 /// Where programs of this machine find the server: `localhost`, unless it was told to listen where that does not lead.
@@ -231,16 +234,34 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
     }
 }
 
-/// Until `api/stop` or a signal. A second signal ends the process at once; what is committed is safe.
-async fn wait_for_stop(stop: &CancellationToken, mut signals: Signals) {
-    tokio::select! {
-        () = stop.cancelled() => {}
-        () = signals.next() => tracing::info!("stopping; a second signal ends the server at once"),
-    }
+/// Why the server ends.
+#[derive(Debug, PartialEq, Eq)]
+enum EndCause {
+    /// Somebody asked for it.
+    Stopped,
+    /// Nothing can be written any more.
+    StoreDied(String),
+}
+
+/// Waits for `api/stop`, a signal or the death of the store. A second signal ends the process at once; what is committed
+/// is safe.
+async fn wait_for_end(stop: &CancellationToken, mut signals: Signals, died: impl Future<Output = String>) -> EndCause {
+    let cause = tokio::select! {
+        () = stop.cancelled() => EndCause::Stopped,
+        () = signals.next() => {
+            tracing::info!("stopping; a second signal ends the server at once");
+            EndCause::Stopped
+        }
+        reason = died => {
+            tracing::error!(%reason, "stopping because nothing can be written any more");
+            EndCause::StoreDied(reason)
+        }
+    };
     tokio::spawn(async move {
         signals.next().await;
         std::process::exit(130);
     });
+    cause
 }
 
 async fn end(serving: Serving, sessions: &Sessions, store: &Store) {
@@ -253,4 +274,20 @@ async fn end(serving: Serving, sessions: &Sessions, store: &Store) {
         tracing::error!("something did not end in time; what is committed is safe");
     }
     tracing::info!("stopped");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_server_ends_when_its_store_dies_and_the_cause_is_kept() {
+        let stop = CancellationToken::new();
+        let signals = Signals::hear().expect("heard");
+        let cause = wait_for_end(&stop, signals, async { "the writer is gone".to_owned() }).await;
+        assert_eq!(cause, EndCause::StoreDied("the writer is gone".to_owned()));
+        stop.cancel();
+        let signals = Signals::hear().expect("heard");
+        assert_eq!(wait_for_end(&stop, signals, std::future::pending()).await, EndCause::Stopped);
+    }
 }

@@ -36,11 +36,17 @@ pub(super) async fn folder_check(folder: &Path) -> Check {
 /// Whether the database takes writes and is whole.
 pub(super) async fn database_check(store: &Store) -> Check {
     let name = "database";
-    if let StoreHealth::Refusing { reason } = store.health().borrow().clone() {
-        return Check::failure(name, reason, "make room, or delete sessions; it goes on by itself");
+    // An error means that the writer is gone, which the health says too.
+    let _ = store.probe().await;
+    match store.health().borrow().clone() {
+        StoreHealth::Good => {}
+        StoreHealth::Refusing { reason } => {
+            return Check::failure(name, reason, "free some disk space, or delete sessions; writing resumes by itself");
+        }
+        StoreHealth::Dead { reason } => return Check::failure(name, reason, "restart the server"),
     }
     match store.problems().await {
-        Ok(problems) if problems.is_empty() => Check::ok(name, "whole, and takes writes"),
+        Ok(problems) if problems.is_empty() => Check::ok(name, "intact and writable"),
         Ok(problems) => {
             Check::failure(name, problems.join("; "), "stop the server, move the database away and restore a backup")
         }

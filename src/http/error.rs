@@ -100,10 +100,14 @@ impl From<StoreError> for ApiError {
         let (status, name) = match &error {
             StoreError::Full(_) => (StatusCode::INSUFFICIENT_STORAGE, "StorageFull"),
             StoreError::ReadOnly(_) => (StatusCode::INSUFFICIENT_STORAGE, "StorageReadOnly"),
-            StoreError::Disk(_) | StoreError::Blob { .. } => (StatusCode::INSUFFICIENT_STORAGE, "StorageFailed"),
+            StoreError::Disk(_) | StoreError::Missing | StoreError::Blob { .. } => {
+                (StatusCode::INSUFFICIENT_STORAGE, "StorageFailed")
+            }
+            StoreError::BlobDamaged { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "BlobDamaged"),
+            StoreError::WriterDied => (StatusCode::SERVICE_UNAVAILABLE, "StoreStopped"),
             StoreError::Damaged { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "DatabaseDamaged"),
             StoreError::Closed => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
-            StoreError::TooNew { .. } | StoreError::NoMoreIds | StoreError::Statement(_) => {
+            StoreError::TooNew { .. } | StoreError::Open { .. } | StoreError::NoMoreIds | StoreError::Statement(_) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, "InternalError")
             }
         };
@@ -173,6 +177,7 @@ impl From<CreateError> for ApiError {
             }
             CreateError::ProjectConfiguration(_) => (StatusCode::BAD_REQUEST, "ProjectConfigurationInvalid"),
             CreateError::TooMany { .. } => (StatusCode::TOO_MANY_REQUESTS, "TooManySessions"),
+            CreateError::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "IdempotencyKeyReused"),
             CreateError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
         };
         Self::new(status, name, sentence(&error))

@@ -1,12 +1,46 @@
-//! Names of sessions, prompts, turns and requests, and numbers of events.
+//! Names of sessions, logs, prompts, turns and requests, and numbers of events.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The number of an event in its session's log. The first event has number 1; 0 means "before everything".
+/// The number of an event in its log. The first event has number 1; 0 means "before everything".
 pub type Seq = u64;
+
+/// What a log belongs to. Every log is numbered, reserved, written and read in the same way, whatever its owner is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum StreamId {
+    /// The log of a session.
+    Session(SessionId),
+    /// The log of the job with this number.
+    Job(u32),
+}
+
+impl StreamId {
+    /// The session that the log belongs to, if it belongs to one.
+    pub fn session(self) -> Option<SessionId> {
+        match self {
+            Self::Session(id) => Some(id),
+            Self::Job(_) => None,
+        }
+    }
+}
+
+impl From<SessionId> for StreamId {
+    fn from(id: SessionId) -> Self {
+        Self::Session(id)
+    }
+}
+
+impl fmt::Display for StreamId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Session(id) => id.fmt(formatter),
+            Self::Job(number) => write!(formatter, "job-{number}"),
+        }
+    }
+}
 
 /// A session's id, written `session-N`. `N` is never given twice in the life of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

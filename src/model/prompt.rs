@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{PromptId, Usage};
+use super::{ErrorClass, PromptId, Usage};
 
 /// A file or picture sent along with a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,4 +42,67 @@ pub struct PromptOutcome {
     pub verdict: PromptVerdict,
     /// What the turn cost, as far as the agent said.
     pub usage: Usage,
+    /// What kind of failure ended the turn. Outcomes of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_class: Option<ErrorClass>,
+    /// Whether sending the same prompt again is worth it; `None` for a turn that succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<RetryHint>,
+}
+
+/// Whether sending a prompt again is worth it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RetryHint {
+    /// Nothing is wrong with the prompt or the agent: somebody interrupted the turn, or the prompt was never sent.
+    Now,
+    /// The cause is likely to pass, such as a rate limit or a network failure.
+    Later,
+    /// Somebody must change something first: log in, choose another model, shorten the conversation.
+    AfterChange,
+}
+
+impl RetryHint {
+    /// The hint that follows from how a turn ended.
+    pub fn of(verdict: PromptVerdict, class: Option<ErrorClass>) -> Option<Self> {
+        match (verdict, class) {
+            (PromptVerdict::Succeeded, _) => None,
+            (PromptVerdict::Interrupted | PromptVerdict::Dropped, _) => Some(Self::Now),
+            (
+                PromptVerdict::Failed,
+                Some(
+                    ErrorClass::RateLimit
+                    | ErrorClass::Network
+                    | ErrorClass::StreamBroken
+                    | ErrorClass::Timeout
+                    | ErrorClass::ProcessGone
+                    | ErrorClass::Crash
+                    | ErrorClass::Aborted,
+                ),
+            )
+            | (PromptVerdict::Failed, None | Some(ErrorClass::Unknown)) => Some(Self::Later),
+            (PromptVerdict::Failed, Some(_)) => Some(Self::AfterChange),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_of_an_earlier_version_is_still_readable() {
+        let stored = r#"{"promptId":"prompt-1","text":"done","verdict":"succeeded","usage":{}}"#;
+        let outcome: PromptOutcome = serde_json::from_str(stored).expect("readable");
+        assert_eq!((outcome.error_class, outcome.retry), (None, None));
+    }
+
+    #[test]
+    fn the_hint_follows_from_the_verdict_and_the_class() {
+        let failed = |class| RetryHint::of(PromptVerdict::Failed, Some(class));
+        assert_eq!(failed(ErrorClass::RateLimit), Some(RetryHint::Later));
+        assert_eq!(failed(ErrorClass::Auth), Some(RetryHint::AfterChange));
+        assert_eq!(RetryHint::of(PromptVerdict::Succeeded, None), None);
+        assert_eq!(RetryHint::of(PromptVerdict::Dropped, None), Some(RetryHint::Now));
+    }
 }

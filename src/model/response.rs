@@ -85,7 +85,13 @@ pub enum Callback {
     #[serde(rename = "onReasoning")]
     Reasoning { reasoning_id: String, delta: String },
     #[serde(rename = "onEndReasoning")]
-    EndReasoning { reasoning_id: String, complete_content: String },
+    EndReasoning {
+        reasoning_id: String,
+        complete_content: String,
+        /// The agent never ended it; this is what there was.
+        #[serde(default, skip_serializing_if = "is_false")]
+        incomplete: bool,
+    },
     #[serde(rename = "onStartMessage")]
     StartMessage {
         message_id: String,
@@ -96,7 +102,13 @@ pub enum Callback {
     #[serde(rename = "onMessage")]
     Message { message_id: String, delta: String },
     #[serde(rename = "onEndMessage")]
-    EndMessage { message_id: String, complete_content: String },
+    EndMessage {
+        message_id: String,
+        complete_content: String,
+        /// The agent never ended it, or started it again; this is what there was, and no part of the answer.
+        #[serde(default, skip_serializing_if = "is_false")]
+        incomplete: bool,
+    },
     #[serde(rename = "onStartToolExecution")]
     StartToolExecution {
         tool_call_id: String,
@@ -177,6 +189,11 @@ pub enum Callback {
     },
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
 impl From<Callback> for Response {
     fn from(callback: Callback) -> Self {
         Self::Callback(callback)
@@ -201,12 +218,6 @@ impl Response {
             Self::Callback(callback) => serde_json::to_string(callback),
         };
         written.expect("a response holds only strings, numbers and lists of them")
-    }
-
-    /// How the JSON of the start of a tool call begins, to find it by.
-    pub fn beginning_of_tool_start(tool_call_id: &str) -> String {
-        let id = serde_json::Value::from(tool_call_id);
-        format!("{{\"callback\":\"onStartToolExecution\",\"toolCallId\":{id},")
     }
 
     /// Reads a response back from the store. `None` for a callback of a later version: it is shown as it stands.
@@ -253,20 +264,6 @@ mod tests {
             &Callback::Usage(Usage { input_tokens: Some(2), ..Usage::default() }).into(),
             r#"{"callback":"onUsage","costUsd":null,"inputTokens":2,"outputTokens":null,"cacheRead":null,"cacheCreation":null,"durationMs":null,"numTurns":null,"premiumRequests":null,"codeChanges":null}"#,
         );
-    }
-
-    #[test]
-    fn the_start_of_a_tool_call_is_found_by_its_beginning() {
-        for id in ["call_1", "a\"b\\c\n<ß>"] {
-            let start = Callback::StartToolExecution {
-                tool_call_id: id.to_owned(),
-                parent_tool_call_id: Some("p".to_owned()),
-                tool_name: "t".to_owned(),
-                tool_arguments: String::new(),
-            };
-            let json = Response::from(start).to_json();
-            assert!(json.starts_with(&Response::beginning_of_tool_start(id)), "{json}");
-        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{PermissionPolicy, Seq, SessionBudget, SessionId, SessionState, Timestamp};
@@ -29,6 +30,33 @@ pub struct SessionProfile {
     pub budget: SessionBudget,
 }
 
+/// Who created a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionOrigin {
+    /// A person, through the page or the command line.
+    #[default]
+    User,
+    /// A job.
+    Job,
+    /// Another program, through the API.
+    Api,
+}
+
+impl SessionOrigin {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::User, Self::Job, Self::Api];
+
+    /// The word used in the API and in the store.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Job => "job",
+            Self::Api => "api",
+        }
+    }
+}
+
 /// A session as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionSummary {
@@ -36,6 +64,8 @@ pub struct SessionSummary {
     pub id: SessionId,
     /// What it is made of.
     pub profile: SessionProfile,
+    /// Who created it.
+    pub origin: SessionOrigin,
     /// What it is doing.
     pub state: SessionState,
     /// More about the state, for people.

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::printable::printable;
 use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt as _, BufReader};
 
@@ -31,7 +32,7 @@ impl StderrTail {
 
     fn push(&self, line: &[u8]) {
         let text = String::from_utf8_lossy(line);
-        let text = text.trim_end();
+        let text = printable(text.trim_end());
         let mut lines = self.0.lock();
         if lines.len() == LINES {
             lines.pop_front();
@@ -48,6 +49,13 @@ impl StderrTail {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn what_would_move_the_cursor_is_escaped() {
+        let tail = StderrTail::default();
+        tail.clone().follow(&b"\x1b[2Jgone\rover\n"[..]).await;
+        assert_eq!(tail.text(), "\\u{1b}[2Jgone\\rover");
+    }
 
     #[tokio::test]
     async fn a_line_without_an_end_is_kept_in_pieces() {

@@ -6,8 +6,8 @@ use super::actor::Adoption;
 use super::working_directory::{self, WorkingDirectoryError};
 use super::{Session, SessionError, Sessions, clock};
 use crate::agent::{OwnSession, RuntimeNotFound};
-use crate::model::{PermissionPolicy, SessionBudget, SessionId, SessionProfile, SessionState};
-use crate::store::StoreError;
+use crate::model::{PermissionPolicy, SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState};
+use crate::store::{Creation, NewSessionRecord, StoreError};
 
 /// Why a session could not be adopted.
 #[derive(Debug, thiserror::Error)]
@@ -94,7 +94,7 @@ impl Sessions {
         let past = kept.history(id.to_owned()).await;
         let past = past.map_err(|reason| AdoptError::Agent { runtime: runtime.to_owned(), reason })?;
         let settings = self.settings();
-        let folder = own.working_directory.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default();
+        let folder = own.working_directory.unwrap_or_default();
         let profile = SessionProfile {
             title: own.title,
             runtime: runtime.to_owned(),
@@ -108,8 +108,21 @@ impl Sessions {
             budget: SessionBudget::default(),
         };
         let limit = settings.open_sessions;
-        let created = self.store().create_session(profile, SessionState::Ready, clock::now(), limit).await?;
-        let session = self.get(created.ok_or(AdoptError::TooMany { limit })?).await?;
+        let created = self
+            .store()
+            .create_session(NewSessionRecord {
+                profile,
+                state: SessionState::Ready,
+                origin: SessionOrigin::User,
+                key: None,
+                now: clock::now(),
+                most_open: limit,
+            })
+            .await?;
+        let (Creation::New(created) | Creation::Known(created)) = created else {
+            return Err(AdoptError::TooMany { limit });
+        };
+        let session = self.get(created).await?;
         if let Err(error) = session.adopt(Adoption { agent_session_id: id.to_owned(), past }).await {
             // Half an adoption is none.
             self.delete(session.id()).await?;

@@ -61,10 +61,21 @@ impl Bulletin {
     /// Replaces the latest word on a session, if it says something new.
     pub fn post(&self, entry: BulletinEntry) {
         let mut board = self.board.lock();
-        let id = entry.session_id;
-        if board.entries.get(&id).is_some_and(|(_, known)| *known == entry) {
-            return;
+        if !board.entries.get(&entry.session_id).is_some_and(|(_, known)| *known == entry) {
+            self.put(&mut board, entry);
         }
+    }
+
+    /// Adds an entry, unless the session has one: that one is newer.
+    pub fn post_if_unknown(&self, entry: BulletinEntry) {
+        let mut board = self.board.lock();
+        if !board.entries.contains_key(&entry.session_id) {
+            self.put(&mut board, entry);
+        }
+    }
+
+    fn put(&self, board: &mut Board, entry: BulletinEntry) {
+        let id = entry.session_id;
         board.version += 1;
         let version = board.version;
         if let Some((old, _)) = board.entries.insert(id, (version, entry)) {
@@ -123,6 +134,15 @@ mod tests {
             detail: None,
             pending: Vec::new(),
         }
+    }
+
+    #[test]
+    fn what_is_read_from_the_store_does_not_replace_what_a_session_said() {
+        let bulletin = Bulletin::default();
+        bulletin.post(entry(1, SessionState::Working));
+        bulletin.post_if_unknown(entry(1, SessionState::Ready));
+        bulletin.post_if_unknown(entry(2, SessionState::Ready));
+        assert_eq!(bulletin.since(0).1, [entry(1, SessionState::Working), entry(2, SessionState::Ready)]);
     }
 
     #[test]

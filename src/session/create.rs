@@ -3,12 +3,15 @@
 use std::path::Path;
 
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 
 use super::working_directory::{self, WorkingDirectoryError};
 use super::{FoundDefaults, SessionSettings, choice, clock};
 use crate::agent::{ModelChoice, ModelNotFound, RuntimeNotFound, Runtimes};
-use crate::model::{PermissionPolicy, SessionBudget, SessionDefaults, SessionId, SessionProfile, SessionState};
-use crate::store::{Store, StoreError};
+use crate::model::{
+    PermissionPolicy, SessionBudget, SessionDefaults, SessionOrigin, SessionProfile, SessionState, hex,
+};
+use crate::store::{Creation, CreationKey, NewSessionRecord, Store, StoreError};
 
 /// What a caller chooses for a new session; what it leaves out comes from the configuration.
 #[derive(Clone, Debug, Default)]
@@ -31,6 +34,29 @@ pub struct NewSession {
     pub options: Map<String, Value>,
     /// Its own limits.
     pub budget: SessionBudget,
+    /// Who creates it.
+    pub origin: SessionOrigin,
+    /// The caller's own key: a repetition with the same key gets the session of the first call. It is forgotten when
+    /// the session is deleted.
+    pub idempotency_key: Option<String>,
+}
+
+impl NewSession {
+    /// What a repetition with the same key must match: what was asked for, not what the configuration made of it.
+    fn fingerprint(&self) -> String {
+        let asked = serde_json::json!({
+            "runtime": self.runtime,
+            "model": self.model,
+            "workingDirectory": self.working_directory,
+            "title": self.title,
+            "effort": self.effort,
+            "permissions": self.permissions,
+            "systemPrompt": self.system_prompt,
+            "options": self.options,
+            "budget": self.budget,
+        });
+        hex(&Sha256::digest(asked.to_string()))
+    }
 }
 
 /// Why there is no new session.
@@ -42,7 +68,7 @@ pub enum CreateError {
     /// No such model.
     #[error(transparent)]
     Model(#[from] ModelNotFound),
-    /// The folder will not do.
+    /// The folder cannot be used.
     #[error(transparent)]
     WorkingDirectory(#[from] WorkingDirectoryError),
     /// The project's configuration cannot be read.
@@ -54,6 +80,9 @@ pub enum CreateError {
         /// What is allowed.
         limit: usize,
     },
+    /// The key was used for another session.
+    #[error("the Idempotency-Key was used to create a different session; use a new key for a new session")]
+    KeyReused,
     /// The server is ending.
     #[error("the server is shutting down")]
     ShuttingDown,
@@ -62,13 +91,20 @@ pub enum CreateError {
     Store(#[from] StoreError),
 }
 
-/// Checks the choice, in the order of the portal: model first, then the folder; then writes the session down.
+/// Checks the choice, in the order of the portal: model first, then the folder; then creates the session.
 pub(super) async fn create(
     store: &Store,
     runtimes: &Runtimes,
     settings: &SessionSettings,
     new: NewSession,
-) -> Result<SessionId, CreateError> {
+) -> Result<Creation, CreateError> {
+    let key = new.idempotency_key.clone().map(|key| CreationKey { key, fingerprint: new.fingerprint() });
+    if let Some(key) = &key
+        && let Some((id, fingerprint)) = store.session_by_creation_key(key.key.clone()).await?
+    {
+        // Before anything is checked: a model that is gone since does not make a repetition fail.
+        return if fingerprint == key.fingerprint { Ok(Creation::Known(id)) } else { Err(CreateError::KeyReused) };
+    }
     let chosen = |choice: &Option<String>| choice.clone().filter(|text| !text.is_empty());
     let folder = Some(Path::new(&new.working_directory)).filter(|folder| folder.is_absolute());
     // What is wrong with the project's file is said last: model and folder come first, as the portal has it.
@@ -92,6 +128,13 @@ pub(super) async fn create(
         options: new.options,
         budget: new.budget,
     };
-    let created = store.create_session(profile, SessionState::Starting, clock::now(), settings.open_sessions).await?;
-    created.ok_or(CreateError::TooMany { limit: settings.open_sessions })
+    let record = NewSessionRecord {
+        profile,
+        state: SessionState::Starting,
+        origin: new.origin,
+        key,
+        now: clock::now(),
+        most_open: settings.open_sessions,
+    };
+    Ok(store.create_session(record).await?)
 }

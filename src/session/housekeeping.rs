@@ -1,4 +1,4 @@
-//! What happens by itself: readers' places are saved, old sessions forgotten, closed ones let go from memory.
+//! What happens by itself: readers' places are saved, old sessions deleted, closed ones removed from memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +7,8 @@ use super::sessions::{Sessions, Slot};
 use super::{Session, clock};
 use crate::model::{SessionId, Timestamp};
 
+/// Sessions read at once to fill the inbox.
+const PAGE: usize = 1_000;
 /// Readers' places are saved this long after the first change.
 const SAVE_AFTER: Duration = Duration::from_millis(500);
 /// How often old things are looked for.
@@ -38,17 +40,29 @@ impl Sessions {
     }
 
     pub(super) async fn save_positions(&self) {
-        let positions: Vec<_> =
-            self.in_memory().iter().flat_map(|session| session.readers.take_unsaved(session.id)).collect();
-        if !positions.is_empty()
-            && let Err(error) = self.store().save_reader_positions(positions).await
-        {
-            tracing::warn!(error = %error, "readers' places could not be saved; after a restart they may read some events again");
+        let sessions = self.in_memory();
+        let positions: Vec<_> = sessions.iter().flat_map(|session| session.readers.unsaved(session.id)).collect();
+        if positions.is_empty() {
+            return;
+        }
+        match self.store().save_reader_positions(positions.clone()).await {
+            Ok(()) => {
+                for place in &positions {
+                    sessions.iter().filter(|session| session.id == place.session).for_each(|session| {
+                        session.readers.saved(place);
+                    });
+                }
+            }
+            // They stay unsaved and are saved with the next change.
+            Err(error) => tracing::warn!(
+                error = %error,
+                "readers' places could not be saved; after a restart they may read some events again"
+            ),
         }
     }
 
     async fn make_rounds(&self) {
-        if let Err(error) = self.fill_bulletin().await {
+        if let Err(error) = self.fill_bulletin(PAGE).await {
             tracing::warn!(error = %error, "the inbox could not be filled");
         }
         loop {

@@ -10,7 +10,6 @@
 
 mod actor;
 mod adopt;
-mod blocks;
 mod budget;
 mod bulletin;
 mod choice;
@@ -23,10 +22,11 @@ mod housekeeping;
 mod leases;
 mod live;
 mod log;
+mod machine;
 mod operations;
 mod readers;
-mod responses;
 mod scribe;
+mod search_text;
 mod sessions;
 mod settings;
 mod slots;

@@ -155,26 +155,31 @@ impl Readers {
         }
     }
 
-    /// Places that changed since the last call.
-    pub fn take_unsaved(&self, session: SessionId) -> Vec<ReaderPosition> {
+    /// Places that are to be saved. They stay unsaved until [`Self::saved`] says otherwise.
+    pub fn unsaved(&self, session: SessionId) -> Vec<ReaderPosition> {
         let seen_at = now();
         self.cursors
             .lock()
-            .iter_mut()
-            .filter_map(|(token, cursor)| {
-                let unsaved = std::mem::take(&mut cursor.unsaved);
-                if unsaved {
-                    cursor.last_saved = Instant::now();
-                }
-                unsaved.then(|| ReaderPosition {
-                    session,
-                    token: token.clone(),
-                    position: cursor.position,
-                    done: cursor.done,
-                    seen_at,
-                })
+            .iter()
+            .filter(|(_, cursor)| cursor.unsaved)
+            .map(|(token, cursor)| ReaderPosition {
+                session,
+                token: token.clone(),
+                position: cursor.position,
+                done: cursor.done,
+                seen_at,
             })
             .collect()
+    }
+
+    /// A place is in the store. A reader that has moved since is still unsaved.
+    pub fn saved(&self, place: &ReaderPosition) {
+        if let Some(cursor) = self.cursors.lock().get_mut(&place.token)
+            && (cursor.position, cursor.done) == (place.position, place.done)
+        {
+            cursor.unsaved = false;
+            cursor.last_saved = Instant::now();
+        }
     }
 
     /// Forgets tokens that have not been used for that long.
@@ -238,12 +243,17 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_saved_once_per_change() {
+    fn a_place_is_unsaved_until_it_is_in_the_store() {
         let readers = Readers::new(Vec::new(), 9);
         readers.begin("a", FROM_START).expect("free");
         readers.advance("a", 3);
         let id = SessionId::from_number(1);
-        assert_eq!(readers.take_unsaved(id)[0].position, 3);
-        assert!(readers.take_unsaved(id).is_empty());
+        let place = readers.unsaved(id).remove(0);
+        assert_eq!(readers.unsaved(id)[0].position, 3, "the first save may have failed");
+        readers.advance("a", 4);
+        readers.saved(&place);
+        assert_eq!(readers.unsaved(id)[0].position, 4, "it moved while it was being saved");
+        readers.saved(&readers.unsaved(id)[0]);
+        assert!(readers.unsaved(id).is_empty() && !readers.has_unsaved());
     }
 }

@@ -1,109 +1,85 @@
 //! Writes down what an agent says as responses, without a session: for recordings.
 
-use super::blocks::Blocks;
-use super::responses;
-use crate::agent::{AgentEvent, BlockStart};
-use crate::model::{BlockKey, Callback, ErrorClass, NoticeKind, RequestBody, RequestId, Response, Seq, TurnId, redact};
+use super::machine::{Entries, Transcript};
+use crate::agent::AgentEvent;
+use crate::model::{Callback, ErrorClass, NoticeKind, RequestBody, RequestId, Response, Seq, redact};
+use crate::store::EndedBlock;
 
 /// Makes the same responses of the same events as a session does. There is nobody to answer requests, and pictures and
 /// long outputs stay where they are.
 #[derive(Debug, Default)]
 pub struct Scribe {
-    blocks: Blocks,
-    turn: Option<TurnId>,
-    /// Blocks that have begun, so that they are closed in their order.
-    begun: Seq,
-    written: Vec<Response>,
+    transcript: Transcript,
+    written: Written,
+}
+
+#[derive(Debug, Default)]
+struct Written {
+    last: Seq,
+    responses: Vec<Response>,
+}
+
+impl Entries for Written {
+    fn next_seq(&self) -> Seq {
+        self.last + 1
+    }
+
+    fn push(&mut self, response: Response, _: Option<Seq>) {
+        self.last += 1;
+        self.responses.push(response);
+    }
+
+    fn ended(&mut self, _: EndedBlock) {}
 }
 
 impl Scribe {
     /// The responses of one event.
     pub fn write(&mut self, event: AgentEvent) -> Vec<Response> {
+        let Self { transcript, written } = self;
         match event {
-            AgentEvent::TurnStarted { turn_id } => {
-                self.end_turn();
-                self.put(Callback::AgentStart { turn_id: turn_id.clone() });
-                self.turn = Some(turn_id);
-            }
-            AgentEvent::TurnEnded { .. } => self.end_turn(),
+            AgentEvent::TurnStarted { turn_id } => transcript.start_agent_turn(written, turn_id),
+            AgentEvent::TurnEnded { .. } => transcript.write_agent_end(written),
             AgentEvent::Idle => {
-                self.close("the agent ended its turn without it");
-                self.end_turn();
+                transcript.close_blocks(written, "the agent ended its turn without it");
+                transcript.write_agent_end(written);
                 self.put(Callback::Idle {});
             }
-            AgentEvent::BlockStarted(start) => self.start(start),
-            AgentEvent::BlockDelta { key, delta } => {
-                self.ensure_started(&key);
-                self.blocks.delta(&key, &delta);
-                self.put(responses::delta(&key, delta));
-            }
-            AgentEvent::BlockEnded(end) => {
-                let (key, callback) = responses::end(end);
-                self.ensure_started(&key);
-                self.put(callback);
-                self.blocks.end(&key, self.begun);
-            }
+            AgentEvent::BlockStarted(start) => transcript.start_block(written, start),
+            AgentEvent::BlockDelta { key, delta } => transcript.extend_block(written, key, delta),
+            AgentEvent::BlockEnded(end) => transcript.end_block(written, end),
             AgentEvent::BlockDiscarded(key) => {
-                self.written.extend(self.blocks.closing_response(&key, "the agent began it anew"));
-                self.blocks.end(&key, self.begun);
+                transcript.discard_block(written, &key, "the agent started it again");
             }
             AgentEvent::PromptGenerated(prompt) => self.put(Callback::GeneratedUserPrompt { prompt }),
             AgentEvent::RequestMade { agent_request_id, body } => self.put(request(agent_request_id.into(), body)),
             AgentEvent::UsageReported(usage) => self.put(Callback::Usage(usage)),
             AgentEvent::ContextUsed(usage) => self.put(Callback::ContextUsage(usage)),
+            AgentEvent::FellBehind { .. } => {
+                transcript.close_blocks(written, "the session did not keep up with the agent");
+            }
             AgentEvent::BackgroundTasks(tasks) => self.put(Callback::BackgroundTasks { tasks }),
             AgentEvent::Notice { kind, message } => {
                 self.put(Callback::Notice { kind, message: redact(&message).into_owned() });
             }
             AgentEvent::TitleChanged(title) => self.put(Callback::TitleChanged { title }),
-            AgentEvent::TurnFailed { failure } => self.written.push(failure.into()),
+            AgentEvent::TurnFailed { failure } => self.put(Response::from(failure)),
             AgentEvent::Unknown { kind, raw } => {
                 let raw = serde_json::from_str(raw.get()).unwrap_or_default();
                 self.put(Callback::UnknownEvent { kind, raw });
             }
             AgentEvent::Gone { reason } => {
-                let reason = redact(&reason).into_owned();
-                self.written.push(Response::session_error(ErrorClass::ProcessGone, reason));
+                self.put(Response::session_error(ErrorClass::ProcessGone, redact(&reason).into_owned()));
             }
             AgentEvent::SteerRefused { reason, .. } => {
-                let message = redact(&reason).into_owned();
-                self.put(Callback::Notice { kind: NoticeKind::Warning, message });
+                self.put(Response::notice(NoticeKind::Warning, redact(&reason).into_owned()));
             }
             AgentEvent::ImageMade { .. } | AgentEvent::RequestWithdrawn { .. } | AgentEvent::Outdated => {}
         }
-        std::mem::take(&mut self.written)
+        std::mem::take(&mut self.written.responses)
     }
 
-    fn put(&mut self, callback: Callback) {
-        self.written.push(callback.into());
-    }
-
-    fn start(&mut self, start: BlockStart) {
-        let (key, callback) = responses::start(start);
-        if !self.blocks.is_open(&key) {
-            self.put(callback);
-            self.begun += 1;
-            self.blocks.start(key, self.begun);
-        }
-    }
-
-    fn ensure_started(&mut self, key: &BlockKey) {
-        if !self.blocks.is_open(key) {
-            self.start(responses::made_up_start(key));
-        }
-    }
-
-    fn end_turn(&mut self) {
-        if let Some(turn_id) = self.turn.take() {
-            self.put(Callback::AgentEnd { turn_id });
-        }
-    }
-
-    fn close(&mut self, reason: &str) {
-        for (key, response) in self.blocks.closing_responses(reason) {
-            self.written.push(response);
-            self.blocks.end(&key, self.begun);
-        }
+    fn put(&mut self, response: impl Into<Response>) {
+        self.transcript.write(&mut self.written, response.into());
     }
 }
 
@@ -121,7 +97,7 @@ fn request(request_id: RequestId, body: RequestBody) -> Callback {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BlockKind;
+    use crate::model::{BlockKey, BlockKind};
 
     #[test]
     fn starts_are_made_up_and_what_is_open_is_closed_at_the_end_of_a_turn() {
@@ -140,7 +116,7 @@ mod tests {
                 r#"{"callback":"onAgentStart","turnId":"t"}"#,
                 r#"{"callback":"onStartMessage","messageId":"m"}"#,
                 r#"{"callback":"onMessage","messageId":"m","delta":"half"}"#,
-                r#"{"callback":"onEndMessage","messageId":"m","completeContent":"half"}"#,
+                r#"{"callback":"onEndMessage","messageId":"m","completeContent":"half","incomplete":true}"#,
                 r#"{"callback":"onAgentEnd","turnId":"t"}"#,
                 r#"{"callback":"onIdle"}"#,
             ]

@@ -1,8 +1,8 @@
 //! All sessions of a server: found, loaded once, created, deleted, brought back at start and ended at the end.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OnceCell, mpsc};
@@ -22,7 +22,7 @@ use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings, clock};
 use crate::agent::Runtimes;
 use crate::model::{Day, SessionId, SessionState};
-use crate::store::{Store, StoreError, StoredSession};
+use crate::store::{CommitObserver, Creation, SessionFilter, Store, StoreError, StoredSession};
 
 /// Commands that may wait for one session.
 const COMMANDS_IN_FLIGHT: usize = 8;
@@ -147,7 +147,7 @@ impl Sessions {
         self.shared.around.slots.figures()
     }
 
-    /// Makes a session and starts its agent.
+    /// Creates a session and starts its agent. A repetition with the same key gets the session of the first call.
     pub async fn create(&self, new: NewSession) -> Result<Arc<Session>, CreateError> {
         if self.shared.stopping.is_cancelled() {
             return Err(CreateError::ShuttingDown);
@@ -155,8 +155,14 @@ impl Sessions {
         let sessions = self.clone();
         let creating = async move {
             let around = &sessions.shared.around;
-            let id = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
-            sessions.load(id, Load::New).await.map_err(|error| match error {
+            let created = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
+            let (id, how) = match created {
+                Creation::New(id) => (id, Load::New),
+                Creation::Known(id) => (id, Load::Known),
+                Creation::KeyReused => return Err(CreateError::KeyReused),
+                Creation::TooMany => return Err(CreateError::TooMany { limit: around.settings.open_sessions }),
+            };
+            sessions.load(id, how).await.map_err(|error| match error {
                 SessionError::Store(error) => CreateError::Store(error),
                 _ => CreateError::ShuttingDown,
             })
@@ -226,6 +232,8 @@ impl Sessions {
             Viewers::new(Arc::clone(&shared.readers)),
             shared.tails.clone(),
         ));
+        let observer: Weak<dyn CommitObserver> = Arc::<SessionLog>::downgrade(&log);
+        store.subscribe(id, observer);
         let (commands, receiver) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let session = Arc::new(Session {
             id,
@@ -253,10 +261,10 @@ impl Sessions {
         let turn = stored.turn.take();
         let mut actor = Actor::new(Arc::clone(&self.shared.around), log, stored);
         match how {
-            Load::New => actor.connect_first(),
-            Load::Known => actor.take_up(turn).await?,
+            Load::New => actor.begin().await,
+            Load::Known => actor.restore(turn).await?,
             Load::AtStart => {
-                actor.take_up(turn).await?;
+                actor.restore(turn).await?;
                 if self.shared.around.settings.resume_at_start {
                     actor.resume_queue().await;
                 }
@@ -332,12 +340,16 @@ impl Sessions {
     }
 
     /// The latest word on every open session, for readers of the inbox that come after a restart.
-    pub(super) async fn fill_bulletin(&self) -> Result<(), StoreError> {
+    pub(super) async fn fill_bulletin(&self, page_size: usize) -> Result<(), StoreError> {
         for state in SessionState::ALL.into_iter().filter(|state| *state != SessionState::Closed) {
-            let filter = crate::store::SessionFilter { state: Some(state), after: None, limit: 1_000 };
-            for summary in self.store().sessions(filter).await? {
-                if !self.shared.loaded.lock().contains_key(&summary.id) {
-                    self.bulletin().post(BulletinEntry {
+            let mut after = None;
+            loop {
+                let page = self.store().sessions(SessionFilter { state: Some(state), after, limit: page_size }).await?;
+                let is_last = page.len() < page_size;
+                after = page.last().map(|summary| summary.id);
+                for summary in page {
+                    // A session that has said something itself knows better than a page that was read before.
+                    self.bulletin().post_if_unknown(BulletinEntry {
                         session_id: summary.id,
                         title: summary.profile.title,
                         state: Some(summary.state),
@@ -345,8 +357,50 @@ impl Sessions {
                         pending: Vec::new(),
                     });
                 }
+                if is_last {
+                    break;
+                }
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{PermissionPolicy, SessionBudget, SessionOrigin, SessionProfile};
+    use crate::store::{DataFolder, NewSessionRecord, StoreSettings};
+
+    #[tokio::test]
+    async fn the_inbox_has_every_open_session_however_many_there_are() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::lock(root.path()).expect("locked");
+        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
+        for _ in 0..5 {
+            let profile = SessionProfile {
+                title: None,
+                runtime: "demo".to_owned(),
+                model: "demo".to_owned(),
+                effort: None,
+                working_directory: None,
+                permissions: PermissionPolicy::default(),
+                system_prompt: None,
+                options: serde_json::Map::new(),
+                budget: SessionBudget::default(),
+            };
+            let (state, origin, now) = (SessionState::Ready, SessionOrigin::User, clock::now());
+            let record = NewSessionRecord { profile, state, origin, key: None, now, most_open: 9 };
+            store.create_session(record).await.expect("created");
+        }
+        let sessions = Sessions::new(SessionsParts {
+            store: store.clone(),
+            runtimes: Runtimes::new(Vec::new()),
+            settings: SessionSettings::default(),
+            stopping: CancellationToken::new(),
+        });
+        sessions.fill_bulletin(2).await.expect("filled");
+        assert_eq!(sessions.bulletin().since(0).1.len(), 5);
+        store.close().await;
     }
 }

@@ -18,23 +18,29 @@ pub enum WorkingDirectoryError {
 
 /// As [`check`], and without symbolic links in any case: what was checked is what is used, whatever a link leads to
 /// meanwhile.
-pub async fn check_resolved(text: &str, roots: &[PathBuf]) -> Result<Option<PathBuf>, WorkingDirectoryError> {
-    let Some(checked) = check(text, roots).await? else { return Ok(None) };
+pub async fn check_resolved(
+    path: impl AsRef<Path>,
+    roots: &[PathBuf],
+) -> Result<Option<PathBuf>, WorkingDirectoryError> {
+    let path = path.as_ref();
+    let Some(checked) = check(path, roots).await? else { return Ok(None) };
     if !roots.is_empty() {
         return Ok(Some(checked));
     }
     let resolved = tokio::fs::canonicalize(checked).await;
-    resolved.map(Some).map_err(|_| WorkingDirectoryError::NotExists(text.to_owned()))
+    resolved.map(Some).map_err(|_| WorkingDirectoryError::NotExists(path.to_string_lossy().into_owned()))
 }
 
 /// Checks a working directory; empty means none. With roots, symbolic links are resolved first, and the session gets
 /// the resolved folder, so that a link changed later leads nowhere else.
-pub async fn check(text: &str, roots: &[PathBuf]) -> Result<Option<PathBuf>, WorkingDirectoryError> {
+pub async fn check(path: impl AsRef<Path>, roots: &[PathBuf]) -> Result<Option<PathBuf>, WorkingDirectoryError> {
+    let path = path.as_ref();
+    let text = path.to_string_lossy();
+    let text: &str = &text;
     if text.is_empty() {
         // Without a folder an agent would work wherever the server was started, which no root may cover.
         return if roots.is_empty() { Ok(None) } else { Err(WorkingDirectoryError::NotAllowed(text.to_owned())) };
     }
-    let path = Path::new(text);
     if !path.is_absolute() {
         return Err(WorkingDirectoryError::NotAbsolute(text.to_owned()));
     }

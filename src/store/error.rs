@@ -1,8 +1,9 @@
-//! What can go wrong with the store, in words.
+//! What can go wrong with the store. No type of a database is in here, so that every backend fails in the same words.
 
 use std::path::PathBuf;
 
-use rusqlite::ErrorCode;
+/// What a database or the operating system said; only its text matters to anybody.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// The store could not do what it was asked to. Nothing is half done: a failed transaction leaves no trace.
 #[derive(Debug, thiserror::Error)]
@@ -11,70 +12,97 @@ pub enum StoreError {
     #[error(
         "there is no room left for the database; free some disk space, delete old sessions, or raise limits.database_bytes"
     )]
-    Full(#[source] rusqlite::Error),
-    /// The file may not be written.
+    Full(#[source] Cause),
+    /// The database may not be written.
     #[error("the database cannot be written; check who owns the data folder and whether its disk is mounted read-only")]
-    ReadOnly(#[source] rusqlite::Error),
+    ReadOnly(#[source] Cause),
     /// The operating system refused.
     #[error("the disk refused to read or write the database; check the disk")]
-    Disk(#[source] rusqlite::Error),
-    /// The file is not what it should be.
-    #[error("the database {} is damaged; move it away to start anew or restore a backup of it", path.display())]
+    Disk(#[source] Cause),
+    /// The database's files were deleted, moved or replaced while they were in use.
+    #[error(
+        "the database file was deleted, moved or replaced while the server was running; put it back, or restart the server"
+    )]
+    Missing,
+    /// The database is not what it should be.
+    #[error("the database {} is damaged; restore a backup, or move it away to start with an empty one", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What `SQLite` says.
+        /// What the database says.
         #[source]
-        source: rusqlite::Error,
+        source: Cause,
     },
-    /// The file has a schema that this program does not know.
+    /// The database has a schema that this program does not know.
     #[error("the database {} was written by a newer Flightdeck; install that version, or choose another folder with --data-dir", path.display())]
     TooNew {
         /// The file.
         path: PathBuf,
     },
-    /// A blob could not be read or written.
-    #[error("the file {} could not be read or written", path.display())]
-    Blob {
+    /// The database could not be opened.
+    #[error("the database {} could not be opened", path.display())]
+    Open {
         /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        #[source]
+        source: Cause,
+    },
+    /// A blob could not be read or written. The text names no path because clients see it.
+    #[error("a large output could not be read from or written to the data folder")]
+    Blob {
+        /// The file, for the log.
         path: PathBuf,
         /// What the operating system says.
         #[source]
         source: std::io::Error,
     },
-    /// The server is shutting down.
+    /// A blob's content is not what was written.
+    #[error("the stored output is damaged: its content does not match its hash")]
+    BlobDamaged {
+        /// The hash that it should have.
+        hash: String,
+    },
+    /// The writer ended by a defect. Nothing can be written until the server is restarted.
+    #[error("the database writer stopped unexpectedly; restart the server and try again")]
+    WriterDied,
+    /// The store was closed because the server is shutting down.
     #[error("the server is shutting down")]
     Closed,
-    /// All ids are given away.
+    /// All ids are used up.
     #[error("this database has no session ids left; start a new one with --data-dir")]
     NoMoreIds,
     /// Anything else: a defect of ours.
     #[error("the database did not accept a statement; this is a defect of Flightdeck")]
-    Statement(#[source] rusqlite::Error),
+    Statement(#[source] Cause),
 }
 
 impl StoreError {
-    /// Puts an error of `SQLite` into words.
-    pub(super) fn from_sqlite(error: rusqlite::Error, path: &std::path::Path) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => Self::Full(error),
-            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => Self::ReadOnly(error),
-            Some(
-                ErrorCode::SystemIoFailure
-                | ErrorCode::OutOfMemory
-                | ErrorCode::DatabaseBusy
-                | ErrorCode::DatabaseLocked
-                | ErrorCode::FileLockingProtocolFailed,
-            ) => Self::Disk(error),
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                Self::Damaged { path: path.to_owned(), source: error }
-            }
-            _ => Self::Statement(error),
-        }
-    }
-
     /// Whether the same statement may succeed later, when the disk is better.
     pub fn is_the_disks(&self) -> bool {
-        matches!(self, Self::Full(_) | Self::ReadOnly(_) | Self::Disk(_) | Self::Damaged { .. })
+        matches!(self, Self::Full(_) | Self::ReadOnly(_) | Self::Disk(_) | Self::Missing | Self::Damaged { .. })
+    }
+
+    /// The same error for somebody else who waits for the same transaction; the cause is kept as text.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let text = |cause: &Cause| Cause::from(cause.to_string());
+        match self {
+            Self::Full(cause) => Self::Full(text(cause)),
+            Self::ReadOnly(cause) => Self::ReadOnly(text(cause)),
+            Self::Disk(cause) => Self::Disk(text(cause)),
+            Self::Missing => Self::Missing,
+            Self::Damaged { path, source } => Self::Damaged { path: path.clone(), source: text(source) },
+            Self::TooNew { path } => Self::TooNew { path: path.clone() },
+            Self::Open { path, source } => Self::Open { path: path.clone(), source: text(source) },
+            Self::Blob { path, source } => {
+                Self::Blob { path: path.clone(), source: std::io::Error::new(source.kind(), source.to_string()) }
+            }
+            Self::BlobDamaged { hash } => Self::BlobDamaged { hash: hash.clone() },
+            Self::WriterDied => Self::WriterDied,
+            Self::Closed => Self::Closed,
+            Self::NoMoreIds => Self::NoMoreIds,
+            Self::Statement(cause) => Self::Statement(text(cause)),
+        }
     }
 }

@@ -12,8 +12,34 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug)]
 pub struct DataFolder {
     path: PathBuf,
-    _lock: File,
+    _locks: Locks,
 }
+
+/// Two locks: programs wait for the file's, and the folder's holds even if somebody deletes that file. Both end with the
+/// process, however that ends.
+#[derive(Debug)]
+struct Locks {
+    _file: File,
+    /// `None` where a folder cannot be locked.
+    _folder: Option<File>,
+}
+
+impl Locks {
+    fn take(folder: &Path) -> Result<Self, TryLockError> {
+        let file = lock_file(&folder.join(LOCK)).map_err(TryLockError::Error)?;
+        file.try_lock()?;
+        // Windows opens no folders, and some network file systems lock none.
+        let Ok(opened) = File::open(folder) else { return Ok(Self { _file: file, _folder: None }) };
+        match opened.try_lock() {
+            Ok(()) => Ok(Self { _file: file, _folder: Some(opened) }),
+            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+            Err(TryLockError::Error(_)) => Ok(Self { _file: file, _folder: None }),
+        }
+    }
+}
+
+/// The file that is locked.
+const LOCK: &str = "flightdeck.lock";
 
 /// What a running server writes down so that other programs find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,18 +106,16 @@ impl DataFolder {
     /// The file that holds the server's token; there from the first start on.
     pub const TOKEN: &str = "token";
 
-    /// Makes the folder if need be, and locks it. The lock is the operating system's, so it ends with the process,
-    /// however that ends.
+    /// Creates the folder if need be, and locks it.
     pub fn lock(path: &Path) -> Result<Self, FolderError> {
         let refused = |action| move |source| FolderError::Refused { path: path.to_owned(), action, source };
         create_private_folder(path).map_err(refused("created"))?;
         let path = fs::canonicalize(path).map_err(refused("resolved"))?;
         keep_others_out(&path)?;
-        let lock = lock_file(&path.join("flightdeck.lock")).map_err(refused("written"))?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
+        match Locks::take(&path) {
+            Ok(locks) => Ok(Self { path, _locks: locks }),
             Err(TryLockError::WouldBlock) => Err(FolderError::InUse { server: ServerNote::read(&path), path }),
-            Err(TryLockError::Error(source)) => Err(FolderError::Refused { path, action: "locked", source }),
+            Err(TryLockError::Error(source)) => Err(FolderError::Refused { path, action: "written", source }),
         }
     }
 
@@ -148,10 +172,10 @@ impl DataFolder {
         write().map_err(|source| FolderError::Refused { path: self.path.join(name), action: "written", source })
     }
 
-    /// Makes a file of the folder readable for its owner alone. Needs no room on the disk.
+    /// Makes a file readable for its owner alone. Needs no room on the disk.
     pub fn make_private(&self, name: &str) -> Result<(), FolderError> {
         let path = self.path.join(name);
-        restrict(&path, 0o600).map_err(|source| FolderError::Refused { path, action: "made private", source })
+        restrict(&path).map_err(|source| FolderError::Refused { path, action: "made private", source })
     }
 
     /// Reads a small file of the folder; `None` when there is none.
@@ -186,9 +210,9 @@ impl ServerNote {
     }
 
     /// Waits until no server holds the folder's lock: it ends with the process, whatever else that leaves behind.
-    /// Gives whether that came true in time.
+    /// Returns whether that happened in time.
     pub fn wait_until_gone(folder: &Path, longest: Duration) -> bool {
-        let Ok(lock) = File::open(folder.join("flightdeck.lock")) else { return true };
+        let Ok(lock) = File::open(folder.join(LOCK)).or_else(|_| File::open(folder)) else { return true };
         let (gone, heard) = mpsc::channel();
         // Nobody waits for this thread when time runs out: the process that asked is about to end.
         std::thread::spawn(move || {
@@ -201,11 +225,10 @@ impl ServerNote {
 
     /// The note of a server that really runs: it holds the folder's lock.
     pub fn of_running_server(folder: &Path) -> Option<Self> {
-        let lock = OpenOptions::new().write(true).open(folder.join("flightdeck.lock")).ok()?;
-        match lock.try_lock() {
-            Err(TryLockError::WouldBlock) => Self::read(folder),
-            _ => None,
-        }
+        let file = OpenOptions::new().write(true).open(folder.join(LOCK));
+        let is_held = |lock: &File| matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
+        let held = file.as_ref().is_ok_and(is_held) || File::open(folder).as_ref().is_ok_and(is_held);
+        held.then(|| Self::read(folder))?
     }
 }
 
@@ -220,7 +243,7 @@ fn keep_others_out(path: &Path) -> Result<(), FolderError> {
         return Ok(());
     }
     let is_ours = DataFolder::has_database(path) || fs::read_dir(path).map_err(refused)?.next().is_none();
-    if !is_ours || restrict(path, 0o700).is_err() {
+    if !is_ours || fs::set_permissions(path, fs::Permissions::from_mode(0o700)).is_err() {
         return Err(FolderError::OpenToOthers { path: path.to_owned(), mode });
     }
     tracing::warn!(folder = %path.display(), "other users could write to the data folder; made it private");
@@ -229,17 +252,6 @@ fn keep_others_out(path: &Path) -> Result<(), FolderError> {
 
 #[cfg(not(unix))]
 fn keep_others_out(_: &Path) -> Result<(), FolderError> {
-    Ok(())
-}
-
-#[cfg(unix)]
-fn restrict(path: &Path, mode: u32) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(path, fs::Permissions::from_mode(mode))
-}
-
-#[cfg(not(unix))]
-fn restrict(_: &Path, _: u32) -> io::Result<()> {
     Ok(())
 }
 
@@ -253,6 +265,21 @@ pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
 pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
     // A folder below the user's profile is private on Windows by inheritance.
     fs::create_dir_all(path)
+}
+
+#[cfg(unix)]
+fn restrict(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    if fs::metadata(path)?.permissions().mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &Path) -> io::Result<()> {
+    // A folder below the user's profile is private on Windows by inheritance.
+    Ok(())
 }
 
 /// The file that is locked. Whoever could open it could also lock us out.
@@ -281,4 +308,20 @@ pub(super) fn private_file(path: &Path) -> io::Result<File> {
 #[cfg(not(unix))]
 pub(super) fn private_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).truncate(true).write(true).open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_locked_even_if_its_lock_file_is_deleted() {
+        let root = tempfile::tempdir().expect("a folder");
+        let first = DataFolder::lock(root.path()).expect("locked");
+        fs::remove_file(root.path().join(LOCK)).expect("removed");
+        let second = DataFolder::lock(root.path());
+        assert!(matches!(second, Err(FolderError::InUse { .. })), "{second:?}");
+        drop(first);
+        DataFolder::lock(root.path()).expect("free");
+    }
 }

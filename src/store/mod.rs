@@ -1,48 +1,48 @@
-//! The only SQL: one writer with group commit, readers that never block it, blobs, the data folder and its lock.
+//! What is kept: the interface of small traits that a backend implements, changes as data, and the handle that everybody
+//! uses. All SQL is in `sqlite/`.
 //!
 //! What must always hold here:
 //!
-//! - Only the writer's thread writes. Everything it is given in one go is one transaction, in the order given.
-//! - A row is announced to its [`CommitObserver`] after its transaction is committed, never before.
-//! - An event that was given to [`Store::append`] is written in the end or its process dies: when the disk refuses,
-//!   it is kept and tried again.
-//! - No `SQLite` type is in the interface, and no caller hands in SQL.
+//! - A transaction is all or nothing, and appends of one stream are committed in the order given.
+//! - A commit is announced to the stream's [`CommitObserver`]s after it, never before.
+//! - An event that was given to [`Store::append`] is written in the end, or its observers hear that it was rejected, or
+//!   the store says that it is dead: it never vanishes silently. While the disk refuses, it is kept and tried again.
+//! - No type of a database is in the interface, and no caller hands in SQL.
+//! - A backend passes the suite in `suite/`; the tests run it against `SQLite` and against plain memory.
 
-mod append;
-mod blobs;
-mod boot;
+mod blob;
 mod change;
-mod checkpoint;
-mod drop_range;
 mod error;
-mod events;
 mod folder;
-mod logins;
-mod positions;
-mod prompts;
-mod read_pool;
-mod requests;
+mod health;
+mod log;
+#[cfg(test)]
+mod memory;
+mod observers;
+mod prompt_records;
+mod reader_records;
+mod records;
 mod retention;
-mod schema;
-mod sessions;
+mod session_records;
+mod sqlite;
 mod statistics;
-#[expect(clippy::module_inception, reason = "the noun of this room")]
+#[expect(clippy::module_inception, reason = "the noun of this module")]
 mod store;
-mod usage;
-mod writer;
+#[cfg(test)]
+mod suite;
+mod usage_records;
 
-pub use append::{Append, CommitObserver, EndedBlock, EventRow};
-pub use blobs::Blob;
-pub use change::{Change, OpenTurn, QueuedPrompt};
-pub use error::StoreError;
-pub use events::{EventPage, StoredEvent};
+pub use blob::Blob;
+pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
+pub use error::{Cause, StoreError};
 pub use folder::{DataFolder, FolderError, ServerNote};
-pub use logins::StoredLogin;
-pub use positions::ReaderPosition;
-pub use prompts::KnownPrompt;
-pub use requests::ClosedRequest;
+pub use health::StoreHealth;
+pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, SearchKind, SearchText, StoredEvent};
+pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
+pub use reader_records::{ReaderPosition, StoredLogin};
+pub use records::{Answer, Backend, Blobs, PromptRecords, ReaderRecords, SessionRecords, Upkeep, UsageRecords};
 pub use retention::Retention;
-pub use sessions::{SessionFilter, StoredSession};
+pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};
 pub use statistics::StoreStatistics;
-pub use store::{Store, StoreHealth, StoreSettings};
-pub use usage::{UsageGrouping, UsageKey, UsageReport, UsageRow};
+pub use store::{Store, StoreSettings};
+pub use usage_records::{UsageGrouping, UsageKey, UsageReport, UsageRow};

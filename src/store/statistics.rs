@@ -11,6 +11,8 @@ pub struct StoreStatistics {
     pub events: Counter,
     /// Seconds per commit.
     pub commit_seconds: Histogram,
+    /// Commits that waited for the disk, so that they survive a power cut.
+    pub synced_commits: Counter,
     /// What waits for the writer.
     pub queue: Gauge,
     /// Transactions that failed.
@@ -22,6 +24,7 @@ impl Default for StoreStatistics {
         Self {
             events: Counter::default(),
             commit_seconds: Histogram::new(exponential_buckets(0.000_02, 2.0, 16)),
+            synced_commits: Counter::default(),
             queue: Gauge::default(),
             failures: Counter::default(),
         }

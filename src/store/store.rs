@@ -1,34 +1,17 @@
-//! The store's handle: opens the database, passes work to the writer, reads.
+//! The handle on whatever backend keeps everything.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
 
-use rusqlite::{Connection, OptionalExtension};
-use rusqlite_migration::{Error as MigrationError, MigrationDefinitionError};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::watch;
 
-use super::append::Append;
-use super::boot::boot_id;
-use super::checkpoint::Checkpointer;
-use super::read_pool::ReadPool;
-use super::writer::{BUSY_TIMEOUT, Job, WriteJob, Writer};
-use super::{DataFolder, StoreError, StoreStatistics, drop_range, schema};
-use crate::model::SessionId;
-
-/// Whether the database takes writes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoreHealth {
-    /// It does.
-    Good,
-    /// It does not, for now; what was accepted is kept in memory and tried again.
-    Refusing {
-        /// For people.
-        reason: String,
-    },
-}
+use super::sqlite::Sqlite;
+use super::{
+    Append, Backend, Blob, ClosedRequest, CommitObserver, Creation, DataFolder, EventPage, KnownPrompt,
+    NewSessionRecord, OutcomeSeq, ReaderPosition, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredEvent,
+    StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
+};
+use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UsageTotal};
 
 /// How the database is to be opened.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,107 +20,97 @@ pub struct StoreSettings {
     pub max_bytes: Option<u64>,
 }
 
-/// A handle on the database; clones share it.
+/// A handle on the store; clones share it.
 #[derive(Clone)]
 pub struct Store {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    jobs: Sender<Job>,
-    pool: Arc<ReadPool>,
-    blobs: PathBuf,
-    statistics: StoreStatistics,
-    health: watch::Receiver<StoreHealth>,
-    writer: Mutex<Option<JoinHandle<()>>>,
+    backend: Arc<dyn Backend>,
 }
 
 impl Store {
-    /// Opens the database of a locked folder, making or migrating it as needed. Blocks.
+    /// Opens the database of a locked folder, creating or migrating it as needed. Blocks.
     pub fn open(folder: &DataFolder, settings: StoreSettings) -> Result<Self, StoreError> {
-        let emptied = folder.database_was_emptied();
-        let path = folder
-            .database()
-            .map_err(|source| StoreError::Blob { path: folder.path().join("flightdeck.db"), source })?;
-        let worded = |error| StoreError::from_sqlite(error, &path);
-        if emptied {
-            let source = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_NOTADB), None);
-            return Err(StoreError::Damaged { path, source });
-        }
-        let connection = open_for_writing(&path, settings)?;
-        note_open(&connection).map_err(worded)?;
-        let drops_wait = drop_range::any_deferred(&connection).map_err(worded)?;
-        let checkpointer = Checkpointer::start(&path).map_err(worded)?;
-        let (jobs, receiver) = mpsc::channel();
-        let (health_sender, health) = watch::channel(StoreHealth::Good);
-        let statistics = StoreStatistics::default();
-        let writer = Writer {
-            connection,
-            path: path.clone(),
-            jobs: receiver,
-            statistics: statistics.clone(),
-            health: health_sender,
-            checkpointer,
-            reserved: HashMap::new(),
-            kept: Vec::new(),
-            refusal: None,
-            drops_wait,
-            settling: Vec::new(),
-        };
-        let thread = std::thread::Builder::new()
-            .name("store".to_owned())
-            .spawn(move || writer.run())
-            .map_err(|source| StoreError::Blob { path: path.clone(), source })?;
-        Ok(Self {
-            shared: Arc::new(Shared {
-                jobs,
-                pool: Arc::new(ReadPool::new(&path)),
-                blobs: folder.blobs(),
-                statistics,
-                health,
-                writer: Mutex::new(Some(thread)),
-            }),
-        })
+        Ok(Self::on(Arc::new(Sqlite::open(folder, settings)?)))
     }
 
-    /// Appends events. Returns at once; the observer hears of the commit. The caller bounds how much it has under way.
+    /// A handle on a backend.
+    pub fn on(backend: Arc<dyn Backend>) -> Self {
+        Self { backend }
+    }
+
+    /// Appends events. Returns at once; subscribers hear of the commit. The caller bounds how much it has in flight.
     pub fn append(&self, append: Append) {
-        self.send(Job::Append(append));
+        self.backend.append(append);
     }
 
     /// Appends events and waits for the commit; on an error nothing was written and nothing is kept.
     pub async fn append_checked(&self, append: Append) -> Result<(), StoreError> {
-        let (reply, outcome) = oneshot::channel();
-        self.send(Job::Checked(append, reply));
-        outcome.await.unwrap_or(Err(StoreError::Closed))
+        self.backend.append_checked(append).await
+    }
+
+    /// Calls the observer for every commit to a stream from now on, for as long as it exists.
+    pub fn subscribe(&self, stream: impl Into<StreamId>, observer: Weak<dyn CommitObserver>) {
+        self.backend.subscribe(stream.into(), observer);
+    }
+
+    /// A page of a log, in order, and whether more follow in the direction of reading.
+    pub async fn events(
+        &self,
+        stream: impl Into<StreamId>,
+        page: EventPage,
+    ) -> Result<(Vec<StoredEvent>, bool), StoreError> {
+        self.backend.events(stream.into(), page).await
+    }
+
+    /// The event with this number, if it is there.
+    pub async fn event(&self, stream: impl Into<StreamId>, seq: Seq) -> Result<Option<StoredEvent>, StoreError> {
+        let (events, _) = self.backend.events(stream.into(), EventPage::only(seq)).await?;
+        Ok(events.into_iter().next())
+    }
+
+    /// The event that started the block which ended with the event `end`.
+    pub async fn block_start(&self, stream: impl Into<StreamId>, end: Seq) -> Result<Option<StoredEvent>, StoreError> {
+        self.backend.block_start(stream.into(), end).await
+    }
+
+    /// The number of a log's next event.
+    pub async fn next_seq(&self, stream: impl Into<StreamId>) -> Result<Seq, StoreError> {
+        self.backend.next_seq(stream.into()).await
     }
 
     /// What the store counts about itself.
     pub fn statistics(&self) -> &StoreStatistics {
-        &self.shared.statistics
+        self.backend.statistics()
     }
 
     /// Whether the database takes writes, and when that changes.
     pub fn health(&self) -> watch::Receiver<StoreHealth> {
-        self.shared.health.clone()
+        self.backend.health()
     }
 
-    /// What `SQLite` finds wrong with the database; nothing when it is whole. Takes a while on a large one.
+    /// Resolves with the reason when the store can never write again; pending for as long as it can.
+    pub async fn died(&self) -> String {
+        died(self.health()).await
+    }
+
+    /// Finds out now whether the database takes writes, so that [`Self::health`] is up to date.
+    pub async fn probe(&self) -> Result<(), StoreError> {
+        self.backend.probe().await
+    }
+
+    /// What reading found damaged since the start, for people.
+    pub fn damage(&self) -> Option<String> {
+        self.backend.damage()
+    }
+
+    /// Looks for damage everywhere; empty when the database is intact. Takes a while on a large one.
     pub async fn problems(&self) -> Result<Vec<String>, StoreError> {
-        self.read(|connection| {
-            let found: Vec<String> = connection
-                .prepare("PRAGMA quick_check(5)")?
-                .query_map([], |row| row.get(0))?
-                .collect::<rusqlite::Result<_>>()?;
-            Ok(found.into_iter().filter(|line| line != "ok").collect())
-        })
-        .await
+        self.backend.problems().await
     }
 
     /// Waits until everything that was given to the writer before is committed or kept.
     pub async fn flush(&self) -> Result<(), StoreError> {
-        match self.all_written().await {
-            Err(StoreError::Closed) => Err(StoreError::Closed),
+        match self.backend.all_written().await {
+            Err(error @ (StoreError::Closed | StoreError::WriterDied)) => Err(error),
             // What the disk refuses is kept, and whoever needs to know asks for it.
             _ => Ok(()),
         }
@@ -145,294 +118,188 @@ impl Store {
 
     /// As [`Self::flush`], with an error when something is kept because the disk refuses it.
     pub async fn all_written(&self) -> Result<(), StoreError> {
-        let (reply, answer) = oneshot::channel();
-        self.send(Job::AllWritten(reply));
-        answer.await.unwrap_or(Err(StoreError::Closed))
+        self.backend.all_written().await
     }
 
     /// Waits until dropped rows are gone.
     pub async fn settle(&self) -> Result<(), StoreError> {
-        let (settled, answer) = oneshot::channel();
-        self.send(Job::Settle(settled));
-        answer.await.map_err(|_| StoreError::Closed)
+        self.backend.settle().await
     }
 
     /// Writes what is left, notes the clean end, and closes the files.
     pub async fn close(&self) {
-        let noted = self
-            .write_durably(|connection| {
-                connection.execute("DELETE FROM meta WHERE key = 'open_since_boot'", []).map(drop)
-            })
-            .await;
-        if let Err(error) = noted {
+        if let Err(error) = self.backend.close().await {
             tracing::warn!(%error, "could not note the clean end");
         }
-        let (closed, answer) = oneshot::channel();
-        self.shared.pool.close();
-        self.send(Job::Close(closed));
-        // An error means that the writer is gone already.
-        let _ = answer.await;
-        let thread = self.shared.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if thread.is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the store's thread ended in a panic");
-        }
     }
 
-    pub(super) fn blob_folder(&self) -> &Path {
-        &self.shared.blobs
+    /// Creates a session. Its id and its key survive a power cut.
+    pub async fn create_session(&self, new: NewSessionRecord) -> Result<Creation, StoreError> {
+        self.backend.create_session(new).await
     }
 
-    pub(super) fn forget_pending_appends(&self, session: SessionId) {
-        self.send(Job::Forget(session));
+    /// The session that was created with this key, and the fingerprint of that creation.
+    pub async fn session_by_creation_key(&self, key: String) -> Result<Option<(SessionId, String)>, StoreError> {
+        self.backend.session_by_creation_key(key).await
     }
 
-    pub(super) async fn read<T: Send + 'static>(
+    /// A session as lists show it.
+    pub async fn session(&self, id: SessionId) -> Result<Option<SessionSummary>, StoreError> {
+        self.backend.session(id).await
+    }
+
+    /// A session with everything needed to continue it.
+    pub async fn load_session(&self, id: SessionId) -> Result<Option<StoredSession>, StoreError> {
+        self.backend.load_session(id).await
+    }
+
+    /// A page of sessions, newest first.
+    pub async fn sessions(&self, filter: SessionFilter) -> Result<Vec<SessionSummary>, StoreError> {
+        self.backend.sessions(filter).await
+    }
+
+    /// How many sessions are in each state.
+    pub async fn session_counts(&self) -> Result<Vec<(SessionState, u64)>, StoreError> {
+        self.backend.session_counts().await
+    }
+
+    /// The agents' own ids of a runtime's sessions, with ours, newest first.
+    pub async fn agent_sessions(&self, runtime: String) -> Result<Vec<(String, SessionId)>, StoreError> {
+        self.backend.agent_sessions(runtime).await
+    }
+
+    /// The folders of the newest sessions, each once, newest first.
+    pub async fn recent_working_directories(&self, limit: usize) -> Result<Vec<PathBuf>, StoreError> {
+        self.backend.recent_working_directories(limit).await
+    }
+
+    /// Sessions whose turn was running when the server ended.
+    pub async fn sessions_with_open_turn(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.backend.sessions_with_open_turn().await
+    }
+
+    /// Open sessions with prompts that wait.
+    pub async fn sessions_with_queued_prompts(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.backend.sessions_with_queued_prompts().await
+    }
+
+    /// Sets sessions without an open turn to ready, if the last run left them busy.
+    pub async fn settle_states(&self) -> Result<(), StoreError> {
+        self.backend.settle_states().await
+    }
+
+    /// The session that was closed first, if it was closed before that moment.
+    pub async fn longest_closed(&self, before: Timestamp) -> Result<Option<SessionId>, StoreError> {
+        self.backend.longest_closed(before).await
+    }
+
+    /// Deletes a session and all that belongs to it but its usage. The session's actor must be gone.
+    pub async fn delete_session(&self, id: SessionId) -> Result<(), StoreError> {
+        self.backend.delete_session(id).await?;
+        self.backend.remove_unused_blobs().await
+    }
+
+    /// How many bytes of the database are in use. Pages of dropped rows count as free once they are dropped.
+    pub async fn used_bytes(&self) -> Result<u64, StoreError> {
+        self.backend.used_bytes().await
+    }
+
+    /// The prompt that was sent with that key.
+    pub async fn prompt_by_key(&self, session: SessionId, key: String) -> Result<Option<KnownPrompt>, StoreError> {
+        self.backend.prompt_by_key(session, key).await
+    }
+
+    /// The prompt with that number.
+    pub async fn prompt(&self, session: SessionId, number: u32) -> Result<Option<KnownPrompt>, StoreError> {
+        self.backend.prompt(session, number).await
+    }
+
+    /// How many prompts wait, over all sessions.
+    pub async fn queued_prompt_count(&self) -> Result<u64, StoreError> {
+        self.backend.queued_prompt_count().await
+    }
+
+    /// Outcomes of all sessions after a number, in the order in which turns ended.
+    pub async fn outcomes_after(&self, after: OutcomeSeq, limit: usize) -> Result<Vec<StoredOutcome>, StoreError> {
+        self.backend.outcomes_after(after, limit).await
+    }
+
+    /// The number of the newest outcome, and when there is a newer one.
+    pub fn newest_outcome(&self) -> watch::Receiver<OutcomeSeq> {
+        self.backend.newest_outcome()
+    }
+
+    /// What became of a request; `None` when it is unknown or still open.
+    pub async fn closed_request(&self, session: SessionId, id: String) -> Result<Option<ClosedRequest>, StoreError> {
+        self.backend.closed_request(session, id).await
+    }
+
+    /// The readers of a session.
+    pub async fn reader_positions(&self, session: SessionId) -> Result<Vec<ReaderPosition>, StoreError> {
+        self.backend.reader_positions(session).await
+    }
+
+    /// Saves where readers are. A reader of a session that is gone is not saved.
+    pub async fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Result<(), StoreError> {
+        self.backend.save_reader_positions(positions).await
+    }
+
+    /// Forgets readers with a token that have not read since that moment.
+    pub async fn expire_readers(&self, before: Timestamp) -> Result<(), StoreError> {
+        self.backend.expire_readers(before).await
+    }
+
+    /// Keeps a login until it expires; removes those that have expired.
+    pub async fn add_login(&self, login: StoredLogin, now: Timestamp) -> Result<(), StoreError> {
+        self.backend.add_login(login, now).await
+    }
+
+    /// The browsers that are logged in.
+    pub async fn logins(&self, now: Timestamp) -> Result<Vec<StoredLogin>, StoreError> {
+        self.backend.logins(now).await
+    }
+
+    /// Figures of these days, both included, grouped; at most that many rows.
+    pub async fn usage(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let pool = Arc::clone(&self.shared.pool);
-        tokio::task::spawn_blocking(move || {
-            pool.with(work).map_err(|error| StoreError::from_sqlite(error, pool.path()))
-        })
-        .await
-        .unwrap_or(Err(StoreError::Closed))
+        from: Day,
+        to: Day,
+        grouping: UsageGrouping,
+        limit: usize,
+    ) -> Result<Vec<UsageRow>, StoreError> {
+        self.backend.usage(from, to, grouping, limit).await
     }
 
-    pub(super) async fn write<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.write_as(false, work).await
+    /// The figures of these days, both included, in one sum.
+    pub async fn usage_total(&self, from: Day, to: Day) -> Result<UsageTotal, StoreError> {
+        self.backend.usage_total(from, to).await
     }
 
-    /// As `write`, and what was written survives a power cut.
-    pub(super) async fn write_durably<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        self.write_as(true, work).await
+    /// All figures there have ever been, by runtime and model.
+    pub async fn usage_of_all_time(&self) -> Result<Vec<(String, String, UsageTotal)>, StoreError> {
+        self.backend.usage_of_all_time().await
     }
 
-    async fn write_as<T: Send + 'static>(
-        &self,
-        durable: bool,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let (reply, outcome) = oneshot::channel();
-        self.send(Job::Write { durable, job: Box::new(Closure { work: Some(work), value: None, reply }) });
-        outcome.await.unwrap_or(Err(StoreError::Closed))
+    /// Writes a blob, to be referred to by a later append. Returns its hash.
+    pub async fn put_blob(&self, data: Vec<u8>) -> Result<String, StoreError> {
+        self.backend.put_blob(data).await
     }
 
-    fn send(&self, job: Job) {
-        self.shared.statistics.queue.inc();
-        // The writer outlives every handle but for the last moments of the process, and then nobody reads an answer.
-        let _ = self.shared.jobs.send(job);
+    /// A blob that the session uses; `None` if it uses no such blob or its file is gone.
+    pub async fn blob(&self, session: SessionId, hash: String) -> Result<Option<Blob>, StoreError> {
+        self.backend.blob(session, hash).await
+    }
+
+    /// Removes blobs that no session uses.
+    pub async fn remove_unused_blobs(&self) -> Result<(), StoreError> {
+        self.backend.remove_unused_blobs().await
     }
 }
 
-struct Closure<W, T> {
-    work: Option<W>,
-    value: Option<T>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<W, T> WriteJob for Closure<W, T>
-where
-    W: FnOnce(&Connection) -> rusqlite::Result<T> + Send,
-    T: Send,
-{
-    fn run(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        if let Some(work) = self.work.take() {
-            self.value = Some(work(connection)?);
-        }
-        Ok(())
-    }
-
-    fn finish(self: Box<Self>, outcome: Result<(), StoreError>) {
-        let answer = match (outcome, self.value) {
-            (Ok(()), Some(value)) => Ok(value),
-            (Ok(()), None) => Err(StoreError::Closed),
-            (Err(error), _) => Err(error),
-        };
-        let _ = self.reply.send(answer);
-    }
-}
-
-fn open_for_writing(path: &Path, settings: StoreSettings) -> Result<Connection, StoreError> {
-    let worded = |error| StoreError::from_sqlite(error, path);
-    let mut connection = Connection::open(path).map_err(worded)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(worded)?;
-    connection.set_prepared_statement_cache_capacity(64);
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(worded)?;
-    connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024).map_err(worded)?;
-    connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(worded)?;
-    connection.pragma_update(None, "cache_size", -4_096).map_err(worded)?;
-    schema::MIGRATIONS.to_latest(&mut connection).map_err(|error| match error {
-        MigrationError::RusqliteError { err, .. } => worded(err),
-        MigrationError::MigrationDefinition(MigrationDefinitionError::DatabaseTooFarAhead) => {
-            StoreError::TooNew { path: path.to_owned() }
-        }
-        other => worded(rusqlite::Error::SqliteFailure(
-            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_ERROR),
-            Some(other.to_string()),
-        )),
-    })?;
-    let page_size: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(worded)?;
-    // 0 would not lift an earlier limit; the largest number does.
-    let pages = settings.max_bytes.map_or(0xffff_fffe, |bytes| (bytes / page_size).max(1));
-    connection.pragma_update(None, "max_page_count", pages).map_err(worded)?;
-    Ok(connection)
-}
-
-/// Notes that the database is open in this boot. When it was left open in another boot, the machine went down with it
-/// and the last commits may be missing, so every session's numbers jump over those that may have been seen.
-fn note_open(connection: &Connection) -> rusqlite::Result<()> {
-    let boot = boot_id();
-    let left_open: Option<String> = connection
-        .query_row("SELECT value FROM meta WHERE key = 'open_since_boot'", [], |row| row.get(0))
-        .optional()?;
-    if left_open.is_some_and(|earlier| earlier.is_empty() || earlier != boot) {
-        tracing::warn!("the machine went down while the server ran; numbers of events jump ahead");
-        connection.execute("UPDATE session SET seq_floor = seq_reserved", [])?;
-    }
-    connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)", [boot]).map(drop)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use bytes::Bytes;
-
-    use super::*;
-    use crate::model::{PermissionPolicy, Seq, SessionBudget, SessionProfile, SessionState, Timestamp};
-    use crate::store::{CommitObserver, EndedBlock, EventPage, EventRow};
-
-    const TIME: Timestamp = Timestamp::from_millis(0);
-
-    struct Nobody;
-
-    impl CommitObserver for Nobody {
-        fn committed(&self, _: Seq) {}
-        fn rejected(&self, error: &StoreError) {
-            panic!("{error}");
-        }
-    }
-
-    async fn new_session(store: &Store) -> SessionId {
-        let profile = SessionProfile {
-            title: None,
-            runtime: "demo".to_owned(),
-            model: "demo".to_owned(),
-            effort: None,
-            working_directory: None,
-            permissions: PermissionPolicy::default(),
-            system_prompt: None,
-            options: serde_json::Map::new(),
-            budget: SessionBudget::default(),
-        };
-        store.create_session(profile, SessionState::Ready, TIME, 10).await.expect("created").expect("room")
-    }
-
-    /// Appends events with these numbers; with `block`, as deltas of the block that began with that number.
-    fn append(
-        store: &Store,
-        session: SessionId,
-        seqs: std::ops::RangeInclusive<Seq>,
-        block: Option<Seq>,
-        ended: Vec<EndedBlock>,
-    ) {
-        let events = seqs.map(|seq| EventRow { seq, time: TIME, block, body: Bytes::from(seq.to_string()) }).collect();
-        let (changes, observer) = (Vec::new(), Arc::new(Nobody));
-        store.append(Append { session, time: TIME, events, ended_blocks: ended, changes, observer });
-    }
-
-    async fn seqs(store: &Store, session: SessionId) -> Vec<Seq> {
-        let page = EventPage { after: 0, before: None, limit: 100_000, max_bytes: usize::MAX };
-        store.events(session, page).await.expect("read").0.iter().map(|event| event.seq).collect()
-    }
-
-    #[tokio::test]
-    async fn after_a_power_cut_numbers_go_on_above_any_that_may_have_been_seen_and_after_a_crash_they_just_go_on() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let folder = DataFolder::lock(folder.path()).expect("locked");
-        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
-        let session = new_session(&store).await;
-        append(&store, session, 1..=3, None, Vec::new());
-        store.flush().await.expect("flushed");
-        let next = async |store: &Store| store.load_session(session).await.expect("read").expect("there").next_seq;
-
-        // As after a crash or a power cut: the note that the database is open is still there.
-        let reopen = |boot: &str| {
-            let connection = Connection::open(folder.database().expect("there")).expect("opened");
-            let note = "INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)";
-            connection.execute(note, [boot]).expect("noted");
-            Store::open(&folder, StoreSettings::default()).expect("opened")
-        };
-        store.close().await;
-        let after_crash = reopen(&boot_id());
-        assert_eq!(next(&after_crash).await, 4);
-        after_crash.close().await;
-        let after_power_cut = reopen("another boot");
-        let first = next(&after_power_cut).await;
-        assert!(first > 65_536, "{first}");
-        append(&after_power_cut, session, first..=first, None, Vec::new());
-        after_power_cut.flush().await.expect("flushed");
-        after_power_cut.close().await;
-        let after_another = reopen("yet another boot");
-        assert!(next(&after_another).await > first + 1, "the next reservation counts");
-        after_another.close().await;
-        let after_clean_end = Store::open(&folder, StoreSettings::default()).expect("opened");
-        let again = next(&after_clean_end).await;
-        after_clean_end.close().await;
-        let once_more = Store::open(&folder, StoreSettings::default()).expect("opened");
-        assert_eq!(next(&once_more).await, again, "a clean end jumps nowhere");
-        once_more.close().await;
-    }
-
-    #[tokio::test]
-    async fn deltas_of_an_ended_block_are_gone_at_once_for_readers_and_soon_from_the_disk() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let folder = DataFolder::lock(folder.path()).expect("locked");
-        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
-        let session = new_session(&store).await;
-        for deltas in [10, 9_000] {
-            let start = seqs(&store, session).await.last().copied().unwrap_or(0) + 1;
-            let other = start + deltas / 2;
-            let end = start + deltas + 1;
-            append(&store, session, start..=start, None, Vec::new());
-            append(&store, session, start + 1..=other - 1, Some(start), Vec::new());
-            // Another block's delta in between stays.
-            append(&store, session, other..=other, Some(start + 1_000_000), Vec::new());
-            append(&store, session, other + 1..=end - 1, Some(start), Vec::new());
-            append(&store, session, end..=end, None, vec![EndedBlock { start, end, deltas: deltas - 1 }]);
-            store.flush().await.expect("flushed");
-            assert_eq!(
-                seqs(&store, session).await.split_off(seqs(&store, session).await.len() - 3),
-                [start, other, end]
-            );
-        }
-        store.settle().await.expect("settled");
-        let rows: u64 = store
-            .read(|connection| connection.query_row("SELECT count(*) FROM event", [], |row| row.get(0)))
-            .await
-            .expect("read");
-        assert_eq!(rows, 6, "the rows are really gone");
-        store.close().await;
-    }
-
-    #[tokio::test]
-    async fn a_job_that_fails_by_itself_does_not_take_others_with_it() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let folder = DataFolder::lock(folder.path()).expect("locked");
-        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
-        let session = new_session(&store).await;
-        let wrong = store.write(|connection| connection.execute("INSERT INTO nothing VALUES (1)", []).map(drop));
-        append(&store, session, 1..=2, None, Vec::new());
-        assert!(matches!(wrong.await, Err(StoreError::Statement(_))));
-        store.flush().await.expect("flushed");
-        assert_eq!(seqs(&store, session).await, [1, 2]);
-        assert_eq!(*store.health().borrow(), StoreHealth::Good);
-        store.close().await;
+/// Resolves with the reason when the health is [`StoreHealth::Dead`]; never, when the store was closed before.
+async fn died(mut health: watch::Receiver<StoreHealth>) -> String {
+    match health.wait_for(|health| matches!(health, StoreHealth::Dead { .. })).await {
+        Ok(dead) => dead.reason().unwrap_or_default().to_owned(),
+        Err(_) => std::future::pending().await,
     }
 }

@@ -100,14 +100,30 @@ fn crates_are_known_only_where_they_belong() {
 }
 
 #[test]
+fn only_the_sqlite_backend_knows_sqlite() {
+    for (_, path, text) in files_by_room() {
+        let inside = path.to_string_lossy().contains("store/sqlite/");
+        let mut code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        let names_it = code.any(|line| line.contains("rusqlite"));
+        assert!(inside || !names_it, "{} names rusqlite", path.display());
+    }
+}
+
+#[test]
 fn a_runtimes_own_types_stay_in_its_folder() {
     for (_, path, text) in files_by_room() {
         let inside =
             path.components().any(|part| ["demo", "copilot", "acp"].iter().any(|name| part.as_os_str() == *name));
-        let reaches_in =
-            ["demo::player", "demo::scenes", "demo::script", "copilot::tap", "copilot_sdk", "agent_client_protocol"]
-                .iter()
-                .any(|name| text.contains(name));
+        let reaches_in = [
+            "demo::player",
+            "demo::scenes",
+            "demo::script",
+            "copilot::transport",
+            "copilot_sdk",
+            "agent_client_protocol",
+        ]
+        .iter()
+        .any(|name| text.contains(name));
         assert!(inside || !reaches_in, "{}", path.display());
     }
 }

@@ -10,7 +10,7 @@ const MUTATIONS: u64 = 3_000;
 /// Longer ones say nothing that shorter ones do not, and take their time.
 const LONGEST: usize = 4_000;
 /// Pieces that mean something to a reader.
-const PIECES: [&str; 12] = [
+const PIECES: [&str; 17] = [
     "\n",
     "\"",
     "{",
@@ -23,6 +23,11 @@ const PIECES: [&str; 12] = [
     "\"type\":\"result\"",
     "\"exitCode\":0",
     "\"is_error\":false",
+    "Content-Length: 2\r\n\r\n{}",
+    "\"sessionUpdate\":\"tool_call_update\"",
+    "\"stopReason\":\"end_turn\"",
+    "\"type\":\"assistant.turn_retry\"",
+    "\"method\":\"session.event\"",
 ];
 
 fn corpus(folders: &[&str]) -> Vec<Vec<u8>> {
@@ -94,4 +99,14 @@ fn copilots_reader_takes_its_corpus_and_what_becomes_of_it() {
 #[test]
 fn claude_codes_reader_takes_its_corpus_and_what_becomes_of_it() {
     run("claude", &["fuzz_corpus/claude", "transcripts/claude", "transcripts/headless"]);
+}
+
+#[test]
+fn the_reader_of_acp_takes_its_corpus_and_what_becomes_of_it() {
+    run("acp", &["fuzz_corpus/acp"]);
+}
+
+#[test]
+fn the_reader_of_the_sdk_takes_its_corpus_and_what_becomes_of_it() {
+    run("sdk", &["fuzz_corpus/sdk"]);
 }

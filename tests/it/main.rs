@@ -9,6 +9,7 @@ mod command_line;
 mod copilot;
 mod demo;
 mod doctor;
+mod falling_behind;
 mod folders;
 mod fuzz_corpus;
 mod hang_up;

@@ -373,3 +373,39 @@ async fn a_projects_own_file_chooses_the_model_and_cannot_do_more() {
     std::fs::write(project.join(".flightdeck.toml"), "[permissions]\ndefault = \"allow-all\"").expect("written");
     assert_eq!(create().await.error(400), "ProjectConfigurationInvalid");
 }
+
+#[tokio::test]
+async fn a_repeated_creation_with_the_same_key_returns_the_same_session_even_after_a_crash() {
+    let server = Server::start().await;
+    let body = json!({ "runtime": "demo", "title": "mine" });
+    let first = server.http().header("idempotency-key", "k").post_json("/api/copilot/session", &body).await;
+    assert_eq!(first.status, 201);
+    let id = first.json()["sessionId"].clone();
+    assert_eq!(first.json()["origin"], "api");
+    let server = server.kill_and_restart().await;
+    let keyed = server.http().header("idempotency-key", "k");
+    assert_eq!(keyed.post_json("/api/copilot/session", &body).await.json()["sessionId"], id);
+    let other = json!({ "runtime": "demo", "title": "another" });
+    assert_eq!(keyed.post_json("/api/copilot/session", &other).await.error(422), "IdempotencyKeyReused");
+    assert_eq!(keyed.post("/api/copilot/session/start/demo", "").await.error(422), "IdempotencyKeyReused");
+    let sessions = server.http().get("/api/copilot/session").await.json()["sessions"].clone();
+    assert_eq!(sessions.as_array().map(Vec::len), Some(1), "{sessions}");
+
+    let portal = server.http().header("idempotency-key", "other");
+    let started = portal.post("/api/copilot/session/start/demo", "").await.json();
+    assert_ne!(started["sessionId"], id);
+    assert_eq!(portal.post("/api/copilot/session/start/demo", "").await.json(), started);
+}
+
+#[tokio::test]
+async fn the_outcome_of_a_failed_turn_has_its_class_and_a_hint() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    let failed = session.ask("error out of luck").await;
+    assert_eq!(
+        (&failed["verdict"], &failed["errorClass"], &failed["retry"]),
+        (&json!("failed"), &json!("unknown"), &json!("later"))
+    );
+    let succeeded = session.ask("hello").await;
+    assert_eq!((succeeded.get("errorClass"), succeeded.get("retry")), (None, None), "{succeeded}");
+}

@@ -88,7 +88,7 @@ async fn no_sign_of_life_is_told_once_for_each_silence_and_ends_nothing() {
     turn.dies();
     turn.until_notices(1).await;
     let message = turn.notices().await.remove(0);
-    assert!(message.starts_with("No sign of life from the agent for 5 minutes: "), "{message}");
+    assert!(message.starts_with("The agent has been unresponsive for 5 minutes "), "{message}");
     turn.wait().await;
     assert_eq!(turn.notices().await.len(), 1, "once");
     turn.it.say(AgentEvent::TurnStarted { turn_id: "t".into() }).await;
@@ -147,7 +147,7 @@ async fn a_hung_agent_is_ended_and_started_anew_where_configured() {
     assert_eq!(turn.life.cut_offs.load(Ordering::SeqCst), 1);
     let log = turn.it.log().await;
     let error = log.iter().find_map(|response| response["sessionError"].as_str()).expect("one");
-    assert!(error.contains("no sign of life for 5 minutes"), "{error}");
+    assert!(error.contains("was unresponsive for 5 minutes"), "{error}");
     turn.it.until(|_| turn.it.puppet.starts() == 2).await;
     assert_eq!(turn.notices().await.len(), 1);
     turn.end().await;

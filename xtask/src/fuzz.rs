@@ -7,7 +7,8 @@ use crate::npm;
 use crate::shell::{run, works, workspace};
 
 /// The targets, and the recordings that their corpus begins with.
-const TARGETS: [(&str, &str); 2] = [("copilot-headless", "headless"), ("claude", "claude")];
+const TARGETS: [(&str, &str); 4] =
+    [("copilot-headless", "headless"), ("claude", "claude"), ("acp", "acp"), ("sdk", "sdk")];
 const VERSION: &str = "0.13.2";
 const SECONDS: u64 = 60;
 

@@ -19,6 +19,7 @@ mod history;
 mod life;
 mod link;
 mod mcp;
+mod message_reader;
 mod offers;
 mod open;
 mod permission;
@@ -30,8 +31,6 @@ mod replay;
 mod settings;
 mod tool_calls;
 mod translate;
-#[cfg(test)]
-mod translate_tests;
 mod wire;
 
 use std::collections::BTreeMap;
@@ -42,6 +41,7 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub use message_reader::AcpReader;
 pub use settings::AcpSettings;
 
 use super::copilot::{Copilot, LOGIN_HINT, spec_of_cli_for_model_at};

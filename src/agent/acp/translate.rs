@@ -352,3 +352,6 @@ fn plain(text: &str, prefix: &str) -> String {
 fn notice_if(is_new: bool, kind: NoticeKind, message: impl FnOnce() -> String) -> Vec<AgentEvent> {
     if is_new { vec![AgentEvent::Notice { kind, message: message() }] } else { Vec::new() }
 }
+
+#[cfg(test)]
+mod tests;

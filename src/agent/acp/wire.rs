@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::agent::lines::{LONGEST, Line, next_line};
+use crate::process::printable;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -270,13 +271,14 @@ async fn send(into: &mpsc::Sender<Incoming>, incoming: Incoming, stream: &Stream
 
 fn note_rubbish(line: &str, count: u32, stream: &Stream) {
     let shown: String = line.chars().take(RUBBISH_CHARACTERS).collect();
+    let shown = printable(&shown).into_owned();
     if count <= RUBBISH_LINES_LOGGED {
         tracing::warn!(line = %shown, "an agent wrote a line that is no message");
     }
     *stream.rubbish.lock() = Some(shown);
 }
 
-fn understand(line: &str) -> Option<Incoming> {
+pub(super) fn understand(line: &str) -> Option<Incoming> {
     // A list would do for a struct.
     let line = Some(line).filter(|line| line.trim_start().starts_with('{'))?;
     let envelope: Envelope<'_> = serde_json::from_str(line).ok()?;
@@ -315,13 +317,13 @@ fn as_text(id: &RawValue) -> String {
 }
 
 /// What can be seen of a message that was cut off.
-struct Head {
+pub(super) struct Head {
     id: Option<Box<RawValue>>,
     method: Option<String>,
 }
 
 /// Reads the fields that stand before the long one: agents write `jsonrpc`, `id` and `method` first.
-fn head(beginning: &str) -> Head {
+pub(super) fn head(beginning: &str) -> Head {
     let mut head = Head { id: None, method: None };
     let mut rest = beginning.trim_start().strip_prefix('{').unwrap_or_default();
     while let Some((name, after)) = rest.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"')) {
@@ -387,6 +389,13 @@ mod tests {
         assert_eq!(seen(request), (Some("\"a\"".to_owned()), Some("session/request_permission".to_owned())));
         assert_eq!(seen(r#"{"id":1,"params":{"x":"yy"#).1, Some(String::new()), "no answer has parameters");
         assert_eq!(seen("xxxxx"), (None, None));
+    }
+
+    #[test]
+    fn what_is_no_message_is_shown_without_control_characters() {
+        let stream = Stream::default();
+        note_rubbish("\x1b]0;title\x07hello\r", 1, &stream);
+        assert_eq!(stream.rubbish().as_deref(), Some("\\u{1b}]0;title\\u{7}hello\\r"));
     }
 
     #[tokio::test]

@@ -7,9 +7,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::server::Server;
-use super::servers::Servers;
-use super::translate::{Translated, Translator};
+use super::translation::{Translated, Translator};
+use super::transport::{Server, Servers};
 use crate::agent::{AgentEvent, BlockEnd, BoxFuture, OwnSession, OwnSessions, Past, Restored};
 
 /// Events asked for at once.
@@ -121,7 +120,7 @@ struct Recorded<'a> {
 /// Prompts and events in order; a turn ends where the next prompt begins.
 fn past(events: Vec<Box<RawValue>>) -> Vec<Past> {
     let mut translator = Translator::default();
-    let mut past = Vec::new();
+    let (mut past, mut translated) = (Vec::new(), Vec::new());
     for raw in events {
         let prompt = serde_json::from_str::<Recorded<'_>>(raw.get())
             .ok()
@@ -134,10 +133,11 @@ fn past(events: Vec<Box<RawValue>>) -> Vec<Past> {
             past.push(Past::Prompt(prompt));
             continue;
         }
-        if let Some((id, content)) = Translator::recorded_reasoning(&raw) {
+        if let Some((id, content)) = Translator::recorded_reasoning(raw.get()) {
             past.push(Past::Event(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content })));
         }
-        for translated in translator.translate(&raw) {
+        translator.translate_text(raw.get(), &mut translated);
+        for translated in translated.drain(..) {
             // Figures of the past are not spent again, and what was asked then cannot be answered now.
             if let Translated::Event(event) = translated
                 && !matches!(

@@ -1,4 +1,7 @@
 //! One Copilot session: commands in, events out.
+//!
+//! The link waits for nobody: it always takes what the program says, and keeps for the session what that has not taken
+//! yet. A session that falls too far behind has its turn interrupted and continued, and no other session notices.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,19 +14,27 @@ use serde_json::{Value, json};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use super::provider::Router;
-use super::questions::{Question, Reply};
-use super::server::plain;
-use super::servers::{Lease, Servers};
-use super::tap::{FromProgram, Queue};
-use super::translate::{Translated, Translator};
+use super::account::Router;
+use super::outbox::{NobodyListens, Outbox, Refused};
+use super::translation::{Question, Reply, Translated, Translator};
+use super::transport::{FromProgram, Lease, Queue, Servers, plain};
 use super::{LOGIN_HINT, TITLE, parameters};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};
 use crate::model::{BackgroundTask, ErrorClass, NoticeKind, PromptId};
+use crate::process::printable;
 
 /// How long the program may take to let go of a session.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(2);
+/// How long a program may take to say that a turn it was told to stop is over. It says nothing where the turn was over
+/// already.
+const STOPPED_WITHIN: Duration = Duration::from_secs(10);
+/// How often one turn is continued for a session that falls behind again and again.
+const CONTINUED_AT_MOST: u32 = 3;
+/// Messages that are read between two looks at everything else.
+pub(super) const AT_ONCE: usize = 64;
+const CONTINUE: &str = "Your last reply was cut off because its reader could not keep up. Continue where you stopped; \
+    do not repeat what you have already done or said.";
 
 pub(super) struct Link {
     pub lease: Lease,
@@ -32,8 +43,15 @@ pub(super) struct Link {
     pub router: Router,
     /// Changes when somebody has logged in or out; `None` for a session that needs no login.
     pub logins: Option<watch::Receiver<u64>>,
-    pub events: mpsc::Sender<AgentEvent>,
+    pub outbox: Outbox,
     pub incoming: Queue,
+    pub pace: Pace,
+    /// A prompt was sent, and its turn is not over.
+    pub is_working: bool,
+    /// How often the turn was continued.
+    pub times_continued: u32,
+    /// Empty between two messages; kept for its memory.
+    pub translated: Vec<Translated>,
     pub translator: Translator,
     /// Questions of the program that wait for an answer, by our id for them.
     pub questions: HashMap<String, Question>,
@@ -53,8 +71,26 @@ pub(super) enum TasksAsked {
     YesAndAgain,
 }
 
-/// The session no longer listens.
-struct NobodyListens;
+/// Whether the session keeps up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Pace {
+    #[default]
+    KeepsUp,
+    /// The program was told to stop the turn. What it says of its work is dropped.
+    Stopping(Then),
+    /// The turn is stopped, and continues when the session has taken everything.
+    Stopped,
+    /// There was no turn to stop. What the program says of its work is dropped until the session has taken everything.
+    Skipping,
+}
+
+/// What follows when a turn has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Then {
+    Continue,
+    /// Somebody interrupted the turn meanwhile.
+    End,
+}
 
 /// What comes of a call.
 enum Outcome {
@@ -66,6 +102,8 @@ enum Outcome {
     SteerRefused { prompt: PromptId, reason: String },
     /// Something else was not done.
     Refused(String),
+    /// The turn that was stopped for a session that fell behind is over by now; how often it had been continued then.
+    Stopped { time: u32 },
     /// What runs on the side, if the program says.
     Tasks(Option<Vec<BackgroundTask>>),
 }
@@ -82,17 +120,27 @@ impl Link {
                 message = self.incoming.recv() => {
                     let Some(message) = message else {
                         let reason = format!("Copilot is gone: {}", self.lease.server.last_words());
-                        let _ = self.events.send(AgentEvent::Gone { reason }).await;
+                        // Whoever waits for the rest gets it, and then this.
+                        let _ = self.outbox.push(AgentEvent::Gone { reason });
+                        tokio::select! {
+                            _ = self.outbox.drain() => {}
+                            () = cancelled.cancelled() => {}
+                        }
                         return;
                     };
-                    self.hear(message, &mut calls).await
+                    self.hear_all(message, &mut calls).await
                 }
                 command = commands.recv() => match command {
-                    Some(command) => { self.obey(command, &mut calls).await; Ok(()) }
+                    Some(command) => self.obey(command, &mut calls),
                     None => break,
                 },
-                Some(outcome) = calls.next() => self.report(outcome, &mut calls).await,
-                () = changed(self.logins.as_mut()) => self.tell(AgentEvent::Outdated).await,
+                Some(outcome) = calls.next() => self.report(outcome, &mut calls),
+                room = self.outbox.room() => room.and_then(|()| self.outbox.hand_over()),
+                taken = self.outbox.emptied(), if self.waits_for_session() => match taken {
+                    Ok(()) => { self.caught_up(&mut calls); Ok(()) }
+                    Err(nobody) => Err(nobody),
+                },
+                () = changed(self.logins.as_mut()) => self.tell(AgentEvent::Outdated, &mut calls),
             };
             if heard.is_err() {
                 break;
@@ -101,26 +149,157 @@ impl Link {
         self.say_goodbye().await;
     }
 
+    /// Takes a message and those that wait behind it, up to a number, because a look at everything else has its price.
+    async fn hear_all(&mut self, first: FromProgram, calls: &mut Calls) -> Result<(), NobodyListens> {
+        let mut next = Some(first);
+        for _ in 0..AT_ONCE {
+            let Some(message) = next else { return Ok(()) };
+            self.hear(message, calls).await?;
+            next = self.incoming.try_recv();
+        }
+        if let Some(message) = next {
+            self.hear(message, calls).await?;
+        }
+        // Others have work to do as well.
+        tokio::task::yield_now().await;
+        Ok(())
+    }
+
     async fn hear(&mut self, message: FromProgram, calls: &mut Calls) -> Result<(), NobodyListens> {
         match message {
-            FromProgram::Event(raw) => {
-                for translated in self.translator.translate(&raw) {
+            FromProgram::Event(message) => {
+                let mut translated = std::mem::take(&mut self.translated);
+                match message.event() {
+                    Some(event) => self.translator.translate(&event, &mut translated),
+                    None => self.translator.translate_text(&message.text(), &mut translated),
+                }
+                for translated in translated.drain(..) {
                     match translated {
                         Translated::Event(AgentEvent::TurnFailed { failure }) => {
                             let failure = self.about_login(failure).await;
-                            self.tell(AgentEvent::TurnFailed { failure }).await?;
+                            self.tell(AgentEvent::TurnFailed { failure }, calls)?;
                         }
-                        Translated::Event(event) => self.tell(event).await?,
+                        Translated::Event(event) => self.tell(event, calls)?,
                         Translated::Asked { id, question, body } => {
                             self.questions.insert(id.clone(), question);
-                            self.tell(AgentEvent::RequestMade { agent_request_id: id, body }).await?;
+                            self.tell(AgentEvent::RequestMade { agent_request_id: id, body }, calls)?;
                         }
                         Translated::TasksChanged => self.ask_for_tasks(calls),
                     }
                 }
+                self.translated = translated;
                 Ok(())
             }
-            FromProgram::Request { id, method, params } => self.ask(id, &method, &params).await,
+            FromProgram::Request { id, method, params } => self.ask(id, method, &params, calls),
+            FromProgram::Dropped => self.fall_behind(calls),
+        }
+    }
+
+    /// Passes an event on, unless the session is too far behind.
+    fn tell(&mut self, event: AgentEvent, calls: &mut Calls) -> Result<(), NobodyListens> {
+        if matches!((self.pace, &event), (Pace::Stopping(_), AgentEvent::TurnFailed { .. })) {
+            // It ended by itself, and nothing is left to continue.
+            self.pace = Pace::Stopping(Then::End);
+        }
+        if self.pace != Pace::KeepsUp && is_of_turn(&event) {
+            return match event {
+                AgentEvent::Idle => self.stopped(calls),
+                // Outside a turn nothing is aborted, so the program waits for an answer.
+                AgentEvent::RequestMade { .. } if self.pace == Pace::Skipping => {
+                    self.outbox.push(event).map_err(|_| NobodyListens)
+                }
+                AgentEvent::RequestMade { agent_request_id, .. } => {
+                    if let Some(question) = self.questions.remove(&agent_request_id) {
+                        self.reply(&question, QuestionAnswer::Nobody, calls);
+                    }
+                    Ok(())
+                }
+                _ => Ok(()),
+            };
+        }
+        if matches!(event, AgentEvent::Idle) {
+            self.is_working = false;
+        }
+        match self.outbox.push(event) {
+            Ok(()) => Ok(()),
+            Err(Refused::TooFarBehind) => self.fall_behind(calls),
+            Err(Refused::NobodyListens) => Err(NobodyListens),
+        }
+    }
+
+    /// Stops the turn of a session that does not keep up, which is the only way to make the program say less: it shares
+    /// its output with other sessions.
+    fn fall_behind(&mut self, calls: &mut Calls) -> Result<(), NobodyListens> {
+        if self.pace != Pace::KeepsUp {
+            return Ok(());
+        }
+        let waiting = self.outbox.bytes();
+        tracing::warn!(session = %self.session, waiting, "a session does not keep up with its agent");
+        if self.is_working {
+            self.pace = Pace::Stopping(Then::Continue);
+            self.withdraw_questions(calls);
+            let (client, params) = (self.lease.server.client.clone(), json!({ "sessionId": self.session }));
+            let time = self.times_continued;
+            calls.push(Box::pin(async move {
+                if let Err(error) = client.call("session.abort", Some(params)).await {
+                    tracing::warn!(%error, "copilot did not stop a turn");
+                }
+                tokio::time::sleep(STOPPED_WITHIN).await;
+                Outcome::Stopped { time }
+            }));
+        } else {
+            self.pace = Pace::Skipping;
+        }
+        self.outbox.push(AgentEvent::FellBehind { waiting }).map_err(|_| NobodyListens)
+    }
+
+    /// Whoever is asked something gives no answer any more, so the program must not wait for one.
+    fn withdraw_questions(&mut self, calls: &mut Calls) {
+        let waiting: Vec<Question> = self.questions.drain().map(|(_, question)| question).collect();
+        for question in waiting {
+            self.reply(&question, QuestionAnswer::Nobody, calls);
+        }
+    }
+
+    /// The program has stopped.
+    fn stopped(&mut self, calls: &mut Calls) -> Result<(), NobodyListens> {
+        // What was begun was dropped.
+        drop(self.translator.left_open());
+        match self.pace {
+            Pace::Stopping(Then::Continue) if self.times_continued < CONTINUED_AT_MOST => {
+                self.pace = Pace::Stopped;
+                Ok(())
+            }
+            Pace::Stopping(Then::Continue) => {
+                let message = format!(
+                    "The turn was ended because the session did not keep up with Copilot, although it was continued \
+                     {CONTINUED_AT_MOST} times"
+                );
+                self.pace = Pace::KeepsUp;
+                self.tell(
+                    AgentEvent::TurnFailed { failure: Failure::with_message(ErrorClass::Timeout, &message) },
+                    calls,
+                )?;
+                self.tell(AgentEvent::Idle, calls)
+            }
+            Pace::Stopping(Then::End) => {
+                self.pace = Pace::KeepsUp;
+                self.tell(AgentEvent::Idle, calls)
+            }
+            Pace::Stopped | Pace::Skipping | Pace::KeepsUp => Ok(()),
+        }
+    }
+
+    fn waits_for_session(&self) -> bool {
+        matches!(self.pace, Pace::Stopped | Pace::Skipping)
+    }
+
+    /// The session has taken everything.
+    fn caught_up(&mut self, calls: &mut Calls) {
+        if std::mem::take(&mut self.pace) == Pace::Stopped {
+            self.times_continued += 1;
+            let params = parameters::prompt(&self.session, CONTINUE, &[], None);
+            self.call(calls, "session.send", params, Outcome::PromptRefused);
         }
     }
 
@@ -134,7 +313,13 @@ impl Link {
         Failure { message, ..failure }.that_wants_login()
     }
 
-    async fn ask(&mut self, id: Box<RawValue>, method: &str, params: &RawValue) -> Result<(), NobodyListens> {
+    fn ask(
+        &mut self,
+        id: Box<RawValue>,
+        method: &str,
+        params: &RawValue,
+        calls: &mut Calls,
+    ) -> Result<(), NobodyListens> {
         tracing::debug!(session = %self.session, method, "copilot asks");
         let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
         let agent_request_id = format!("question-{}", id.get().trim_matches('"'));
@@ -143,12 +328,14 @@ impl Link {
             return Ok(());
         };
         self.questions.insert(agent_request_id.clone(), question);
-        self.tell(AgentEvent::RequestMade { agent_request_id, body }).await
+        self.tell(AgentEvent::RequestMade { agent_request_id, body }, calls)
     }
 
-    async fn obey(&mut self, command: AgentCommand, calls: &mut Calls) {
+    fn obey(&mut self, command: AgentCommand, calls: &mut Calls) -> Result<(), NobodyListens> {
         match command {
             AgentCommand::Prompt { text, attachments, .. } => {
+                self.is_working = true;
+                self.times_continued = 0;
                 let params = parameters::prompt(&self.session, &text, &attachments, None);
                 self.call(calls, "session.send", params, Outcome::PromptRefused);
             }
@@ -157,18 +344,22 @@ impl Link {
                 self.call(calls, "session.send", params, move |reason| Outcome::SteerRefused { prompt, reason });
             }
             AgentCommand::Interrupt => {
-                // Whoever is asked something gets no answer any more, so the program must not wait for one.
-                let waiting: Vec<Question> = self.questions.drain().map(|(_, question)| question).collect();
-                for question in waiting {
-                    self.reply(&question, QuestionAnswer::Nobody, calls).await;
+                match self.pace {
+                    Pace::Stopping(_) => self.pace = Pace::Stopping(Then::End),
+                    Pace::Stopped => {
+                        // Nothing runs that could be stopped.
+                        self.pace = Pace::KeepsUp;
+                        return self.tell(AgentEvent::Idle, calls);
+                    }
+                    Pace::KeepsUp | Pace::Skipping => {}
                 }
+                self.withdraw_questions(calls);
                 self.call(calls, "session.abort", json!({ "sessionId": self.session }), Outcome::Refused);
             }
             AgentCommand::Configure { model, effort } => {
                 let Some(model) = self.router.switched_to(&model) else {
                     // A session keeps the provider that it was opened with.
-                    let _ = self.tell(AgentEvent::Outdated).await;
-                    return;
+                    return self.tell(AgentEvent::Outdated, calls);
                 };
                 let mut params = json!({ "sessionId": self.session, "modelId": model });
                 if let Some(effort) = effort {
@@ -176,13 +367,14 @@ impl Link {
                 }
                 self.call(calls, "session.model.switchTo", params, Outcome::Refused);
             }
-            AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, answer, calls).await,
+            AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, answer, calls),
             // It asks each time, and the session answers.
             AgentCommand::Permit(_) => {}
         }
+        Ok(())
     }
 
-    async fn answer(&mut self, request: &str, answer: RequestAnswer, calls: &mut Calls) {
+    fn answer(&mut self, request: &str, answer: RequestAnswer, calls: &mut Calls) {
         match answer {
             RequestAnswer::Permission { decision, feedback } => {
                 let result = if decision.allows() {
@@ -196,15 +388,21 @@ impl Link {
             }
             RequestAnswer::Question(answer) => {
                 if let Some(question) = self.questions.remove(request) {
-                    self.reply(&question, answer, calls).await;
+                    self.reply(&question, answer, calls);
                 }
             }
         }
     }
 
-    async fn reply(&self, question: &Question, answer: QuestionAnswer, calls: &mut Calls) {
+    fn reply(&self, question: &Question, answer: QuestionAnswer, calls: &mut Calls) {
         match (question.reply(&self.session, answer), question.request()) {
-            (Reply::Result(result), Some(id)) => self.lease.server.tap.answer(id, &result).await,
+            (Reply::Result(result), Some(id)) => {
+                let (server, id) = (Arc::clone(&self.lease.server), id.to_owned());
+                calls.push(Box::pin(async move {
+                    server.tap.answer(&id, &result).await;
+                    Outcome::Done
+                }));
+            }
             (Reply::Call(method, params), _) => self.call(calls, method, params, Outcome::Refused),
             (Reply::Result(_), None) => {}
         }
@@ -223,8 +421,9 @@ impl Link {
             match client.call(method, Some(params)).await {
                 Ok(_) => Outcome::Done,
                 Err(error) => {
-                    tracing::warn!(method, %error, "copilot refused a call");
-                    failed(plain(&error.to_string()))
+                    let reason = plain(&error.to_string());
+                    tracing::warn!(method, error = %printable(&reason), "copilot refused a call");
+                    failed(reason)
                 }
             }
         }));
@@ -249,9 +448,11 @@ impl Link {
         }));
     }
 
-    async fn report(&mut self, outcome: Outcome, calls: &mut Calls) -> Result<(), NobodyListens> {
+    fn report(&mut self, outcome: Outcome, calls: &mut Calls) -> Result<(), NobodyListens> {
         match outcome {
             Outcome::Done => Ok(()),
+            // Another turn may have been stopped since.
+            Outcome::Stopped { time } if time != self.times_continued => Ok(()),
             // A program that is gone has refused nothing; its end is told next.
             Outcome::PromptRefused(_) | Outcome::SteerRefused { .. } | Outcome::Refused(_)
                 if !self.lease.server.is_alive() =>
@@ -260,13 +461,14 @@ impl Link {
             }
             Outcome::PromptRefused(error) => {
                 let failure = classify(TITLE, &format!("Copilot did not take the prompt: {error}"), None);
-                self.tell(AgentEvent::TurnFailed { failure }).await?;
-                self.tell(AgentEvent::Idle).await
+                self.tell(AgentEvent::TurnFailed { failure }, calls)?;
+                self.tell(AgentEvent::Idle, calls)
             }
-            Outcome::SteerRefused { prompt, reason } => self.tell(AgentEvent::SteerRefused { prompt, reason }).await,
+            Outcome::SteerRefused { prompt, reason } => self.tell(AgentEvent::SteerRefused { prompt, reason }, calls),
+            Outcome::Stopped { .. } => self.stopped(calls),
             Outcome::Refused(error) => {
                 let message = format!("Copilot refused: {error}");
-                self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
+                self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }, calls)
             }
             Outcome::Tasks(tasks) => {
                 if std::mem::take(&mut self.tasks_asked) == TasksAsked::YesAndAgain {
@@ -275,16 +477,12 @@ impl Link {
                 match tasks {
                     Some(tasks) if tasks != self.tasks => {
                         self.tasks.clone_from(&tasks);
-                        self.tell(AgentEvent::BackgroundTasks(tasks)).await
+                        self.tell(AgentEvent::BackgroundTasks(tasks), calls)
                     }
                     _ => Ok(()),
                 }
             }
         }
-    }
-
-    async fn tell(&self, event: AgentEvent) -> Result<(), NobodyListens> {
-        self.events.send(event).await.map_err(|_| NobodyListens)
     }
 
     /// Ends a running turn and detaches; the program keeps the session on disk.
@@ -306,6 +504,23 @@ impl Link {
             tracing::warn!(session = %self.session, "copilot did not let go of a session in time");
         }
     }
+}
+
+/// Whether an event is of the work that a turn does: worthless without the parts of it that were dropped.
+fn is_of_turn(event: &AgentEvent) -> bool {
+    matches!(
+        event,
+        AgentEvent::TurnStarted { .. }
+            | AgentEvent::BlockStarted(_)
+            | AgentEvent::BlockDelta { .. }
+            | AgentEvent::BlockEnded(_)
+            | AgentEvent::BlockDiscarded(_)
+            | AgentEvent::ImageMade { .. }
+            | AgentEvent::PromptGenerated(_)
+            | AgentEvent::RequestMade { .. }
+            | AgentEvent::Unknown { .. }
+            | AgentEvent::Idle
+    )
 }
 
 /// Waits for news, where there may be some.
@@ -332,3 +547,6 @@ fn tasks(listed: &Value) -> Vec<BackgroundTask> {
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,34 +2,25 @@
 //! supervised process.
 //!
 //! The official crate does the handshake and the calls; its event path drops events under a flood, so a tap in front of
-//! it takes every event raw (`tap.rs` says how and why). Permissions and questions are answered by calls of our own, so
+//! it takes every event raw (`transport/tap.rs` says how and why). Permissions and questions are answered by calls of our own, so
 //! the crate's handlers are not used and no event has to reach it.
+//!
+//! `transport` holds the programs and the wire, `translation` reads the messages without I/O, `account` knows logins and
+//! providers; `link` joins the three for one session.
 
-mod authentication;
-mod catalogue;
-mod frames;
+mod account;
 mod history;
 mod link;
-mod login;
-mod models;
-mod notices;
-mod opening;
+mod outbox;
 mod parameters;
-mod permission;
 mod preflight;
 mod program;
-mod provider;
-mod provider_check;
-mod questions;
 pub(in crate::agent) mod recording;
 mod scripted;
-mod seen;
-mod server;
-mod servers;
 mod settings;
-mod tap;
-mod tool_results;
-mod translate;
+mod stream;
+mod translation;
+mod transport;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -42,7 +33,8 @@ use tokio_util::sync::CancellationToken;
 
 pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
 pub use settings::{CopilotSettings, OwnProvider};
-pub(in crate::agent) use translate::Translator;
+pub use stream::{SdkReader, relay};
+pub(in crate::agent) use translation::Translator;
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
@@ -51,14 +43,11 @@ use super::{
 };
 use crate::agent::program::FoundProgram;
 use crate::model::Check;
-use authentication::{Answer, Authentication};
+use account::{Answer, Authentication, DeviceLogin, Models, Route, Router, provider};
 use history::History;
-use link::{Link, TasksAsked};
-use login::DeviceLogin;
-use models::Models;
-use opening::Opening;
-use provider::{Route, Router};
-use servers::Servers;
+use link::{Link, Pace, TasksAsked};
+use outbox::Outbox;
+use transport::{Opening, Server, Servers, SharedPulse, plain};
 
 /// How errors name the agent.
 const TITLE: &str = "Copilot";
@@ -206,10 +195,11 @@ impl Copilot {
         let params = parameters::session(&opening.session, &spec, &route, &self.settings.mcp_servers);
         let opened = tokio::time::timeout(self.settings.hello_within, opening.ask(method, params)).await;
         let (session, server) = (opening.session.clone(), Arc::clone(&opening.lease().server));
+        let pulse = SharedPulse { servers: Arc::clone(&self.servers), server: Arc::clone(&server) };
         let Ok(opened) = opened else {
-            if !server.feel(SIGN_OF_LIFE_WITHIN).await {
-                // Nobody else could use it either.
-                server.cut_off().await;
+            if !pulse.feel(SIGN_OF_LIFE_WITHIN).await {
+                // The next session would wait for it in vain too.
+                pulse.abandon().await;
             }
             let within = humantime::format_duration(self.settings.hello_within);
             return Err(StartError::Temporary(format!("Copilot did not open the session within {within}")));
@@ -238,8 +228,12 @@ impl Copilot {
             session: session.clone(),
             router: Router { settings: Arc::clone(&self.settings), spec, provider: route.provider },
             logins,
-            events,
+            outbox: Outbox::new(events),
             incoming,
+            pace: Pace::default(),
+            is_working: false,
+            times_continued: 0,
+            translated: Vec::new(),
             translator: Translator::in_mode(mode),
             questions: HashMap::new(),
             tasks: Vec::new(),
@@ -247,7 +241,7 @@ impl Copilot {
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
-            .with_pulse(server)
+            .with_pulse(Arc::new(pulse))
             .with_restored(restored))
     }
 
@@ -319,8 +313,8 @@ fn is_among(id: &str, ids: &Value) -> bool {
 }
 
 /// Why a session was not opened, as everybody who waits understands it.
-fn why_not_opened(error: &str, server: &server::Server, spec: &StartSpec) -> StartError {
-    let text = server::plain(error);
+fn why_not_opened(error: &str, server: &Server, spec: &StartSpec) -> StartError {
+    let text = plain(error);
     if !server.is_alive() {
         StartError::Temporary(format!("Copilot ended: {}", server.last_words()))
     } else if ["Not authenticated", "Authentication failed", "authentication"].iter().any(|sign| text.contains(sign)) {

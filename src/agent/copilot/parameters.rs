@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::provider::Route;
+use super::account::Route;
 use crate::agent::{StartSpec, mcp_servers};
 use crate::model::Attachment;
 

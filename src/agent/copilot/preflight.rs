@@ -1,7 +1,8 @@
 //! What can be checked of Copilot before anybody starts a session.
 
+use super::account::provider_check;
 use super::program::INSTALL_COMMAND;
-use super::{Copilot, program, provider_check};
+use super::{Copilot, program};
 use crate::agent::{Freshness, LoginState, Runtime as _};
 use crate::model::Check;
 

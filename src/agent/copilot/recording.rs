@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::translate::Translator;
+use super::translation::Translator;
 use crate::agent::transcript::{EventReader, Recorded, message};
 
 /// Reads a recording.

@@ -185,6 +185,7 @@ impl Listener<'_> {
     /// Lines that are no events go to the log, the first of them also to whoever wonders what is wrong.
     fn note_rubbish(&mut self, line: &str) {
         let beginning: String = line.chars().take(RUBBISH_CHARACTERS).collect();
+        let beginning = crate::process::printable(&beginning).into_owned();
         self.rubbish_lines = self.rubbish_lines.saturating_add(1);
         if self.rubbish_lines <= RUBBISH_LINES_LOGGED {
             let line = crate::model::redact(&beginning);

@@ -152,9 +152,8 @@ async fn found(store: &Store, session: SessionId, seq: Seq, json: &str) -> ApiRe
             let working_directory = working_directory(store, session).await?;
             Some(Found::Permission { kind, detail, working_directory })
         }
-        Callback::EndToolExecution { tool_call_id, result, error } => {
-            let start = Response::beginning_of_tool_start(&tool_call_id);
-            let start = store.last_event_beginning_with(session, seq, &start).await?;
+        Callback::EndToolExecution { result, error, .. } => {
+            let start = store.block_start(session, seq).await?;
             let start = start.as_ref().and_then(|event| Response::from_json(std::str::from_utf8(&event.body).ok()?));
             let (name, arguments) = match start {
                 Some(Response::Callback(Callback::StartToolExecution { tool_name, tool_arguments, .. })) => {

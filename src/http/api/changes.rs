@@ -89,7 +89,7 @@ async fn folder(app: &App, id: &str) -> ApiResult<Result<PathBuf, String>> {
         return Ok(Err("This session has no working directory.".to_owned()));
     };
     // The roots may be other ones than when the session was made.
-    match resolve_working_directory(&folder.to_string_lossy(), &app.sessions().settings().roots).await {
+    match resolve_working_directory(&folder, &app.sessions().settings().roots).await {
         Err(error @ WorkingDirectoryError::NotAllowed(_)) => {
             Err(ApiError::new(StatusCode::FORBIDDEN, working_directory_error(&error), sentence(&error)))
         }

@@ -16,7 +16,9 @@ pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
         "title": profile.title,
         "runtime": profile.runtime,
         "model": profile.model,
-        "workingDirectory": profile.working_directory,
+        // A folder whose name is not UTF-8 is shown as well as it can be; the agent gets the real one.
+        "workingDirectory": profile.working_directory.as_ref().map(|folder| folder.to_string_lossy()),
+        "origin": summary.origin,
         "state": summary.state,
         "createdAt": summary.created_at,
         "updatedAt": summary.updated_at,

@@ -95,7 +95,7 @@ async fn recent(app: &App) -> ApiResult<Vec<String>> {
     let mut recent = Vec::new();
     for folder in app.sessions().store().recent_working_directories(MOST_RECENT).await? {
         // One that is gone, or not allowed any more, is not offered.
-        let allowed = check_working_directory(&folder.to_string_lossy(), &app.sessions().settings().roots).await;
+        let allowed = check_working_directory(&folder, &app.sessions().settings().roots).await;
         if allowed.is_ok() {
             recent.push(shown(&folder));
         }

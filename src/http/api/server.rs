@@ -22,18 +22,26 @@ pub(in crate::http) async fn health(State(app): State<App>, caller: Option<Exten
     if caller.is_none() {
         return Json(json!({ "status": "ok", "service": "flightdeck" }));
     }
-    let health = app.sessions().store().health().borrow().clone();
-    let (status, reason) = match health {
-        StoreHealth::Good => ("ok", None),
-        StoreHealth::Refusing { reason } => ("degraded", Some(reason)),
+    let store = app.sessions().store();
+    // An error means that the writer is gone, which the health says too.
+    let _ = store.probe().await;
+    let health = store.health().borrow().clone();
+    let damage = store.damage();
+    let status = match &health {
+        StoreHealth::Dead { .. } => "failed",
+        StoreHealth::Refusing { .. } => "degraded",
+        StoreHealth::Good if damage.is_some() => "degraded",
+        StoreHealth::Good => "ok",
     };
+    let takes_writes = health == StoreHealth::Good;
+    let reason = health.reason().map(str::to_owned).or(damage);
     Json(json!({
         "status": status,
         "service": "flightdeck",
         "version": env!("CARGO_PKG_VERSION"),
         "uptimeSeconds": app.started().elapsed().as_secs(),
         "readers": app.sessions().reader_count(),
-        "storage": { "takesWrites": reason.is_none(), "reason": reason },
+        "storage": { "takesWrites": takes_writes, "reason": reason },
         "authentication": !app.auth().is_open(),
     }))
 }

@@ -1,16 +1,17 @@
 //! Creating, listing, changing, reopening and deleting sessions.
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::details::{details, permission_policy, summary};
 use super::{session, session_id};
 use crate::http::app::App;
-use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart};
+use crate::http::auth::Caller;
+use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
 use crate::model::{SessionBudget, SessionState};
 use crate::session::{NewSession, SessionUpdate};
@@ -36,6 +37,8 @@ pub(in crate::http) struct CreateBody {
 
 pub(in crate::http) async fn create_session(
     State(app): State<App>,
+    Extension(caller): Extension<Caller>,
+    headers: HeaderMap,
     JsonBody(body): JsonBody<CreateBody>,
 ) -> ApiResult<Response> {
     let new = NewSession {
@@ -48,6 +51,8 @@ pub(in crate::http) async fn create_session(
         system_prompt: body.system_prompt,
         options: body.options,
         budget: body.budget.map(checked_budget).transpose()?.unwrap_or_default(),
+        origin: caller.origin(),
+        idempotency_key: idempotency_key(&headers)?,
     };
     let session = app.sessions().create(new).await?;
     let details = details(&app, session.id()).await?;

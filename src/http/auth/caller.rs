@@ -1,6 +1,6 @@
 //! Who a request comes from.
 
-use crate::model::AnsweredBy;
+use crate::model::{AnsweredBy, SessionOrigin};
 
 /// Somebody who was let in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +17,14 @@ impl Caller {
         match self {
             Self::Page => AnsweredBy::Page,
             Self::Program => AnsweredBy::Api,
+        }
+    }
+
+    /// Who creates the sessions that this caller creates.
+    pub fn origin(self) -> SessionOrigin {
+        match self {
+            Self::Page => SessionOrigin::User,
+            Self::Program => SessionOrigin::Api,
         }
     }
 }

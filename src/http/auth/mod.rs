@@ -45,7 +45,8 @@ impl ServerToken {
         let kept =
             folder.read(DataFolder::TOKEN)?.map(|text| text.trim().to_owned()).filter(|text| secret::is_token(text));
         if let Some(token) = kept {
-            // Not written again: a full disk must not keep the server from starting, because deleting makes room.
+            // Not written again: on a full disk the server must start, so that somebody can make room. The file may
+            // have been made readable for others.
             folder.make_private(DataFolder::TOKEN)?;
             return Ok(Self(token));
         }

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use serde_json::json;
 
 use super::business_error;
 use crate::http::app::App;
+use crate::http::auth::Caller;
 use crate::http::body::{PathPart, TextBody, idempotency_key};
 use crate::http::error::{ApiError, ApiResult, working_directory_error};
 use crate::model::SessionId;
@@ -17,11 +18,19 @@ use crate::session::{CreateError, NewPrompt, NewSession, PromptError, Session, S
 
 pub(in crate::http) async fn start(
     State(app): State<App>,
+    Extension(caller): Extension<Caller>,
     PathPart(model): PathPart<String>,
+    headers: HeaderMap,
     TextBody(working_directory): TextBody,
 ) -> ApiResult<Response> {
     let working_directory = working_directory.trim().to_owned();
-    let new = NewSession { model: Some(model), working_directory, ..NewSession::default() };
+    let new = NewSession {
+        model: Some(model),
+        working_directory,
+        origin: caller.origin(),
+        idempotency_key: idempotency_key(&headers)?,
+        ..NewSession::default()
+    };
     match app.sessions().create(new).await {
         Ok(session) => Ok(Json(json!({ "sessionId": session.id() })).into_response()),
         Err(CreateError::Model(_)) => Ok(business_error("ModelIdNotFound")),

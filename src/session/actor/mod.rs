@@ -1,56 +1,43 @@
-//! The actor of one session: the only one that numbers its events, talks to its agent and changes its record.
+//! The actor of one session: it drives the session's rules.
 //!
-//! Everything a session does goes through [`Actor::run`]: a command, news of the agent, a deadline or news of the
-//! store, one at a time. What a step wrote is handed to the store in one piece before the next step begins.
+//! Everything a session does goes through [`Actor::run`]: it waits for a command, the agent, a deadline or the store,
+//! hands what happened to the machine (`session/machine`), and carries out what the machine asks for. It decides
+//! nothing itself. What a step wrote is handed to the store in one piece before the next step begins.
 
-mod adoption;
-mod agent_events;
 mod command;
-mod connecting;
 mod held;
+mod intake;
 mod journal;
-mod lifecycle;
-mod prompts;
-mod queueing;
-mod requests;
-mod restart;
-mod restoring;
-mod retrying;
-mod silence;
-mod turn;
-mod usage;
+mod link;
+mod outcomes;
+mod outputs;
+mod restore;
 
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 pub(super) use command::{Adoption, Command};
-use connecting::{Link, LinkNews};
 use held::Held;
 use journal::Journal;
-use prompts::PromptQueue;
-use requests::Requests;
-use silence::Silence;
-use turn::Turn;
+use link::{Link, LinkNews};
+use outcomes::Outcomes;
 
-use super::blocks::Blocks;
-use super::bulletin::{Bulletin, BulletinEntry, PendingBrief};
+use super::bulletin::Bulletin;
 use super::day_usage::DayUsage;
 use super::leases::{Lease, Leases};
-use super::slots::{Place, Slot, Slots};
-use super::{SessionLog, SessionSettings};
-use crate::agent::{AgentEvent, BoxFuture, Runtimes};
-use crate::model::{
-    AnsweredBy, BudgetNews, Callback, NoticeKind, PromptId, PromptOutcome, SessionId, SessionProfile, SessionState,
-    ToolImage, TurnId, Usage,
-};
-use crate::store::{Change, Store, StoreHealth, StoredSession};
+use super::machine::{self, Abilities, Context, Input, Machine, Output, Reply};
+use super::slots::{Place, Served, Slot, Slots};
+use super::{SessionLog, SessionSettings, clock};
+use crate::agent::{AgentCommand, AgentEvent, BoxFuture, ProcessUse, Runtimes};
+use crate::model::{Day, Seq, SessionId};
+use crate::store::{Store, StoreHealth, StoredSession};
 
 /// Events numbered and not yet committed beyond which a session's agent waits.
 const WINDOW: u64 = 2_048;
@@ -77,122 +64,70 @@ pub(super) struct Surroundings {
     pub stopping: CancellationToken,
 }
 
-type PendingBriefs = Vec<PendingBrief>;
-
 pub(super) struct Actor {
     id: SessionId,
     around: Arc<Surroundings>,
+    machine: Machine,
     journal: Journal,
-    profile: SessionProfile,
-    state: SessionState,
-    state_detail: Option<String>,
-    agent_session_id: Option<String>,
-    prompts: PromptQueue,
-    turn: Option<Turn>,
-    /// The agent's own turn that is open, and whether its end waits to be written.
-    agent_turn: Option<AgentTurn>,
-    blocks: Blocks,
-    requests: Requests,
+    /// The machine's time is counted from here.
+    began: Instant,
     link: Link,
-    silence: Silence,
     /// The right to drive the agent's own session.
     lease: Option<Lease>,
     /// The right to have a process, where the agent takes one of its own.
     slot: Option<Slot>,
-    /// Where the session stands in line for that.
-    place: Option<Place>,
-    /// What the agent is told of a conversation that it has lost, with the next prompt.
-    recap: Option<String>,
+    /// The queue for a process for the next turn.
+    turn_place: Option<Place>,
     /// Resolves when somebody may have logged in since the agent was last started.
     login_news: Option<BoxFuture<'static, ()>>,
-    /// Why the agent's own session could not be taken up again, until another one is there.
-    lost_session: Option<String>,
-    /// The connection is to be opened anew before the next turn.
-    is_outdated: bool,
-    /// Notices that came before the first prompt.
-    early_notices: Vec<(NoticeKind, String)>,
-    /// What was last said of things that are said once, by kind.
-    told: HashMap<NoticeKind, String>,
-    /// Turns in a row that the agent refused for want of a login.
-    login_refusals: u32,
-    /// Consecutive deaths of the agent without a turn that went well.
-    deaths: u32,
+    probe: Option<BoxFuture<'static, bool>>,
+    /// What the agent is told once everything up to a number is committed.
+    unsent: VecDeque<(Seq, AgentCommand)>,
+    outcomes: Outcomes,
     buffer: Vec<AgentEvent>,
     held: Held,
     stalled_since: Option<Instant>,
     let_go_at: Option<Instant>,
-    outcomes_awaited: HashMap<PromptId, Vec<oneshot::Sender<PromptOutcome>>>,
-    /// Those who waited for a turn that is over, until its end has been handed to the store.
-    outcomes_ready: Vec<(oneshot::Sender<PromptOutcome>, PromptOutcome)>,
-    /// All that the session has cost.
-    usage: Usage,
-    /// Which limits the session has been told of.
-    budget_told: BudgetNews,
-    /// Pictures of tool calls that have not ended.
-    images: HashMap<String, Vec<ToolImage>>,
-}
-
-#[derive(Debug)]
-struct AgentTurn {
-    id: TurnId,
-    /// The agent said that it ended. The end is written right before what follows, so that `onAgentEnd` and `onIdle`
-    /// stand together at the end of a turn.
-    ended: bool,
+    spare: Vec<Output>,
 }
 
 impl Actor {
     pub fn new(around: Arc<Surroundings>, log: Arc<SessionLog>, stored: StoredSession) -> Self {
-        let StoredSession { summary, next_seq, agent_session_id, queued, requests, last_prompt, .. } = stored;
+        let (id, next_seq) = (stored.summary.id, stored.next_seq);
         Self {
-            id: summary.id,
-            journal: Journal::new(summary.id, around.store.clone(), log, next_seq),
+            id,
+            journal: Journal::new(id, around.store.clone(), log, next_seq),
+            machine: Machine::new(stored),
             around,
-            profile: summary.profile,
-            state: summary.state,
-            state_detail: summary.state_detail,
-            agent_session_id,
-            prompts: PromptQueue::new(queued, PromptId::from_number(last_prompt)),
-            turn: None,
-            agent_turn: None,
-            blocks: Blocks::default(),
-            requests: Requests::new(requests),
+            began: Instant::now(),
             link: Link::None,
             lease: None,
             slot: None,
-            place: None,
-            recap: None,
-            lost_session: None,
+            turn_place: None,
             login_news: None,
-            silence: Silence::new(),
-            is_outdated: false,
-            early_notices: Vec::new(),
-            told: HashMap::new(),
-            login_refusals: 0,
-            deaths: 0,
+            probe: None,
+            unsent: VecDeque::new(),
+            outcomes: Outcomes::default(),
             buffer: Vec::new(),
             held: Held::default(),
             stalled_since: None,
             let_go_at: None,
-            outcomes_awaited: HashMap::new(),
-            outcomes_ready: Vec::new(),
-            usage: stored.usage,
-            budget_told: stored.budget_told,
-            images: HashMap::new(),
+            spare: Vec::new(),
         }
     }
 
     /// Obeys until the session is shut down or nobody can command it any more.
     pub async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
         let mut health = self.around.store.health();
+        let mut health_is_known = true;
         let mut head = self.journal.watch();
         let (stopping, broken) = (self.around.stopping.clone(), self.journal.log().broken().clone());
-        self.post();
         loop {
-            self.flush();
+            self.flush().await;
             let full = self.journal.in_flight() >= WINDOW;
             if full {
                 // Nobody listens, so nobody can say that it is quiet.
-                self.silence.ends();
+                self.machine.note_sign(self.began.elapsed());
                 self.stalled_since.get_or_insert_with(Instant::now);
             } else {
                 self.stalled_since = None;
@@ -203,6 +138,8 @@ impl Actor {
             }
             let listens = !full || (self.is_stalled() && self.held.has_room());
             let deadline = self.next_deadline();
+            let could_give_up =
+                self.slot.is_some() && self.with_context(|machine, now| machine.could_give_up_process(now));
             tokio::select! {
                 command = commands.recv() => {
                     let Some(command) = command else { break };
@@ -210,62 +147,96 @@ impl Actor {
                         break;
                     }
                 }
-                news = connecting::next(&mut self.link, &mut self.buffer, EVENTS_PER_STEP), if listens => {
+                news = link::next(&mut self.link, &mut self.buffer, EVENTS_PER_STEP), if listens => {
                     self.on_news(news, full).await;
                 }
-                served = queueing::served(&mut self.place), if self.place.is_some() => self.on_served(served).await,
-                () = self.around.slots.wanted(), if self.could_give_up_slot() => self.give_up_slot().await,
-                lives = self.silence.looked(), if self.silence.is_looked_at() => self.on_looked(lives).await,
-                _ = head.changed(), if full => {}
+                served = link::served(&mut self.turn_place), if self.turn_place.is_some() => {
+                    self.on_turn_served(served).await;
+                }
+                () = self.around.slots.wanted(), if could_give_up => {
+                    tracing::info!(session = %self.id, "an idle agent makes room for another session");
+                    self.drive(Input::ProcessWanted).await;
+                }
+                alive = link::probed(&mut self.probe), if self.machine.is_probing() && self.probe.is_some() => {
+                    self.probe = None;
+                    self.drive(Input::Probed { alive }).await;
+                }
+                () = link::login(&mut self.login_news), if matches!(self.link, Link::AwaitingLogin) => {
+                    self.login_news = None;
+                    self.link = Link::None;
+                    self.drive(Input::LoginChanged).await;
+                }
+                _ = head.changed(), if full || !self.unsent.is_empty() => self.send_committed().await,
                 () = stopping.cancelled() => {
                     self.shut_down().await;
                     break;
                 }
                 () = broken.cancelled() => {
-                    // Nothing that is numbered from here on could be read by anybody. Loaded anew, the session goes
-                    // on from what the store has.
+                    // Nothing that is numbered from here on could be read by anybody. Loaded again, the session
+                    // continues from what the store has.
                     tracing::error!(session = %self.id, "the store rejected events of this session");
                     break;
                 }
                 () = sleep_until(deadline), if deadline.is_some() => self.on_deadline().await,
-                changed = health.changed() => if changed.is_ok() {
-                    let health = health.borrow_and_update().clone();
-                    self.on_store_health(&health).await;
+                changed = health.changed(), if health_is_known => {
+                    // Without a writer there is no more news of it; the server ends.
+                    health_is_known = changed.is_ok();
+                    if health_is_known {
+                        let health = health.borrow_and_update().clone();
+                        self.on_store_health(health).await;
+                    }
                 }
             }
         }
-        self.flush();
-        self.disconnect().await;
+        self.flush().await;
+        self.disconnect(machine::Disconnect::Politely).await;
     }
 
     async fn on_news(&mut self, news: LinkNews, full: bool) {
-        self.silence.ends();
         match news {
             LinkNews::Events => {
                 let mut buffer = std::mem::take(&mut self.buffer);
                 if full {
+                    self.machine.note_sign(self.began.elapsed());
                     self.held.extend(buffer.drain(..));
                 } else {
-                    for event in buffer.drain(..) {
-                        self.on_agent_event(event).await;
-                    }
+                    self.take_in(buffer.drain(..)).await;
                 }
                 self.buffer = buffer;
             }
+            LinkNews::Served(Served::Position(position)) => {
+                let limit = self.around.slots.limit();
+                self.drive(Input::QueuePosition { position, limit }).await;
+            }
+            LinkNews::Served(Served::Slot(slot)) => {
+                self.slot = Some(slot);
+                self.start_agent();
+            }
             LinkNews::Started(outcome) => self.on_started(outcome).await,
-            LinkNews::TryAgain => self.connect(),
             LinkNews::Ended => {
                 self.play_held().await;
-                self.on_agent_lost("the agent ended without a word".to_owned()).await;
+                self.lose("the agent ended without giving a reason".to_owned()).await;
+            }
+        }
+    }
+
+    async fn on_turn_served(&mut self, served: Served) {
+        match served {
+            Served::Position(position) => {
+                let limit = self.around.slots.limit();
+                self.drive(Input::QueuePosition { position, limit }).await;
+            }
+            Served::Slot(slot) => {
+                (self.turn_place, self.slot) = (None, Some(slot));
+                self.drive(Input::TurnSlotGranted).await;
             }
         }
     }
 
     /// Numbers what was held back while the store was slow. Also done before the agent is let go: what it said counts.
     async fn play_held(&mut self) {
-        for event in self.held.take() {
-            self.on_agent_event(event).await;
-        }
+        let held = self.held.take();
+        self.take_in(held.into_iter()).await;
     }
 
     fn is_stalled(&self) -> bool {
@@ -274,87 +245,101 @@ impl Actor {
 
     fn next_deadline(&self) -> Option<Instant> {
         let stall = self.stalled_since.filter(|_| !self.is_stalled()).map(|since| since + STALLED_AFTER);
-        let turn = self.turn.as_ref();
-        let interrupt = turn.and_then(Turn::interrupt_deadline);
-        let attempt = turn.and_then(|turn| turn.attempts.due_at);
-        let late = turn.and_then(|turn| turn.ends_by);
-        [stall, interrupt, attempt, late, self.let_go_at, self.request_deadline(), self.silence_deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        let rules = self.with_context(|machine, now| machine.next_deadline(now)).map(|at| self.began + at);
+        [stall, rules, self.let_go_at].into_iter().flatten().min()
     }
 
     async fn on_deadline(&mut self) {
-        let now = Instant::now();
-        if self.let_go_at.is_some_and(|at| at <= now) {
+        if self.let_go_at.is_some_and(|at| at <= Instant::now()) {
             self.let_go_at = None;
             self.journal.log().let_go();
         }
-        if self.turn.as_ref().and_then(Turn::interrupt_deadline).is_some_and(|at| at <= now) {
-            self.give_up_on_interrupt().await;
+        let is_due = |machine: &Machine, now: &Context<'_>| machine.next_deadline(now).is_some_and(|at| at <= now.now);
+        if self.with_context(is_due) {
+            self.play_held().await;
+            self.drive(Input::Deadline).await;
         }
-        if self.turn.as_ref().and_then(|turn| turn.attempts.due_at).is_some_and(|at| at <= now) {
-            self.try_turn_again();
-        }
-        if self.turn.as_ref().and_then(|turn| turn.ends_by).is_some_and(|at| at <= now) {
-            self.end_late_turn();
-        }
-        if self.silence_deadline().is_some_and(|at| at <= now) {
-            self.look_at_silent_agent();
-        }
-        self.give_up_on_unattended_requests().await;
     }
 
-    /// The disk refuses: a running turn is brought to its end, so that it does not run on unseen.
-    async fn on_store_health(&mut self, health: &StoreHealth) {
+    async fn on_store_health(&mut self, health: StoreHealth) {
         match health {
-            StoreHealth::Refusing { reason } => {
-                self.interrupt_turn(&format!("The turn was ended because {reason}."), AnsweredBy::Storage);
-            }
-            StoreHealth::Good => self.go_on().await,
-        }
-    }
-
-    /// Whether anything may be written to the log: a session's list is empty until its first prompt.
-    fn has_been_prompted(&self) -> bool {
-        self.prompts.last().number() > 0
-    }
-
-    /// Changes the state. The log says so where no other event does: when the session begins or ceases to wait, to
-    /// recover, to stand in line, to need a login or to have failed.
-    fn set_state(&mut self, state: SessionState, detail: Option<String>) {
-        if self.state == state && self.state_detail == detail {
-            return;
-        }
-        let is_told = |state, detail: Option<&String>| match state {
-            SessionState::Waiting | SessionState::Recovering | SessionState::NeedsLogin | SessionState::Failed => true,
-            // In a line, which may take long.
-            SessionState::Starting => detail.is_some(),
-            SessionState::Ready | SessionState::Working | SessionState::Closed => false,
+            StoreHealth::Refusing { reason } => self.drive(Input::StoreRefuses(reason)).await,
+            StoreHealth::Good => self.drive(Input::StoreRecovered).await,
+            // The server ends, and the turn with it.
+            StoreHealth::Dead { .. } => None,
         };
-        let is_told = is_told(state, detail.as_ref()) || is_told(self.state, self.state_detail.as_ref());
-        (self.state, self.state_detail) = (state, detail.clone());
-        if self.has_been_prompted() && is_told && state != SessionState::Closed {
-            self.write_state();
+    }
+
+    /// Asks the machine something that depends on the time.
+    fn with_context<T>(&self, ask: impl FnOnce(&Machine, &Context<'_>) -> T) -> T {
+        ask(&self.machine, &self.context(&self.around))
+    }
+
+    fn context<'a>(&self, around: &'a Surroundings) -> Context<'a> {
+        let time = clock::now();
+        let since_began = |moment: Instant| moment.saturating_duration_since(self.began);
+        Context {
+            now: self.began.elapsed(),
+            time,
+            settings: &around.settings,
+            abilities: self.abilities(),
+            day_usage: around.day_usage.of(Day::of(time)),
+            store_refuses: !matches!(*around.store.health().borrow(), StoreHealth::Good),
+            stopping: around.stopping.is_cancelled(),
+            unattended_since: self.journal.log().unattended_since().map(since_began),
+            // Without randomness all sessions come back at the same moment; that is no reason to fail.
+            spread: getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX)),
         }
-        self.journal.change(Change::State(state, detail));
-        self.post();
     }
 
-    fn write_state(&mut self) {
-        let (state, detail) = (self.state.as_str().to_owned(), self.state_detail.clone());
-        self.journal.write(&Callback::StateChanged { state, detail }.into());
+    fn abilities(&self) -> Abilities {
+        let Ok(runtime) = self.around.runtimes.named(&self.machine.profile().runtime) else {
+            return Abilities::default();
+        };
+        let capabilities = runtime.capabilities();
+        Abilities {
+            steering: capabilities.steering,
+            model_switch: capabilities.model_switch,
+            model_retries: capabilities.model_retries,
+            durable_requests: capabilities.durable_requests,
+            permissions: capabilities.permissions,
+            session_resume: capabilities.session_resume,
+            demo: capabilities.demo,
+            process_per_turn: capabilities.processes == ProcessUse::PerTurn,
+        }
     }
 
-    /// Tells the inbox.
-    fn post(&self) {
-        self.around.bulletin.post(BulletinEntry {
-            session_id: self.id,
-            title: self.profile.title.clone(),
-            state: Some(self.state),
-            detail: self.state_detail.clone(),
-            pending: self.requests.briefs(),
-        });
+    /// Hands an input to the machine and carries out what follows. Returns the answer to a command.
+    async fn drive(&mut self, input: Input) -> Option<Reply> {
+        let around = Arc::clone(&self.around);
+        let mut inputs = VecDeque::from([input]);
+        let mut reply = None;
+        while let Some(input) = inputs.pop_front() {
+            let context = self.context(&around);
+            self.machine.step(&context, input);
+            self.carry_out(&mut inputs, &mut reply).await;
+        }
+        self.after_step();
+        reply
+    }
+
+    /// Hands everything that was written to the store, then tells those who waited for the end of a turn.
+    async fn flush(&mut self) {
+        self.machine.flush();
+        self.carry_out(&mut VecDeque::new(), &mut None).await;
+        self.after_step();
+        self.outcomes.announce();
+    }
+
+    fn after_step(&mut self) {
+        if self.machine.has_turn() {
+            self.let_go_at = None;
+        } else if self.outcomes.is_turn_over() {
+            self.let_go_at = Some(Instant::now() + TAIL_LINGERS);
+        }
+        if let Some(entry) = self.machine.take_news() {
+            self.around.bulletin.post(entry);
+        }
     }
 }
 

@@ -13,7 +13,7 @@ fn json(callback: Callback) -> String {
 }
 
 fn end_message(content: String) -> String {
-    json(Callback::EndMessage { message_id: "m".to_owned(), complete_content: content })
+    json(Callback::EndMessage { message_id: "m".to_owned(), complete_content: content, incomplete: false })
 }
 
 async fn written(events: Vec<String>) -> (Server, TestSession, Vec<u64>) {
@@ -48,7 +48,11 @@ async fn scripts_in_every_field_stay_text() {
         end_message(format!(
             "# {EVIL}\n\n```{EVIL}\n{EVIL}\n```\n\n[{EVIL}]({EVIL})\n\n| {EVIL} |\n|---|\n| {EVIL} |\n"
         )),
-        json(Callback::EndReasoning { reasoning_id: EVIL.to_owned(), complete_content: EVIL.to_owned() }),
+        json(Callback::EndReasoning {
+            reasoning_id: EVIL.to_owned(),
+            complete_content: EVIL.to_owned(),
+            incomplete: true,
+        }),
         json(Callback::UserPrompt { prompt_id: PromptId::from_number(1), text: EVIL.to_owned(), queued: false }),
         json(Callback::GeneratedUserPrompt { prompt: EVIL.to_owned() }),
         format!(

@@ -97,3 +97,28 @@ async fn an_output_beyond_what_is_kept_at_all_is_cut_and_the_log_says_so() {
     let message = notice.1["message"].as_str().expect("text");
     assert!(message.contains("400000") && message.contains("limits.blob_bytes"), "{message}");
 }
+
+#[tokio::test]
+async fn a_blob_whose_file_is_gone_or_changed_is_not_served_and_no_path_is_told() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.ask("tool 400000").await;
+    let hash = tool_result(&session).await["contentBlob"].as_str().expect("a hash").to_owned();
+    let file = server.data().join("blobs").join(&hash[..2]).join(&hash);
+    let mut content = std::fs::read(&file).expect("there");
+    content[1000] ^= 1;
+    std::fs::write(&file, &content).expect("written");
+    let changed = session.get(&format!("/blob/{hash}")).await;
+    assert_eq!(changed.error(500), "BlobDamaged");
+    std::fs::remove_file(&file).expect("removed");
+    let gone = session.get(&format!("/blob/{hash}")).await;
+    assert_eq!(gone.error(404), "BlobNotFound");
+    let data = server.data();
+    for reply in [changed, gone] {
+        assert!(!reply.text().contains(data.to_str().expect("UTF-8")), "{}", reply.text());
+    }
+    let end =
+        session.log().await.into_iter().find(|(_, event)| event["callback"] == "onEndToolExecution").expect("one");
+    let shown = session.get(&format!("/block/{}.html", end.0)).await;
+    assert_eq!(shown.status, 200, "the beginning is shown");
+}

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use serde_json::json;
+
 use crate::support::Server;
 
 /// A server that has a session and has ended.
@@ -75,4 +77,28 @@ async fn a_database_of_a_newer_version_is_refused_and_left_as_it_is() {
     fs::write(&database, &whole).expect("restored");
     let server = server.start_again().await;
     assert_eq!(server.http().get("/api/copilot/session/session-1").await.status, 200);
+}
+
+#[tokio::test]
+async fn damage_that_is_found_while_reading_is_in_the_health() {
+    let mut server = Server::start().await;
+    let (session, other) = (server.session().await, server.session().await);
+    other.ask("hello").await;
+    session.ask("tool 200000").await;
+    assert!(server.stop().await);
+    // The newest pages are those of the large output.
+    let database = server.data().join("flightdeck.db");
+    let mut content = fs::read(&database).expect("readable");
+    let pages = content.len() / 4096;
+    content[(pages - 30) * 4096..(pages - 10) * 4096].fill(0xff);
+    fs::write(&database, content).expect("written");
+
+    let server = server.start_again().await;
+    let (session, other) = (session.seen_by(server.http()), other.seen_by(server.http()));
+    assert_eq!(server.http().get("/api/health").await.json()["status"], "ok", "nobody has read it yet");
+    assert_eq!(session.get("/log").await.error(500), "DatabaseDamaged");
+    let health = server.http().get("/api/health").await.json();
+    assert_eq!((&health["status"], &health["storage"]["takesWrites"]), (&json!("degraded"), &json!(true)), "{health}");
+    assert!(health["storage"]["reason"].as_str().is_some_and(|reason| reason.contains("damaged")), "{health}");
+    assert_eq!(other.ask("hello").await["verdict"], "succeeded", "other sessions still work");
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use hyper::Method;
+use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::check_works;
@@ -159,5 +160,47 @@ async fn a_database_that_cannot_be_written_is_refused_and_left_as_it_was() {
         assert_eq!(fs::read(&database).expect("readable"), before);
     }
     let server = server.start_again().await;
+    check_works(&server).await;
+}
+
+#[tokio::test]
+async fn a_second_server_is_refused_even_if_somebody_deleted_the_lock_file() {
+    let server = Server::start().await;
+    fs::remove_file(server.data().join("flightdeck.lock")).expect("removed");
+    let ended = Server::builder().run(server.folder(), &["--port", "0"]).await;
+    check_refused(&ended, &[&server.url, "--data-dir"]);
+    check_works(&server).await;
+}
+
+#[tokio::test]
+async fn a_server_whose_data_folder_is_deleted_refuses_prompts_and_says_so() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.ask("hello").await;
+    let aside = server.folder().join("aside");
+    fs::rename(server.data(), &aside).expect("moved");
+    let health = server.http().get("/api/health").await.json();
+    assert_eq!((&health["status"], &health["storage"]["takesWrites"]), (&json!("degraded"), &json!(false)), "{health}");
+    let reason = health["storage"]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("deleted, moved or replaced"), "{reason}");
+    let refused = session.post("/prompt", json!({ "text": "hello" })).await;
+    assert_eq!(refused.error(507), "StorageFailed");
+    fs::rename(&aside, server.data()).expect("moved back");
+    while session.post("/prompt", json!({ "text": "hello" })).await.status != 200 {}
+    assert_eq!(server.http().get("/api/health").await.json()["status"], "ok");
+}
+
+/// Files that the server writes at its start cannot be written, as on a full disk.
+#[tokio::test]
+async fn a_server_that_cannot_write_its_small_files_starts_again_after_a_crash() {
+    let mut server = Server::start().await;
+    check_works(&server).await;
+    let token = server.token();
+    server.kill().await;
+    for name in ["token.new", "server.json.new"] {
+        fs::create_dir(server.data().join(name)).expect("made");
+    }
+    let server = server.start_again().await;
+    assert_eq!(server.token(), token);
     check_works(&server).await;
 }

@@ -198,3 +198,16 @@ async fn a_full_disk_refuses_prompts_and_the_server_goes_on_by_itself_once_there
     let server = server.restart().await;
     assert_eq!(session.seen_by(server.http()).log().await, log, "nothing was damaged");
 }
+
+#[tokio::test]
+async fn an_answer_that_comes_while_there_is_no_room_gets_the_reason() {
+    let server = Server::builder().config(SMALL_DATABASE).start().await;
+    let (large, asking) = (server.session().await, server.session().await);
+    let request = asking.prompt_and_get_request("permission").await;
+    fill(&server, &large).await;
+    let answer = json!({ "decision": "deny" });
+    check_no_room(&asking.post(&format!("/permission/{request}"), answer.clone()).await);
+    assert_eq!(server.http().send(Method::DELETE, &large.path(""), "").await.status, 204);
+    wait_until_it_works(&server, &asking).await;
+    assert_eq!(asking.post(&format!("/permission/{request}"), answer).await.error(409), "AlreadyAnswered");
+}

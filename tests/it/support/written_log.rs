@@ -1,20 +1,12 @@
 //! Logs that no agent of ours would write, put into the store of a server while it is down.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 
 use flightdeck::model::{Seq, SessionId, Timestamp};
-use flightdeck::store::{Append, Change, CommitObserver, DataFolder, EventRow, Store, StoreError, StoreSettings};
+use flightdeck::store::{Append, Change, DataFolder, EndedBlock, EventRow, Store, StoreSettings};
+use serde_json::Value;
 
 use super::{Server, TestSession};
-
-struct Nobody;
-
-impl CommitObserver for Nobody {
-    fn committed(&self, _: Seq) {}
-    fn rejected(&self, error: &StoreError) {
-        panic!("{error}");
-    }
-}
 
 /// Events, and files that they refer to.
 #[derive(Default)]
@@ -39,13 +31,34 @@ pub async fn write_log(mut server: Server, session: &TestSession, log: WrittenLo
     }
     let first = store.load_session(id).await.expect("read").expect("there").next_seq;
     let time = Timestamp::from_millis(0);
-    let events: Vec<EventRow> =
-        (first..).zip(log.events).map(|(seq, body)| EventRow { seq, time, block: None, body: body.into() }).collect();
+    let events: Vec<EventRow> = (first..)
+        .zip(log.events)
+        .map(|(seq, body)| EventRow { seq, time, block: None, body: body.into(), text: None })
+        .collect();
     let seqs = events.iter().map(|event| event.seq).collect();
-    let observer = Arc::new(Nobody);
-    let append = Append { session: id, time, events, ended_blocks: Vec::new(), changes, observer };
+    let ended_blocks = tool_calls(&events);
+    let append = Append { stream: id.into(), time, events, ended_blocks, changes };
     store.append_checked(append).await.expect("appended");
     store.close().await;
     drop((store, folder));
     (server.start_again().await, seqs)
+}
+
+/// Tool calls that start and end in these events.
+fn tool_calls(events: &[EventRow]) -> Vec<EndedBlock> {
+    let mut starts: HashMap<String, Seq> = HashMap::new();
+    let mut ended = Vec::new();
+    for event in events {
+        let response: Value = serde_json::from_slice(&event.body).unwrap_or_default();
+        let call = response["toolCallId"].as_str().unwrap_or_default().to_owned();
+        match response["callback"].as_str() {
+            Some("onStartToolExecution") => drop(starts.insert(call, event.seq)),
+            Some("onEndToolExecution") => {
+                let start = starts.remove(&call);
+                ended.extend(start.map(|start| EndedBlock { start, end: event.seq, deltas: 0 }));
+            }
+            _ => {}
+        }
+    }
+    ended
 }

@@ -1,0 +1,105 @@
+//! GitHub's own list of models over HTTP, for when the program cannot be asked.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::process::Command;
+
+use crate::agent::Model;
+
+const ANSWER_WITHIN: Duration = Duration::from_secs(10);
+/// How long `gh` may take to hand out its token.
+const GH_WITHIN: Duration = Duration::from_secs(5);
+const LARGEST_ANSWER: u64 = 4 * 1024 * 1024;
+/// Where a token may stand, in the CLI's own order.
+const TOKEN_VARIABLES: [&str; 3] = ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"];
+
+/// The models that the catalogue at `address` lists for whoever the environment's token belongs to.
+pub(in crate::agent::copilot) async fn models(
+    address: &str,
+    environment: &BTreeMap<String, String>,
+) -> Result<Vec<Model>, String> {
+    let token = token(environment).await.ok_or("there is no GitHub token to ask the model catalogue with")?;
+    let at = address.to_owned();
+    let answer = tokio::task::spawn_blocking(move || fetch(&at, &token))
+        .await
+        .map_err(|error| error.to_string())
+        .flatten()
+        .map_err(|error| format!("the model catalogue at {address} did not answer: {error}"))?;
+    Ok(listed(&answer))
+}
+
+async fn token(environment: &BTreeMap<String, String>) -> Option<String> {
+    let given = TOKEN_VARIABLES.iter().find_map(|name| environment.get(*name).filter(|value| !value.is_empty()));
+    if let Some(token) = given {
+        return Some(token.clone());
+    }
+    let mut gh = Command::new(Path::new("gh"));
+    gh.args(["auth", "token"]).env_clear().envs(environment);
+    gh.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);
+    let output = tokio::time::timeout(GH_WITHIN, gh.output()).await.ok()?.ok()?;
+    let token = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+    (output.status.success() && !token.is_empty()).then_some(token)
+}
+
+fn fetch(address: &str, token: &str) -> Result<Value, String> {
+    let agent: ureq::Agent = ureq::Agent::config_builder().timeout_global(Some(ANSWER_WITHIN)).build().into();
+    let mut response = agent
+        .get(address)
+        .header("Authorization", format!("Bearer {token}"))
+        .header("Accept", "application/json")
+        .header("Copilot-Integration-Id", "copilot-developer-cli")
+        .header("User-Agent", concat!("flightdeck/", env!("CARGO_PKG_VERSION")))
+        .call()
+        .map_err(|error| error.to_string())?;
+    let text =
+        response.body_mut().with_config().limit(LARGEST_ANSWER).read_to_string().map_err(|error| error.to_string())?;
+    serde_json::from_str(&text).map_err(|error| format!("it is not JSON: {error}"))
+}
+
+/// Chat models that are enabled or in preview; those that are kept out of pickers are known and not shown.
+fn listed(answer: &Value) -> Vec<Model> {
+    let entries = answer["data"].as_array().or_else(|| answer["models"].as_array());
+    entries
+        .into_iter()
+        .flatten()
+        .filter(|entry| entry["capabilities"]["type"].as_str().is_none_or(|kind| kind == "chat"))
+        .filter(|entry| {
+            let state = entry["policy"]["state"].as_str().unwrap_or("enabled");
+            state == "enabled" || entry["preview"] == Value::Bool(true)
+        })
+        .filter_map(|entry| {
+            let id = entry["id"].as_str()?.to_owned();
+            Some(Model {
+                name: entry["name"].as_str().unwrap_or(&id).to_owned(),
+                multiplier: entry["billing"]["multiplier"].as_f64().unwrap_or(1.0),
+                hidden: entry["model_picker_enabled"] == Value::Bool(false),
+                id,
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chat_models_that_can_be_used_are_kept() {
+        let models = listed(&serde_json::json!({ "data": [
+            { "id": "a", "name": "A", "capabilities": { "type": "chat" }, "billing": { "multiplier": 0.33 } },
+            { "id": "b", "capabilities": { "type": "embeddings" } },
+            { "id": "c", "capabilities": { "type": "chat" }, "policy": { "state": "disabled" } },
+            { "id": "d", "capabilities": { "type": "chat" }, "policy": { "state": "disabled" }, "preview": true },
+            { "id": "e", "capabilities": { "type": "chat" }, "model_picker_enabled": false },
+        ] }));
+        let seen: Vec<(&str, &str, f64, bool)> = models
+            .iter()
+            .map(|model| (model.id.as_str(), model.name.as_str(), model.multiplier, model.hidden))
+            .collect();
+        assert_eq!(seen, [("a", "A", 0.33, false), ("d", "d", 1.0, false), ("e", "e", 1.0, true)]);
+    }
+}

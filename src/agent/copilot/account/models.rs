@@ -1,0 +1,157 @@
+//! The models to offer: those of the user's own providers, then GitHub's, asked of the program, else of the catalogue,
+//! else the configured ones.
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::authentication::{Answer, Authentication};
+use super::{catalogue, provider};
+use crate::agent::copilot::LOGIN_HINT;
+use crate::agent::copilot::settings::CopilotSettings;
+use crate::agent::copilot::transport::Servers;
+use crate::agent::{Freshness, Model, ModelList, json_file};
+
+/// How long a list, or the reason that there is none, is good.
+const GOOD_FOR: Duration = Duration::from_hours(1);
+/// The form of the file; one of another form is forgotten.
+const VERSION: u32 = 1;
+
+/// GitHub's models as they were last listed, or why not.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Listed {
+    version: u32,
+    /// In seconds since 1970.
+    at: u64,
+    /// Who was logged in, or that nobody was.
+    who: String,
+    models: Result<Vec<Model>, String>,
+}
+
+pub(in crate::agent::copilot) struct Models {
+    settings: CopilotSettings,
+    file: Option<PathBuf>,
+    listed: Mutex<Option<Listed>>,
+}
+
+impl Models {
+    pub fn new(settings: CopilotSettings) -> Self {
+        let file = settings.data_folder.as_ref().map(|folder| folder.join("cache").join("copilot-models.json"));
+        let listed = file.as_ref().and_then(|file| json_file::read::<Listed>(file));
+        Self { settings, file, listed: Mutex::new(listed.filter(|listed| listed.version == VERSION)) }
+    }
+
+    /// All there are to offer.
+    pub async fn list(&self, servers: &Servers, authentication: &Authentication, freshness: Freshness) -> ModelList {
+        let mut models: Vec<Model> = Vec::new();
+        for (name, provider) in &self.settings.providers {
+            models.extend(provider.models.iter().map(|model| Model {
+                name: format!("{model} ({name})"),
+                id: format!("{name}/{model}"),
+                multiplier: 0.0,
+                hidden: false,
+            }));
+        }
+        let environment = &self.settings.environment;
+        if provider::from_environment(environment).is_some() {
+            models.extend(self.settings.models.iter().map(|id| plain(id)));
+            return match environment.get("COPILOT_MODEL").filter(|model| !model.is_empty()) {
+                Some(model) => {
+                    models.insert(0, plain(model));
+                    ModelList::known(models)
+                }
+                None => ModelList { models, incomplete: Some("COPILOT_MODEL is not set".to_owned()) },
+            };
+        }
+        match self.of_github(servers, authentication, freshness).await {
+            Ok(of_github) => {
+                models.extend(of_github);
+                ModelList::known(models)
+            }
+            Err(reason) => {
+                models.extend(self.settings.models.iter().map(|id| plain(id)));
+                ModelList { models, incomplete: Some(reason) }
+            }
+        }
+    }
+
+    async fn of_github(
+        &self,
+        servers: &Servers,
+        authentication: &Authentication,
+        freshness: Freshness,
+    ) -> Result<Vec<Model>, String> {
+        let answer = match freshness {
+            Freshness::Recent => authentication.recent(servers).await,
+            Freshness::Now => authentication.ask(servers).await,
+        };
+        let who = match &answer {
+            Answer::LoggedIn { who } => format!("logged in as {}", who.as_deref().unwrap_or("somebody")),
+            Answer::LoggedOut => "logged out".to_owned(),
+            Answer::Unknown(_) => String::new(),
+        };
+        let known = self.listed.lock().clone();
+        let is_good = |listed: &Listed| listed.who == who && now().saturating_sub(listed.at) < GOOD_FOR.as_secs();
+        if let Some(listed) = known.filter(|listed| freshness == Freshness::Recent && is_good(listed)) {
+            return listed.models;
+        }
+        let asked = match answer {
+            Answer::LoggedIn { .. } => ask_program(servers).await,
+            Answer::LoggedOut => Err(LOGIN_HINT.to_owned()),
+            Answer::Unknown(reason) => Err(reason),
+        };
+        let models = match asked {
+            Ok(models) => Ok(models),
+            Err(reason) => match catalogue::models(&self.settings.catalogue, &self.settings.environment).await {
+                Ok(models) => Ok(models),
+                Err(more) => {
+                    tracing::debug!(%reason, catalogue = %more, "there is no list of models");
+                    Err(reason)
+                }
+            },
+        };
+        // Why the program could not be asked may change at any moment.
+        if !who.is_empty() {
+            self.remember(who, models.clone());
+        }
+        models
+    }
+
+    fn remember(&self, who: String, models: Result<Vec<Model>, String>) {
+        let listed = Listed { version: VERSION, at: now(), who, models };
+        if let Some(file) = &self.file
+            && let Err(error) = json_file::write(file, &listed)
+        {
+            tracing::warn!(%error, file = %file.display(), "the list of models could not be kept");
+        }
+        *self.listed.lock() = Some(listed);
+    }
+}
+
+async fn ask_program(servers: &Servers) -> Result<Vec<Model>, String> {
+    let server = servers.get().await.map_err(|error| error.to_string())?;
+    let listed = server.ask("models.list").await?;
+    let entries = listed["models"].as_array().ok_or("Copilot gave no list of models")?;
+    Ok(entries.iter().filter_map(model).collect())
+}
+
+fn model(entry: &Value) -> Option<Model> {
+    let id = entry["id"].as_str()?.to_owned();
+    Some(Model {
+        name: entry["name"].as_str().unwrap_or(&id).to_owned(),
+        multiplier: entry["billing"]["multiplier"].as_f64().unwrap_or(1.0),
+        hidden: entry["policy"]["state"].as_str() == Some("disabled"),
+        id,
+    })
+}
+
+fn plain(id: &str) -> Model {
+    Model { name: id.to_owned(), id: id.to_owned(), multiplier: 1.0, hidden: false }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default()
+}

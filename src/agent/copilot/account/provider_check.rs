@@ -1,0 +1,70 @@
+//! Whether the models of the user's own can be reached.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::provider;
+use crate::agent::copilot::settings::CopilotSettings;
+use crate::model::{Check, redact};
+
+const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// A line for the environment's provider and for each configured one.
+pub(in crate::agent::copilot) async fn checks(settings: &CopilotSettings) -> Vec<Check> {
+    let of_environment = provider::from_environment(&settings.environment).map(|value| ("of the environment", value));
+    let configured = settings.providers.iter().map(|(name, provider)| (name.as_str(), provider.value.clone()));
+    let asked = of_environment.into_iter().chain(configured).map(|(name, provider)| async move {
+        let name = format!("copilot: provider {name}");
+        match tokio::task::spawn_blocking(move || check(&name, &provider)).await {
+            Ok(check) => check,
+            Err(error) => Check::warning("copilot: provider", error.to_string(), "report this"),
+        }
+    });
+    futures_util::future::join_all(asked).await
+}
+
+/// Any answer shows that somebody is there; what a key is worth is known by the answer's status.
+fn check(name: &str, provider: &Value) -> Check {
+    let base = provider["baseUrl"].as_str().unwrap_or_default().trim_end_matches('/');
+    let shown = redact(base).into_owned();
+    let agent: ureq::Agent =
+        ureq::Agent::config_builder().timeout_global(Some(ANSWER_WITHIN)).http_status_as_error(false).build().into();
+    match request(&agent, base, provider).call() {
+        Ok(answer) if matches!(answer.status().as_u16(), 401 | 403) => Check::warning(
+            name,
+            format!("{shown} does not accept the key ({})", answer.status()),
+            "check api_key or the variable of api_key_variable",
+        ),
+        Ok(answer) if answer.status().is_server_error() => {
+            Check::warning(name, format!("{shown} answers {}", answer.status()), "look at that server")
+        }
+        Ok(_) => Check::ok(name, format!("{shown} answers")),
+        Err(error) => Check::warning(
+            name,
+            format!("{shown} cannot be reached: {}", redact(&error.to_string())),
+            "check base_url, and whether that server runs",
+        ),
+    }
+}
+
+/// The list of models, as each kind of service has it.
+fn request(agent: &ureq::Agent, base: &str, provider: &Value) -> ureq::RequestBuilder<ureq::typestate::WithoutBody> {
+    let key = provider["apiKey"].as_str();
+    let mut request = match provider["type"].as_str() {
+        Some("anthropic") => agent.get(format!("{base}/v1/models")).header("anthropic-version", "2023-06-01"),
+        Some("azure") => agent.get(base),
+        _ => agent.get(format!("{base}/models")),
+    };
+    request = match (provider["type"].as_str(), key, provider["bearerToken"].as_str()) {
+        (_, _, Some(token)) => request.header("Authorization", format!("Bearer {token}")),
+        (Some("anthropic"), Some(key), None) => request.header("x-api-key", key),
+        (Some("azure"), Some(key), None) => request.header("api-key", key),
+        (_, Some(key), None) => request.header("Authorization", format!("Bearer {key}")),
+        (_, None, None) => request,
+    };
+    for (header, value) in provider["headers"].as_object().into_iter().flatten() {
+        request = request.header(header, value.as_str().unwrap_or_default());
+    }
+    request
+}

@@ -1,0 +1,60 @@
+//! Permission requests, in one line and in full.
+
+use serde_json::Value;
+
+use crate::model::RequestBody;
+
+/// Its fields differ by kind; what names the action comes first.
+pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
+    let kind = text(request, "kind").unwrap_or_else(|| "unknown".to_owned());
+    let detail = ["fullCommandText", "diff", "url", "fileName", "path"]
+        .iter()
+        .find_map(|name| text(request, name))
+        .or_else(|| text(request, "toolName").map(|tool| call(&tool, &request["args"])))
+        .unwrap_or_else(|| format!("{request:#}"));
+    let subject = ["fileName", "path", "url", "toolName"].iter().find_map(|name| text(request, name));
+    let title =
+        text(request, "intention").or(subject).unwrap_or_else(|| detail.lines().next().unwrap_or_default().to_owned());
+    let tool = match text(request, "toolName") {
+        Some(name) if kind == "mcp" || kind == "custom-tool" => name,
+        _ => kind.clone(),
+    };
+    RequestBody::Permission {
+        title: format!("Copilot wants to use {kind}: {title}"),
+        options: ["allow-once", "allow-always", "deny"].map(str::to_owned).to_vec(),
+        tool_call_id: text(request, "toolCallId"),
+        tool,
+        kind,
+        detail,
+    }
+}
+
+/// A tool with what it would be given.
+fn call(tool: &str, arguments: &Value) -> String {
+    if arguments.is_null() { tool.to_owned() } else { format!("{tool} {arguments:#}") }
+}
+
+fn text(value: &Value, name: &str) -> Option<String> {
+    value[name].as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_permission_shows_exactly_what_would_run() {
+        let RequestBody::Permission { kind, tool, detail, title, tool_call_id, .. } = permission(&serde_json::json!({
+            "kind": "shell", "toolCallId": "c", "fullCommandText": "rm -rf x", "intention": "Tidy up",
+        })) else {
+            panic!("a permission")
+        };
+        assert_eq!((kind.as_str(), tool.as_str(), detail.as_str()), ("shell", "shell", "rm -rf x"));
+        let mcp =
+            permission(&serde_json::json!({ "kind": "mcp", "toolName": "greeter-greet", "args": { "name": "x" } }));
+        let RequestBody::Permission { tool: of_server, detail: given, .. } = mcp else { panic!("a permission") };
+        assert_eq!(of_server, "greeter-greet", "rules name the tool");
+        assert!(given.contains("greeter-greet") && given.contains("\"name\": \"x\""), "{given}");
+        assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to use shell: Tidy up", Some("c")));
+    }
+}

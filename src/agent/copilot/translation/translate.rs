@@ -1,0 +1,477 @@
+//! From Copilot's events to ours. What we do not know is kept raw; nothing here can break a turn.
+
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::event::{Event, Source};
+use super::questions::Question;
+use super::seen::Seen;
+use super::{notices, permission, tool_results};
+use crate::agent::copilot::TITLE;
+use crate::agent::failure::{Failure, classify};
+use crate::agent::{AgentEvent, BlockEnd, BlockStart};
+use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, RequestBody, Usage};
+
+/// Blocks and calls that are followed at once. Nobody has that many; a stream of rubbish may.
+const FOLLOWED: usize = 4_096;
+
+const MESSAGE_DELTA: &str = "assistant.message_delta";
+const REASONING_DELTA: &str = "assistant.reasoning_delta";
+
+/// Kinds that say nothing a person needs to see: what they tell is told by others, or concerns the program alone. In the
+/// order of the alphabet.
+const QUIET: [&str; 42] = [
+    "abort",
+    "agent.interrupted",
+    "assistant.intent",
+    "assistant.message_start",
+    "assistant.streaming_delta",
+    "assistant.tool_call_delta",
+    "auto_mode_switch.completed",
+    "auto_mode_switch.requested",
+    "capabilities.changed",
+    "commands.changed",
+    "exit_plan_mode.completed",
+    "exit_plan_mode.requested",
+    "external_tool.completed",
+    "pending_messages.modified",
+    "sandbox.decision",
+    "session.context_changed",
+    "session.custom_agents_updated",
+    "session.extensions_loaded",
+    "session.indexed_search",
+    "session.managed_settings_resolved",
+    "session.mcp_server_tools_loaded",
+    "session.mode_notice_delivered",
+    "session.permissions_changed",
+    "session.plan_changed",
+    "session.quota_observation",
+    "session.resume",
+    "session.shutdown",
+    "session.skills_loaded",
+    "session.start",
+    "session.todos_changed",
+    "session.tools_updated",
+    "session.usage_checkpoint",
+    "session.usage_record",
+    "session.workspace_file_changed",
+    "skill.context_delivered",
+    "skill.invoked",
+    "subagent.configured",
+    "subagent.deselected",
+    "subagent.selected",
+    "system.message",
+    "tool.shell_output",
+    "tool_search.activated",
+];
+const QUIET_FAMILIES: [&str; 3] = ["hook.", "model.", "user_input."];
+/// Kinds that a sub-agent reports of itself and that are no news of the session.
+const QUIET_OF_SUB_AGENTS: [&str; 8] = [
+    "assistant.idle",
+    "assistant.turn_start",
+    "assistant.turn_end",
+    "session.idle",
+    "session.mode_changed",
+    "session.model_change",
+    "session.title_changed",
+    "session.usage_info",
+];
+
+/// The data of a delta, which is nearly all of a stream: read without touching anything else.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DeltaData<'a> {
+    #[serde(borrow, alias = "reasoningId")]
+    message_id: Cow<'a, str>,
+    delta_content: String,
+    #[serde(default)]
+    parent_tool_call_id: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Data {
+    turn_id: Option<String>,
+    message_id: Option<String>,
+    reasoning_id: Option<String>,
+    content: Option<String>,
+    reasoning_text: Option<String>,
+    source: Option<String>,
+    tool_call_id: Option<String>,
+    parent_tool_call_id: Option<String>,
+    tool_name: Option<String>,
+    arguments: Option<Value>,
+    partial_output: Option<String>,
+    progress_message: Option<String>,
+    success: Option<bool>,
+    result: Option<Value>,
+    error: Option<Value>,
+    message: Option<String>,
+    error_type: Option<String>,
+    status_code: Option<f64>,
+    title: Option<String>,
+    request_id: Option<String>,
+    permission_request: Option<Value>,
+    input_tokens: Option<f64>,
+    output_tokens: Option<f64>,
+    cache_read_tokens: Option<f64>,
+    cache_write_tokens: Option<f64>,
+    cost: Option<f64>,
+    is_byok: Option<bool>,
+    model: Option<Value>,
+    duration: Option<f64>,
+    current_tokens: Option<f64>,
+    token_limit: Option<f64>,
+    mode: Option<String>,
+    new_mode: Option<String>,
+}
+
+/// What one of Copilot's events means.
+#[derive(Debug)]
+pub(in crate::agent::copilot) enum Translated {
+    /// One of ours.
+    Event(AgentEvent),
+    /// A question that is answered by a call.
+    Asked { id: String, question: Question, body: RequestBody },
+    /// Work on the side has changed; the program must be asked how.
+    TasksChanged,
+}
+
+impl From<AgentEvent> for Translated {
+    fn from(event: AgentEvent) -> Self {
+        Self::Event(event)
+    }
+}
+
+/// What is known of one Copilot session while its events are read.
+#[derive(Debug, Default)]
+pub(in crate::agent) struct Translator {
+    seen: Seen,
+    /// `interactive`, `plan` or `autopilot`.
+    mode: String,
+    /// The end of the turn was told, and the session's own idle, which may come much later, says nothing new.
+    is_idle: bool,
+    /// Messages and reasoning that have begun and not ended, and whether they are a sub-agent's: a retried stream leaves
+    /// them behind.
+    begun: HashMap<BlockKey, bool>,
+    /// Output of running tools: the program sends all of it each time, we send what is new.
+    outputs: HashMap<String, usize>,
+    /// Calls of this turn that have ended: what a command in the background says later belongs to no block.
+    ended_tools: HashSet<String>,
+}
+
+impl Translator {
+    /// For a session in that mode.
+    pub fn in_mode(mode: String) -> Self {
+        Self { mode, ..Self::default() }
+    }
+
+    /// Adds what one of Copilot's events means to us.
+    pub(in crate::agent::copilot) fn translate(&mut self, event: &Event<'_>, into: &mut Vec<Translated>) {
+        if !self.says_nothing_new(event) && !self.delta(event, into) {
+            self.whole_event(event, into);
+        }
+    }
+
+    /// As [`Self::translate`], of JSON that may be no event at all.
+    pub(in crate::agent::copilot) fn translate_text(&mut self, text: &str, into: &mut Vec<Translated>) {
+        match Event::read(text) {
+            Some(event) => self.translate(&event, into),
+            None => into.push(unknown("unreadable", Source::Event(text))),
+        }
+    }
+
+    /// As [`Self::translate`], of a line that nobody can answer: what is asked is left out. `false` for a line that is
+    /// no event.
+    pub fn read(&mut self, line: &str, events: &mut Vec<AgentEvent>) -> bool {
+        let Some(event) = Event::read(line) else { return false };
+        if self.says_nothing_new(&event) || self.delta(&event, events) {
+            return true;
+        }
+        let mut translated = Vec::new();
+        self.whole_event(&event, &mut translated);
+        let ours = |translated| if let Translated::Event(event) = translated { Some(event) } else { None };
+        events.extend(translated.into_iter().filter_map(ours));
+        true
+    }
+
+    /// Whether it is of a kind that nobody needs to see, or has been there already. In this order: every second event of
+    /// a burst is of a quiet kind, and need not be remembered.
+    fn says_nothing_new(&mut self, event: &Event<'_>) -> bool {
+        is_quiet(&event.kind, event.is_sub_agents) || event.id.is_some_and(|id| !self.seen.is_new(id))
+    }
+
+    /// Deals with what a stream is full of. `false` for everything but a delta.
+    fn delta<E: From<AgentEvent>>(&mut self, event: &Event<'_>, into: &mut Vec<E>) -> bool {
+        let kind = match event.kind.as_ref() {
+            MESSAGE_DELTA => BlockKind::Message,
+            REASONING_DELTA => BlockKind::Reasoning,
+            _ => return false,
+        };
+        let Some(data) = event.data.and_then(|data| serde_json::from_str::<DeltaData<'_>>(data).ok()) else {
+            return false;
+        };
+        let key = BlockKey::new(kind, data.message_id);
+        self.begin(&key, data.parent_tool_call_id, event.is_sub_agents, into);
+        into.push(AgentEvent::BlockDelta { key, delta: data.delta_content }.into());
+        true
+    }
+
+    fn whole_event(&mut self, event: &Event<'_>, into: &mut Vec<Translated>) {
+        let kind = event.kind.as_ref();
+        if kind == "session.background_tasks_changed" {
+            into.push(Translated::TasksChanged);
+            return;
+        }
+        let data = event.data.unwrap_or("{}");
+        let known =
+            serde_json::from_str::<Data>(data).ok().and_then(|data| self.known(kind, data, event.is_sub_agents));
+        if let Some(events) = known {
+            into.extend(events.into_iter().map(Translated::from));
+            return;
+        }
+        let value: Value = serde_json::from_str(data).unwrap_or_default();
+        if let Some((question, body)) = Question::from_event(kind, &value)
+            && let Some(id) = value["requestId"].as_str()
+        {
+            into.push(Translated::Asked { id: id.to_owned(), question, body });
+            return;
+        }
+        match notices::notices(kind, &value) {
+            Some(notices) => into.extend(notices.into_iter().map(Translated::from)),
+            None => into.push(unknown(kind, event.source)),
+        }
+    }
+
+    /// What was begun and never ended, when nothing follows any more.
+    pub fn left_open(&mut self) -> Vec<BlockKey> {
+        let mut open: Vec<BlockKey> = self.begun.drain().map(|(key, _)| key).collect();
+        open.sort();
+        open
+    }
+
+    /// `None` for a kind, or a shape of it, that is not known here.
+    fn known(&mut self, kind: &str, data: Data, is_sub_agents: bool) -> Option<Vec<AgentEvent>> {
+        let one = |event| Some(vec![event]);
+        match kind {
+            "assistant.turn_start" => {
+                self.is_idle = false;
+                self.ended_tools.clear();
+                one(AgentEvent::TurnStarted { turn_id: data.turn_id?.into() })
+            }
+            "assistant.turn_end" => one(AgentEvent::TurnEnded { turn_id: data.turn_id?.into() }),
+            // The session as a whole is idle only when no command runs in the background any more; the turn is over
+            // when the agent itself is. On autopilot it is so after each step, and goes on.
+            "assistant.idle" if self.mode == "autopilot" => Some(Vec::new()),
+            "assistant.idle" => Some(self.idle()),
+            "session.idle" => {
+                self.mode = data.mode.unwrap_or_default();
+                Some(self.idle())
+            }
+            "session.mode_changed" => {
+                self.mode.clone_from(data.new_mode.as_ref()?);
+                // The line for people is made where the other notices are.
+                None
+            }
+            "user.message" => Some(match data.source {
+                // What somebody typed is known already; what the program asks of itself is not.
+                Some(source) if !is_sub_agents && source != "user" => {
+                    vec![AgentEvent::PromptGenerated(data.content.unwrap_or_default())]
+                }
+                _ => Vec::new(),
+            }),
+            "assistant.message" => {
+                let (id, content) = (data.message_id?, data.content.unwrap_or_default());
+                let key = BlockKey::new(BlockKind::Message, &id);
+                // A message that only asks for tools has nothing to show.
+                if content.is_empty() && !self.begun.contains_key(&key) {
+                    return Some(Vec::new());
+                }
+                let mut events = Vec::new();
+                self.begin(&key, data.parent_tool_call_id, is_sub_agents, &mut events);
+                self.begun.remove(&key);
+                events.push(AgentEvent::BlockEnded(BlockEnd::Message { id, content }));
+                Some(events)
+            }
+            "assistant.reasoning" => {
+                let (id, content) = (data.reasoning_id?, data.content.unwrap_or_default());
+                let key = BlockKey::new(BlockKind::Reasoning, &id);
+                // Some models only give theirs in a form that nobody can read.
+                if content.is_empty() && !self.begun.contains_key(&key) {
+                    return Some(Vec::new());
+                }
+                let mut events = Vec::new();
+                self.begin(&key, data.parent_tool_call_id, is_sub_agents, &mut events);
+                self.begun.remove(&key);
+                events.push(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content }));
+                Some(events)
+            }
+            "tool.execution_start" => one(AgentEvent::BlockStarted(BlockStart::Tool {
+                id: data.tool_call_id?,
+                parent: data.parent_tool_call_id,
+                name: data.tool_name.unwrap_or_else(|| "tool".to_owned()),
+                arguments: data.arguments.map(|arguments| format!("{arguments:#}")).unwrap_or_default(),
+            })),
+            "tool.execution_partial_result" => Some(self.partial_output(data.tool_call_id?, &data.partial_output?)),
+            "tool.execution_progress" if self.ended_tools.contains(data.tool_call_id.as_ref()?) => Some(Vec::new()),
+            "tool.execution_progress" => one(AgentEvent::BlockDelta {
+                key: BlockKey::new(BlockKind::Tool, data.tool_call_id?),
+                delta: format!("{}\n", data.progress_message?),
+            }),
+            "tool.execution_complete" => {
+                let id = data.tool_call_id?;
+                self.outputs.remove(&id);
+                if self.ended_tools.len() < FOLLOWED {
+                    self.ended_tools.insert(id.clone());
+                }
+                let mut events =
+                    data.result.as_ref().map(|result| tool_results::images(&id, result)).unwrap_or_default();
+                let result = data.result.as_ref().map(tool_results::result);
+                let error = (data.success == Some(false)).then(|| tool_results::error(data.error.as_ref()));
+                events.push(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error }));
+                Some(events)
+            }
+            "permission.requested" => one(AgentEvent::RequestMade {
+                agent_request_id: data.request_id?,
+                body: permission::permission(&data.permission_request?),
+            }),
+            // Answered by us, or no longer wanted: the session knows which.
+            "permission.completed" | "elicitation.completed" | "session_limits_exhausted.completed" => {
+                one(AgentEvent::RequestWithdrawn { agent_request_id: data.request_id? })
+            }
+            "assistant.usage" => one(AgentEvent::UsageReported(usage(&data))),
+            "session.usage_info" => one(AgentEvent::ContextUsed(ContextUsage {
+                current_tokens: whole(data.current_tokens)?,
+                token_limit: whole(data.token_limit)?,
+            })),
+            "session.title_changed" => one(AgentEvent::TitleChanged(data.title?)),
+            "session.error" => one(AgentEvent::TurnFailed { failure: failure(&data)? }),
+            "assistant.turn_retry" => Some(self.retry(is_sub_agents)),
+            _ => None,
+        }
+    }
+
+    /// A message of the history: whole, with the reasoning that led to it.
+    pub(in crate::agent::copilot) fn recorded_reasoning(event: &str) -> Option<(String, String)> {
+        let event = Event::read(event)?;
+        let data: Data = serde_json::from_str(event.data?).ok()?;
+        let text = data.reasoning_text.filter(|text| !text.is_empty() && event.kind == "assistant.message")?;
+        Some((data.message_id?, text))
+    }
+
+    /// A sub-agent's block says whose it is when it begins; the session makes up all other beginnings itself.
+    fn begin<E: From<AgentEvent>>(
+        &mut self,
+        key: &BlockKey,
+        parent: Option<String>,
+        is_sub_agents: bool,
+        into: &mut Vec<E>,
+    ) {
+        if self.begun.contains_key(key) {
+            return;
+        }
+        if self.begun.len() >= FOLLOWED {
+            into.extend(self.left_open().into_iter().map(|key| AgentEvent::BlockDiscarded(key).into()));
+        }
+        self.begun.insert(key.clone(), is_sub_agents);
+        if parent.is_some() {
+            let id = key.id.clone();
+            let start = match key.kind {
+                BlockKind::Reasoning => BlockStart::Reasoning { id, parent },
+                _ => BlockStart::Message { id, parent },
+            };
+            into.push(AgentEvent::BlockStarted(start).into());
+        }
+    }
+
+    /// The turn is over, once.
+    fn idle(&mut self) -> Vec<AgentEvent> {
+        self.begun.clear();
+        self.outputs.clear();
+        if std::mem::replace(&mut self.is_idle, true) {
+            return Vec::new();
+        }
+        self.seen.age();
+        vec![AgentEvent::Idle]
+    }
+
+    /// The stream broke and is tried again under a new id: what was begun is given up. The reason is told by another
+    /// event.
+    fn retry(&mut self, of_sub_agent: bool) -> Vec<AgentEvent> {
+        let given_up = self.begun.extract_if(|_, is_sub_agents| *is_sub_agents == of_sub_agent);
+        let mut keys: Vec<BlockKey> = given_up.map(|(key, _)| key).collect();
+        // In the same order each time.
+        keys.sort();
+        keys.into_iter().map(AgentEvent::BlockDiscarded).collect()
+    }
+
+    fn partial_output(&mut self, id: String, output: &str) -> Vec<AgentEvent> {
+        if self.ended_tools.contains(&id) {
+            return Vec::new();
+        }
+        if self.outputs.len() >= FOLLOWED {
+            self.outputs.clear();
+        }
+        let sent = self.outputs.entry(id.clone()).or_default();
+        let new = output.get(*sent..).unwrap_or(output).to_owned();
+        *sent = output.len();
+        let key = BlockKey::new(BlockKind::Tool, id);
+        if new.is_empty() { Vec::new() } else { vec![AgentEvent::BlockDelta { key, delta: new }] }
+    }
+}
+
+/// Why a turn failed. The type is a word of the program's own, which says it where the message does not.
+fn failure(data: &Data) -> Option<Failure> {
+    let message = data.message.as_deref()?;
+    let status = whole(data.status_code).and_then(|status| u16::try_from(status).ok());
+    let failure = classify(TITLE, message, status);
+    let class = match data.error_type.as_deref() {
+        Some("authentication" | "authorization") => ErrorClass::Auth,
+        Some("quota") => ErrorClass::Quota,
+        Some("rate_limit") => ErrorClass::RateLimit,
+        Some("context_limit") => ErrorClass::ContextTooLong,
+        _ => return Some(failure),
+    };
+    Some(if failure.class == ErrorClass::Unknown { Failure::of_class(class, TITLE, message) } else { failure })
+}
+
+/// What a call of the model cost.
+fn usage(data: &Data) -> Usage {
+    Usage {
+        input_tokens: whole(data.input_tokens),
+        output_tokens: whole(data.output_tokens),
+        cache_read: whole(data.cache_read_tokens),
+        cache_creation: whole(data.cache_write_tokens),
+        duration_ms: whole(data.duration),
+        num_turns: Some(1),
+        // A model of the user's own costs GitHub's quota nothing, whatever stands there.
+        premium_requests: data.cost.filter(|_| data.is_byok != Some(true)),
+        model: data.model.as_ref().and_then(Value::as_str).map(str::to_owned),
+        ..Usage::default()
+    }
+}
+
+fn unknown(kind: &str, source: Source<'_>) -> Translated {
+    AgentEvent::Unknown { kind: kind.to_owned(), raw: source.raw() }.into()
+}
+
+fn is_quiet(kind: &str, is_sub_agents: bool) -> bool {
+    // Asked of every delta, so the answer for those comes first.
+    if matches!(kind, MESSAGE_DELTA | REASONING_DELTA) {
+        return false;
+    }
+    QUIET.binary_search(&kind).is_ok()
+        || QUIET_FAMILIES.iter().any(|family| kind.starts_with(family))
+        || (is_sub_agents && QUIET_OF_SUB_AGENTS.contains(&kind))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts, which JSON may write as 1.0")]
+fn whole(figure: Option<f64>) -> Option<u64> {
+    figure.filter(|figure| *figure >= 0.0).map(|figure| figure as u64)
+}
+
+#[cfg(test)]
+mod tests;

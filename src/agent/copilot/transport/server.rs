@@ -1,0 +1,237 @@
+//! One running program, shared by all sessions.
+
+use std::error::Error as _;
+use std::time::{Duration, Instant};
+
+use github_copilot_sdk::Client;
+use serde_json::{Value, json};
+use tokio::sync::{Mutex, watch};
+
+use super::tap::Tap;
+use crate::agent::copilot::Copilot;
+use crate::agent::copilot::program::server_arguments;
+use crate::agent::copilot::settings::CopilotSettings;
+use crate::agent::program::FoundProgram;
+use crate::agent::{AgentProcess, StartError};
+use crate::process::{ChildProcess, ProcessProbe, ProcessSpec, SpawnError, StderrTail};
+
+/// How long it may take to say goodbye, and then to end.
+const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
+const END_WITHIN: Duration = Duration::from_secs(2);
+/// How long the rest of what it said may take to be read.
+const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
+/// How long it may take to answer a simple question.
+const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+const UPDATE_HINT: &str = "update it with `flightdeck agents install copilot` or `npm install -g @github/copilot`";
+
+/// A running program that speaks a protocol version we know.
+pub(in crate::agent::copilot) struct Server {
+    pub client: Client,
+    pub tap: Tap,
+    /// As the program says it.
+    pub version: String,
+    pub started_at: Instant,
+    /// How many sessions use it.
+    pub sessions: watch::Sender<usize>,
+    stderr: StderrTail,
+    /// `None` in tests, where no process is behind the streams.
+    probe: Option<ProcessProbe>,
+    /// Locked until it has ended with everything that it had started: whoever starts it again waits for that.
+    child: Mutex<Option<ChildProcess>>,
+}
+
+impl Server {
+    pub async fn start(program: &FoundProgram, settings: &CopilotSettings) -> Result<Self, StartError> {
+        let path = program.path.display();
+        let spec = ProcessSpec {
+            program: program.path.clone(),
+            arguments: server_arguments(program),
+            environment: settings.environment.clone(),
+            working_directory: None,
+        };
+        let (child, stdin, stdout) =
+            settings.supervisor.spawn(&spec).map_err(|error| StartError::Permanent(reason(&error)))?;
+        let (stderr, probe) = (child.stderr().clone(), child.probe());
+        let (tap, client) = Tap::open(stdout, stdin).map_err(|error| StartError::Permanent(error.to_string()))?;
+        let mut server = Self {
+            client,
+            tap,
+            version: program.version.clone().unwrap_or_default(),
+            started_at: Instant::now(),
+            sessions: watch::Sender::new(0),
+            stderr,
+            probe: Some(probe),
+            child: Mutex::new(Some(child)),
+        };
+        let hello = tokio::time::timeout(settings.hello_within, server.client.verify_protocol_version());
+        let outcome = tokio::select! {
+            hello = hello => hello,
+            () = server.tap.ended.cancelled() => return Err(server.ended_at_start(program).await),
+        };
+        match outcome {
+            Ok(Ok(())) => {}
+            Ok(Err(_)) if !server.is_alive() => return Err(server.ended_at_start(program).await),
+            Ok(Err(error)) => {
+                return Err(StartError::Permanent(format!(
+                    "Copilot ({path}) speaks another version of the protocol: {error}; {UPDATE_HINT}"
+                )));
+            }
+            Err(_) => {
+                return Err(StartError::Temporary(format!(
+                    "Copilot ({path}) did not answer within {}: {}; if it only needs longer, raise \
+                     agents.copilot.hello_within",
+                    humantime::format_duration(settings.hello_within),
+                    server.last_words()
+                )));
+            }
+        }
+        if let Some(version) = server.ask("status.get").await.ok().and_then(|status| text(&status, "version")) {
+            server.version = version;
+        }
+        match settings.quarantine.reason(Copilot::NAME, &server.version) {
+            Some(reason) => {
+                server.end().await;
+                Err(StartError::Permanent(reason))
+            }
+            None => Ok(server),
+        }
+    }
+
+    /// What would be a program, at the other end of two streams.
+    #[cfg(test)]
+    pub fn at(from_program: tokio::io::DuplexStream, to_program: tokio::io::DuplexStream) -> Self {
+        let (tap, client) = Tap::open(from_program, to_program).expect("opened");
+        Self {
+            client,
+            tap,
+            version: String::new(),
+            started_at: Instant::now(),
+            sessions: watch::Sender::new(0),
+            stderr: StderrTail::default(),
+            probe: None,
+            child: Mutex::new(None),
+        }
+    }
+
+    /// A program that does not know what an SDK server is ends at once and says so; any other end may pass.
+    async fn ended_at_start(&self, program: &FoundProgram) -> StartError {
+        let child = self.child.lock().await.take();
+        if let Some(mut child) = child {
+            child.last_words().await;
+        }
+        let (path, words) = (program.path.display(), self.last_words());
+        let version = program.version.as_deref().map(|version| format!(", version {version}")).unwrap_or_default();
+        if ["unknown option", "unrecognized option", "unexpected argument"].iter().any(|sign| words.contains(sign)) {
+            StartError::Permanent(format!(
+                "Copilot ({path}{version}) is too old to be an SDK server: {words}; {UPDATE_HINT}"
+            ))
+        } else {
+            StartError::Temporary(format!("Copilot ({path}{version}) ended at its start: {words}"))
+        }
+    }
+
+    /// Asks the program something that needs no session.
+    pub async fn ask(&self, method: &'static str) -> Result<Value, String> {
+        self.ask_with(method, json!({})).await
+    }
+
+    pub async fn ask_with(&self, method: &'static str, params: Value) -> Result<Value, String> {
+        match tokio::time::timeout(ANSWER_WITHIN, self.client.call(method, Some(params))).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => Err(plain(&error.to_string())),
+            Err(_) => Err(format!("no answer within {} seconds", ANSWER_WITHIN.as_secs())),
+        }
+    }
+
+    /// Ends the program politely: it then ends the tools it has started, which a kill would leave behind. What a program
+    /// that died has left behind is ended too.
+    pub async fn end(&self) {
+        let mut place = self.child.lock().await;
+        let Some(child) = place.take() else { return };
+        if self.is_alive() {
+            let goodbye = self.client.call("runtime.shutdown", Some(json!({})));
+            if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
+                tracing::debug!("copilot did not say goodbye in time");
+            }
+        }
+        self.finish(child, END_WITHIN).await;
+    }
+
+    /// Whoever waited for this finds that the program is not alive any more.
+    async fn finish(&self, child: ChildProcess, grace: Duration) {
+        self.tap.close();
+        child.end(grace).await;
+        if tokio::time::timeout(LAST_WORDS_WITHIN, self.tap.ended.cancelled()).await.is_err() {
+            tracing::warn!("copilot has ended and somebody still holds its standard output");
+            self.tap.give_up();
+        }
+        self.tap.finished().await;
+    }
+
+    /// What it uses. Not for a thread that others wait for.
+    pub fn figures(&self) -> Option<AgentProcess> {
+        let probe = self.probe.as_ref()?;
+        let figures = probe.figures()?;
+        Some(AgentProcess {
+            runtime: Copilot::NAME.to_owned(),
+            pid: probe.pid(),
+            version: Some(self.version.clone()).filter(|version| !version.is_empty()),
+            sessions: *self.sessions.borrow(),
+            resident_bytes: figures.resident_bytes,
+            cpu_seconds: figures.cpu.as_secs_f64(),
+            children: figures.processes.saturating_sub(1),
+            started_at: figures.started_at,
+        })
+    }
+
+    async fn processor_time(&self) -> Option<Duration> {
+        let probe = self.probe.clone();
+        tokio::task::spawn_blocking(move || probe?.figures()).await.ok().flatten().map(|figures| figures.cpu)
+    }
+
+    /// Looks for a sign of life, as [`crate::agent::Pulse::feel`] says.
+    pub async fn feel(&self, within: Duration) -> bool {
+        let before = self.processor_time().await;
+        let answer = tokio::time::timeout(within, self.client.call("ping", Some(json!({})))).await;
+        // An error is an answer, and one that is gone says so itself.
+        answer.is_ok() || self.processor_time().await > before
+    }
+
+    /// Ends the program at once, for everybody.
+    pub async fn cut_off(&self) {
+        let mut place = self.child.lock().await;
+        if let Some(child) = place.take() {
+            self.finish(child, Duration::ZERO).await;
+        }
+    }
+
+    pub fn is_alive(&self) -> bool {
+        !self.tap.ended.is_cancelled()
+    }
+
+    /// Why it is gone, with what it wrote to standard error.
+    pub fn last_words(&self) -> String {
+        let (reason, stderr) = (self.tap.reason(), self.stderr.text());
+        match (reason.is_empty(), stderr.is_empty()) {
+            (true, true) => "it said nothing".to_owned(),
+            (true, false) => format!("its last words: {stderr}"),
+            (false, true) => reason,
+            (false, false) => format!("{reason}; its last words: {stderr}"),
+        }
+    }
+}
+
+/// Why a program was not started, with the cause.
+pub(in crate::agent::copilot) fn reason(error: &SpawnError) -> String {
+    let cause = error.source().map(ToString::to_string).unwrap_or_default();
+    format!("{error}: {cause}")
+}
+
+fn text(value: &Value, name: &str) -> Option<String> {
+    value[name].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// The program's own words without the protocol's around them.
+pub(in crate::agent::copilot) fn plain(error: &str) -> String {
+    error.rsplit_once("failed with message: ").map_or(error, |(_, words)| words).to_owned()
+}

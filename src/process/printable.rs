@@ -1,0 +1,34 @@
+//! What a program wrote, fit for a terminal.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+/// The text with its control characters escaped: a program's output must not move the cursor, ring the bell or colour
+/// what others wrote. Line ends and tabs stay as they are.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    let is_control = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for letter in text.chars() {
+        if is_control(letter) {
+            // Writing to a string cannot fail.
+            let _ = write!(shown, "{}", letter.escape_default());
+        } else {
+            shown.push(letter);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_and_nothing_else_is_touched() {
+        assert_eq!(printable("plain ü\ttext\n"), Cow::Borrowed("plain ü\ttext\n"));
+        assert_eq!(printable("\x1b[31mred\x07\r\x7f\u{9b}2J"), "\\u{1b}[31mred\\u{7}\\r\\u{7f}\\u{9b}2J");
+    }
+}

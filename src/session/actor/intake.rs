@@ -1,0 +1,137 @@
+//! What an agent says, on its way to the machine: large content goes to blobs first.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::{Actor, Input, Surroundings};
+use crate::agent::{AgentEvent, BlockEnd};
+use crate::model::{Day, SessionId, ToolImage, ToolResult, redact};
+use crate::session::clock;
+use crate::session::machine::{AgentInput, Stored, StoredBlob};
+
+/// The part of a long output that stays in the event itself.
+const PREVIEW_BYTES: usize = 16 * 1024;
+
+impl Actor {
+    /// Hands events to the machine, one at a time and in order.
+    pub(super) async fn take_in(&mut self, events: impl Iterator<Item = AgentEvent>) {
+        let around = Arc::clone(&self.around);
+        // One look at the clock serves all events that arrived together, until something had to be waited for.
+        let mut context = self.context(&around);
+        for event in events {
+            if let AgentEvent::Gone { reason } = &event {
+                tracing::warn!(session = %self.id, reason = %redact(reason), "the agent is gone");
+            }
+            let input = match event {
+                event @ (AgentEvent::BlockEnded(BlockEnd::Tool { .. })
+                | AgentEvent::ImageMade { .. }
+                | AgentEvent::UsageReported(_)) => Intake { around: &around, session: self.id }.take(event).await,
+                event => AgentInput::Event(event),
+            };
+            self.machine.step(&context, Input::Agent(input));
+            if self.machine.has_outputs() {
+                let mut inputs = VecDeque::new();
+                self.carry_out(&mut inputs, &mut None).await;
+                while let Some(input) = inputs.pop_front() {
+                    let context = self.context(&around);
+                    self.machine.step(&context, input);
+                    self.carry_out(&mut inputs, &mut None).await;
+                }
+                context = self.context(&around);
+            }
+        }
+        self.after_step();
+    }
+}
+
+/// Stores what is too large for the log.
+pub(super) struct Intake<'a> {
+    pub around: &'a Surroundings,
+    pub session: SessionId,
+}
+
+impl Intake<'_> {
+    pub async fn take(&self, event: AgentEvent) -> AgentInput {
+        match event {
+            AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error }) => {
+                let mut stored = Stored::default();
+                let result = match result {
+                    Some(result) => Some(self.outsource(result, &mut stored).await),
+                    None => None,
+                };
+                AgentInput::BlockEnded { end: BlockEnd::Tool { id, result, error }, stored }
+            }
+            AgentEvent::ImageMade { tool_call_id, mime, data } => {
+                let mut stored = Stored::default();
+                let image = self.store_image(mime, data, &mut stored).await;
+                AgentInput::Image { tool_call_id, image, stored }
+            }
+            AgentEvent::UsageReported(usage) => {
+                let usage = usage.plausible();
+                let of_day = self.around.day_usage.add(Day::of(clock::now()), &usage);
+                AgentInput::Usage { usage, of_day }
+            }
+            event => AgentInput::Event(event),
+        }
+    }
+
+    async fn store_image(&self, mime: String, data: Vec<u8>, stored: &mut Stored) -> Option<ToolImage> {
+        let (size, most) = (data.len(), self.around.settings.blob_bytes);
+        if size > most {
+            stored.limits.push(format!("An image of {size} bytes was left out; raise limits.blob_bytes to keep it."));
+            return None;
+        }
+        match self.around.store.put_blob(data).await {
+            Ok(hash) => {
+                stored.blobs.push(StoredBlob { hash: hash.clone(), mime: mime.clone(), size: size as u64 });
+                Some(ToolImage { blob: hash, mime })
+            }
+            Err(error) => {
+                tracing::error!(session = %self.session, error = %error, "an image could not be stored");
+                stored.limits.push(format!("An image of {size} bytes could not be stored: {error}."));
+                None
+            }
+        }
+    }
+
+    /// Moves large outputs to blobs and leaves their beginning.
+    async fn outsource(&self, mut result: ToolResult, stored: &mut Stored) -> ToolResult {
+        let content = std::mem::take(&mut result.content);
+        (result.content, result.content_blob) = self.outsource_text(content, stored).await;
+        if let Some(detailed) = result.detailed_content.take() {
+            let (text, blob) = self.outsource_text(detailed, stored).await;
+            (result.detailed_content, result.detailed_content_blob) = (Some(text), blob);
+        }
+        result
+    }
+
+    async fn outsource_text(&self, mut text: String, stored: &mut Stored) -> (String, Option<String>) {
+        let (inline, most) = (self.around.settings.inline_output_bytes, self.around.settings.blob_bytes);
+        let size = text.len();
+        if size <= inline {
+            return (text, None);
+        }
+        if size > most {
+            text.truncate(text.floor_char_boundary(most));
+            let message =
+                format!("A tool's output of {size} bytes was cut to {most}; raise limits.blob_bytes to keep more.");
+            stored.limits.push(message);
+        }
+        let preview = text[..text.floor_char_boundary(PREVIEW_BYTES.min(inline))].to_owned();
+        let stored_size = text.len() as u64;
+        match self.around.store.put_blob(text.into_bytes()).await {
+            Ok(hash) => {
+                let mime = "text/plain; charset=utf-8".to_owned();
+                stored.blobs.push(StoredBlob { hash: hash.clone(), mime, size: stored_size });
+                (preview, Some(hash))
+            }
+            Err(error) => {
+                tracing::error!(session = %self.session, error = %error, "a large output could not be stored");
+                let message =
+                    format!("Only the beginning of a tool's output of {size} bytes could be stored: {error}.");
+                stored.limits.push(message);
+                (preview, None)
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Carrying out what the machine asks for, and commands from outside.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use super::intake::Intake;
+use super::link::Link;
+use super::{Actor, Command, Input, Output, Reply};
+use crate::agent::Past;
+use crate::model::SessionProfile;
+use crate::session::machine::{self, Disconnect, PastInput};
+use crate::session::{AnswerError, PromptError, SessionError};
+
+impl Actor {
+    /// Carries out the machine's outputs in order. What follows from them is added to `inputs`.
+    pub(super) async fn carry_out(&mut self, inputs: &mut VecDeque<Input>, reply: &mut Option<Reply>) {
+        if !self.machine.has_outputs() {
+            return;
+        }
+        let spare = std::mem::take(&mut self.spare);
+        let mut outputs = self.machine.take_outputs(spare);
+        for output in outputs.drain(..) {
+            match output {
+                Output::Append(batch) => self.journal.append(batch),
+                Output::Commit(batch) => {
+                    let outcome = self.journal.commit(batch).await;
+                    if let Err(error) = &outcome {
+                        tracing::warn!(session = %self.id, error = %error, "the store did not take a change");
+                    }
+                    // Before anything else that this step may have led to.
+                    inputs.push_front(Input::Committed(outcome));
+                }
+                Output::Send(command) => {
+                    if !self.send(command) {
+                        tracing::error!(session = %self.id, "the agent takes no commands; it is restarted");
+                        inputs.push_back(Input::Lost("the agent took no more commands".to_owned()));
+                    }
+                }
+                Output::SendCommitted(after, command) => self.unsent.push_back((after, command)),
+                Output::Open { agent_session_id, suspended } => self.open(agent_session_id, suspended),
+                Output::AwaitLogin => self.await_login(),
+                Output::Disconnect(how) => self.disconnect(how).await,
+                Output::Probe { within } => self.begin_probe(within),
+                Output::AcquireTurnSlot => self.turn_place = Some(self.around.slots.join()),
+                Output::ReleaseTurnSlot => (self.slot, self.turn_place) = (None, None),
+                Output::Outcome(outcome) => self.outcomes.add(outcome),
+                Output::CountUnknown => drop(self.around.unknown_events.fetch_add(1, Ordering::Relaxed)),
+                Output::Closed { at } => {
+                    let flushed = self.around.store.flush().await;
+                    self.journal.log().let_go();
+                    self.journal.log().set_closed(at, self.journal.last());
+                    *reply = Some(Reply::Done(flushed.map_err(SessionError::Store)));
+                }
+                Output::Reopened => self.journal.log().set_reopened(),
+                Output::Reply(answer) => *reply = Some(answer),
+            }
+        }
+        self.spare = outputs;
+    }
+
+    fn await_login(&mut self) {
+        self.link = Link::AwaitingLogin;
+        if self.login_news.is_none() {
+            let runtime = self.around.runtimes.named(&self.machine.profile().runtime);
+            self.login_news = runtime.ok().map(|runtime| runtime.credentials_changed());
+        }
+    }
+
+    fn begin_probe(&mut self, within: tokio::time::Duration) {
+        if let Link::Live(connection) = &self.link
+            && let Some(pulse) = connection.pulse().cloned()
+        {
+            self.probe = Some(Box::pin(async move { pulse.feel(within).await }));
+        }
+    }
+
+    /// Breaks when the actor is to end. An answer that nobody waits for any more is dropped.
+    pub(super) async fn obey(&mut self, command: Command) -> ControlFlow<()> {
+        match command {
+            Command::Prompt(prompt, reply) => {
+                let _ = reply.send(self.prompt(*prompt).await);
+            }
+            Command::AwaitOutcome(prompt, reply) => {
+                let receiver = self.machine.is_unfinished(prompt).then(|| self.outcomes.wait_for(prompt));
+                let _ = reply.send(receiver);
+            }
+            Command::Interrupt(reply) => {
+                let answer = match self.command(machine::Command::Interrupt).await {
+                    Some(Reply::Interrupt(answer)) => answer,
+                    _ => Err(SessionError::ShuttingDown),
+                };
+                let _ = reply.send(answer);
+            }
+            Command::Close(reply) => {
+                self.play_held().await;
+                let _ = reply.send(self.done(machine::Command::Close).await);
+            }
+            Command::Reopen(reply) => {
+                let _ = reply.send(self.done(machine::Command::Reopen).await);
+            }
+            Command::TryAgain(reply) => {
+                let _ = reply.send(self.done(machine::Command::TryAgain).await);
+            }
+            Command::Adopt(adoption, reply) => {
+                let around = std::sync::Arc::clone(&self.around);
+                let intake = Intake { around: &around, session: self.id };
+                let mut past = Vec::with_capacity(adoption.past.len());
+                for piece in adoption.past {
+                    past.push(match piece {
+                        Past::Prompt(text) => PastInput::Prompt(text),
+                        Past::Event(event) => PastInput::Event(intake.take(event).await),
+                    });
+                }
+                let agent_session_id = adoption.agent_session_id;
+                let _ = reply.send(self.done(machine::Command::Adopt { agent_session_id, past }).await);
+            }
+            Command::Update(update, reply) => {
+                let profile = self.machine.profile();
+                let model = update.model.as_ref().unwrap_or(&profile.model);
+                let misfit = self.around.runtimes.misfit(&profile.runtime, model, &profile.options);
+                let _ = reply.send(self.done(machine::Command::Update { update: *update, misfit }).await);
+            }
+            Command::Answer { request_id, answer, by, reply } => {
+                let answered = match self.command(machine::Command::Answer { request_id, answer, by }).await {
+                    Some(Reply::Answer(answered)) => answered,
+                    _ => Err(AnswerError::Session(SessionError::ShuttingDown)),
+                };
+                let _ = reply.send(answered);
+            }
+            Command::ShutDown(reply) => {
+                self.shut_down().await;
+                let _ = reply.send(());
+                return ControlFlow::Break(());
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    async fn prompt(&mut self, prompt: super::NewPrompt) -> Result<super::Accepted, PromptError> {
+        let known = match &prompt.idempotency_key {
+            Some(key) => self.around.store.prompt_by_key(self.id, key.clone()).await.map_err(SessionError::Store)?,
+            None => None,
+        };
+        let SessionProfile { runtime, model, options, .. } = self.machine.profile();
+        let misfit = self.around.runtimes.misfit(runtime, model, options);
+        match self.command(machine::Command::Prompt { prompt, known, misfit }).await {
+            Some(Reply::Prompt(answer)) => answer,
+            _ => Err(SessionError::ShuttingDown.into()),
+        }
+    }
+
+    async fn command(&mut self, command: machine::Command) -> Option<Reply> {
+        self.drive(Input::Command(command)).await
+    }
+
+    async fn done(&mut self, command: machine::Command) -> Result<(), SessionError> {
+        match self.command(command).await {
+            Some(Reply::Done(answer)) => answer,
+            _ => Err(SessionError::ShuttingDown),
+        }
+    }
+
+    /// The server ends, or the session is deleted.
+    pub(super) async fn shut_down(&mut self) {
+        self.play_held().await;
+        let _ = self.done(machine::Command::ShutDown).await;
+        self.disconnect(Disconnect::Politely).await;
+        if let Err(error) = self.around.store.flush().await {
+            tracing::error!(session = %self.id, error = %error, "the last events could not be written");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Bringing a session back after a restart: its log is replayed through the machine.
+
+use super::{Actor, Input};
+use crate::model::Response;
+use crate::session::machine::Replay;
+use crate::store::{EventPage, OpenTurn, StoreError};
+
+const PAGE: usize = 1_000;
+const PAGE_BYTES: usize = 8 * 1024 * 1024;
+
+impl Actor {
+    /// Closes what the last run left open, or continues it.
+    pub async fn restore(&mut self, open: Option<OpenTurn>) -> Result<(), StoreError> {
+        if let Some(open) = open {
+            let prompt = match open.prompt {
+                Some(prompt) => self.around.store.prompt(self.id, prompt.number()).await?.map(|known| known.text),
+                None => None,
+            };
+            let replay = self.replay(&open).await?;
+            self.machine.resume(&open, prompt, replay.finish());
+        }
+        self.drive(Input::Restarted).await;
+        self.flush().await;
+        Ok(())
+    }
+
+    /// A session that was just created: its agent is started before the first prompt.
+    pub async fn begin(&mut self) {
+        self.drive(Input::Created).await;
+    }
+
+    /// Runs prompts that were queued when the server ended.
+    pub async fn resume_queue(&mut self) {
+        self.drive(Input::QueueResumed).await;
+    }
+
+    async fn replay(&mut self, open: &OpenTurn) -> Result<Replay, StoreError> {
+        let mut replay = Replay::new(open);
+        let mut after = open.after;
+        loop {
+            let page = EventPage { after, before: None, limit: PAGE, max_bytes: PAGE_BYTES };
+            let (events, _) = self.around.store.events(self.id, page).await?;
+            let Some(last) = events.last() else { return Ok(replay) };
+            after = last.seq;
+            for event in events {
+                let response = std::str::from_utf8(&event.body).ok().and_then(Response::from_json);
+                if let Some(response) = response {
+                    replay.apply(event.seq, &response);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! From what an agent says to what the log says.
+
+use super::turn::Phase;
+use super::{AgentInput, Context, Link, Machine, Output, Stored};
+use crate::agent::{AgentEvent, BlockEnd, BlockStart};
+use crate::model::{AnsweredBy, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, TurnId, redact};
+use crate::store::Change;
+
+/// The part of an event of unknown kind that is kept.
+const LONGEST_UNKNOWN: usize = 64 * 1024;
+/// What the record calls work that the agent does outside any turn, where the agent has no name for it.
+const OWN_WORK: &str = "agent";
+
+impl Machine {
+    pub(super) fn on_agent_input(&mut self, context: &Context<'_>, input: AgentInput) {
+        match input {
+            AgentInput::Event(event) => self.on_agent_event(context, event),
+            _ if !self.has_been_prompted() => {}
+            AgentInput::BlockEnded { end, stored } => {
+                self.transcript.write_noted_end(&mut self.draft);
+                self.keep(stored);
+                self.on_block_ended(end);
+            }
+            AgentInput::Image { tool_call_id, image, stored } => {
+                self.transcript.write_noted_end(&mut self.draft);
+                self.keep(stored);
+                self.images.entry(tool_call_id).or_default().extend(image);
+            }
+            AgentInput::Usage { usage, of_day } => {
+                self.transcript.write_noted_end(&mut self.draft);
+                self.on_usage(context, usage, &of_day);
+            }
+        }
+    }
+
+    fn on_agent_event(&mut self, context: &Context<'_>, event: AgentEvent) {
+        match event {
+            AgentEvent::Gone { reason } => return self.on_agent_lost(context, &reason),
+            AgentEvent::Outdated => {
+                if let Link::Live { is_outdated, .. } = &mut self.link {
+                    *is_outdated = true;
+                }
+                return self.advance(context);
+            }
+            // A session's log is empty until its first prompt.
+            AgentEvent::TitleChanged(title) if !self.has_been_prompted() => return self.on_title(title),
+            AgentEvent::Notice { kind, message } if !self.has_been_prompted() => {
+                return self.notify(kind, redact(&message).into_owned());
+            }
+            _ if !self.has_been_prompted() => return,
+            AgentEvent::Idle => return self.on_agent_idle(context),
+            _ => {}
+        }
+        self.transcript.write_noted_end(&mut self.draft);
+        match event {
+            AgentEvent::TurnStarted { turn_id } => self.on_agent_turn_started(turn_id),
+            AgentEvent::TurnEnded { .. } => self.transcript.note_agent_end(),
+            AgentEvent::BlockStarted(start) => self.on_block_started(start),
+            AgentEvent::BlockDelta { key, delta } => {
+                self.note_own_work(&TurnId::from(OWN_WORK));
+                self.transcript.extend_block(&mut self.draft, key, delta);
+            }
+            AgentEvent::BlockDiscarded(key) => {
+                self.transcript.discard_block(&mut self.draft, &key, "the agent started it again");
+            }
+            AgentEvent::BlockEnded(end) => self.on_block_ended(end),
+            AgentEvent::RequestMade { agent_request_id, body } => self.on_request(context, agent_request_id, body),
+            AgentEvent::RequestWithdrawn { agent_request_id } => self.on_request_withdrawn(&agent_request_id),
+            AgentEvent::ContextUsed(usage) => {
+                self.draft.change(Change::Context(usage));
+                self.write(Callback::ContextUsage(usage));
+            }
+            AgentEvent::BackgroundTasks(tasks) => {
+                self.write(Callback::BackgroundTasks { tasks });
+            }
+            AgentEvent::PromptGenerated(prompt) => {
+                self.write(Callback::GeneratedUserPrompt { prompt });
+            }
+            AgentEvent::Notice { kind, message } => self.notify(kind, redact(&message).into_owned()),
+            AgentEvent::TitleChanged(title) => self.on_title(title),
+            AgentEvent::TurnFailed { failure } => self.on_turn_failed(context, failure),
+            AgentEvent::Unknown { kind, raw } => {
+                self.outputs.push(Output::CountUnknown);
+                let raw = if raw.get().len() <= LONGEST_UNKNOWN {
+                    serde_json::from_str(raw.get()).unwrap_or_default()
+                } else {
+                    raw.get()[..raw.get().floor_char_boundary(LONGEST_UNKNOWN)].into()
+                };
+                self.write(Callback::UnknownEvent { kind, raw });
+            }
+            AgentEvent::FellBehind { waiting } => self.on_fell_behind(waiting),
+            AgentEvent::SteerRefused { prompt, reason } => self.on_steer_refused(prompt, &reason),
+            // Handled above, or by a case of their own in `AgentInput`.
+            AgentEvent::Idle
+            | AgentEvent::Outdated
+            | AgentEvent::Gone { .. }
+            | AgentEvent::ImageMade { .. }
+            | AgentEvent::UsageReported(_) => {}
+        }
+    }
+
+    /// What the agent said since is lost. A turn continues: the agent was told to.
+    fn on_fell_behind(&mut self, waiting: usize) {
+        self.transcript.close_blocks(&mut self.draft, "the session did not keep up with the agent");
+        self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Agent);
+        let consequence = match self.turn {
+            Some(_) => "The agent was interrupted and continues now. What it said in between was not recorded.",
+            None => "What the agent said in between was not recorded.",
+        };
+        let message = format!("This session did not keep up with its agent: {waiting} bytes waited. {consequence}");
+        self.notify(NoticeKind::FellBehind, message);
+        if self.state == SessionState::Waiting {
+            self.set_state(SessionState::Working, None);
+        }
+    }
+
+    fn on_title(&mut self, title: String) {
+        if self.profile.title.as_deref() != Some(&title) {
+            if self.has_been_prompted() {
+                self.write(Callback::TitleChanged { title: title.clone() });
+            }
+            self.draft.change(Change::Title(title.clone()));
+            self.profile.title = Some(title);
+            self.has_news = true;
+        }
+    }
+
+    fn on_block_started(&mut self, start: BlockStart) {
+        if matches!(start, BlockStart::Message { .. } | BlockStart::Tool { .. })
+            && let Some(Phase::Working(attempt)) = self.turn.as_mut().map(|turn| &mut turn.phase)
+        {
+            attempt.touch();
+        }
+        self.note_own_work(&TurnId::from(OWN_WORK));
+        self.transcript.start_block(&mut self.draft, start);
+    }
+
+    fn on_block_ended(&mut self, mut end: BlockEnd) {
+        if let BlockEnd::Tool { id, result, .. } = &mut end {
+            let images = self.images.remove(id).unwrap_or_default();
+            if !images.is_empty() {
+                *result = Some(ToolResult { images, ..result.take().unwrap_or_default() });
+            }
+        }
+        self.note_own_work(&TurnId::from(OWN_WORK));
+        self.transcript.end_block(&mut self.draft, end);
+    }
+
+    fn keep(&mut self, stored: Stored) {
+        for blob in stored.blobs {
+            self.draft.change(Change::BlobUsed { hash: blob.hash, mime: blob.mime, size: blob.size });
+        }
+        for message in stored.limits {
+            self.notify(NoticeKind::Limit, message);
+        }
+    }
+}

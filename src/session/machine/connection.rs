@@ -1,0 +1,289 @@
+//! The link to the agent: opening it, losing it, getting it back.
+
+use std::time::Duration;
+
+use super::turn::Ending;
+use super::{Context, Disconnect, Machine, Opened, Output};
+use crate::agent::{AgentCommand, Restored, StartError, SuspendedTurn};
+use crate::model::{AnsweredBy, ErrorClass, NoticeKind, PromptVerdict, RequestOutcome, Response, SessionState, redact};
+use crate::session::SessionError;
+use crate::store::{Change, KnownPrompt};
+
+/// Characters of the last request that a new session of the agent gets.
+const RECAP_CHARACTERS: usize = 600;
+
+/// Where the link to the agent stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Link {
+    /// Nothing is there and nothing is under way.
+    None,
+    /// A connection is being opened, or waits for a process.
+    Opening,
+    Live {
+        /// Somebody can say whether the agent is alive.
+        can_probe: bool,
+        /// It is to be opened again before the next turn.
+        is_outdated: bool,
+    },
+    /// The next attempt is due then.
+    BackingOff { until: Duration },
+    /// Nobody is logged in.
+    AwaitingLogin,
+}
+
+/// What getting the agent back needs to remember.
+#[derive(Debug, Default)]
+pub(super) struct Recovery {
+    /// Consecutive losses of the agent without a turn that succeeded.
+    pub losses: u32,
+    /// The last turn was refused for lack of a login, and a fresh agent is being asked.
+    pub login_was_refused: bool,
+    /// Why the agent's own session could not be restored, until another one is there.
+    pub lost_session: Option<String>,
+    /// What the agent gets with the next prompt about a conversation that it has lost.
+    pub recap: Option<String>,
+}
+
+impl Machine {
+    pub(super) fn is_live(&self) -> bool {
+        matches!(self.link, Link::Live { .. })
+    }
+
+    /// Begins to open a connection.
+    pub(super) fn open(&mut self, context: &Context<'_>) {
+        if context.stopping || self.state == SessionState::Closed {
+            return;
+        }
+        if self.turn.is_none() && self.state != SessionState::Recovering {
+            self.set_state(SessionState::Starting, None);
+        }
+        self.link = Link::Opening;
+        let suspended = self.suspended_turn();
+        self.outputs.push(Output::Open { agent_session_id: self.agent_session_id.clone(), suspended });
+    }
+
+    /// The turn that a new connection is to continue: one that waited for a person when the last one ended.
+    fn suspended_turn(&mut self) -> Option<SuspendedTurn> {
+        let turn = self.turn.as_ref()?;
+        let prompt = turn.suspended_prompt()?.to_owned();
+        Some(SuspendedTurn { turn_id: turn.id.clone(), prompt, requests: self.requests.take_suspended() })
+    }
+
+    /// The prompt whose fate a new session of the agent must know, because the old one was lost.
+    pub fn needs_recap(&self) -> Option<u32> {
+        self.recovery.lost_session.as_ref()?;
+        let waiting = u32::try_from(self.prompts.len()).unwrap_or(u32::MAX);
+        Some(self.prompts.last().number().saturating_sub(waiting))
+    }
+
+    pub(super) fn on_opened(&mut self, context: &Context<'_>, opened: Opened) {
+        let Opened { agent_session_id, restored, can_probe, last_sent } = opened;
+        // Stored before the first prompt is sent, so that the agent's session is found again after a crash.
+        if agent_session_id != self.agent_session_id {
+            self.agent_session_id.clone_from(&agent_session_id);
+            self.draft.change(Change::AgentSession(agent_session_id));
+        }
+        self.link = Link::Live { can_probe, is_outdated: false };
+        self.silence.sign(context.now);
+        self.report_restored(restored, last_sent.as_ref());
+        match &self.turn {
+            Some(turn) if turn.is_interrupted() => {
+                self.requests.drop_undelivered();
+                self.send(context, AgentCommand::Interrupt);
+            }
+            Some(_) => {
+                for (agent_request_id, answer) in self.requests.take_undelivered() {
+                    self.send(context, AgentCommand::Answer { agent_request_id, answer });
+                }
+            }
+            None => {
+                self.set_state(SessionState::Ready, None);
+                self.advance(context);
+            }
+        }
+    }
+
+    /// Says what became of the agent's session, if that is not what everybody expects.
+    fn report_restored(&mut self, restored: Restored, last_sent: Option<&KnownPrompt>) {
+        if let Some(reason) = self.recovery.lost_session.take() {
+            self.notify(
+                NoticeKind::FreshSession,
+                format!(
+                    "The agent's previous session could not be restored ({reason}). A new one was started; your history \
+                     is intact, and the agent gets a summary of your last request."
+                ),
+            );
+            self.recovery.recap = last_sent.map(recap);
+        } else if restored == Restored::Incomplete {
+            self.notify(
+                NoticeKind::Incomplete,
+                "The agent's session was restored, but its own record of the last turn has no clean end, so the agent \
+                 may not know the last message as it is shown here.",
+            );
+        }
+    }
+
+    pub(super) fn on_open_failed(&mut self, context: &Context<'_>, error: &StartError) {
+        self.link = Link::None;
+        let message = redact(&error.to_string()).into_owned();
+        if self.turn.is_some() {
+            // A turn that was to continue after a restart has no agent to continue with.
+            self.cut_lost_turn(context, &message);
+        }
+        match error {
+            StartError::SessionLost(_) => self.on_session_lost(context, message),
+            StartError::Temporary(_) => self.recover_or_fail(context, &message),
+            StartError::NeedsLogin(_) => self.await_login(message),
+            StartError::Permanent(_) => self.fail(context, ErrorClass::Configuration, message),
+        }
+    }
+
+    /// Waiting prompts are kept: they are sent when somebody has logged in.
+    pub(super) fn await_login(&mut self, message: String) {
+        if self.state != SessionState::NeedsLogin {
+            self.notify(NoticeKind::LoginNeeded, message.clone());
+        }
+        self.set_state(SessionState::NeedsLogin, Some(message));
+        self.link = Link::AwaitingLogin;
+        self.outputs.push(Output::AwaitLogin);
+    }
+
+    /// The agent's session is missing, damaged or not listed: a new one is started.
+    fn on_session_lost(&mut self, context: &Context<'_>, reason: String) {
+        // The store keeps the lost id until there is another one: a restart before that must come here again.
+        self.agent_session_id = None;
+        self.recovery.lost_session = Some(reason);
+        let detail = "the agent's session is lost; a new one is being started".to_owned();
+        self.set_state(SessionState::Recovering, Some(detail));
+        self.open(context);
+    }
+
+    /// The connection ended. A running turn is closed and says so; then the agent is brought back.
+    pub(super) fn on_agent_lost(&mut self, context: &Context<'_>, reason: &str) {
+        self.disconnect(Disconnect::Politely);
+        self.lose_agent(context, reason);
+    }
+
+    /// As [`Self::on_agent_lost`], for a connection that is ended already.
+    pub(super) fn lose_agent(&mut self, context: &Context<'_>, reason: &str) {
+        let reason = redact(reason).into_owned();
+        if self.turn.is_some() {
+            self.cut_lost_turn(context, &reason);
+        } else {
+            self.end_own_work("the agent is gone", AnsweredBy::Agent);
+        }
+        self.recover_or_fail(context, &reason);
+    }
+
+    fn cut_lost_turn(&mut self, context: &Context<'_>, reason: &str) {
+        self.write(Response::session_error(ErrorClass::ProcessGone, reason));
+        self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Agent);
+        if let Some(turn) = &mut self.turn {
+            turn.failed_with(ErrorClass::ProcessGone);
+        }
+        let message = format!("The turn was interrupted: {reason}.");
+        self.finish_turn(context, &Ending::cut(message, AnsweredBy::Agent, PromptVerdict::Failed));
+    }
+
+    fn recover_or_fail(&mut self, context: &Context<'_>, reason: &str) {
+        let recovery = context.settings.recovery;
+        if self.recovery.losses >= recovery.attempts {
+            let attempts = recovery.attempts;
+            let reason = format!("{reason} (gave up after {attempts} attempts; send a prompt to try again)");
+            return self.fail(context, ErrorClass::ProcessGone, reason);
+        }
+        let delay = back_off(self.recovery.losses, recovery.first_delay, recovery.longest_delay);
+        self.recovery.losses += 1;
+        let (attempt, attempts) = (self.recovery.losses, recovery.attempts);
+        let wait = if delay.is_zero() { String::new() } else { format!(" in {}", humantime::format_duration(delay)) };
+        self.set_state(SessionState::Recovering, Some(format!("{reason} (attempt {attempt} of {attempts}{wait})")));
+        self.link = Link::BackingOff { until: context.now + delay };
+    }
+
+    /// Gives up until the next prompt. Prompts that wait end with the reason.
+    fn fail(&mut self, context: &Context<'_>, class: ErrorClass, reason: String) {
+        self.end_waiting_prompts(context, class, &reason);
+        self.set_state(SessionState::Failed, Some(reason));
+    }
+
+    /// Tries again after a failure, a missing login or a loss.
+    pub(super) fn try_again(&mut self, context: &Context<'_>) -> Result<(), SessionError> {
+        match self.state {
+            SessionState::Closed => Err(SessionError::Closed),
+            SessionState::NeedsLogin | SessionState::Failed | SessionState::Recovering => {
+                self.recovery.losses = 0;
+                if !matches!(self.link, Link::Opening) {
+                    self.open(context);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Ends the link, if there is one.
+    pub(super) fn disconnect(&mut self, how: Disconnect) {
+        self.turn_slot = super::TurnSlot::None;
+        self.link = Link::None;
+        self.outputs.push(Output::Disconnect(how));
+    }
+
+    pub(super) fn on_queue_position(&mut self, position: usize, limit: usize) {
+        let detail = format!("queued for one of {limit} agent processes (limits.agent_processes), position {position}");
+        let state = if self.state == SessionState::Recovering { self.state } else { SessionState::Starting };
+        self.set_state(state, Some(detail));
+    }
+
+    /// Whether the session keeps a process that it does not need and would get again.
+    pub fn could_give_up_process(&self, context: &Context<'_>) -> bool {
+        let is_idle = self.turn.is_none() && !self.transcript.agent_works() && self.prompts.is_empty();
+        is_idle && self.is_live() && context.abilities.session_resume
+    }
+
+    /// Another session needs a process: this one is ended, and comes back with the next prompt.
+    pub(super) fn give_up_process(&mut self) {
+        self.disconnect(Disconnect::Politely);
+        if !self.has_been_prompted() {
+            // An agent need not keep a session in which nothing was ever said.
+            self.agent_session_id = None;
+            self.draft.change(Change::AgentSession(None));
+        }
+        self.set_state(SessionState::Ready, None);
+    }
+}
+
+/// One short summary of the last request and its state, from our own log; never the whole history.
+fn recap(last: &KnownPrompt) -> String {
+    let state = match last.outcome.as_ref().map(|outcome| outcome.verdict) {
+        Some(PromptVerdict::Succeeded) => "It was answered",
+        Some(PromptVerdict::Failed) => "It failed",
+        Some(PromptVerdict::Interrupted) | None => "It was interrupted before it was finished",
+        Some(PromptVerdict::Dropped) => "It was not sent",
+    };
+    let text: String = last.text.chars().take(RECAP_CHARACTERS).collect();
+    let cut = if text.len() < last.text.len() { " …" } else { "" };
+    format!(
+        "[This conversation continues an earlier one that could not be restored. The last request in it was:\n\
+         {text}{cut}\n{state}. Its results may be in the folder; check before you do the work again.]"
+    )
+}
+
+/// No wait before the first attempt, then doubling.
+fn back_off(losses: u32, first: Duration, longest: Duration) -> Duration {
+    match losses {
+        0 => Duration::ZERO,
+        more => first.saturating_mul(2_u32.saturating_pow(more - 1)).min(longest),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_double_up_to_the_longest() {
+        let waits: Vec<u64> =
+            (0..9).map(|losses| back_off(losses, Duration::from_secs(1), Duration::from_mins(1)).as_secs()).collect();
+        assert_eq!(waits, [0, 1, 2, 4, 8, 16, 32, 60, 60]);
+    }
+}

@@ -1,0 +1,295 @@
+//! What a log says so far: the one place where events are folded into state.
+//!
+//! A live session applies each event as it writes it, a restarted one applies what the store has, and a recording
+//! applies what it makes of an agent's stream. All of them end up with the same state because they run the same code.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::model::{BlockKey, BlockKind, Callback, PromptId, Response, Seq, ToolError, ToolResult, TurnId, Usage};
+use crate::store::{EndedBlock, OpenTurn};
+
+/// The state that follows from a turn's events.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::session) struct Fold {
+    reasoning: HashMap<String, OpenBlock>,
+    messages: HashMap<String, OpenBlock>,
+    tools: HashMap<String, OpenBlock>,
+    /// The agent's own turn that is open.
+    agent_turn: Option<TurnId>,
+    answer: Answer,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct OpenBlock {
+    start: Seq,
+    content: String,
+    deltas: u64,
+}
+
+/// What a turn has produced.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::session) struct Answer {
+    /// What the agent said since its last tool call.
+    pub text: String,
+    /// What it cost, as far as the agent said.
+    pub usage: Usage,
+    /// Prompts that were added to the turn while it ran.
+    pub steered_by: Vec<PromptId>,
+    /// Messages of sub-agents to the agent: not part of the answer.
+    asides: HashSet<String>,
+}
+
+impl Answer {
+    fn add_text(&mut self, content: &str) {
+        if !self.text.is_empty() && !content.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(content);
+    }
+}
+
+/// What an event does beyond the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::session) enum Effect {
+    None,
+    /// It is a piece of the block that began with this number.
+    Delta {
+        block: Seq,
+    },
+    /// It ends a block, whose pieces are no longer needed.
+    Ended(EndedBlock),
+}
+
+impl Fold {
+    /// Applies an event.
+    pub fn apply(&mut self, seq: Seq, response: &Response) -> Effect {
+        let Response::Callback(callback) = response else { return Effect::None };
+        match callback {
+            Callback::StartReasoning { reasoning_id, .. } => start(&mut self.reasoning, reasoning_id, seq),
+            Callback::StartMessage { message_id, parent_tool_call_id } => {
+                if parent_tool_call_id.is_some() {
+                    self.answer.asides.insert(message_id.clone());
+                }
+                start(&mut self.messages, message_id, seq)
+            }
+            Callback::StartToolExecution { tool_call_id, .. } => {
+                // What the agent said before a tool call is not its answer.
+                self.answer.text.clear();
+                start(&mut self.tools, tool_call_id, seq)
+            }
+            Callback::Reasoning { reasoning_id, delta } => extend(&mut self.reasoning, reasoning_id, delta),
+            Callback::Message { message_id, delta } => extend(&mut self.messages, message_id, delta),
+            Callback::ToolExecution { tool_call_id, delta } => extend(&mut self.tools, tool_call_id, delta),
+            Callback::EndReasoning { reasoning_id, .. } => end(&mut self.reasoning, reasoning_id, seq),
+            Callback::EndMessage { message_id, complete_content, incomplete } => {
+                if !incomplete && !self.answer.asides.contains(message_id) {
+                    self.answer.add_text(complete_content);
+                }
+                end(&mut self.messages, message_id, seq)
+            }
+            Callback::EndToolExecution { tool_call_id, .. } => end(&mut self.tools, tool_call_id, seq),
+            Callback::AgentStart { turn_id } => {
+                self.agent_turn = Some(turn_id.clone());
+                Effect::None
+            }
+            Callback::AgentEnd { .. } => {
+                self.agent_turn = None;
+                Effect::None
+            }
+            Callback::Usage(usage) => {
+                self.answer.usage.add(usage);
+                Effect::None
+            }
+            // A prompt that did not wait while a turn ran has steered it.
+            Callback::UserPrompt { prompt_id, queued: false, .. } => {
+                self.answer.steered_by.push(*prompt_id);
+                Effect::None
+            }
+            Callback::UserPrompt { .. }
+            | Callback::Idle {}
+            | Callback::GeneratedUserPrompt { .. }
+            | Callback::PermissionRequested { .. }
+            | Callback::PermissionAnswered { .. }
+            | Callback::QuestionAsked { .. }
+            | Callback::QuestionAnswered { .. }
+            | Callback::ContextUsage(_)
+            | Callback::BackgroundTasks { .. }
+            | Callback::Notice { .. }
+            | Callback::UnknownEvent { .. }
+            | Callback::TitleChanged { .. }
+            | Callback::StateChanged { .. } => Effect::None,
+        }
+    }
+
+    /// A turn begins: what earlier ones produced is over. Events that follow are its own.
+    pub fn begin_turn(&mut self) {
+        self.answer = Answer::default();
+    }
+
+    /// What the turn has produced so far.
+    pub fn answer(&self) -> &Answer {
+        &self.answer
+    }
+
+    /// A prompt that was added to the turn is no longer part of it.
+    pub fn remove_steered(&mut self, prompt: PromptId) {
+        self.answer.steered_by.retain(|steered| *steered != prompt);
+    }
+
+    pub fn agent_turn(&self) -> Option<&TurnId> {
+        self.agent_turn.as_ref()
+    }
+
+    pub fn is_open(&self, key: &BlockKey) -> bool {
+        self.blocks(key.kind).contains_key(&key.id)
+    }
+
+    /// The ends that close everything that is open, in the order in which it began, with what was said so far. `reason`
+    /// becomes the error of tools.
+    pub fn closing_responses(&self, reason: &str) -> Vec<Response> {
+        let kinds = [BlockKind::Reasoning, BlockKind::Message, BlockKind::Tool];
+        let mut open: Vec<_> = kinds
+            .into_iter()
+            .flat_map(|kind| self.blocks(kind).iter().map(move |(id, block)| (block.start, kind, id, block)))
+            .collect();
+        open.sort_by_key(|(start, ..)| *start);
+        open.into_iter().map(|(_, kind, id, block)| closing_response(kind, id, &block.content, reason)).collect()
+    }
+
+    /// The end that closes one block with what it said so far.
+    pub fn closing_response(&self, key: &BlockKey, reason: &str) -> Option<Response> {
+        self.blocks(key.kind).get(&key.id).map(|block| closing_response(key.kind, &key.id, &block.content, reason))
+    }
+
+    fn blocks(&self, kind: BlockKind) -> &HashMap<String, OpenBlock> {
+        match kind {
+            BlockKind::Reasoning => &self.reasoning,
+            BlockKind::Message => &self.messages,
+            BlockKind::Tool => &self.tools,
+        }
+    }
+}
+
+/// Rebuilds the state of what was open when the server ended, from its events.
+pub(in crate::session) struct Replay {
+    fold: Fold,
+    /// The turn's own events follow this one.
+    begun: Option<Seq>,
+}
+
+impl Replay {
+    /// The events that are to be applied follow `open.after`.
+    pub fn new(open: &OpenTurn) -> Self {
+        Self { fold: Fold::default(), begun: open.begun }
+    }
+
+    pub fn apply(&mut self, seq: Seq, response: &Response) {
+        if self.begun.is_some_and(|begun| seq > begun) {
+            self.begin_turn();
+        }
+        self.fold.apply(seq, response);
+    }
+
+    pub fn finish(mut self) -> Fold {
+        self.begin_turn();
+        self.fold
+    }
+
+    fn begin_turn(&mut self) {
+        if self.begun.take().is_some() {
+            self.fold.begin_turn();
+        }
+    }
+}
+
+fn start(blocks: &mut HashMap<String, OpenBlock>, id: &str, seq: Seq) -> Effect {
+    blocks.insert(id.to_owned(), OpenBlock { start: seq, content: String::new(), deltas: 0 });
+    Effect::None
+}
+
+fn extend(blocks: &mut HashMap<String, OpenBlock>, id: &str, delta: &str) -> Effect {
+    let Some(block) = blocks.get_mut(id) else { return Effect::None };
+    block.content.push_str(delta);
+    block.deltas += 1;
+    Effect::Delta { block: block.start }
+}
+
+fn end(blocks: &mut HashMap<String, OpenBlock>, id: &str, seq: Seq) -> Effect {
+    match blocks.remove(id) {
+        Some(block) => Effect::Ended(EndedBlock { start: block.start, end: seq, deltas: block.deltas }),
+        None => Effect::None,
+    }
+}
+
+fn closing_response(kind: BlockKind, id: &str, content: &str, reason: &str) -> Response {
+    let (id, content) = (id.to_owned(), content.to_owned());
+    match kind {
+        BlockKind::Reasoning => {
+            Callback::EndReasoning { reasoning_id: id, complete_content: content, incomplete: true }
+        }
+        BlockKind::Message => Callback::EndMessage { message_id: id, complete_content: content, incomplete: true },
+        BlockKind::Tool => Callback::EndToolExecution {
+            tool_call_id: id,
+            // The output so far is dropped from the log with the deltas, so the end must carry it.
+            result: (!content.is_empty()).then(|| ToolResult { content, ..ToolResult::default() }),
+            error: Some(ToolError { message: reason.to_owned(), code: Some("interrupted".to_owned()) }),
+        },
+    }
+    .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(log: &[&str]) -> Fold {
+        let mut fold = Fold::default();
+        for (seq, json) in (1..).zip(log) {
+            fold.apply(seq, &Response::from_json(json).expect("one of ours"));
+        }
+        fold
+    }
+
+    #[test]
+    fn open_blocks_are_closed_in_order_with_what_they_said() {
+        let mut fold = folded(&[
+            r#"{"callback":"onStartMessage","messageId":"m"}"#,
+            r#"{"callback":"onStartToolExecution","toolCallId":"t","toolName":"x","toolArguments":""}"#,
+            r#"{"callback":"onToolExecution","toolCallId":"t","delta":"out"}"#,
+            r#"{"callback":"onMessage","messageId":"m","delta":"he"}"#,
+            r#"{"callback":"onMessage","messageId":"m","delta":"llo"}"#,
+        ]);
+        let closing = fold.closing_responses("lost");
+        let json: Vec<String> = closing.iter().map(Response::to_json).collect();
+        assert_eq!(
+            json,
+            [
+                r#"{"callback":"onEndMessage","messageId":"m","completeContent":"hello","incomplete":true}"#,
+                r#"{"callback":"onEndToolExecution","toolCallId":"t","result":{"content":"out"},"error":{"message":"lost","code":"interrupted"}}"#,
+            ]
+        );
+        let ended = EndedBlock { start: 1, end: 9, deltas: 2 };
+        assert_eq!(fold.apply(9, &closing[0]), Effect::Ended(ended));
+        assert!(!fold.is_open(&BlockKey::new(BlockKind::Message, "m")));
+        assert!(fold.is_open(&BlockKey::new(BlockKind::Tool, "t")));
+    }
+
+    #[test]
+    fn only_complete_messages_after_the_last_tool_call_are_the_answer() {
+        let fold = folded(&[
+            r#"{"callback":"onStartMessage","messageId":"a"}"#,
+            r#"{"callback":"onEndMessage","messageId":"a","completeContent":"before"}"#,
+            r#"{"callback":"onStartToolExecution","toolCallId":"t","toolName":"x","toolArguments":""}"#,
+            r#"{"callback":"onEndToolExecution","toolCallId":"t"}"#,
+            r#"{"callback":"onStartMessage","messageId":"b"}"#,
+            r#"{"callback":"onEndMessage","messageId":"b","completeContent":"half","incomplete":true}"#,
+            r#"{"callback":"onStartMessage","messageId":"s","parentToolCallId":"t"}"#,
+            r#"{"callback":"onEndMessage","messageId":"s","completeContent":"aside"}"#,
+            r#"{"callback":"onStartMessage","messageId":"c"}"#,
+            r#"{"callback":"onEndMessage","messageId":"c","completeContent":"whole"}"#,
+            r#"{"callback":"onStartMessage","messageId":"d"}"#,
+            r#"{"callback":"onEndMessage","messageId":"d","completeContent":"answer"}"#,
+        ]);
+        assert_eq!(fold.answer().text, "whole\n\nanswer");
+    }
+}

@@ -1,0 +1,160 @@
+//! What can happen to a session.
+
+use std::time::Duration;
+
+use crate::agent::{AgentEvent, RequestAnswer, Restored, StartError};
+use crate::model::{AnsweredBy, RequestId, Timestamp, ToolImage, Usage};
+use crate::session::SessionSettings;
+use crate::session::actor::{NewPrompt, SessionUpdate};
+use crate::store::{KnownPrompt, StoreError};
+
+/// What the rules may know of the world when something happens.
+pub(in crate::session) struct Context<'a> {
+    /// Time that never goes back, since some moment before the session was loaded.
+    pub now: Duration,
+    /// The time of day.
+    pub time: Timestamp,
+    pub settings: &'a SessionSettings,
+    pub abilities: Abilities,
+    /// What all sessions have used today.
+    pub day_usage: Usage,
+    /// The store takes no writes for now.
+    pub store_refuses: bool,
+    /// The server is being stopped.
+    pub stopping: bool,
+    /// Since when nobody who could answer has been watching.
+    pub unattended_since: Option<Duration>,
+    /// A random number from 0 to 1, to keep sessions from retrying in step.
+    pub spread: f64,
+}
+
+/// What a runtime can do, as far as the rules care.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is one capability")]
+pub(in crate::session) struct Abilities {
+    pub steering: bool,
+    pub model_switch: bool,
+    pub model_retries: bool,
+    /// A turn that waits for a person survives a restart.
+    pub durable_requests: bool,
+    /// The agent asks for each permission; otherwise it is given the policy.
+    pub permissions: bool,
+    pub session_resume: bool,
+    pub demo: bool,
+    /// Every turn takes a process of its own.
+    pub process_per_turn: bool,
+}
+
+/// Something that happens. One at a time: the next is taken when this one's outputs have been carried out.
+pub(in crate::session) enum Input {
+    /// The session was just created: its agent is started before the first prompt, so that problems show early.
+    Created,
+    /// The session was loaded; what an earlier run left open has been replayed.
+    Restarted,
+    /// Prompts that were queued when the server ended are to run.
+    QueueResumed,
+    Command(Command),
+    Agent(AgentInput),
+    /// The connection is there.
+    Opened(Opened),
+    OpenFailed(StartError),
+    /// The agent waits for a process; so many are ahead, itself included.
+    QueuePosition {
+        position: usize,
+        limit: usize,
+    },
+    /// The turn may have a process.
+    TurnSlotGranted,
+    /// Another session waits for a process.
+    ProcessWanted,
+    /// Somebody may have logged in.
+    LoginChanged,
+    /// The connection ended.
+    Lost(String),
+    /// What a probe of a silent agent found.
+    Probed {
+        alive: bool,
+    },
+    /// The store takes no writes any more.
+    StoreRefuses(String),
+    StoreRecovered,
+    /// A deadline may have passed.
+    Deadline,
+    /// What became of the last [`super::Output::Commit`].
+    Committed(Result<(), StoreError>),
+}
+
+/// A connection that was opened.
+pub(in crate::session) struct Opened {
+    pub agent_session_id: Option<String>,
+    pub restored: Restored,
+    /// Somebody can say whether the agent is alive.
+    pub can_probe: bool,
+    /// The last prompt that was sent, when [`super::Machine::needs_recap`] asked for it.
+    pub last_sent: Option<KnownPrompt>,
+}
+
+/// What a session is asked to do.
+pub(in crate::session) enum Command {
+    Prompt {
+        prompt: NewPrompt,
+        /// The prompt that was accepted with the same key before.
+        known: Option<KnownPrompt>,
+        /// Why the agent will hardly know the session's model.
+        misfit: Option<String>,
+    },
+    Interrupt,
+    Close,
+    Reopen,
+    TryAgain,
+    Adopt {
+        agent_session_id: String,
+        past: Vec<PastInput>,
+    },
+    Update {
+        update: SessionUpdate,
+        misfit: Option<String>,
+    },
+    Answer {
+        request_id: RequestId,
+        answer: RequestAnswer,
+        by: AnsweredBy,
+    },
+    ShutDown,
+}
+
+/// A piece of a session that was imported.
+pub(in crate::session) enum PastInput {
+    Prompt(String),
+    Event(AgentInput),
+}
+
+/// What an agent said, with large content already stored.
+pub(in crate::session) enum AgentInput {
+    /// Everything that has no case of its own here.
+    Event(AgentEvent),
+    /// A block ended; what was too large for the log is in blobs.
+    BlockEnded { end: crate::agent::BlockEnd, stored: Stored },
+    /// A tool made a picture; comes before the end of its call.
+    Image { tool_call_id: String, image: Option<ToolImage>, stored: Stored },
+    Usage {
+        usage: Usage,
+        /// What all sessions have used today, this report included.
+        of_day: Usage,
+    },
+}
+
+/// What storing large content came to.
+#[derive(Debug, Default)]
+pub(in crate::session) struct Stored {
+    pub blobs: Vec<StoredBlob>,
+    /// What a person should know: something was cut or left out.
+    pub limits: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(in crate::session) struct StoredBlob {
+    pub hash: String,
+    pub mime: String,
+    pub size: u64,
+}

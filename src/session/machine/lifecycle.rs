@@ -1,0 +1,178 @@
+//! A session's life: changed, closed, reopened, imported, and ended with the server.
+
+use super::prompts::user_prompt;
+use super::turn::Ending;
+use super::waiting::Waiting;
+use super::{Context, Disconnect, Machine, Output, PastInput, Reply};
+use crate::agent::AgentCommand;
+use crate::model::{AnsweredBy, Callback, NoticeKind, PromptVerdict, SessionProfile, SessionState, Usage};
+use crate::session::SessionError;
+use crate::session::actor::SessionUpdate;
+use crate::store::{Change, QueuedPrompt};
+
+impl Machine {
+    /// Ends agent and session. Everything it has said is committed when the reply comes.
+    pub(super) fn close(&mut self, context: &Context<'_>) {
+        if self.state == SessionState::Closed {
+            return self.reply(Reply::Done(Err(SessionError::Closed)));
+        }
+        // First of all, so that none of them begins when the running turn ends by itself this moment.
+        let dropped: Vec<QueuedPrompt> = std::iter::from_fn(|| self.prompts.pop()).collect();
+        self.disconnect(Disconnect::Politely);
+        self.finish_turn(
+            context,
+            &Ending::cut("The session was closed.", AnsweredBy::Close, PromptVerdict::Interrupted),
+        );
+        self.end_own_work("the session was closed", AnsweredBy::Close);
+        for prompt in &dropped {
+            self.resolve_prompt(prompt.id, String::new(), PromptVerdict::Dropped, Usage::default(), None);
+        }
+        if !dropped.is_empty() {
+            let count = dropped.len();
+            let message = format!("{count} queued prompt(s) were not sent because the session was closed.");
+            self.notify(NoticeKind::Dropped, message);
+        }
+        self.set_state(SessionState::Closed, None);
+        self.draft.change(Change::ClosedAt(Some(context.time)));
+        self.flush();
+        self.outputs.push(Output::Closed { at: context.time });
+    }
+
+    pub(super) fn reopen(&mut self) {
+        if self.state != SessionState::Closed {
+            return self.reply(Reply::Done(Err(SessionError::NotClosed)));
+        }
+        let first = self.begin_commit();
+        self.draft.change(Change::ClosedAt(None));
+        self.draft.change(Change::ReadersReopened);
+        self.draft.change(Change::State(SessionState::Ready, None));
+        self.commit(Waiting::Reopen { first });
+    }
+
+    pub(super) fn on_reopen_committed(&mut self) {
+        self.recovery.losses = 0;
+        (self.state, self.state_detail) = (SessionState::Ready, None);
+        self.outputs.push(Output::Reopened);
+        self.has_news = true;
+    }
+
+    pub(super) fn update(&mut self, context: &Context<'_>, update: SessionUpdate, misfit: Option<String>) {
+        let switches = update.model.is_some() || update.effort.is_some();
+        if self.state == SessionState::Closed && switches {
+            return self.reply(Reply::Done(Err(SessionError::Closed)));
+        }
+        if switches && !context.abilities.model_switch {
+            let runtime = &self.profile.runtime;
+            let message = format!(
+                "the runtime {runtime} cannot switch model or effort in a running session; start a new session"
+            );
+            return self.reply(Reply::Done(Err(SessionError::Unsupported(message))));
+        }
+        let mut profile = self.profile.clone();
+        let first = self.begin_commit();
+        if let Some(title) = update.title {
+            // The log of a closed session has its end already.
+            if self.has_been_prompted() && self.state != SessionState::Closed {
+                self.write(Callback::TitleChanged { title: title.clone() });
+            }
+            self.draft.change(Change::Title(title.clone()));
+            profile.title = Some(title);
+        }
+        if switches {
+            profile.model = update.model.unwrap_or(profile.model);
+            profile.effort = update.effort.or(profile.effort);
+            self.draft.change(Change::Model(profile.model.clone(), profile.effort.clone()));
+            let message = format!("From the next turn on, the model is {}.", profile.model);
+            self.notify(NoticeKind::Model, message);
+        }
+        let permits = update.permissions.is_some();
+        if let Some(permissions) = update.permissions {
+            self.draft.change(Change::Permissions(permissions.clone()));
+            profile.permissions = permissions;
+        }
+        if let Some(budget) = update.budget {
+            self.draft.change(Change::Budget(budget));
+            profile.budget = budget;
+        }
+        self.commit(Waiting::Update { profile: Box::new(profile), switches, permits, misfit, first });
+    }
+
+    pub(super) fn on_update_committed(
+        &mut self,
+        context: &Context<'_>,
+        profile: SessionProfile,
+        switches: bool,
+        permits: bool,
+        misfit: Option<String>,
+    ) {
+        self.profile = profile;
+        self.has_news = true;
+        if switches {
+            if let Some(warning) = misfit {
+                self.notify(NoticeKind::Warning, warning);
+            }
+            if self.is_live() {
+                let (model, effort) = (self.profile.model.clone(), self.profile.effort.clone());
+                self.send(context, AgentCommand::Configure { model, effort });
+            }
+        }
+        if permits && !context.abilities.permissions && self.is_live() {
+            let policy = self.policy(&context.settings.permissions);
+            self.send(context, AgentCommand::Permit(policy));
+        }
+    }
+
+    /// Writes the past and remembers the agent's id, both in one commit: after a crash there is all of it or nothing.
+    pub(super) fn adopt(&mut self, context: &Context<'_>, agent_session_id: String, past: Vec<PastInput>) {
+        let first = self.begin_commit();
+        self.draft.change(Change::AgentSession(Some(agent_session_id.clone())));
+        self.agent_session_id = Some(agent_session_id);
+        for piece in past {
+            match piece {
+                PastInput::Prompt(text) => self.open_past_turn(context, text),
+                PastInput::Event(event) => self.on_agent_input(context, event),
+            }
+        }
+        if self.turn.is_some() {
+            self.finish_turn(context, &Ending::Idle);
+        }
+        self.notify(
+            NoticeKind::Adopted,
+            "Imported from another client. History above this line was recorded there; the next prompt continues it.",
+        );
+        self.commit(Waiting::Adoption { first });
+    }
+
+    fn open_past_turn(&mut self, context: &Context<'_>, text: String) {
+        // Its record has no end.
+        self.finish_turn(context, &Ending::Idle);
+        let id = self.prompts.next_id();
+        let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments: Vec::new() };
+        self.write(user_prompt(&prompt, false));
+        self.draft.change(Change::PromptAccepted(prompt.prepare()));
+        self.prompts.take_id(id);
+        self.open_turn(id);
+    }
+
+    /// The server ends: the turn is interrupted, the agent ended, the session stays open. A turn that can continue after
+    /// a restart because it only waits for a person is left as it is.
+    pub(super) fn shut_down(&mut self, context: &Context<'_>) {
+        let survives = self.turn.is_some() && !self.requests.is_empty() && context.abilities.durable_requests;
+        self.disconnect(Disconnect::Politely);
+        if !survives {
+            let message = "The turn was interrupted because the server was stopped.";
+            self.finish_turn(context, &Ending::cut(message, AnsweredBy::Shutdown, PromptVerdict::Interrupted));
+            self.end_own_work("the server was stopped", AnsweredBy::Shutdown);
+            self.settle();
+        }
+        self.flush();
+        self.reply(Reply::Done(Ok(())));
+    }
+
+    /// Nothing is under way, so the state says so, unless it says something that lasts.
+    pub(super) fn settle(&mut self) {
+        if !matches!(self.state, SessionState::Closed | SessionState::Failed | SessionState::NeedsLogin) {
+            self.set_state(SessionState::Ready, None);
+        }
+    }
+}

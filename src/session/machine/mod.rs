@@ -1,0 +1,267 @@
+//! The rules of a session as a state machine: something happens, and the machine says what is to be done.
+//!
+//! What must always hold here:
+//!
+//! - No I/O, no clock, no task, no randomness: everything the rules may know comes with the input. The actor carries
+//!   out the outputs; the tests run the same machine through simulated crashes, slow stores and misbehaving agents.
+//! - An event is numbered here and nowhere else. State that the log determines is folded from the events that are
+//!   written (`fold.rs`), live and after a restart alike.
+//! - What somebody is told happened is committed first ([`Output::Commit`]); the next input is the outcome of that.
+//! - Every turn that began ends with `onAgentEnd`, then `onIdle`; every prompt gets one outcome; every request is closed
+//!   once.
+
+mod agent_events;
+mod connection;
+mod draft;
+mod fold;
+mod input;
+mod lifecycle;
+mod notices;
+mod output;
+mod prompts;
+mod requests;
+mod restart;
+mod retries;
+mod silence;
+#[cfg(test)]
+mod simulation;
+mod spending;
+mod transcript;
+mod turn;
+mod waiting;
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+pub(super) use draft::{Batch, Entry};
+pub(super) use fold::Replay;
+pub(super) use input::{Abilities, AgentInput, Command, Context, Input, Opened, PastInput, Stored, StoredBlob};
+pub(super) use output::{Disconnect, Output, Reply};
+pub(super) use transcript::{Entries, Transcript};
+
+use connection::{Link, Recovery};
+use draft::Draft;
+use notices::Notices;
+use prompts::PromptQueue;
+use requests::Requests;
+use silence::Silence;
+use spending::Spending;
+use turn::{Turn, TurnSlot};
+use waiting::Waiting;
+
+use crate::model::{Callback, PromptId, Response, Seq, SessionId, SessionProfile, SessionState, ToolImage};
+use crate::session::bulletin::{BulletinEntry, PendingBrief};
+use crate::store::{Change, StoredSession};
+
+/// One session's rules and what they need to remember.
+pub(super) struct Machine {
+    id: SessionId,
+    profile: SessionProfile,
+    state: SessionState,
+    state_detail: Option<String>,
+    agent_session_id: Option<String>,
+    prompts: PromptQueue,
+    turn: Option<Turn>,
+    turn_slot: TurnSlot,
+    /// Everything before this number is closed; `None` while nothing is open.
+    open_after: Option<Seq>,
+    transcript: Transcript,
+    requests: Requests,
+    link: Link,
+    recovery: Recovery,
+    notices: Notices,
+    silence: Silence,
+    spending: Spending,
+    /// Pictures of tool calls that have not ended.
+    images: HashMap<String, Vec<ToolImage>>,
+    draft: Draft,
+    /// What waits for a commit.
+    waiting: Option<Waiting>,
+    outputs: Vec<Output>,
+    has_news: bool,
+}
+
+impl Machine {
+    pub fn new(stored: StoredSession) -> Self {
+        let StoredSession { summary, next_seq, next_prompt, agent_session_id, queued, requests, last_prompt, .. } =
+            stored;
+        Self {
+            id: summary.id,
+            profile: summary.profile,
+            state: summary.state,
+            state_detail: summary.state_detail,
+            agent_session_id,
+            prompts: PromptQueue::new(queued, PromptId::from_number(last_prompt), next_prompt),
+            turn: None,
+            turn_slot: TurnSlot::None,
+            open_after: None,
+            transcript: Transcript::default(),
+            requests: Requests::new(requests),
+            link: Link::None,
+            recovery: Recovery::default(),
+            notices: Notices::default(),
+            silence: Silence::default(),
+            spending: Spending { used: stored.usage, announced: stored.budget_told },
+            images: HashMap::new(),
+            draft: Draft::new(next_seq),
+            waiting: None,
+            outputs: Vec::new(),
+            has_news: true,
+        }
+    }
+
+    /// Takes an input. What is to be done is in [`Self::take_outputs`]; events are held back until [`Self::flush`].
+    pub fn step(&mut self, context: &Context<'_>, input: Input) {
+        debug_assert!(
+            self.waiting.is_none() || matches!(input, Input::Committed(_)),
+            "a commit is reported before anything else happens"
+        );
+        self.draft.set_time(context.time);
+        match input {
+            Input::Created => self.open(context),
+            Input::Restarted => self.restart(context),
+            Input::QueueResumed => self.advance(context),
+            Input::Command(command) => self.obey(context, command),
+            Input::Agent(input) => {
+                self.silence.sign(context.now);
+                self.on_agent_input(context, input);
+            }
+            Input::Opened(opened) => self.on_opened(context, opened),
+            Input::OpenFailed(error) => self.on_open_failed(context, &error),
+            Input::QueuePosition { position, limit } => self.on_queue_position(position, limit),
+            Input::TurnSlotGranted => self.on_turn_slot(context),
+            Input::ProcessWanted => self.give_up_process(),
+            Input::LoginChanged => {
+                if matches!(self.link, Link::AwaitingLogin) {
+                    self.open(context);
+                }
+            }
+            Input::Lost(reason) => self.on_agent_lost(context, &reason),
+            Input::Probed { alive } => self.on_probed(context, alive),
+            Input::StoreRefuses(reason) => self.on_store_refuses(context, &reason),
+            Input::StoreRecovered => self.advance(context),
+            Input::Deadline => self.on_deadline(context),
+            Input::Committed(outcome) => self.on_committed(context, outcome),
+        }
+    }
+
+    /// Hands over what was written since the last time.
+    pub fn flush(&mut self) {
+        if let Some(batch) = self.draft.take() {
+            self.outputs.push(Output::Append(batch));
+        }
+    }
+
+    /// What is to be done, in order. `spare` is kept for the next outputs.
+    pub fn take_outputs(&mut self, spare: Vec<Output>) -> Vec<Output> {
+        std::mem::replace(&mut self.outputs, spare)
+    }
+
+    pub fn has_outputs(&self) -> bool {
+        !self.outputs.is_empty()
+    }
+
+    /// When [`Input::Deadline`] is due.
+    pub fn next_deadline(&self, context: &Context<'_>) -> Option<Duration> {
+        let turn = self.turn.as_ref().and_then(Turn::next_deadline);
+        let link = match self.link {
+            Link::BackingOff { until } => Some(until),
+            _ => None,
+        };
+        [turn, link, self.requests.deadline(context), self.silence_deadline(context)].into_iter().flatten().min()
+    }
+
+    fn on_deadline(&mut self, context: &Context<'_>) {
+        if matches!(self.link, Link::BackingOff { until } if until <= context.now) {
+            self.open(context);
+        }
+        self.on_turn_deadline(context);
+        if self.silence_deadline(context).is_some_and(|at| at <= context.now) {
+            self.probe_silent_agent(context);
+        }
+        self.close_unattended_request(context);
+    }
+
+    /// The disk refuses: a running turn is brought to its end, so that it does not run on unseen.
+    fn on_store_refuses(&mut self, context: &Context<'_>, reason: &str) {
+        let message = format!("The turn was ended because {reason}.");
+        self.interrupt_turn(context, message, crate::model::AnsweredBy::Storage);
+    }
+
+    /// Whether anything may be written to the log: a session's list is empty until its first prompt.
+    fn has_been_prompted(&self) -> bool {
+        self.prompts.last().number() > 0
+    }
+
+    /// Changes the state. The log says so where no other event does: when the session begins or ceases to wait, to
+    /// recover, to queue, to need a login or to have failed.
+    fn set_state(&mut self, state: SessionState, detail: Option<String>) {
+        if self.state == state && self.state_detail == detail {
+            return;
+        }
+        let is_logged = |state, detail: Option<&String>| match state {
+            SessionState::Waiting | SessionState::Recovering | SessionState::NeedsLogin | SessionState::Failed => true,
+            // In a queue, which may take long.
+            SessionState::Starting => detail.is_some(),
+            SessionState::Ready | SessionState::Working | SessionState::Closed => false,
+        };
+        let is_logged = is_logged(state, detail.as_ref()) || is_logged(self.state, self.state_detail.as_ref());
+        (self.state, self.state_detail) = (state, detail.clone());
+        if self.has_been_prompted() && is_logged && state != SessionState::Closed {
+            self.write_state();
+        }
+        self.draft.change(Change::State(state, detail));
+        self.has_news = true;
+    }
+
+    fn write_state(&mut self) {
+        let (state, detail) = (self.state.as_str().to_owned(), self.state_detail.clone());
+        self.write(Callback::StateChanged { state, detail });
+    }
+
+    fn write(&mut self, response: impl Into<Response>) -> Seq {
+        self.transcript.write(&mut self.draft, response.into())
+    }
+
+    fn send(&mut self, context: &Context<'_>, command: crate::agent::AgentCommand) {
+        self.silence.sign(context.now);
+        self.outputs.push(Output::Send(command));
+    }
+
+    fn reply(&mut self, reply: Reply) {
+        self.outputs.push(Output::Reply(reply));
+    }
+
+    /// What the inbox shows, if that changed since the last time.
+    pub fn take_news(&mut self) -> Option<BulletinEntry> {
+        std::mem::take(&mut self.has_news).then(|| BulletinEntry {
+            session_id: self.id,
+            title: self.profile.title.clone(),
+            state: Some(self.state),
+            detail: self.state_detail.clone(),
+            pending: self.pending(),
+        })
+    }
+
+    fn pending(&self) -> Vec<PendingBrief> {
+        self.requests.briefs()
+    }
+
+    pub fn profile(&self) -> &SessionProfile {
+        &self.profile
+    }
+
+    pub fn agent_session_id(&self) -> Option<&str> {
+        self.agent_session_id.as_deref()
+    }
+
+    /// Whether a prompt's turn is not over yet.
+    pub fn is_unfinished(&self, prompt: PromptId) -> bool {
+        self.prompts.holds(prompt) || self.turn.as_ref().is_some_and(|_| self.turn_prompts().contains(&prompt))
+    }
+
+    /// Whether a turn runs.
+    pub fn has_turn(&self) -> bool {
+        self.turn.is_some()
+    }
+}

@@ -1,0 +1,51 @@
+//! Notices: held back until the session has a first prompt, and not repeated where they describe a state.
+
+use std::collections::HashMap;
+
+use super::{Link, Machine};
+use crate::model::{NoticeKind, Response};
+
+/// Notices that may wait for the first prompt.
+const EARLY_NOTICES: usize = 16;
+
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    /// What came before the first prompt.
+    early: Vec<(NoticeKind, String)>,
+    /// The last notice of each kind that describes a state.
+    last: HashMap<NoticeKind, String>,
+}
+
+impl Machine {
+    /// Writes a notice, once the session has a list to write it to.
+    pub(super) fn notify(&mut self, kind: NoticeKind, message: impl Into<String>) {
+        let message = message.into();
+        if kind.is_repeated() && self.notices.last.get(&kind) == Some(&message) {
+            return;
+        }
+        if !self.has_been_prompted() {
+            if self.notices.early.len() < EARLY_NOTICES {
+                self.notices.early.push((kind, message));
+            }
+            return;
+        }
+        if kind.is_repeated() {
+            self.notices.last.insert(kind, message.clone());
+        }
+        self.write(Response::notice(kind, message));
+    }
+
+    /// Writes what waited for the first prompt, right after it.
+    pub(super) fn write_early_notices(&mut self) {
+        for (kind, message) in std::mem::take(&mut self.notices.early) {
+            if kind.is_repeated() {
+                self.notices.last.insert(kind, message.clone());
+            }
+            self.write(Response::notice(kind, message));
+        }
+        if self.state_detail.is_some() && matches!(self.link, Link::Opening) {
+            // It is in a queue; nobody has been told because there was no log yet.
+            self.write_state();
+        }
+    }
+}

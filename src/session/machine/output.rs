@@ -1,0 +1,69 @@
+//! What a session wants done, in the order in which it is to be done.
+
+use std::time::Duration;
+
+use super::draft::Batch;
+use crate::agent::{AgentCommand, SuspendedTurn};
+use crate::model::{PromptOutcome, Seq, Timestamp};
+use crate::session::actor::Accepted;
+use crate::session::{AnswerError, PromptError, SessionError};
+
+/// Something to do.
+pub(in crate::session) enum Output {
+    /// Hand this to the store; it is committed soon, or kept until it can be.
+    Append(Batch),
+    /// Commit this, all of it or nothing, and report with [`super::Input::Committed`] before anything else.
+    Commit(Batch),
+    /// Tell the agent.
+    Send(AgentCommand),
+    /// Tell the agent once everything up to this number is committed.
+    SendCommitted(Seq, AgentCommand),
+    /// Open a connection: queue for a process, take the lease, start the agent.
+    Open {
+        agent_session_id: Option<String>,
+        suspended: Option<SuspendedTurn>,
+    },
+    /// Wait until somebody may have logged in since the agent was last started.
+    AwaitLogin,
+    /// End the connection, and wait a bounded time until it is gone.
+    Disconnect(Disconnect),
+    /// Find out whether the agent is alive.
+    Probe {
+        within: Duration,
+    },
+    /// Queue for a process for the next turn.
+    AcquireTurnSlot,
+    ReleaseTurnSlot,
+    /// A prompt's turn is over.
+    Outcome(PromptOutcome),
+    /// An event of an unknown kind was kept.
+    CountUnknown,
+    /// Write out everything, then tell readers that the session is closed.
+    Closed {
+        at: Timestamp,
+    },
+    /// Readers may read again.
+    Reopened,
+    /// The answer to the command.
+    Reply(Reply),
+}
+
+/// How a connection ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::session) enum Disconnect {
+    /// The agent is asked to end.
+    Politely,
+    /// The agent did not stop its turn: if it does not respond either, its program is ended.
+    Unresponsive,
+    /// The agent is hung: its program is ended.
+    Hung,
+}
+
+/// The answer to a command.
+pub(in crate::session) enum Reply {
+    Prompt(Result<Accepted, PromptError>),
+    /// Whether a turn was running.
+    Interrupt(Result<bool, SessionError>),
+    Answer(Result<(), AnswerError>),
+    Done(Result<(), SessionError>),
+}

@@ -1,0 +1,309 @@
+//! Prompts: accepted once each, and kept while they wait.
+
+use std::collections::VecDeque;
+
+use super::waiting::Waiting;
+use super::{Command, Context, Link, Machine, Reply, TurnSlot};
+use crate::agent::AgentCommand;
+use crate::model::{Callback, NoticeKind, PromptId, Response, SessionState, redact};
+use crate::session::actor::{Accepted, NewPrompt, PromptMode};
+use crate::session::{PromptError, SessionError};
+use crate::store::{Change, KnownPrompt, QueuedPrompt};
+
+/// Characters of the first prompt that become the title of a session without one.
+const TITLE_CHARACTERS: usize = 80;
+
+/// Prompts that wait, and the last one that was accepted.
+#[derive(Debug)]
+pub(super) struct PromptQueue {
+    waiting: VecDeque<QueuedPrompt>,
+    last: PromptId,
+    next: PromptId,
+}
+
+impl PromptQueue {
+    pub fn new(waiting: Vec<QueuedPrompt>, last: PromptId, next: PromptId) -> Self {
+        Self { waiting: waiting.into(), last, next }
+    }
+
+    pub fn last(&self) -> PromptId {
+        self.last
+    }
+
+    /// The id that the next prompt gets. After a power cut it is far above the last one.
+    pub fn next_id(&self) -> PromptId {
+        self.next
+    }
+
+    pub fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub fn holds(&self, prompt: PromptId) -> bool {
+        self.waiting.iter().any(|waiting| waiting.id == prompt)
+    }
+
+    pub fn pop(&mut self) -> Option<QueuedPrompt> {
+        self.waiting.pop_front()
+    }
+
+    /// Its turn did not begin or was abandoned; it waits again, at the place that its age gives it.
+    pub fn put_back(&mut self, prompt: QueuedPrompt) {
+        let place = self.waiting.partition_point(|waiting| waiting.id < prompt.id);
+        self.waiting.insert(place, prompt);
+    }
+
+    /// This id is taken. Returns what the last one was.
+    pub fn take_id(&mut self, prompt: PromptId) -> PromptId {
+        self.next = PromptId::from_number(prompt.number() + 1);
+        std::mem::replace(&mut self.last, prompt)
+    }
+
+    /// The store did not take the prompt with that id.
+    pub fn give_back_id(&mut self, prompt: PromptId, last: PromptId) {
+        (self.last, self.next) = (last, prompt);
+    }
+
+    fn push(&mut self, prompt: QueuedPrompt) {
+        self.waiting.push_back(prompt);
+    }
+}
+
+/// A prompt that is accepted as soon as it is committed.
+pub(super) struct AcceptedPrompt {
+    prompt: QueuedPrompt,
+    title: Option<String>,
+    fate: Fate,
+    /// The last prompt before it.
+    last: PromptId,
+}
+
+/// What happens to a prompt once it is committed.
+enum Fate {
+    /// Its turn begins, in the same commit.
+    Begins {
+        before: (SessionState, Option<String>),
+    },
+    Steers,
+    Waits,
+}
+
+/// What the log says of a prompt.
+pub(super) fn user_prompt(prompt: &QueuedPrompt, queued: bool) -> Callback {
+    Callback::UserPrompt { prompt_id: prompt.id, text: prompt.text.clone(), queued }
+}
+
+impl Machine {
+    pub(super) fn on_prompt(
+        &mut self,
+        context: &Context<'_>,
+        prompt: NewPrompt,
+        known: Option<KnownPrompt>,
+        misfit: Option<String>,
+    ) {
+        match self.check_prompt(context, &prompt, known) {
+            Err(error) => self.reply(Reply::Prompt(Err(error))),
+            Ok(Some(earlier)) => self.reply(Reply::Prompt(Ok(Accepted { prompt: earlier }))),
+            Ok(None) => self.accept_prompt(context, prompt, misfit),
+        }
+    }
+
+    /// The prompt that was accepted with the same key before, if so.
+    fn check_prompt(
+        &self,
+        context: &Context<'_>,
+        prompt: &NewPrompt,
+        known: Option<KnownPrompt>,
+    ) -> Result<Option<PromptId>, PromptError> {
+        let settings = context.settings;
+        if self.state == SessionState::Closed {
+            return Err(SessionError::Closed.into());
+        }
+        if context.stopping {
+            return Err(SessionError::ShuttingDown.into());
+        }
+        if prompt.text.len() > settings.prompt_bytes {
+            return Err(PromptError::TooLarge { size: prompt.text.len(), limit: settings.prompt_bytes });
+        }
+        if prompt.text.trim().is_empty() && prompt.attachments.is_empty() {
+            return Err(PromptError::Empty);
+        }
+        if let Some(known) = known {
+            let is_same = known.fingerprint == QueuedPrompt::fingerprint(&prompt.text, &prompt.attachments);
+            let earlier = PromptId::from_number(known.number);
+            return if is_same { Ok(Some(earlier)) } else { Err(PromptError::KeyReused) };
+        }
+        if self.prompts.len() >= settings.queued_prompts {
+            return Err(PromptError::QueueFull { limit: settings.queued_prompts });
+        }
+        if let Some(reason) = self.budget_refusal(context) {
+            return Err(PromptError::BudgetSpent(reason));
+        }
+        if self.steers(prompt.mode) && !context.abilities.steering {
+            return Err(PromptError::SteeringNotSupported { runtime: self.profile.runtime.clone() });
+        }
+        Ok(None)
+    }
+
+    /// Nobody works on a turn that waits for its next attempt, so it cannot be steered.
+    fn steers(&self, mode: PromptMode) -> bool {
+        mode == PromptMode::Steer && self.turn.as_ref().is_some_and(super::Turn::is_worked_on)
+    }
+
+    fn accept_prompt(&mut self, context: &Context<'_>, prompt: NewPrompt, misfit: Option<String>) {
+        let steers = self.steers(prompt.mode);
+        let prompt = QueuedPrompt {
+            id: self.prompts.next_id(),
+            idempotency_key: prompt.idempotency_key,
+            text: prompt.text,
+            attachments: prompt.attachments,
+        };
+        let is_queued = !steers && (self.turn.is_some() || !self.prompts.is_empty());
+        if !steers && !is_queued {
+            self.renew_outdated_link();
+        }
+        let first = self.begin_commit();
+        let is_first = !self.has_been_prompted();
+        self.write(user_prompt(&prompt, is_queued));
+        // Counts from here on, so that what follows may be written to the log. Taken back if the commit fails.
+        let last = self.prompts.take_id(prompt.id);
+        self.draft.change(Change::PromptAccepted(prompt.prepare()));
+        let title = self.profile.title.is_none().then(|| title_of(&prompt.text));
+        if let Some(title) = &title {
+            self.draft.change(Change::Title(title.clone()));
+        }
+        if is_first {
+            if context.abilities.demo {
+                self.write(Response::notice(
+                    NoticeKind::Demo,
+                    "This session uses the demo agent, which follows a script. No AI and no account are involved.",
+                ));
+            }
+            self.write_early_notices();
+            if let Some(warning) = misfit {
+                self.write(Response::notice(NoticeKind::Warning, warning));
+            }
+        }
+        let fate = if steers {
+            self.draft.change(Change::PromptStarted(prompt.id));
+            Fate::Steers
+        } else if !is_queued && self.may_begin(context) {
+            let before = (self.state, self.state_detail.clone());
+            self.open_turn(prompt.id);
+            Fate::Begins { before }
+        } else {
+            Fate::Waits
+        };
+        self.commit(Waiting::Prompt { accepted: Box::new(AcceptedPrompt { prompt, title, fate, last }), first });
+    }
+
+    /// Whether a turn could begin this moment.
+    fn may_begin(&self, context: &Context<'_>) -> bool {
+        let has_slot = !context.abilities.process_per_turn || self.turn_slot == TurnSlot::Held;
+        self.is_live() && has_slot && !context.store_refuses
+    }
+
+    pub(super) fn on_prompt_committed(&mut self, context: &Context<'_>, accepted: AcceptedPrompt) {
+        let AcceptedPrompt { prompt, title, fate, .. } = accepted;
+        self.reply(Reply::Prompt(Ok(Accepted { prompt: prompt.id })));
+        if title.is_some() {
+            self.profile.title = title;
+            self.has_news = true;
+        }
+        match fate {
+            Fate::Begins { .. } => self.on_turn_committed(context, prompt),
+            Fate::Steers => {
+                if let Some(turn) = &mut self.turn {
+                    turn.steered.push(prompt.clone());
+                }
+                let QueuedPrompt { id, text, attachments, .. } = prompt;
+                self.send(context, AgentCommand::Steer { prompt: id, text, attachments });
+            }
+            Fate::Waits => {
+                self.prompts.push(prompt);
+                if self.state == SessionState::Failed {
+                    self.recovery.losses = 0;
+                }
+                self.advance(context);
+            }
+        }
+    }
+
+    /// The store did not take the prompt: it never happened.
+    pub(super) fn on_prompt_refused(&mut self, accepted: AcceptedPrompt) {
+        let AcceptedPrompt { prompt, fate, last, .. } = accepted;
+        self.prompts.give_back_id(prompt.id, last);
+        self.transcript.fold_mut().remove_steered(prompt.id);
+        if let Fate::Begins { before } = fate {
+            self.take_back_turn(before);
+        }
+    }
+
+    /// The agent did not take a prompt into the running turn: it is sent when that is over.
+    pub(super) fn on_steer_refused(&mut self, prompt: PromptId, reason: &str) {
+        let reason = redact(reason).into_owned();
+        let steered = self.turn.as_mut().and_then(|turn| turn.take_steered(prompt));
+        let Some(steered) = steered else {
+            let message = format!("A prompt was not added to the running turn: {reason}.");
+            return self.notify(NoticeKind::Warning, message);
+        };
+        self.transcript.fold_mut().remove_steered(prompt);
+        self.draft.change(Change::PromptPutBack(prompt));
+        self.prompts.put_back(steered);
+        self.notify(
+            NoticeKind::Warning,
+            format!("A prompt was not added to the running turn and is sent when the turn ends: {reason}."),
+        );
+        self.has_news = true;
+    }
+
+    /// A connection that was made for another model or login is not used for another turn.
+    pub(super) fn renew_outdated_link(&mut self) {
+        let is_idle = self.turn.is_none() && !self.transcript.agent_works();
+        if is_idle && matches!(self.link, Link::Live { is_outdated: true, .. }) {
+            self.disconnect(super::Disconnect::Politely);
+        }
+    }
+
+    pub(super) fn obey(&mut self, context: &Context<'_>, command: Command) {
+        match command {
+            Command::Prompt { prompt, known, misfit } => self.on_prompt(context, prompt, known, misfit),
+            Command::Interrupt => self.on_interrupt(context),
+            Command::Close => self.close(context),
+            Command::Reopen => self.reopen(),
+            Command::TryAgain => {
+                let outcome = self.try_again(context);
+                self.reply(Reply::Done(outcome));
+            }
+            Command::Adopt { agent_session_id, past } => self.adopt(context, agent_session_id, past),
+            Command::Update { update, misfit } => self.update(context, update, misfit),
+            Command::Answer { request_id, answer, by } => self.on_answer(&request_id, answer, by),
+            Command::ShutDown => self.shut_down(context),
+        }
+    }
+}
+
+/// The first line of the first prompt, cut to a length that fits a list.
+fn title_of(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default().trim_end();
+    let mut title: String = line.chars().take(TITLE_CHARACTERS).collect();
+    if title.len() < line.len() {
+        title.push('…');
+    }
+    if title.is_empty() { "(attachments)".to_owned() } else { title }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_the_first_line_and_not_too_long() {
+        assert_eq!(title_of("\n fix the build \n and more"), "fix the build");
+        assert_eq!(title_of(&"ü".repeat(100)), format!("{}…", "ü".repeat(TITLE_CHARACTERS)));
+    }
+}

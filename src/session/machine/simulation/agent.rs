@@ -1,0 +1,164 @@
+//! An agent that does anything an agent may do, and some things that none should.
+
+use std::collections::HashMap;
+
+use super::random::Random;
+use crate::agent::failure::Failure;
+use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer};
+use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, RequestBody, TurnId};
+
+#[derive(Default)]
+pub(super) struct Agent {
+    /// The prompt it works on.
+    turn: Option<TurnId>,
+    /// Prompts that it has received, in order.
+    pub prompted: Vec<String>,
+    /// Requests that have no answer yet, with the tool that waits for each.
+    requests: HashMap<String, String>,
+    blocks: Vec<(BlockKind, String)>,
+    ids: u32,
+    /// It has been told to stop.
+    is_interrupted: bool,
+}
+
+impl Agent {
+    /// An agent whose ids are not those of any other.
+    pub fn new(number: u32) -> Self {
+        Self { ids: number * 100_000, ..Self::default() }
+    }
+
+    pub fn is_busy(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// Takes a command. Returns the request that it answers, and whether the answer permits it.
+    pub fn obey(&mut self, command: AgentCommand) -> Option<(String, bool)> {
+        match command {
+            AgentCommand::Prompt { turn_id, .. } => {
+                self.prompted.push(turn_id.to_string());
+                (self.turn, self.is_interrupted) = (Some(turn_id), false);
+                None
+            }
+            AgentCommand::Interrupt => {
+                self.is_interrupted = true;
+                self.requests.clear();
+                None
+            }
+            AgentCommand::Answer { agent_request_id, answer } => {
+                let allows = match answer {
+                    RequestAnswer::Permission { decision, .. } => decision.allows(),
+                    RequestAnswer::Question(_) => false,
+                };
+                self.requests.remove(&agent_request_id);
+                Some((agent_request_id, allows))
+            }
+            AgentCommand::Steer { .. } | AgentCommand::Configure { .. } | AgentCommand::Permit(_) => None,
+        }
+    }
+
+    fn id(&mut self, prefix: &str) -> String {
+        self.ids += 1;
+        format!("{prefix}{}", self.ids)
+    }
+
+    /// Ends what it does.
+    pub fn finish(&mut self) -> AgentEvent {
+        self.turn = None;
+        self.blocks.clear();
+        self.requests.clear();
+        AgentEvent::Idle
+    }
+
+    /// Says or does something.
+    pub fn act(&mut self, random: &mut Random, last_prompt: u32) -> AgentEvent {
+        // An agent whose turn is over mostly keeps quiet.
+        if self.turn.is_none() && !random.one_in(12) {
+            let message = format!("note {}", random.below(3));
+            return AgentEvent::Notice { kind: *random.pick(&[NoticeKind::Mcp, NoticeKind::Info]), message };
+        }
+        if self.is_interrupted && !random.one_in(3) {
+            return self.finish();
+        }
+        match random.below(40) {
+            0..=3 => AgentEvent::TurnStarted { turn_id: self.id("a").into() },
+            4..=5 => AgentEvent::TurnEnded { turn_id: "a".into() },
+            6..=11 => {
+                let kind = *random.pick(&[BlockKind::Reasoning, BlockKind::Message, BlockKind::Tool]);
+                let id = self.id("b");
+                self.blocks.push((kind, id.clone()));
+                let parent = random.one_in(6).then(|| "parent".to_owned());
+                AgentEvent::BlockStarted(match kind {
+                    BlockKind::Reasoning => BlockStart::Reasoning { id, parent },
+                    BlockKind::Message => BlockStart::Message { id, parent },
+                    BlockKind::Tool => {
+                        BlockStart::Tool { id, parent, name: "shell".to_owned(), arguments: String::new() }
+                    }
+                })
+            }
+            12..=21 => {
+                let key = self.some_block(random);
+                AgentEvent::BlockDelta { key, delta: format!("d{} ", random.below(10)) }
+            }
+            22..=26 => {
+                let BlockKey { kind, id } = self.some_block(random);
+                self.blocks.retain(|(_, open)| *open != id);
+                let content = format!("whole {id}");
+                AgentEvent::BlockEnded(match kind {
+                    BlockKind::Reasoning => BlockEnd::Reasoning { id, content },
+                    BlockKind::Message => BlockEnd::Message { id, content },
+                    BlockKind::Tool => BlockEnd::Tool { id, result: None, error: None },
+                })
+            }
+            27 => {
+                let key = self.some_block(random);
+                self.blocks.retain(|(_, open)| *open != key.id);
+                AgentEvent::BlockDiscarded(key)
+            }
+            28..=30 => {
+                let agent_request_id = self.id("q");
+                let tool = (*random.pick(&["shell", "write", "forbidden", "harmless"])).to_owned();
+                self.requests.insert(agent_request_id.clone(), tool.clone());
+                let body = if random.one_in(4) {
+                    RequestBody::question("which?", None)
+                } else {
+                    RequestBody::Permission {
+                        kind: "shell".to_owned(),
+                        tool,
+                        title: "May I?".to_owned(),
+                        detail: String::new(),
+                        options: Vec::new(),
+                        tool_call_id: None,
+                    }
+                };
+                AgentEvent::RequestMade { agent_request_id, body }
+            }
+            31 => AgentEvent::RequestWithdrawn {
+                agent_request_id: self.requests.keys().min().cloned().unwrap_or_else(|| "q0".to_owned()),
+            },
+            32 => {
+                let class = *random.pick(&[ErrorClass::RateLimit, ErrorClass::Network, ErrorClass::Auth]);
+                let failure = Failure::with_message(class, "it failed");
+                let failure = if class == ErrorClass::Auth { failure.that_wants_login() } else { failure };
+                AgentEvent::TurnFailed { failure }
+            }
+            33 => AgentEvent::TitleChanged(format!("title {}", random.below(3))),
+            34 => AgentEvent::SteerRefused {
+                prompt: crate::model::PromptId::from_number(last_prompt),
+                reason: "no".to_owned(),
+            },
+            35 if random.one_in(2) => AgentEvent::FellBehind { waiting: 1 },
+            35 => AgentEvent::Outdated,
+            36 if random.one_in(3) => AgentEvent::Gone { reason: "it crashed".to_owned() },
+            _ => self.finish(),
+        }
+    }
+
+    /// A block that is open, or one that nobody has heard of.
+    fn some_block(&mut self, random: &mut Random) -> BlockKey {
+        if self.blocks.is_empty() || random.one_in(20) {
+            return BlockKey::new(BlockKind::Message, self.id("x"));
+        }
+        let (kind, id) = random.pick(&self.blocks).clone();
+        BlockKey::new(kind, id)
+    }
+}

@@ -1,0 +1,520 @@
+//! The world around one machine: a clock, a store, an agent, people, and accidents.
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::agent::Agent;
+use super::random::Random;
+use super::store::{PromptState, Store};
+use crate::agent::{AgentCommand, AgentEvent, RequestAnswer, Restored, StartError};
+use crate::model::{
+    AnsweredBy, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionState,
+    Timestamp, Usage,
+};
+use crate::session::actor::{NewPrompt, PromptMode, SessionUpdate};
+use crate::session::machine::{Abilities, AgentInput, Command, Context, Input, Machine, Opened, Output, Reply};
+use crate::session::{PromptError, SessionSettings};
+use crate::store::StoreError;
+
+/// Where the connection to the agent stands.
+enum Link {
+    None,
+    Opening,
+    Live(Agent),
+    AwaitingLogin,
+}
+
+pub(super) struct World {
+    pub random: Random,
+    trace: bool,
+    settings: Rc<SessionSettings>,
+    abilities: Abilities,
+    pub store: Store,
+    pub machine: Machine,
+    link: Link,
+    now: Duration,
+    unsent: VecDeque<(u64, AgentCommand)>,
+    wants_turn_slot: bool,
+    probes: bool,
+    /// Prompts that somebody was told are accepted, by key.
+    accepted: BTreeMap<String, PromptId>,
+    /// The turns that agents were given, in order, with the server's life in which it happened.
+    pub begun: Vec<(u32, u32)>,
+    lives: u32,
+    opens: u32,
+    keys: u32,
+    steps: usize,
+    /// Prompts whose power was cut may be lost.
+    pub lost_to_power: HashSet<PromptId>,
+}
+
+impl World {
+    pub fn new(mut random: Random, trace: bool) -> Self {
+        let rule = |tool: &str, decision| PermissionRule { tool: tool.to_owned(), decision };
+        let settings = SessionSettings {
+            permissions: PermissionPolicy {
+                mode: PermissionMode::Ask,
+                rules: vec![rule("forbidden", RuleDecision::Deny), rule("harmless", RuleDecision::Allow)],
+            },
+            turn_timeout: random.one_in(3).then_some(Duration::from_mins(30)),
+            queued_prompts: 4,
+            ..SessionSettings::default()
+        };
+        let abilities = Abilities {
+            steering: random.one_in(2),
+            model_switch: true,
+            model_retries: random.one_in(2),
+            durable_requests: random.one_in(2),
+            permissions: random.one_in(2),
+            session_resume: true,
+            demo: random.one_in(4),
+            process_per_turn: random.one_in(4),
+        };
+        let store = Store::new();
+        let machine = Machine::new(store.load());
+        let mut world = Self {
+            random,
+            trace,
+            settings: Rc::new(settings),
+            abilities,
+            store,
+            machine,
+            link: Link::None,
+            now: Duration::ZERO,
+            unsent: VecDeque::new(),
+            wants_turn_slot: false,
+            probes: false,
+            accepted: BTreeMap::new(),
+            begun: Vec::new(),
+            lives: 0,
+            opens: 0,
+            keys: 0,
+            steps: 0,
+            lost_to_power: HashSet::new(),
+        };
+        world.drive(Input::Created);
+        world
+    }
+
+    pub fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// Everything that is committed, as readers see it.
+    pub fn log(&self) -> Vec<String> {
+        self.store.records.log.iter().map(|(seq, (_, response))| format!("{seq} {}", response.to_json())).collect()
+    }
+
+    /// Something happens.
+    pub fn step(&mut self) {
+        self.steps += 1;
+        match self.random.below(100) {
+            0..=44 => self.agent_acts(),
+            45..=54 => self.store.work(),
+            55..=62 => self.somebody_prompts(),
+            63..=66 => self.somebody_answers(),
+            67..=68 => drop(self.drive(Input::Command(Command::Interrupt))),
+            69..=74 => self.link_moves(),
+            75..=80 => self.time_passes(),
+            81 => self.somebody_closes(),
+            82..=83 => drop(self.drive(Input::Command(Command::Reopen))),
+            84..=85 => drop(self.drive(Input::Command(Command::TryAgain))),
+            86 => self.somebody_updates(),
+            87..=88 => self.disk_changes(),
+            89 if self.random.one_in(3) => self.crash(),
+            90 if self.random.one_in(6) => self.lose_power(),
+            91 if self.random.one_in(4) => self.shut_down(),
+            92 => self.process_is_wanted(),
+            _ => self.flush(),
+        }
+        self.check();
+    }
+
+    /// From here on nothing goes wrong, until there is nothing left to do.
+    pub fn settle(&mut self) {
+        if self.store.refuses {
+            self.store.refuses = false;
+            self.drive(Input::StoreRecovered);
+        }
+        for _ in 0..2_000 {
+            self.steps += 1;
+            self.flush();
+            while self.store.has_handed() {
+                self.store.work();
+            }
+            self.send_committed();
+            if let Some(request) = self.open_request() {
+                self.answer(&request, RequestAnswer::Permission { decision: Decision::Deny, feedback: None });
+                self.answer(&request, RequestAnswer::Question(crate::agent::QuestionAnswer::Declined));
+            } else if matches!(&self.link, Link::Live(agent) if agent.is_busy())
+                || self.machine.has_turn() && matches!(self.link, Link::Live(_))
+            {
+                let Link::Live(agent) = &mut self.link else { unreachable!("it is live") };
+                let idle = agent.finish();
+                self.drive(Input::Agent(AgentInput::Event(idle)));
+            } else if matches!(self.link, Link::Opening) {
+                self.open_succeeds();
+            } else if matches!(self.link, Link::AwaitingLogin) {
+                self.drive(Input::LoginChanged);
+            } else if self.wants_turn_slot {
+                self.grant_turn_slot();
+            } else if let Some(at) = self.next_deadline().filter(|_| self.is_unsettled()) {
+                self.now = self.now.max(at);
+                self.drive(Input::Deadline);
+            } else if self.is_unsettled() {
+                self.drive(Input::QueueResumed);
+            } else {
+                break;
+            }
+            self.check();
+        }
+        // What the agent did by itself comes to its end with the connection.
+        self.shut_down();
+    }
+
+    fn is_unsettled(&self) -> bool {
+        self.store.records.state != SessionState::Closed && (self.machine.has_turn() || self.store.has_queued())
+    }
+
+    fn context<'a>(&self, settings: &'a SessionSettings) -> Context<'a> {
+        Context {
+            now: self.now,
+            time: Timestamp::from_millis(i64::try_from(self.now.as_millis()).unwrap_or_default()),
+            settings,
+            abilities: self.abilities,
+            day_usage: Usage::default(),
+            store_refuses: self.store.refuses,
+            stopping: false,
+            unattended_since: Some(Duration::ZERO),
+            spread: 0.5,
+        }
+    }
+
+    fn next_deadline(&self) -> Option<Duration> {
+        self.machine.next_deadline(&self.context(&self.settings))
+    }
+
+    pub fn drive(&mut self, input: Input) -> Option<Reply> {
+        let settings = Rc::clone(&self.settings);
+        let mut inputs = VecDeque::from([input]);
+        let mut reply = None;
+        while let Some(input) = inputs.pop_front() {
+            if self.trace {
+                eprintln!("{:>8?} {}", self.now, name(&input));
+            }
+            let context = self.context(&settings);
+            self.machine.step(&context, input);
+            self.carry_out(&mut inputs, &mut reply);
+        }
+        self.machine.take_news();
+        reply
+    }
+
+    pub fn flush(&mut self) {
+        self.machine.flush();
+        self.carry_out(&mut VecDeque::new(), &mut None);
+        self.send_committed();
+    }
+
+    fn carry_out(&mut self, inputs: &mut VecDeque<Input>, reply: &mut Option<Reply>) {
+        for output in self.machine.take_outputs(Vec::new()) {
+            match output {
+                Output::Append(batch) => self.store.append(batch),
+                Output::Commit(batch) => {
+                    let outcome = if self.store.commit(batch) { Ok(()) } else { Err(StoreError::Closed) };
+                    inputs.push_front(Input::Committed(outcome));
+                }
+                Output::Send(command) => self.agent_hears(command),
+                Output::SendCommitted(after, command) => self.unsent.push_back((after, command)),
+                Output::Open { .. } => self.link = Link::Opening,
+                Output::AwaitLogin => self.link = Link::AwaitingLogin,
+                Output::Disconnect(_) => self.disconnect(),
+                Output::Probe { .. } => self.probes = true,
+                Output::AcquireTurnSlot => self.wants_turn_slot = true,
+                Output::ReleaseTurnSlot => self.wants_turn_slot = false,
+                Output::Reply(answer) => *reply = Some(answer),
+                Output::Outcome(_) | Output::CountUnknown | Output::Closed { .. } | Output::Reopened => {}
+            }
+        }
+    }
+
+    fn disconnect(&mut self) {
+        (self.link, self.wants_turn_slot, self.probes) = (Link::None, false, false);
+        self.unsent.clear();
+    }
+
+    fn send_committed(&mut self) {
+        while self.unsent.front().is_some_and(|(after, _)| *after <= self.store.committed()) {
+            let (_, command) = self.unsent.pop_front().expect("there is one");
+            self.agent_hears(command);
+        }
+    }
+
+    fn agent_hears(&mut self, command: AgentCommand) {
+        let Link::Live(agent) = &mut self.link else { panic!("nobody is there to hear {command:?}") };
+        let turn = match &command {
+            AgentCommand::Prompt { turn_id, .. } => Some(turn_id.clone()),
+            _ => None,
+        };
+        let answered = agent.obey(command);
+        if let Some(turn_id) = turn {
+            let committed = self.store.records.turn.as_ref().map(|turn| turn.turn_id.clone());
+            assert_eq!(committed, Some(turn_id.clone()), "a turn is committed before its prompt is sent");
+            let number = turn_id.as_str().trim_start_matches("turn-").parse().expect("a turn of ours");
+            self.begun.push((self.lives, number));
+        }
+        if let Some((agent_request_id, allows)) = answered {
+            self.check_answer(&agent_request_id, allows);
+        }
+    }
+
+    /// Nothing runs that was denied, and nothing is answered before the answer is committed.
+    fn check_answer(&self, agent_request_id: &str, allows: bool) {
+        let mut requests = self.store.records.requests.values();
+        let ours = requests.find(|(request, _)| request.agent_request_id == agent_request_id);
+        match ours {
+            // Only what a policy allows leaves no record.
+            None => assert!(allows, "{agent_request_id} was denied without a record"),
+            Some((_, outcome)) => {
+                let outcome = outcome.expect("an answer is committed before the agent gets it");
+                let allowed = matches!(outcome.as_str(), "allow-once" | "allow-always");
+                assert_eq!(allows, allowed, "{agent_request_id}");
+            }
+        }
+    }
+
+    fn agent_acts(&mut self) {
+        let last = self.store.records.prompts.keys().next_back().map_or(1, |id| id.number());
+        let Link::Live(agent) = &mut self.link else { return self.link_moves() };
+        let event = agent.act(&mut self.random, last);
+        if self.trace {
+            eprintln!("         agent: {event:?}");
+        }
+        let input = match event {
+            AgentEvent::UsageReported(usage) => AgentInput::Usage { of_day: usage.clone(), usage },
+            event => AgentInput::Event(event),
+        };
+        self.drive(Input::Agent(input));
+    }
+
+    fn open_succeeds(&mut self) {
+        self.opens += 1;
+        self.link = Link::Live(Agent::new(self.opens));
+        let last_sent = self.machine.needs_recap().and_then(|number| self.store.known(number));
+        let opened = Opened {
+            agent_session_id: Some(format!("agent-{}", self.random.below(3))),
+            restored: *self.random.pick(&[Restored::New, Restored::Whole, Restored::Incomplete]),
+            can_probe: self.random.one_in(2),
+            last_sent,
+        };
+        self.drive(Input::Opened(opened));
+    }
+
+    fn link_moves(&mut self) {
+        match self.link {
+            Link::Opening if self.random.one_in(4) => {
+                let reason = "it did not start".to_owned();
+                let error = match self.random.below(5) {
+                    0 => StartError::NeedsLogin(reason),
+                    1 => StartError::SessionLost(reason),
+                    2 => StartError::Permanent(reason),
+                    _ => StartError::Temporary(reason),
+                };
+                self.link = Link::None;
+                self.drive(Input::OpenFailed(error));
+            }
+            Link::Opening if self.random.one_in(6) => {
+                let position = 1 + self.random.below(3);
+                self.drive(Input::QueuePosition { position, limit: 1 });
+            }
+            Link::Opening => self.open_succeeds(),
+            Link::AwaitingLogin => {
+                self.link = Link::None;
+                self.drive(Input::LoginChanged);
+            }
+            Link::Live(_) if self.wants_turn_slot => self.grant_turn_slot(),
+            Link::Live(_) if self.probes && self.machine.is_probing() => {
+                self.probes = false;
+                let alive = self.random.one_in(2);
+                self.drive(Input::Probed { alive });
+            }
+            Link::Live(_) if self.random.one_in(10) => {
+                self.drive(Input::Lost("it ended".to_owned()));
+            }
+            Link::Live(_) | Link::None => {}
+        }
+    }
+
+    fn grant_turn_slot(&mut self) {
+        self.wants_turn_slot = false;
+        self.drive(Input::TurnSlotGranted);
+    }
+
+    fn somebody_prompts(&mut self) {
+        // A client that got no answer repeats the prompt with the same key.
+        let repeats = self.keys > 0 && self.random.one_in(5);
+        if !repeats {
+            self.keys += 1;
+        }
+        let key = format!("key-{}", if repeats { 1 + self.random.below(self.keys as usize) as u32 } else { self.keys });
+        let mode = if self.random.one_in(3) { PromptMode::Steer } else { PromptMode::Queue };
+        let prompt = NewPrompt {
+            text: format!("prompt of {key}"),
+            attachments: Vec::new(),
+            mode,
+            idempotency_key: Some(key.clone()),
+        };
+        let known = self.store.with_key(&key);
+        let reply = self.drive(Input::Command(Command::Prompt { prompt, known, misfit: None }));
+        let Some(Reply::Prompt(reply)) = reply else { panic!("a prompt is answered") };
+        match reply {
+            Ok(accepted) => {
+                let committed = self.store.records.prompts.get(&accepted.prompt);
+                assert!(committed.is_some(), "an accepted prompt is committed");
+                let before = self.accepted.insert(key.clone(), accepted.prompt);
+                assert!(before.is_none_or(|before| before == accepted.prompt), "{key} was accepted twice");
+            }
+            Err(PromptError::KeyReused) => panic!("{key} is the same prompt"),
+            Err(_) => {}
+        }
+    }
+
+    fn open_request(&self) -> Option<crate::model::RequestId> {
+        self.store.records.open_requests.first().cloned()
+    }
+
+    fn answer(&mut self, request_id: &crate::model::RequestId, answer: RequestAnswer) {
+        let by = AnsweredBy::Page;
+        self.drive(Input::Command(Command::Answer { request_id: request_id.clone(), answer, by }));
+    }
+
+    fn somebody_answers(&mut self) {
+        let Some(request) = self.open_request() else { return };
+        let decision = *self.random.pick(&[Decision::AllowOnce, Decision::AllowAlways, Decision::Deny]);
+        self.answer(&request, RequestAnswer::Permission { decision, feedback: None });
+        if self.random.one_in(2) {
+            self.answer(&request, RequestAnswer::Question(crate::agent::QuestionAnswer::Text("this".to_owned())));
+        }
+    }
+
+    fn somebody_closes(&mut self) {
+        if self.random.one_in(4) {
+            self.drive(Input::Command(Command::Close));
+        }
+    }
+
+    fn somebody_updates(&mut self) {
+        let update = SessionUpdate { model: Some("other".to_owned()), ..SessionUpdate::default() };
+        self.drive(Input::Command(Command::Update { update, misfit: Some("unusual".to_owned()) }));
+    }
+
+    fn process_is_wanted(&mut self) {
+        if self.machine.could_give_up_process(&self.context(&self.settings)) {
+            self.drive(Input::ProcessWanted);
+        }
+    }
+
+    fn time_passes(&mut self) {
+        let jump = Duration::from_millis(self.random.below(400_000) as u64);
+        self.now += jump;
+        if self.next_deadline().is_some_and(|at| at <= self.now) {
+            self.drive(Input::Deadline);
+        }
+    }
+
+    fn disk_changes(&mut self) {
+        if self.store.refuses {
+            self.store.refuses = false;
+            self.drive(Input::StoreRecovered);
+        } else if self.random.one_in(4) {
+            self.store.refuses = true;
+            self.drive(Input::StoreRefuses("the disk is full".to_owned()));
+        }
+    }
+
+    fn shut_down(&mut self) {
+        self.drive(Input::Command(Command::ShutDown));
+        while self.store.has_handed() && !self.store.refuses {
+            self.store.work();
+        }
+        self.crash();
+    }
+
+    /// The server is killed and started again.
+    fn crash(&mut self) {
+        if self.trace {
+            eprintln!("         crash");
+        }
+        self.store.kill();
+        self.restart();
+    }
+
+    fn lose_power(&mut self) {
+        let lost = self.random.below(4);
+        if self.trace {
+            eprintln!("         power cut, {lost} commits lost");
+        }
+        let before: HashSet<PromptId> = self.store.records.prompts.keys().copied().collect();
+        self.store.cut_power(lost);
+        let lost = before.into_iter().filter(|id| !self.store.records.prompts.contains_key(id));
+        let lost: HashSet<PromptId> = lost.collect();
+        // A prompt with a key is committed durably; here every commit may be lost, so its key is free again.
+        self.accepted.retain(|_, id| !lost.contains(id));
+        self.lost_to_power.extend(lost);
+        self.restart();
+    }
+
+    fn restart(&mut self) {
+        self.disconnect();
+        self.lives += 1;
+        self.store.refuses = false;
+        let stored = self.store.load();
+        let open = stored.turn.clone();
+        self.machine = Machine::new(stored);
+        if let Some(open) = open {
+            let prompt = open.prompt.and_then(|id| self.store.known(id.number())).map(|known| known.text);
+            self.machine.resume(&open, prompt, self.store.replay(&open));
+        }
+        self.drive(Input::Restarted);
+        if self.random.one_in(2) {
+            self.drive(Input::QueueResumed);
+        }
+    }
+
+    pub fn ended(&self, id: PromptId) -> bool {
+        let prompt = self.store.records.prompts.get(&id);
+        prompt.is_some_and(|prompt| matches!(prompt.state, PromptState::Ended(_)))
+    }
+}
+
+fn name(input: &Input) -> &'static str {
+    match input {
+        Input::Created => "created",
+        Input::Restarted => "restarted",
+        Input::QueueResumed => "queue resumed",
+        Input::Command(Command::Prompt { .. }) => "prompt",
+        Input::Command(Command::Interrupt) => "interrupt",
+        Input::Command(Command::Close) => "close",
+        Input::Command(Command::Reopen) => "reopen",
+        Input::Command(Command::TryAgain) => "try again",
+        Input::Command(Command::Adopt { .. }) => "adopt",
+        Input::Command(Command::Update { .. }) => "update",
+        Input::Command(Command::Answer { .. }) => "answer",
+        Input::Command(Command::ShutDown) => "shut down",
+        Input::Agent(_) => "agent",
+        Input::Opened(_) => "opened",
+        Input::OpenFailed(_) => "open failed",
+        Input::QueuePosition { .. } => "queue position",
+        Input::TurnSlotGranted => "turn slot granted",
+        Input::ProcessWanted => "process wanted",
+        Input::LoginChanged => "login changed",
+        Input::Lost(_) => "lost",
+        Input::Probed { .. } => "probed",
+        Input::StoreRefuses(_) => "store refuses",
+        Input::StoreRecovered => "store recovered",
+        Input::Deadline => "deadline",
+        Input::Committed(Ok(())) => "committed",
+        Input::Committed(Err(_)) => "not committed",
+    }
+}

@@ -1,0 +1,427 @@
+//! Turns: from a prompt to idle, whatever happens in between.
+
+use std::time::Duration;
+
+use super::retries::{Attempt, SecondChance};
+use super::waiting::Waiting;
+use super::{Context, Disconnect, Entries as _, Link, Machine, Output, Reply};
+use crate::agent::{AgentCommand, failure::Failure};
+use crate::model::{
+    AnsweredBy, Callback, ErrorClass, NoticeKind, PromptId, PromptOutcome, PromptVerdict, RequestOutcome, Response,
+    RetryHint, SessionState, TurnId, Usage,
+};
+use crate::session::SessionError;
+use crate::store::{Change, OpenTurn, QueuedPrompt};
+
+/// The turn that runs.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub id: TurnId,
+    /// The prompt that began it.
+    pub prompt: PromptId,
+    /// Prompts that were added to it, until it is over: the agent may refuse one.
+    pub steered: Vec<QueuedPrompt>,
+    /// Why it failed, if it has.
+    failed: Option<ErrorClass>,
+    /// When it must be over.
+    ends_by: Option<Duration>,
+    pub phase: Phase,
+}
+
+/// What a turn is doing.
+#[derive(Debug)]
+pub(super) enum Phase {
+    /// The agent works on it.
+    Working(Attempt),
+    /// It failed before the agent said or did anything, and is sent again then.
+    Retrying { attempt: Attempt, due_at: Duration },
+    /// The agent was asked to end it, and has until then.
+    Interrupting { message: String, deadline: Duration },
+    /// It waits for a person since before a restart; a new connection is told of the prompt.
+    Suspended { prompt: String },
+}
+
+/// Whether the next turn may have a process of its own, where agents take one for each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TurnSlot {
+    None,
+    Queued,
+    Held,
+}
+
+/// Why a turn is over.
+pub(super) enum Ending {
+    /// The agent says so.
+    Idle,
+    /// We say so; the agent may not even know.
+    Cut {
+        /// For people, as a notice.
+        message: String,
+        /// What closes requests that are open.
+        by: AnsweredBy,
+        verdict: PromptVerdict,
+    },
+}
+
+impl Ending {
+    pub fn cut(message: impl Into<String>, by: AnsweredBy, verdict: PromptVerdict) -> Self {
+        Self::Cut { message: message.into(), by, verdict }
+    }
+}
+
+impl Turn {
+    pub fn new(id: TurnId, prompt: PromptId, phase: Phase) -> Self {
+        Self { id, prompt, steered: Vec::new(), failed: None, ends_by: None, phase }
+    }
+
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self.phase, Phase::Interrupting { .. })
+    }
+
+    pub fn is_worked_on(&self) -> bool {
+        !matches!(self.phase, Phase::Retrying { .. })
+    }
+
+    pub fn suspended_prompt(&self) -> Option<&str> {
+        match &self.phase {
+            Phase::Suspended { prompt } => Some(prompt),
+            _ => None,
+        }
+    }
+
+    pub fn failed_with(&mut self, class: ErrorClass) {
+        self.failed = Some(class);
+    }
+
+    /// A prompt that was added to it and is no longer its own.
+    pub fn take_steered(&mut self, prompt: PromptId) -> Option<QueuedPrompt> {
+        let position = self.steered.iter().position(|steered| steered.id == prompt)?;
+        Some(self.steered.remove(position))
+    }
+
+    pub fn next_deadline(&self) -> Option<Duration> {
+        let phase = match &self.phase {
+            Phase::Retrying { due_at, .. } => Some(*due_at),
+            Phase::Interrupting { deadline, .. } => Some(*deadline),
+            Phase::Working(_) | Phase::Suspended { .. } => None,
+        };
+        [phase, self.ends_by].into_iter().flatten().min()
+    }
+}
+
+impl Machine {
+    /// The prompts that the running turn works on: the first began it, others were added.
+    pub(super) fn turn_prompts(&self) -> Vec<PromptId> {
+        let first = self.turn.as_ref().map(|turn| turn.prompt);
+        let steered = self.transcript.fold().answer().steered_by.iter().copied();
+        first.into_iter().chain(steered.filter(|prompt| Some(*prompt) != first)).collect()
+    }
+
+    /// Begins the next waiting prompt's turn, or connects first, or does nothing because something is under way.
+    pub(super) fn advance(&mut self, context: &Context<'_>) {
+        self.renew_outdated_link();
+        let ends = self.state == SessionState::Closed || context.stopping;
+        if self.turn.is_some() || self.prompts.is_empty() || ends || context.store_refuses || self.waiting.is_some() {
+            return;
+        }
+        let is_opening = matches!(self.link, Link::Opening | Link::BackingOff { .. });
+        if !is_opening && let Some(reason) = self.budget_refusal(context) {
+            return self.end_waiting_prompts(context, ErrorClass::Quota, &format!("{reason}."));
+        }
+        match self.link {
+            Link::Live { .. } => self.begin_turn(context),
+            Link::Opening | Link::BackingOff { .. } => {}
+            // Whoever sends a prompt may know of a login that nobody reported.
+            Link::None | Link::AwaitingLogin => self.open(context),
+        }
+    }
+
+    /// The turn, and the agent's own id of its session, are in the store before the agent gets the prompt: no restart
+    /// sends it twice or to another session.
+    fn begin_turn(&mut self, context: &Context<'_>) {
+        if context.abilities.process_per_turn && self.turn_slot != TurnSlot::Held {
+            if self.turn_slot == TurnSlot::None {
+                self.turn_slot = TurnSlot::Queued;
+                self.outputs.push(Output::AcquireTurnSlot);
+            }
+            return;
+        }
+        let Some(prompt) = self.prompts.pop() else { return };
+        let first = self.begin_commit();
+        let before = (self.state, self.state_detail.clone());
+        self.open_turn(prompt.id);
+        self.commit(Waiting::Turn { prompt: Box::new(prompt), before, first });
+    }
+
+    pub(super) fn on_turn_slot(&mut self, context: &Context<'_>) {
+        self.turn_slot = TurnSlot::Held;
+        self.set_state(SessionState::Ready, None);
+        self.advance(context);
+    }
+
+    pub(super) fn on_turn_committed(&mut self, context: &Context<'_>, prompt: QueuedPrompt) {
+        let text = match self.recovery.recap.take() {
+            Some(recap) => format!("{recap}\n\n{}", prompt.text),
+            None => prompt.text,
+        };
+        let prompt = QueuedPrompt { text, ..prompt };
+        let Some(turn) = &mut self.turn else { return };
+        turn.phase = Phase::Working(Attempt::first(prompt.clone()));
+        turn.ends_by = context.settings.turn_timeout.map(|timeout| context.now + timeout);
+        let turn_id = turn.id.clone();
+        self.send(context, AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
+    }
+
+    /// The store did not take the beginning of the turn: its prompt waits.
+    pub(super) fn on_turn_refused(&mut self, prompt: QueuedPrompt, before: (SessionState, Option<String>)) {
+        self.take_back_turn(before);
+        self.prompts.put_back(prompt);
+    }
+
+    pub(super) fn take_back_turn(&mut self, before: (SessionState, Option<String>)) {
+        self.turn = None;
+        (self.state, self.state_detail) = before;
+        self.forget_open_unless_agent_works();
+        self.has_news = true;
+    }
+
+    pub(super) fn open_turn(&mut self, prompt: PromptId) {
+        let begun = self.draft.next_seq() - 1;
+        let after = *self.open_after.get_or_insert(begun);
+        let id = prompt.turn();
+        let open = OpenTurn { turn_id: id.clone(), prompt: Some(prompt), after, begun: Some(begun) };
+        self.draft.change(Change::PromptStarted(prompt));
+        self.draft.change(Change::Turn(Some(open)));
+        self.transcript.fold_mut().begin_turn();
+        self.turn = Some(Turn::new(id, prompt, Phase::Working(Attempt::default())));
+        self.set_state(SessionState::Working, None);
+    }
+
+    /// The agent began to work.
+    pub(super) fn on_agent_turn_started(&mut self, turn_id: TurnId) {
+        self.note_own_work(&turn_id);
+        self.transcript.start_agent_turn(&mut self.draft, turn_id);
+        if self.turn.is_none() && self.state == SessionState::Ready {
+            // Everybody should see that it works, and be able to end it.
+            self.set_state(SessionState::Working, None);
+        }
+    }
+
+    /// The agent says or does something outside any turn of ours: noted, so that a restart closes what it leaves open.
+    pub(super) fn note_own_work(&mut self, turn_id: &TurnId) {
+        if self.turn.is_none() && self.open_after.is_none() {
+            let after = self.draft.next_seq() - 1;
+            self.open_after = Some(after);
+            self.transcript.fold_mut().begin_turn();
+            let open = OpenTurn { turn_id: turn_id.clone(), prompt: None, after, begun: None };
+            self.draft.change(Change::Turn(Some(open)));
+        }
+    }
+
+    /// Nothing is open any more.
+    fn forget_open(&mut self) {
+        if self.open_after.take().is_some() {
+            self.draft.change(Change::Turn(None));
+        }
+    }
+
+    fn forget_open_unless_agent_works(&mut self) {
+        if !self.transcript.agent_works() {
+            self.open_after = None;
+        }
+    }
+
+    pub(super) fn on_interrupt(&mut self, context: &Context<'_>) {
+        if self.state == SessionState::Closed {
+            return self.reply(Reply::Interrupt(Err(SessionError::Closed)));
+        }
+        let message = "The turn was interrupted.".to_owned();
+        let was_running = self.interrupt_turn(context, message, AnsweredBy::Interrupt);
+        self.reply(Reply::Interrupt(Ok(was_running)));
+        // A turn that nobody works on is over at once, and others may wait.
+        self.advance(context);
+    }
+
+    /// Asks the agent to end its turn. Returns whether a turn was running.
+    pub(super) fn interrupt_turn(&mut self, context: &Context<'_>, message: String, by: AnsweredBy) -> bool {
+        let deadline = context.now + context.settings.interrupt_grace;
+        let Some(turn) = &mut self.turn else {
+            let works = self.transcript.agent_works();
+            if works {
+                self.close_requests(RequestOutcome::Cancelled, by);
+                self.send(context, AgentCommand::Interrupt);
+            }
+            return works;
+        };
+        if turn.is_interrupted() {
+            return true;
+        }
+        let nobody_works = !turn.is_worked_on();
+        turn.phase = Phase::Interrupting { message, deadline };
+        self.close_requests(RequestOutcome::Cancelled, by);
+        if self.state == SessionState::Waiting {
+            self.set_state(SessionState::Working, None);
+        }
+        match self.link {
+            _ if nobody_works => self.end_interrupted_turn(context),
+            Link::Live { .. } => self.send(context, AgentCommand::Interrupt),
+            // A turn that waits for a person after a restart has no agent that could end it.
+            Link::None | Link::AwaitingLogin => self.end_interrupted_turn(context),
+            Link::Opening | Link::BackingOff { .. } => {}
+        }
+        true
+    }
+
+    pub(super) fn on_turn_deadline(&mut self, context: &Context<'_>) {
+        let Some(turn) = &mut self.turn else { return };
+        if turn.ends_by.is_some_and(|at| at <= context.now) {
+            turn.ends_by = None;
+            return self.end_late_turn(context);
+        }
+        match &turn.phase {
+            Phase::Interrupting { deadline, .. } if *deadline <= context.now => self.give_up_on_interrupt(context),
+            Phase::Retrying { due_at, .. } if *due_at <= context.now => self.retry_turn(context),
+            _ => {}
+        }
+    }
+
+    fn end_late_turn(&mut self, context: &Context<'_>) {
+        let timeout = humantime::format_duration(context.settings.turn_timeout.unwrap_or_default());
+        let message = format!("The turn exceeded {timeout} (sessions.turn_timeout) and was ended.");
+        if let Some(turn) = &mut self.turn {
+            turn.failed_with(ErrorClass::Timeout);
+        }
+        self.write(Response::session_error(ErrorClass::Timeout, message.clone()));
+        self.interrupt_turn(context, message, AnsweredBy::Timeout);
+    }
+
+    /// The agent did not end its turn in time: the connection is ended and opened again when needed.
+    fn give_up_on_interrupt(&mut self, context: &Context<'_>) {
+        let grace = humantime::format_duration(Duration::from_secs(context.settings.interrupt_grace.as_secs()));
+        self.disconnect(Disconnect::Unresponsive);
+        self.notify(NoticeKind::Interrupted, format!("The agent did not stop within {grace} and was disconnected."));
+        self.end_interrupted_turn(context);
+        self.advance(context);
+    }
+
+    fn end_interrupted_turn(&mut self, context: &Context<'_>) {
+        let Some(Phase::Interrupting { message, .. }) = self.turn.as_ref().map(|turn| &turn.phase) else { return };
+        let message = message.clone();
+        self.finish_turn(context, &Ending::cut(message, AnsweredBy::Interrupt, PromptVerdict::Interrupted));
+    }
+
+    /// The agent says that the turn is over.
+    pub(super) fn on_agent_idle(&mut self, context: &Context<'_>) {
+        match self.turn.as_mut().map(|turn| &mut turn.phase) {
+            Some(Phase::Interrupting { .. }) => self.end_interrupted_turn(context),
+            // It waits for its next attempt.
+            Some(Phase::Retrying { .. }) => return,
+            Some(Phase::Working(attempt)) => match attempt.take_chance() {
+                Some(SecondChance::Wait(failure)) => return self.wait_for_retry(context, &failure),
+                Some(SecondChance::Login(failure)) => return self.keep_for_login(context, failure),
+                None => self.finish_turn(context, &Ending::Idle),
+            },
+            Some(Phase::Suspended { .. }) => self.finish_turn(context, &Ending::Idle),
+            // Work that the agent did by itself, outside any turn of ours.
+            None => {
+                self.end_own_work("the agent ended its work without it", AnsweredBy::Agent);
+                if matches!(self.state, SessionState::Working | SessionState::Waiting) {
+                    self.set_state(SessionState::Ready, None);
+                }
+            }
+        }
+        self.advance(context);
+    }
+
+    /// Closes what the agent left open of work that it did by itself.
+    pub(super) fn end_own_work(&mut self, reason: &str, by: AnsweredBy) {
+        self.transcript.close_blocks(&mut self.draft, reason);
+        self.close_requests(RequestOutcome::Cancelled, by);
+        if self.transcript.agent_works() {
+            self.transcript.write_agent_end(&mut self.draft);
+            self.write(Callback::Idle {});
+        }
+        self.forget_open();
+    }
+
+    /// Closes whatever is open, then writes `onAgentEnd` and `onIdle`, in this order and always.
+    pub(super) fn finish_turn(&mut self, context: &Context<'_>, ending: &Ending) {
+        let prompts = self.turn_prompts();
+        let Some(turn) = self.turn.take() else { return };
+        let (reason, by) = match ending {
+            Ending::Idle => ("the agent ended its turn without it", AnsweredBy::Agent),
+            Ending::Cut { message, by, .. } => (message.as_str(), *by),
+        };
+        self.transcript.close_blocks(&mut self.draft, reason);
+        self.close_requests(RequestOutcome::Cancelled, by);
+        if let Ending::Cut { message, .. } = ending {
+            self.notify(NoticeKind::Interrupted, message.clone());
+        }
+        let verdict = match ending {
+            Ending::Cut { verdict, .. } => *verdict,
+            Ending::Idle if turn.failed.is_some() => PromptVerdict::Failed,
+            Ending::Idle => PromptVerdict::Succeeded,
+        };
+        if verdict == PromptVerdict::Succeeded {
+            self.recovery.losses = 0;
+            self.recovery.login_was_refused = false;
+        }
+        self.set_state(SessionState::Ready, None);
+        if !self.transcript.agent_works() {
+            // The agent never said that it began; readers count on the pair. Nobody works any more, so the state stays.
+            self.transcript.start_agent_turn(&mut self.draft, turn.id.clone());
+        }
+        self.transcript.write_agent_end(&mut self.draft);
+        self.write(Callback::Idle {});
+        self.forget_open();
+        let answer = self.transcript.fold().answer();
+        let (text, usage) = (answer.text.clone(), answer.usage.clone());
+        for prompt in prompts {
+            self.resolve_prompt(prompt, text.clone(), verdict, usage.clone(), turn.failed);
+        }
+        if context.abilities.process_per_turn && self.turn_slot != TurnSlot::None {
+            self.turn_slot = TurnSlot::None;
+            self.outputs.push(Output::ReleaseTurnSlot);
+        }
+    }
+
+    /// A prompt has its one outcome.
+    pub(super) fn resolve_prompt(
+        &mut self,
+        prompt: PromptId,
+        text: String,
+        verdict: PromptVerdict,
+        usage: Usage,
+        error_class: Option<ErrorClass>,
+    ) {
+        let retry = RetryHint::of(verdict, error_class);
+        let outcome = PromptOutcome { prompt_id: prompt, text, verdict, usage, error_class, retry };
+        self.draft.change(Change::PromptEnded(prompt, outcome.clone()));
+        self.outputs.push(Output::Outcome(outcome));
+    }
+
+    /// Ends every prompt that waits as a failed turn of its own: whoever sent it waits for an end.
+    pub(super) fn end_waiting_prompts(&mut self, context: &Context<'_>, class: ErrorClass, reason: &str) {
+        while let Some(prompt) = self.prompts.pop() {
+            self.open_turn(prompt.id);
+            self.write(Response::session_error(class, reason));
+            if let Some(turn) = &mut self.turn {
+                turn.failed_with(class);
+            }
+            self.finish_turn(context, &Ending::Idle);
+        }
+    }
+
+    /// The agent says that the turn failed; it is idle next.
+    pub(super) fn on_turn_failed(&mut self, context: &Context<'_>, failure: Failure) {
+        if let Some(turn) = &mut self.turn {
+            if let Phase::Working(attempt) = &mut turn.phase
+                && attempt.takes_chance(context, &failure)
+            {
+                return;
+            }
+            turn.failed_with(failure.class);
+        }
+        self.write(Response::from(failure));
+    }
+}

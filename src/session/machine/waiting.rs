@@ -1,0 +1,89 @@
+//! What waits for a commit: it happens when the commit succeeds, and not at all when it fails.
+
+use super::prompts::AcceptedPrompt;
+use super::requests::AnswerGiven;
+use super::{Context, Machine, Output, Reply};
+use crate::model::{Seq, SessionProfile, SessionState};
+use crate::session::{AnswerError, PromptError, SessionError};
+use crate::store::{QueuedPrompt, StoreError};
+
+pub(super) enum Waiting {
+    Prompt { accepted: Box<AcceptedPrompt>, first: Seq },
+    Turn { prompt: Box<QueuedPrompt>, before: (SessionState, Option<String>), first: Seq },
+    Answer { given: Box<AnswerGiven>, first: Seq },
+    Update { profile: Box<SessionProfile>, switches: bool, permits: bool, misfit: Option<String>, first: Seq },
+    Reopen { first: Seq },
+    Adoption { first: Seq },
+}
+
+impl Machine {
+    /// The first number of what is committed next. What was written before is handed over first, so that it does not
+    /// share the fate of the commit.
+    pub(super) fn begin_commit(&mut self) -> Seq {
+        use super::Entries as _;
+        self.flush();
+        self.draft.next_seq()
+    }
+
+    /// Everything written since [`Self::begin_commit`] is committed or withdrawn, and then `waiting` is decided.
+    pub(super) fn commit(&mut self, waiting: Waiting) {
+        let batch = self.draft.take().unwrap_or_default();
+        self.waiting = Some(waiting);
+        self.outputs.push(Output::Commit(batch));
+    }
+
+    pub(super) fn on_committed(&mut self, context: &Context<'_>, outcome: Result<(), StoreError>) {
+        let Some(waiting) = self.waiting.take() else { return };
+        if outcome.is_err() {
+            self.draft.withdraw(waiting.first());
+        }
+        match waiting {
+            Waiting::Prompt { accepted, .. } => match outcome {
+                Ok(()) => self.on_prompt_committed(context, *accepted),
+                Err(error) => {
+                    self.on_prompt_refused(*accepted);
+                    self.reply(Reply::Prompt(Err(PromptError::Session(SessionError::Store(error)))));
+                }
+            },
+            Waiting::Turn { prompt, before, .. } => match outcome {
+                Ok(()) => self.on_turn_committed(context, *prompt),
+                Err(_) => self.on_turn_refused(*prompt, before),
+            },
+            Waiting::Answer { given, .. } => match outcome {
+                Ok(()) => self.on_answer_committed(context, *given),
+                Err(error) => {
+                    self.requests.put_off(context);
+                    if given.is_asked() {
+                        self.reply(Reply::Answer(Err(AnswerError::Session(SessionError::Store(error)))));
+                    }
+                }
+            },
+            Waiting::Update { profile, switches, permits, misfit, .. } => {
+                if outcome.is_ok() {
+                    self.on_update_committed(context, *profile, switches, permits, misfit);
+                }
+                self.reply(Reply::Done(outcome.map_err(SessionError::Store)));
+            }
+            Waiting::Reopen { .. } => {
+                if outcome.is_ok() {
+                    self.on_reopen_committed();
+                }
+                self.reply(Reply::Done(outcome.map_err(SessionError::Store)));
+            }
+            Waiting::Adoption { .. } => self.reply(Reply::Done(outcome.map_err(SessionError::Store))),
+        }
+    }
+}
+
+impl Waiting {
+    fn first(&self) -> Seq {
+        match self {
+            Self::Prompt { first, .. }
+            | Self::Turn { first, .. }
+            | Self::Answer { first, .. }
+            | Self::Update { first, .. }
+            | Self::Reopen { first }
+            | Self::Adoption { first } => *first,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The log: numbered events of a stream, appended in transactions and read in pages.
+
+use std::sync::Weak;
+
+use bytes::Bytes;
+
+use super::{Answer, Change, StoreError};
+use crate::model::{Seq, StreamId, Timestamp};
+
+/// Logs, one per stream.
+///
+/// A backend that several nodes share adds the owner's epoch to [`Append`] and checks it in the append's transaction;
+/// nothing else of this interface says who owns a stream. Subscribers hear of every commit, whichever node made it.
+pub trait Log: Send + Sync {
+    /// Appends events. Returns at once; subscribers hear of the commit. While the disk refuses, the append is kept and
+    /// tried again. The caller bounds how much it has in flight.
+    fn append(&self, append: Append);
+
+    /// Appends events and waits for the commit. After an error nothing was written and nothing is kept.
+    fn append_checked(&self, append: Append) -> Answer<'_, ()>;
+
+    /// A page of a log, in order, and whether more events follow in the direction of reading.
+    fn events(&self, stream: StreamId, page: EventPage) -> Answer<'_, (Vec<StoredEvent>, bool)>;
+
+    /// The event that started the block which ended with the event `end`.
+    fn block_start(&self, stream: StreamId, end: Seq) -> Answer<'_, Option<StoredEvent>>;
+
+    /// The number of the next event, for whoever continues to write the log.
+    fn next_seq(&self, stream: StreamId) -> Answer<'_, Seq>;
+
+    /// Calls the observer for every commit to the stream from now on, for as long as it exists.
+    fn subscribe(&self, stream: StreamId, observer: Weak<dyn CommitObserver>);
+}
+
+/// Hears what became of appended events. Called by the store's own thread, so it must not block.
+pub trait CommitObserver: Send + Sync {
+    /// Everything up to this number is in the store.
+    fn committed(&self, through: Seq);
+    /// The store will never take events that were appended: a defect.
+    fn rejected(&self, error: &StoreError);
+}
+
+/// A numbered event to be written.
+#[derive(Clone, Debug)]
+pub struct EventRow {
+    /// Its number.
+    pub seq: Seq,
+    /// When it was made.
+    pub time: Timestamp,
+    /// For a delta: the number of its block's start.
+    pub block: Option<Seq>,
+    /// The response, as JSON.
+    pub body: Bytes,
+    /// What a full-text search finds the event by. It is filled in while the event is still typed, because the store
+    /// does not read bodies. `SQLite` drops it until there is an index to put it in.
+    pub text: Option<SearchText>,
+}
+
+/// The text of an event for a full-text search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchText {
+    /// Who wrote it.
+    pub kind: SearchKind,
+    /// All of it, without markup.
+    pub text: String,
+}
+
+/// Who wrote a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchKind {
+    /// A person or program, as a prompt.
+    Prompt,
+    /// The agent, as a message.
+    Message,
+    /// The agent, as reasoning.
+    Reasoning,
+    /// A tool, as its output.
+    ToolOutput,
+}
+
+/// A block that ended: the deltas between its start and its end are dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EndedBlock {
+    /// The number of its start.
+    pub start: Seq,
+    /// The number of its end.
+    pub end: Seq,
+    /// How many deltas there are.
+    pub deltas: u64,
+}
+
+/// Events and changes of one stream that belong in one transaction.
+#[derive(Clone, Debug)]
+pub struct Append {
+    /// Whose.
+    pub stream: StreamId,
+    /// When.
+    pub time: Timestamp,
+    /// In order.
+    pub events: Vec<EventRow>,
+    /// Blocks that end with these events.
+    pub ended_blocks: Vec<EndedBlock>,
+    /// What else changes.
+    pub changes: Vec<Change>,
+}
+
+impl Append {
+    /// The number of the last event.
+    pub fn last_seq(&self) -> Option<Seq> {
+        self.events.last().map(|event| event.seq)
+    }
+
+    /// Somebody is promised that this is never forgotten, not even by a power cut: a caller that repeats a prompt with
+    /// its key must find the first one.
+    pub fn must_survive_power_cut(&self) -> bool {
+        self.changes
+            .iter()
+            .any(|change| matches!(change, Change::PromptAccepted(prompt) if prompt.idempotency_key.is_some()))
+    }
+}
+
+/// An event as it stands in the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredEvent {
+    /// Its number.
+    pub seq: Seq,
+    /// When it was made.
+    pub time: Timestamp,
+    /// The response, as JSON.
+    pub body: Bytes,
+}
+
+/// Which events to read. Both bounds are exclusive.
+#[derive(Clone, Copy, Debug)]
+pub struct EventPage {
+    /// Only events with higher numbers.
+    pub after: Seq,
+    /// Only events with lower numbers; the page then is the last one before it.
+    pub before: Option<Seq>,
+    /// At most that many.
+    pub limit: usize,
+    /// Stop after that many bytes, but never before the first event.
+    pub max_bytes: usize,
+}
+
+impl EventPage {
+    /// The page with this one event.
+    pub fn only(seq: Seq) -> Self {
+        Self { after: seq.saturating_sub(1), before: Some(seq.saturating_add(1)), limit: 1, max_bytes: usize::MAX }
+    }
+}

@@ -1,0 +1,29 @@
+//! Where portal readers are, so that they continue after a restart, and which browsers are logged in.
+
+use crate::model::{Seq, SessionId, Timestamp};
+
+/// A reader's place in a session's log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReaderPosition {
+    /// Whose log.
+    pub session: SessionId,
+    /// The reader's token; empty for the shared cursor.
+    pub token: String,
+    /// The number of the last event it got.
+    pub position: Seq,
+    /// It heard that the session is closed.
+    pub done: bool,
+    /// When it last read.
+    pub seen_at: Timestamp,
+}
+
+/// A browser that is logged in, known by hashes of what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredLogin {
+    /// The hash of its cookie.
+    pub cookie_hash: String,
+    /// The hash of the secret in its page's storage.
+    pub secret_hash: String,
+    /// When it must log in again.
+    pub expires_at: Timestamp,
+}

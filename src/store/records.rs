@@ -1,0 +1,123 @@
+//! The interface of a backend beside the log: queries and changes of records. How a backend stores them is its own
+//! business; what it must do is in the behavioural suite (`suite/`), which every backend passes.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use tokio::sync::watch;
+
+use super::{
+    Blob, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, ReaderPosition, SessionFilter,
+    StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
+};
+use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, UsageTotal};
+
+/// What a backend answers, later.
+pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Sessions: creating, finding, listing and deleting them. They change by [`super::Change`]s in appends.
+pub trait SessionRecords {
+    /// Creates a session. Its id and its key survive a power cut.
+    fn create_session(&self, new: NewSessionRecord) -> Answer<'_, Creation>;
+    /// The session that was created with this key and the fingerprint of that creation.
+    fn session_by_creation_key(&self, key: String) -> Answer<'_, Option<(SessionId, String)>>;
+    /// A session as lists show it.
+    fn session(&self, id: SessionId) -> Answer<'_, Option<SessionSummary>>;
+    /// A session with everything needed to continue it.
+    fn load_session(&self, id: SessionId) -> Answer<'_, Option<StoredSession>>;
+    /// A page of sessions, newest first.
+    fn sessions(&self, filter: SessionFilter) -> Answer<'_, Vec<SessionSummary>>;
+    /// How many sessions are in each state.
+    fn session_counts(&self) -> Answer<'_, Vec<(SessionState, u64)>>;
+    /// The agents' own ids of a runtime's sessions, with ours, newest first.
+    fn agent_sessions(&self, runtime: String) -> Answer<'_, Vec<(String, SessionId)>>;
+    /// The folders of the newest sessions, each once, newest first.
+    fn recent_working_directories(&self, limit: usize) -> Answer<'_, Vec<std::path::PathBuf>>;
+    /// Sessions whose turn was running when the server ended.
+    fn sessions_with_open_turn(&self) -> Answer<'_, Vec<SessionId>>;
+    /// Open sessions with prompts that wait.
+    fn sessions_with_queued_prompts(&self) -> Answer<'_, Vec<SessionId>>;
+    /// Sets sessions without an open turn to ready, if the last run left them busy.
+    fn settle_states(&self) -> Answer<'_, ()>;
+    /// The session that was closed first, if it was closed before that moment.
+    fn longest_closed(&self, before: Timestamp) -> Answer<'_, Option<SessionId>>;
+    /// Deletes a session and all that belongs to it but its usage. The session's actor must be gone.
+    fn delete_session(&self, id: SessionId) -> Answer<'_, ()>;
+}
+
+/// Prompts, outcomes and requests.
+pub trait PromptRecords {
+    /// The prompt that was sent with that key.
+    fn prompt_by_key(&self, session: SessionId, key: String) -> Answer<'_, Option<KnownPrompt>>;
+    /// The prompt with that number.
+    fn prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<KnownPrompt>>;
+    /// How many prompts wait, over all sessions.
+    fn queued_prompt_count(&self) -> Answer<'_, u64>;
+    /// Outcomes of all sessions after a number, in the order in which turns ended.
+    fn outcomes_after(&self, after: OutcomeSeq, limit: usize) -> Answer<'_, Vec<StoredOutcome>>;
+    /// The number of the newest outcome, and when there is a newer one.
+    fn newest_outcome(&self) -> watch::Receiver<OutcomeSeq>;
+    /// What became of a request; `None` when it is unknown or still open.
+    fn closed_request(&self, session: SessionId, id: String) -> Answer<'_, Option<ClosedRequest>>;
+}
+
+/// Readers' places and logged-in browsers.
+pub trait ReaderRecords {
+    /// The readers of a session.
+    fn reader_positions(&self, session: SessionId) -> Answer<'_, Vec<ReaderPosition>>;
+    /// Saves where readers are. A reader of a session that is gone is not saved.
+    fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Answer<'_, ()>;
+    /// Forgets readers with a token that have not read since that moment.
+    fn expire_readers(&self, before: Timestamp) -> Answer<'_, ()>;
+    /// Keeps a login until it expires; removes those that have expired.
+    fn add_login(&self, login: StoredLogin, now: Timestamp) -> Answer<'_, ()>;
+    /// The browsers that are logged in.
+    fn logins(&self, now: Timestamp) -> Answer<'_, Vec<StoredLogin>>;
+}
+
+/// What was used, by day: kept also when the sessions that used it are deleted.
+pub trait UsageRecords {
+    /// Figures of these days, both included, grouped; at most that many rows.
+    fn usage(&self, from: Day, to: Day, grouping: UsageGrouping, limit: usize) -> Answer<'_, Vec<UsageRow>>;
+    /// The figures of these days, both included, in one sum.
+    fn usage_total(&self, from: Day, to: Day) -> Answer<'_, UsageTotal>;
+    /// All figures there have ever been, by runtime and model.
+    fn usage_of_all_time(&self) -> Answer<'_, Vec<(String, String, UsageTotal)>>;
+}
+
+/// Large outputs, named by the hash of their content.
+pub trait Blobs {
+    /// Writes a blob, to be referred to by a later append. Returns its hash.
+    fn put_blob(&self, data: Vec<u8>) -> Answer<'_, String>;
+    /// A blob that the session uses, if it is there and undamaged.
+    fn blob(&self, session: SessionId, hash: String) -> Answer<'_, Option<Blob>>;
+    /// Removes blobs that no session uses.
+    fn remove_unused_blobs(&self) -> Answer<'_, ()>;
+}
+
+/// The backend itself: how it is, and waiting for it.
+pub trait Upkeep {
+    /// What it counts about itself.
+    fn statistics(&self) -> &StoreStatistics;
+    /// Whether it takes writes, and when that changes.
+    fn health(&self) -> watch::Receiver<StoreHealth>;
+    /// Finds out now whether it takes writes, so that [`Self::health`] is up to date even if nobody writes.
+    fn probe(&self) -> Answer<'_, ()>;
+    /// What reading found damaged since the start, for people.
+    fn damage(&self) -> Option<String>;
+    /// Looks for damage everywhere; empty when the database is intact. Takes a while on a large one.
+    fn problems(&self) -> Answer<'_, Vec<String>>;
+    /// How many bytes are in use. What is being dropped is waited for.
+    fn used_bytes(&self) -> Answer<'_, u64>;
+    /// Waits until everything given before is committed; an error when something is kept because the disk refuses it.
+    fn all_written(&self) -> Answer<'_, ()>;
+    /// Waits until dropped rows are gone.
+    fn settle(&self) -> Answer<'_, ()>;
+    /// Writes what is left, notes the clean end, and closes everything.
+    fn close(&self) -> Answer<'_, ()>;
+}
+
+/// Everything that the server keeps.
+pub trait Backend: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + Blobs + Upkeep {}
+
+impl<T: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + Blobs + Upkeep> Backend for T {}

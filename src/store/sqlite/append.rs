@@ -1,0 +1,51 @@
+//! Writing an append: its events, what their ends drop, and its changes.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, params};
+
+use super::change;
+use super::drop_range::{self, DropRange};
+use super::events::event_id;
+use crate::model::{Seq, StreamId};
+use crate::store::{Append, OutcomeSeq};
+
+/// Writes an append. Outcomes in it are numbered after `last_outcome`, which becomes the last one.
+pub(super) fn write(connection: &Connection, append: &Append, last_outcome: &mut OutcomeSeq) -> rusqlite::Result<()> {
+    let starts: HashMap<Seq, Seq> = append.ended_blocks.iter().map(|block| (block.end, block.start)).collect();
+    let mut insert = connection.prepare_cached("INSERT INTO event (id, time, block, body) VALUES (?1, ?2, ?3, ?4)")?;
+    for event in &append.events {
+        // The end of a block refers to its start, as its deltas do.
+        let block = event.block.or_else(|| starts.get(&event.seq).copied());
+        insert.execute(params![event_id(append.stream, event.seq), event.time.as_millis(), block, &event.body[..]])?;
+    }
+    for block in &append.ended_blocks {
+        let range = DropRange {
+            first: event_id(append.stream, block.start),
+            // The end itself stays.
+            last: event_id(append.stream, block.end) - 1,
+            block: Some(block.start),
+        };
+        drop_range::drop_or_defer(connection, range, block.deltas)?;
+    }
+    let StreamId::Session(session) = append.stream else {
+        return Ok(());
+    };
+    for change in &append.changes {
+        change::write(connection, session, change, last_outcome)?;
+    }
+    connection
+        .prepare_cached("UPDATE session SET updated_at = ?2 WHERE id = ?1")?
+        .execute(params![session.number(), append.time.as_millis()])?;
+    Ok(())
+}
+
+/// How much an append adds to a transaction.
+pub(super) fn weight(append: &Append) -> usize {
+    1 + append.events.len() + append.changes.len()
+}
+
+/// Roughly how many bytes an append writes.
+pub(super) fn bytes(append: &Append) -> usize {
+    append.events.iter().map(|event| event.body.len()).sum()
+}

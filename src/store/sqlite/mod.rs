@@ -1,0 +1,46 @@
+//! The store in one `SQLite` file: the only SQL, and the only place that knows `rusqlite`.
+//!
+//! What must always hold here:
+//!
+//! - Only the writer's thread writes. Everything it is given in one go is one transaction, in the order given; each job
+//!   has a savepoint of its own, so one that fails takes no other with it.
+//! - Nothing slow happens on the writer's thread: no hashing, no encoding of attachments, no waiting for readers but when
+//!   the WAL has reached its bound.
+//! - A log is one range of one B-tree (`events.rs`).
+
+mod append;
+mod backend;
+mod blobs;
+mod boot;
+mod change;
+mod checkpoint;
+mod drop_range;
+mod durability;
+mod error;
+mod events;
+mod file_identity;
+mod logins;
+mod outcomes;
+mod positions;
+mod prompts;
+mod read_pool;
+mod requests;
+mod reservation;
+mod retention;
+mod schema;
+mod sessions;
+#[cfg(test)]
+mod tests;
+mod usage;
+mod writer;
+
+pub(super) use backend::Sqlite;
+
+/// Leaves the note of a server that did not end by itself; without a boot, in this boot.
+#[cfg(test)]
+pub(super) fn leave_open(folder: &crate::store::DataFolder, boot: Option<&str>) {
+    let connection = rusqlite::Connection::open(folder.database().expect("there")).expect("opened");
+    let boot = boot.map_or_else(boot::boot_id, str::to_owned);
+    let note = "INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)";
+    connection.execute(note, [boot]).expect("noted");
+}

@@ -1,0 +1,61 @@
+//! Looking up prompts, their outcomes and answered requests.
+
+use rusqlite::{OptionalExtension, Row, params};
+use tokio::sync::watch;
+
+use super::{Sqlite, outcomes, requests};
+use crate::model::SessionId;
+use crate::store::{Answer, ClosedRequest, KnownPrompt, OutcomeSeq, PromptRecords, StoredOutcome};
+
+impl PromptRecords for Sqlite {
+    fn prompt_by_key(&self, session: SessionId, key: String) -> Answer<'_, Option<KnownPrompt>> {
+        self.read(move |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT number, text, fingerprint, outcome FROM prompt WHERE session = ?1 AND idempotency_key = ?2",
+                )?
+                .query_row(params![session.number(), key], known)
+                .optional()
+        })
+    }
+
+    fn prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<KnownPrompt>> {
+        self.read(move |connection| {
+            connection
+                .prepare_cached(
+                    "SELECT number, text, fingerprint, outcome FROM prompt WHERE session = ?1 AND number = ?2",
+                )?
+                .query_row(params![session.number(), number], known)
+                .optional()
+        })
+    }
+
+    fn queued_prompt_count(&self) -> Answer<'_, u64> {
+        self.read(|connection| {
+            connection
+                .prepare_cached("SELECT count(*) FROM prompt WHERE state = 'queued'")?
+                .query_row([], |row| row.get(0))
+        })
+    }
+
+    fn outcomes_after(&self, after: OutcomeSeq, limit: usize) -> Answer<'_, Vec<StoredOutcome>> {
+        self.read(move |connection| outcomes::after(connection, after, limit))
+    }
+
+    fn newest_outcome(&self) -> watch::Receiver<OutcomeSeq> {
+        self.newest_outcome.clone()
+    }
+
+    fn closed_request(&self, session: SessionId, id: String) -> Answer<'_, Option<ClosedRequest>> {
+        self.read(move |connection| requests::closed(connection, session, &id))
+    }
+}
+
+fn known(row: &Row<'_>) -> rusqlite::Result<KnownPrompt> {
+    Ok(KnownPrompt {
+        number: row.get(0)?,
+        text: row.get(1)?,
+        fingerprint: row.get(2)?,
+        outcome: row.get::<_, Option<String>>(3)?.and_then(|json| serde_json::from_str(&json).ok()),
+    })
+}

@@ -1,0 +1,342 @@
+//! The tables, as migrations that are only ever added to.
+
+use std::sync::LazyLock;
+
+use rusqlite_migration::{M, Migrations};
+
+/// Every version of the schema, oldest first.
+pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
+    Migrations::new(vec![
+        M::up(
+            "
+        CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+        -- AUTOINCREMENT: an old id never names a new session, even after the newest one was deleted.
+        CREATE TABLE session (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            title TEXT,
+            runtime TEXT NOT NULL,
+            model TEXT NOT NULL,
+            effort TEXT,
+            working_directory TEXT,
+            permissions TEXT NOT NULL,
+            system_prompt TEXT,
+            options TEXT NOT NULL,
+            state TEXT NOT NULL,
+            state_detail TEXT,
+            agent_session_id TEXT,
+            created_at INTEGER NOT NULL,
+            updated_at INTEGER NOT NULL,
+            closed_at INTEGER,
+            -- The open turn, as JSON, so that a restart can close it or go on with it.
+            turn TEXT,
+            -- Numbers up to here may have been seen before a power cut.
+            seq_floor INTEGER NOT NULL DEFAULT 0,
+            -- Numbers up to here may be given; raised durably, in large steps.
+            seq_reserved INTEGER NOT NULL DEFAULT 65536
+        );
+        CREATE INDEX session_by_state ON session (state, id);
+        CREATE INDEX session_with_turn ON session (id) WHERE turn IS NOT NULL;
+        CREATE INDEX session_by_close ON session (closed_at) WHERE closed_at IS NOT NULL;
+
+        -- One row per event. The key is session << 40 | number: a session's log is one range of the table's own
+        -- tree, so appending, paging and dropping need no index.
+        CREATE TABLE event (
+            id INTEGER PRIMARY KEY,
+            time INTEGER NOT NULL,
+            -- For a delta, the number of the start of its block; else NULL.
+            block INTEGER,
+            body BLOB NOT NULL
+        );
+
+        -- Ranges of events that are to go, too long to be dropped in one transaction.
+        CREATE TABLE dropped_range (
+            id INTEGER PRIMARY KEY,
+            first INTEGER NOT NULL,
+            last INTEGER NOT NULL,
+            block INTEGER
+        );
+
+        CREATE TABLE prompt (
+            session INTEGER NOT NULL,
+            number INTEGER NOT NULL,
+            idempotency_key TEXT,
+            -- What a repetition with the same key must match, attachments included.
+            fingerprint TEXT NOT NULL,
+            text TEXT NOT NULL,
+            attachments TEXT NOT NULL,
+            state TEXT NOT NULL,
+            outcome TEXT,
+            PRIMARY KEY (session, number)
+        ) WITHOUT ROWID;
+        CREATE UNIQUE INDEX prompt_by_key ON prompt (session, idempotency_key) WHERE idempotency_key IS NOT NULL;
+        CREATE INDEX prompt_queued ON prompt (session, number) WHERE state = 'queued';
+
+        CREATE TABLE request (
+            session INTEGER NOT NULL,
+            id TEXT NOT NULL,
+            body TEXT NOT NULL,
+            decision TEXT,
+            answered_by TEXT,
+            PRIMARY KEY (session, id)
+        ) WITHOUT ROWID;
+        CREATE INDEX request_open ON request (session) WHERE decision IS NULL;
+
+        -- Portal readers. The empty token is the shared cursor of `live`.
+        CREATE TABLE reader (
+            session INTEGER NOT NULL,
+            token TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            done INTEGER NOT NULL,
+            seen_at INTEGER NOT NULL,
+            PRIMARY KEY (session, token)
+        ) WITHOUT ROWID;
+
+        CREATE TABLE blob_use (
+            session INTEGER NOT NULL,
+            hash TEXT NOT NULL,
+            mime TEXT NOT NULL,
+            size INTEGER NOT NULL,
+            PRIMARY KEY (session, hash)
+        ) WITHOUT ROWID;
+        CREATE INDEX blob_use_by_hash ON blob_use (hash);
+
+        -- Browsers that are logged in; only a hash of what they hold.
+        CREATE TABLE login (
+            hash TEXT PRIMARY KEY,
+            expires_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        ",
+        ),
+        M::up(
+            "
+        -- What the session has cost and how full the agent's memory is, as JSON.
+        ALTER TABLE session ADD COLUMN usage TEXT;
+        ALTER TABLE session ADD COLUMN context TEXT;
+        CREATE INDEX session_by_agent ON session (runtime, agent_session_id) WHERE agent_session_id IS NOT NULL;
+        ",
+        ),
+        M::up(
+            "
+        -- What was used. No row goes when its session does: what a day cost does not change afterwards. A figure is
+        -- NULL while no report had it; its twin counts the reports that left it out.
+        CREATE TABLE usage_by_day (
+            day TEXT NOT NULL,
+            session INTEGER NOT NULL,
+            runtime TEXT NOT NULL,
+            model TEXT NOT NULL,
+            reports INTEGER NOT NULL,
+            cost_usd REAL, cost_usd_unknown INTEGER NOT NULL,
+            input_tokens INTEGER, input_tokens_unknown INTEGER NOT NULL,
+            output_tokens INTEGER, output_tokens_unknown INTEGER NOT NULL,
+            cache_read INTEGER, cache_read_unknown INTEGER NOT NULL,
+            cache_creation INTEGER, cache_creation_unknown INTEGER NOT NULL,
+            duration_ms INTEGER, duration_ms_unknown INTEGER NOT NULL,
+            num_turns INTEGER, num_turns_unknown INTEGER NOT NULL,
+            premium_requests REAL, premium_requests_unknown INTEGER NOT NULL,
+            PRIMARY KEY (day, session, runtime, model)
+        ) WITHOUT ROWID;
+
+        -- What earlier versions wrote to the logs counts too. Which model it was they did not write; it is taken for
+        -- the one that the session has now.
+        WITH report AS (
+            SELECT strftime('%Y-%m-%d', event.time / 1000, 'unixepoch') AS day, session.id AS session,
+                   session.runtime AS runtime, session.model AS model, CAST(event.body AS TEXT) AS body
+            FROM event JOIN session ON session.id = event.id >> 40
+            WHERE event.block IS NULL AND substr(event.body, 1, 21) = CAST('{\"callback\":\"onUsage\"' AS BLOB)
+        ), figure AS (
+            SELECT day, session, runtime, model,
+                   json_extract(body, '$.costUsd') AS cost_usd,
+                   json_extract(body, '$.inputTokens') AS input_tokens,
+                   json_extract(body, '$.outputTokens') AS output_tokens,
+                   json_extract(body, '$.cacheRead') AS cache_read,
+                   json_extract(body, '$.cacheCreation') AS cache_creation,
+                   json_extract(body, '$.durationMs') AS duration_ms,
+                   json_extract(body, '$.numTurns') AS num_turns,
+                   json_extract(body, '$.premiumRequests') AS premium_requests
+            FROM report WHERE json_valid(body) AND day IS NOT NULL
+        )
+        INSERT INTO usage_by_day
+        SELECT day, session, runtime, model, count(*),
+               sum(cost_usd), sum(cost_usd IS NULL),
+               sum(min(input_tokens, 1 << 40)), sum(input_tokens IS NULL),
+               sum(min(output_tokens, 1 << 40)), sum(output_tokens IS NULL),
+               sum(min(cache_read, 1 << 40)), sum(cache_read IS NULL),
+               sum(min(cache_creation, 1 << 40)), sum(cache_creation IS NULL),
+               sum(min(duration_ms, 1 << 40)), sum(duration_ms IS NULL),
+               sum(min(num_turns, 1 << 40)), sum(num_turns IS NULL),
+               sum(premium_requests), sum(premium_requests IS NULL)
+        FROM figure GROUP BY day, session, runtime, model;
+
+        -- The session's own limits, and which of all limits it has been told of, both as JSON.
+        ALTER TABLE session ADD COLUMN budget TEXT;
+        ALTER TABLE session ADD COLUMN budget_told TEXT;
+        ",
+        ),
+        M::up(
+            "
+        -- A log belongs to a stream: a session, with the session's number as its key, or a job.
+        CREATE TABLE stream (
+            id INTEGER PRIMARY KEY,
+            -- Numbers up to here may have been seen before a power cut.
+            floor INTEGER NOT NULL DEFAULT 0,
+            -- Numbers up to here may be given; raised durably, in large steps.
+            reserved INTEGER NOT NULL
+        );
+        INSERT INTO stream (id, floor, reserved) SELECT id, seq_floor, seq_reserved FROM session;
+        ALTER TABLE session DROP COLUMN seq_floor;
+        ALTER TABLE session DROP COLUMN seq_reserved;
+
+        -- Who created the session, and the creator's own key with what it asked for.
+        ALTER TABLE session ADD COLUMN origin TEXT NOT NULL DEFAULT 'user';
+        ALTER TABLE session ADD COLUMN creation_key TEXT;
+        ALTER TABLE session ADD COLUMN creation_fingerprint TEXT;
+        CREATE UNIQUE INDEX session_by_creation_key ON session (creation_key) WHERE creation_key IS NOT NULL;
+
+        -- Prompts are numbered and reserved like events. Requests are named after the number of their event.
+        ALTER TABLE session ADD COLUMN prompt_floor INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE session ADD COLUMN prompt_reserved INTEGER NOT NULL DEFAULT 0;
+        UPDATE session SET
+            prompt_reserved = 64 + coalesce((SELECT max(number) FROM prompt WHERE prompt.session = session.id), 0);
+
+        -- Outcomes of all sessions can be read in the order in which turns ended. That order was not kept so far.
+        ALTER TABLE prompt ADD COLUMN outcome_seq INTEGER;
+        UPDATE prompt SET outcome_seq = numbered.position FROM (
+            SELECT session, number, row_number() OVER (ORDER BY session, number) AS position FROM prompt
+            WHERE outcome IS NOT NULL
+        ) AS numbered WHERE prompt.session = numbered.session AND prompt.number = numbered.number;
+        CREATE UNIQUE INDEX prompt_by_outcome ON prompt (outcome_seq) WHERE outcome_seq IS NOT NULL;
+
+        -- The end of a block refers to its start, as deltas do. So far the ends of tool calls did not, and they are what
+        -- is asked for. A range that is being dropped must not take the end with it.
+        UPDATE dropped_range SET last = last - 1 WHERE block IS NOT NULL;
+        CREATE TEMP TABLE tool_start AS
+            SELECT id, id >> 40 AS stream, json_extract(CAST(body AS TEXT), '$.toolCallId') AS call FROM event
+            WHERE block IS NULL AND substr(body, 1, 34) = CAST('{\"callback\":\"onStartToolExecution\"' AS BLOB)
+              AND json_valid(CAST(body AS TEXT));
+        CREATE INDEX tool_start_by_call ON tool_start (stream, call, id);
+        UPDATE event SET block = (
+            SELECT max(tool_start.id) & ((1 << 40) - 1) FROM tool_start
+            WHERE tool_start.stream = event.id >> 40 AND tool_start.id < event.id
+              AND tool_start.call = json_extract(CAST(event.body AS TEXT), '$.toolCallId')
+        )
+        WHERE block IS NULL AND substr(body, 1, 32) = CAST('{\"callback\":\"onEndToolExecution\"' AS BLOB)
+          AND json_valid(CAST(body AS TEXT));
+        DROP TABLE tool_start;
+        ",
+        ),
+        M::up(
+            "
+        -- A login is a cookie and a secret now. Those that have a cookie alone must log in again.
+        DELETE FROM login;
+        ALTER TABLE login ADD COLUMN secret TEXT NOT NULL DEFAULT '';
+        ",
+        ),
+    ])
+});
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_migrations_fit_together() {
+        super::MIGRATIONS.validate().expect("valid");
+    }
+
+    #[test]
+    fn what_the_first_version_kept_is_there_in_the_last() {
+        let mut database = rusqlite::Connection::open_in_memory().expect("opened");
+        super::MIGRATIONS.to_version(&mut database, 1).expect("the first version");
+        let session = "INSERT INTO session (title, runtime, model, permissions, options, state, created_at, updated_at)
+                       VALUES ('old', 'demo', 'demo', '{}', '{}', 'ready', 1, 1)";
+        database.execute(session, []).expect("written");
+        super::MIGRATIONS.to_latest(&mut database).expect("the last version");
+        let (title, usage): (String, Option<String>) = database
+            .query_row("SELECT title, usage FROM session", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .expect("read");
+        assert_eq!((title.as_str(), usage), ("old", None));
+    }
+
+    #[test]
+    fn a_database_of_the_third_version_keeps_its_numbers_and_gains_starts_and_outcomes() {
+        let mut database = rusqlite::Connection::open_in_memory().expect("opened");
+        super::MIGRATIONS.to_version(&mut database, 3).expect("the third version");
+        database
+            .execute_batch(
+                r#"INSERT INTO session (id, runtime, model, permissions, options, state, created_at, updated_at,
+                       seq_floor, seq_reserved)
+                   VALUES (3, 'demo', 'demo', '{}', '{}', 'ready', 1, 1, 7, 70000);
+                   INSERT INTO prompt (session, number, fingerprint, text, attachments, state, outcome)
+                   VALUES (3, 5, '', 'a', '[]', 'ended', '{}'), (3, 6, '', 'b', '[]', 'queued', NULL);
+                   INSERT INTO dropped_range (first, last, block) VALUES (1, 9, 1), (20, 29, NULL);"#,
+            )
+            .expect("written");
+        for (number, body) in [
+            (1, r#"{"callback":"onStartToolExecution","toolCallId":"a","toolName":"x"}"#),
+            (2, r#"{"callback":"onEndToolExecution","toolCallId":"a"}"#),
+            (3, r#"{"callback":"onStartToolExecution","toolCallId":"a","toolName":"y"}"#),
+            (4, r#"{"callback":"onEndToolExecution","toolCallId":"a"}"#),
+            (5, r#"{"callback":"onEndToolExecution","toolCallId":"b"}"#),
+        ] {
+            let row = (3_i64 << 40 | number, body.as_bytes());
+            database.execute("INSERT INTO event (id, time, body) VALUES (?1, 0, ?2)", row).expect("written");
+        }
+        super::MIGRATIONS.to_latest(&mut database).expect("the last version");
+        let numbers = |sql: &str| -> Vec<Option<i64>> {
+            let mut statement = database.prepare(sql).expect("prepared");
+            statement.query_map([], |row| row.get(0)).expect("read").collect::<Result<_, _>>().expect("rows")
+        };
+        assert_eq!(numbers("SELECT floor FROM stream UNION ALL SELECT reserved FROM stream"), [Some(7), Some(70_000)]);
+        assert_eq!(numbers("SELECT prompt_reserved FROM session"), [Some(70)]);
+        assert_eq!(numbers("SELECT outcome_seq FROM prompt ORDER BY number"), [Some(1), None]);
+        assert_eq!(numbers("SELECT block FROM event ORDER BY id"), [None, Some(1), None, Some(3), None]);
+        assert_eq!(numbers("SELECT last FROM dropped_range ORDER BY id"), [Some(8), Some(29)]);
+    }
+
+    type UsageRow = (String, u32, String, u32, Option<f64>, u32, Option<u32>, Option<u32>, u32);
+
+    #[test]
+    fn usage_that_the_second_version_only_had_in_its_logs_is_counted_in_the_third() {
+        let mut database = rusqlite::Connection::open_in_memory().expect("opened");
+        super::MIGRATIONS.to_version(&mut database, 2).expect("the second version");
+        let session = "INSERT INTO session (id, runtime, model, permissions, options, state, created_at, updated_at)
+                       VALUES (3, 'copilot', 'gpt-5.2', '{}', '{}', 'ready', 1, 1)";
+        database.execute(session, []).expect("written");
+        let noon = 1_700_049_600_000_i64;
+        let day = 24 * 3600 * 1000;
+        for (number, time, body) in [
+            (1, noon, r#"{"callback":"onUsage","costUsd":null,"inputTokens":5,"outputTokens":null}"#),
+            (2, noon, r#"{"callback":"onUsage","costUsd":null,"inputTokens":7,"outputTokens":2}"#),
+            (3, noon, r#"{"callback":"onUsageOfAnotherKind","inputTokens":1000}"#),
+            (4, noon, r#"{"callback":"onMessage","messageId":"m","delta":"{\"callback\":\"onUsage\"}"}"#),
+            (5, noon + day, r#"{"callback":"onUsage","costUsd":0.25,"inputTokens":1}"#),
+        ] {
+            let row = (3_i64 << 40 | number, time, body.as_bytes());
+            database.execute("INSERT INTO event (id, time, body) VALUES (?1, ?2, ?3)", row).expect("written");
+        }
+        super::MIGRATIONS.to_latest(&mut database).expect("the last version");
+        let rows: Vec<UsageRow> = database
+            .prepare(
+                "SELECT day, session, model, reports, cost_usd, cost_usd_unknown, input_tokens, output_tokens,
+                        output_tokens_unknown FROM usage_by_day ORDER BY day",
+            )
+            .expect("prepared")
+            .query_map([], |row| {
+                let (first, second) = ((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?), row.get(4)?);
+                let (day, session, model, reports) = first;
+                Ok((day, session, model, reports, second, row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?))
+            })
+            .expect("read")
+            .collect::<rusqlite::Result<_>>()
+            .expect("rows");
+        let row = |day: &str, reports, cost, unknown_costs, input, output, unknown_outputs| {
+            (day.to_owned(), 3, "gpt-5.2".to_owned(), reports, cost, unknown_costs, input, output, unknown_outputs)
+        };
+        assert_eq!(
+            rows,
+            [
+                row("2023-11-15", 2, None, 2, Some(12), Some(2), 1),
+                row("2023-11-16", 1, Some(0.25), 0, Some(1), None, 1),
+            ]
+        );
+    }
+}

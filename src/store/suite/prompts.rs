@@ -1,0 +1,124 @@
+//! What must hold for prompts, outcomes and requests.
+
+use super::{Ending, Medium, accepted, changes, ended, new_session, outcome};
+use crate::model::{AnsweredBy, Attachment, OpenRequest, PromptId, RequestBody, RequestId, RequestOutcome};
+use crate::store::{AcceptedPrompt, Change, QueuedPrompt};
+
+pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let attachment = Attachment { name: "n".to_owned(), mime: "m".to_owned(), data: "ZGF0YQ==".to_owned() };
+    let prompt = QueuedPrompt {
+        id: PromptId::from_number(1),
+        idempotency_key: Some("k".to_owned()),
+        text: "do it".to_owned(),
+        attachments: vec![attachment],
+    };
+    let prepared = prompt.prepare();
+    store.append_checked(changes(session, vec![Change::PromptAccepted(prepared.clone())])).await.expect("appended");
+    let queued = async || store.load_session(session).await.expect("read").expect("there").queued;
+    assert_eq!(queued().await, [prompt.clone()], "attachments included");
+    assert_eq!(store.queued_prompt_count().await.expect("read"), 1);
+    assert_eq!(store.sessions_with_queued_prompts().await.expect("read"), [session]);
+    let known = store.prompt_by_key(session, "k".to_owned()).await.expect("read").expect("there");
+    assert_eq!((known.number, known.fingerprint, known.outcome), (1, prepared.fingerprint, None));
+
+    store.append_checked(changes(session, vec![Change::PromptStarted(prompt.id)])).await.expect("appended");
+    assert_eq!(queued().await, []);
+    store.append_checked(changes(session, vec![Change::PromptPutBack(prompt.id)])).await.expect("appended");
+    assert_eq!(queued().await.len(), 1);
+    store.append_checked(changes(session, vec![ended(1)])).await.expect("appended");
+    assert_eq!(queued().await, []);
+    let known = store.prompt(session, 1).await.expect("read").expect("there");
+    assert_eq!(known.outcome, Some(outcome(1)));
+    assert_eq!(store.prompt(session, 2).await.expect("read"), None);
+    store.close().await;
+}
+
+/// A backend hashes nothing: whatever it is given is what it keeps.
+pub(super) async fn the_fingerprint_is_the_callers(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let prompt = AcceptedPrompt {
+        id: PromptId::from_number(1),
+        idempotency_key: Some("k".to_owned()),
+        fingerprint: "not a hash".to_owned(),
+        text: String::new(),
+        attachments: "[]".to_owned(),
+    };
+    store.append_checked(changes(session, vec![Change::PromptAccepted(prompt)])).await.expect("appended");
+    let known = store.prompt_by_key(session, "k".to_owned()).await.expect("read").expect("there");
+    assert_eq!(known.fingerprint, "not a hash");
+    store.close().await;
+}
+
+pub(super) async fn outcomes_of_all_sessions_are_read_by_number(medium: &Medium) {
+    let store = medium.open();
+    let (one, two) = (new_session(&store).await, new_session(&store).await);
+    let mut newest = store.newest_outcome();
+    assert_eq!(*newest.borrow_and_update(), 0);
+    for (session, number) in [(two, 1), (one, 1), (two, 2)] {
+        let both = vec![accepted(number, None), ended(number)];
+        store.append_checked(changes(session, both)).await.expect("appended");
+    }
+    newest.changed().await.expect("news");
+    assert_eq!(*newest.borrow_and_update(), 3);
+    let read = async |after, limit| {
+        let found = store.outcomes_after(after, limit).await.expect("read");
+        found
+            .iter()
+            .map(|outcome| (outcome.seq, outcome.session, outcome.outcome.prompt_id.number()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(read(0, 2).await, [(1, two, 1), (2, one, 1)]);
+    assert_eq!(read(2, 9).await, [(3, two, 2)]);
+    assert_eq!(read(3, 9).await, []);
+    let store = medium.restart(store, Ending::Clean).await;
+    assert_eq!(*store.newest_outcome().borrow(), 3);
+    store.close().await;
+}
+
+pub(super) async fn outcomes_keep_their_numbers_when_the_newest_is_deleted(medium: &Medium) {
+    let store = medium.open();
+    let (one, two) = (new_session(&store).await, new_session(&store).await);
+    store.append_checked(changes(one, vec![accepted(1, None), ended(1)])).await.expect("appended");
+    store.append_checked(changes(two, vec![accepted(1, None), ended(1)])).await.expect("appended");
+    store.delete_session(two).await.expect("deleted");
+    let store = medium.restart(store, Ending::Crash).await;
+    store.append_checked(changes(one, vec![accepted(2, None), ended(2)])).await.expect("appended");
+    let seqs: Vec<u64> = store.outcomes_after(0, 9).await.expect("read").iter().map(|outcome| outcome.seq).collect();
+    assert_eq!(seqs, [1, 3], "2 is not given again");
+    store.close().await;
+}
+
+pub(super) async fn open_requests_are_listed_in_the_order_of_their_numbers(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let request = |number: u64| OpenRequest {
+        request_id: RequestId::of_event(number),
+        agent_request_id: format!("a{number}"),
+        body: RequestBody::question("?", None),
+    };
+    let opened = [2, 9, 10, 101].map(|number| Change::RequestOpened(request(number)));
+    store.append_checked(changes(session, opened.to_vec())).await.expect("appended");
+    let open = async || -> Vec<String> {
+        let stored = store.load_session(session).await.expect("read").expect("there");
+        stored.requests.into_iter().map(|request| request.request_id.to_string()).collect()
+    };
+    assert_eq!(open().await, ["request-2", "request-9", "request-10", "request-101"]);
+    assert_eq!(store.session(session).await.expect("read").expect("there").pending, 4);
+    let closed = Change::RequestClosed {
+        request_id: RequestId::of_event(9),
+        outcome: RequestOutcome::Deny,
+        by: AnsweredBy::Page,
+    };
+    store.append_checked(changes(session, vec![closed])).await.expect("appended");
+    assert_eq!(open().await, ["request-2", "request-10", "request-101"]);
+    let closed = async |id: &str| store.closed_request(session, id.to_owned()).await.expect("read");
+    assert_eq!(
+        closed("request-9").await.map(|closed| (closed.decision, closed.by)),
+        Some(("deny".into(), "page".into()))
+    );
+    assert_eq!(closed("request-10").await, None);
+    store.close().await;
+}
