@@ -1,12 +1,12 @@
 // The page: the set-up, or the session that the address names. What a session needs to be seen is loaded with this;
 // everything else follows when it is seen.
 
-import { goTo, sessionInAddress, setupAddress } from "./address.js";
-import { byId } from "./dom.js";
-import { inbox } from "./inboxStream.js";
-import { later } from "./later.js";
-import { setSubject } from "./pageTitle.js";
-import { SessionView } from "./sessionView.js";
+import { goTo, sessionInAddress, setupAddress } from "./lib/address.js";
+import { byId } from "./lib/dom.js";
+import { inbox } from "./lib/inboxStream.js";
+import { later } from "./lib/later.js";
+import { setSubject } from "./lib/pageTitle.js";
+import { SessionView } from "./session/sessionView.js";
 
 let session = null;
 let setup = null;
@@ -24,7 +24,7 @@ async function show() {
   byId("details-button").hidden = id === null;
   if (id === null) {
     setSubject(null);
-    const { Setup } = await later(() => import("./setup.js"));
+    const { Setup } = await later(() => import("./setup/setup.js"));
     setup ??= new Setup();
     await setup.show();
   } else {
@@ -44,7 +44,7 @@ document.addEventListener("click", (event) => {
 addEventListener("popstate", () => show());
 
 const shown = show();
-const { useFrame } = await later(() => import("./frame.js"));
+const { useFrame } = await later(() => import("./panels/frame.js"));
 useFrame(() => session);
 inbox.start();
 await shown;

@@ -1,130 +1,63 @@
-// Logging an agent in from the page: its code, where to enter it, and what came of it.
+// Logs in with the code in the address or the token in the form. The server sets a cookie and returns a secret, which
+// is kept in this origin's storage: other ports of the host get the cookie too, but never the secret.
 
-import { ask } from "./api.js";
-import { copyFromButton } from "./clipboard.js";
-import { make } from "./dom.js";
-import { icon } from "./icons.js";
+const KEY = "flightdeck.secret";
+const form = document.getElementById("login-form");
+const problem = document.getElementById("login-problem");
 
-const ASK_EVERY = 1500;
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  logIn(new URLSearchParams(new FormData(form)));
+});
 
-/** Whoever shows models or agents listens to this on the window. */
-export const LOGGED_IN = "flightdeck-agent-logged-in";
-
-/** Opens the login of a runtime. Resolves when the dialog is closed, to whether somebody is logged in now. */
-export function openLogin(runtime) {
-  return new Login(runtime).open();
+const code = new URLSearchParams(location.search).get("code");
+if (code) {
+  const { next } = Object.fromEntries(new FormData(form));
+  logIn(new URLSearchParams({ code, next }), () => continueIfLoggedIn(next));
 }
 
-class Login {
-  #runtime;
-  #path;
-  #dialog;
-  #body;
-  #buttons;
-  #timer = null;
-  #closed = new AbortController();
-  #succeeded = false;
-  #shown = null;
-
-  constructor(runtime) {
-    this.#runtime = runtime;
-    this.#path = `api/runtimes/${encodeURIComponent(runtime)}/login`;
+/** `otherwise` is asked whether there is another way in before the problem is shown. */
+async function logIn(fields, otherwise = async () => false) {
+  problem.hidden = true;
+  try {
+    const answer = await fetch("/login", { method: "POST", body: fields });
+    const reply = await answer.json();
+    if (answer.ok) goOn(reply);
+    else if (!(await otherwise())) showProblem(reply.message);
+  } catch {
+    showProblem("The server did not respond. Check that Flightdeck is running, then try again.");
   }
+}
 
-  open() {
-    this.#body = make("div", { class: "login-body", "aria-live": "polite" });
-    this.#buttons = make("div", { class: "dialog-buttons" });
-    const title = make("h2", { id: "login-title", text: `Log in to ${this.#runtime}` });
-    this.#dialog = make("dialog", { class: "small-dialog login-dialog", "aria-labelledby": "login-title" }, title, this.#body, this.#buttons);
-    document.body.append(this.#dialog);
-    this.#dialog.showModal();
-    this.#begin(false);
-    return new Promise((resolve) => {
-      this.#dialog.addEventListener("close", () => {
-        this.#end();
-        resolve(this.#succeeded);
-      });
-    });
-  }
+/** The same link again, in a browser that is logged in already. */
+async function continueIfLoggedIn(next) {
+  const secret = keptSecret();
+  if (!secret) return false;
+  const answer = await fetch("/api/test", { headers: { "Flightdeck-Secret": secret } });
+  if (answer.ok) location.replace(next);
+  return answer.ok;
+}
 
-  async #begin(plainText) {
-    this.#show({ state: "starting" });
-    await this.#step(() => ask(this.#path, { json: plainText ? { plainText } : {}, signal: this.#closed.signal }));
+function goOn({ secret, next }) {
+  try {
+    localStorage.setItem(KEY, secret);
+    location.replace(next);
+  } catch {
+    // Without storage the page that follows keeps it in memory. A fragment is never sent to a server.
+    const [address] = next.split("#");
+    location.replace(`${address}#secret=${secret}`);
   }
+}
 
-  async #step(question) {
-    try {
-      const state = await question();
-      if (this.#closed.signal.aborted) return;
-      this.#show(state);
-      if (state.state === "starting" || state.state === "waiting") {
-        this.#timer = setTimeout(() => this.#step(() => ask(this.#path, { signal: this.#closed.signal })), ASK_EVERY);
-      }
-    } catch (problem) {
-      if (!this.#closed.signal.aborted) this.#show({ state: "failed", message: problem.message });
-    }
+function keptSecret() {
+  try {
+    return localStorage.getItem(KEY);
+  } catch {
+    return null;
   }
+}
 
-  #show(reply) {
-    // The same again would only move the focus away from what somebody is about to press.
-    const key = JSON.stringify(reply);
-    if (this.#shown === key) return;
-    this.#shown = key;
-    const { state, address, code, message } = reply;
-    if (state === "waiting" && (address || code)) this.#showCode(address, code, message);
-    else if (state === "succeeded") this.#showSuccess(message);
-    else if (state === "failed" || state === "none") this.#showFailure(message ?? "The login was cancelled.");
-    else this.#say("Starting the login …", message);
-    this.#dialog.dataset.state = state;
-  }
-
-  #say(...texts) {
-    this.#body.replaceChildren(...texts.filter(Boolean).map((text) => make("p", { text })));
-    this.#setButtons(["Cancel", () => this.#dialog.close()]);
-  }
-
-  #showCode(address, code, message) {
-    const parts = [];
-    if (code) {
-      const copy = make("button", { type: "button", class: "icon-button", "aria-label": "Copy the code", title: "Copy the code" }, icon("copy"));
-      copy.addEventListener("click", () => copyFromButton(copy, code));
-      parts.push(make("p", { text: "1. Copy this code" }), make("p", { class: "login-code" }, make("code", { text: code }), copy));
-    }
-    if (address) {
-      const safe = /^https?:\/\//i.test(address);
-      const link = safe ? make("a", { href: address, target: "_blank", rel: "noopener noreferrer", text: address }) : make("code", { text: address });
-      parts.push(make("p", { text: code ? "2. Enter it at" : "Log in at" }), make("p", { class: "login-address" }, link));
-    }
-    parts.push(make("p", { class: "login-waiting" }, make("span", { class: "state-mark", "aria-hidden": "true" }), message ?? "Waiting for you to finish there …"));
-    this.#body.replaceChildren(...parts);
-    this.#setButtons(["Cancel", () => this.#dialog.close()]);
-  }
-
-  #showSuccess(message) {
-    this.#succeeded = true;
-    this.#body.replaceChildren(make("p", { class: "login-done" }, icon("check"), message ?? "You are logged in."));
-    this.#setButtons(["Close", () => this.#dialog.close()]);
-    dispatchEvent(new CustomEvent(LOGGED_IN, { detail: this.#runtime }));
-  }
-
-  #showFailure(message) {
-    this.#body.replaceChildren(make("p", { class: "field-problem", role: "alert", text: message }));
-    const buttons = [["Close", () => this.#dialog.close()]];
-    if (/keyring|keychain|credential store|secret service|plain/i.test(message)) buttons.push(["Keep it in a plain file", () => this.#begin(true)]);
-    buttons.push(["Try again", () => this.#begin(false)]);
-    this.#setButtons(...buttons);
-  }
-
-  #setButtons(...buttons) {
-    this.#buttons.replaceChildren(...buttons.map(([text, run]) => make("button", { type: "button", text, on: { click: run } })));
-  }
-
-  #end() {
-    this.#closed.abort();
-    clearTimeout(this.#timer);
-    this.#dialog.remove();
-    const unfinished = ["starting", "waiting"].includes(this.#dialog.dataset.state);
-    // Nobody waits for the code any more. If this fails, the login ends by itself.
-    if (unfinished) ask(this.#path, { method: "DELETE" }).catch(() => {});
-  }
+function showProblem(text) {
+  problem.textContent = text;
+  problem.hidden = false;
 }

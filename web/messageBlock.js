@@ -1,10 +1,10 @@
 // One block of a session: what somebody said, thought or did.
 
-import { make } from "./dom.js";
-import { duration, exactTime } from "./format.js";
-import { icon } from "./icons.js";
-import { TextTail, showText } from "./plainText.js";
-import { forget, onRenderedClick, parseRendered, scheduleLoad, whenNear } from "./renderedContent.js";
+import { make } from "./lib/dom.js";
+import { duration, exactTime } from "./lib/format.js";
+import { icon } from "./lib/icons.js";
+import { TextTail, showText } from "./session/plainText.js";
+import { forget, onRenderedClick, parseRendered, scheduleLoad, whenNear } from "./session/renderedContent.js";
 
 const FIELD = "__copilotMessageBlock";
 const OPEN_WHEN_COMPLETED = new Set(["User", "Message"]);
@@ -150,7 +150,7 @@ export class MessageBlock {
   }
 
   async copy() {
-    const { copyFromButton } = await import("./clipboard.js");
+    const { copyFromButton } = await import("./lib/clipboard.js");
     await copyFromButton(this.#parts.copy, this.#data);
   }
 
@@ -161,7 +161,7 @@ export class MessageBlock {
     const outcome = make("span", { class: "message-block-outcome" });
     const time = make("span", { class: "message-block-time" });
     const raw = make("button", { type: "button", class: "message-block-raw quiet-button", hidden: true });
-    const copy = make("button", { type: "button", class: "message-block-copy quiet-button icon-button", "aria-label": "Copy the text", title: "Copy the text (c)" }, icon("copy"));
+    const copy = make("button", { type: "button", class: "message-block-copy quiet-button icon-button", "aria-label": "Copy text", title: "Copy text (c)" }, icon("copy"));
     const tools = make("span", { class: "message-block-tools" }, raw, copy);
     const header = make("div", { class: "message-block-header" }, toggle, headerText, summary, tools, outcome, time);
     const content = make("div", { class: "message-block-content message-block-text" });
@@ -196,7 +196,7 @@ export class MessageBlock {
     const { raw } = this.#parts;
     raw.hidden = !this.#source;
     raw.textContent = this.#raw ? (this.#source?.renderedName ?? "") : "Raw";
-    raw.title = this.#raw ? "Show it formatted (r)" : "Show the text as it came (r)";
+    raw.title = this.#raw ? "Show formatted text (r)" : "Show raw text (r)";
   }
 
   #setOpen(open) {

@@ -1,16 +1,16 @@
 // What a session says, as blocks in the order of their beginnings.
 
-import { make } from "./dom.js";
-import { askHtml, sessionPath } from "./api.js";
-import { clockTime, exactTime } from "./format.js";
-import { FollowEnd } from "./followEnd.js";
+import { make } from "./lib/dom.js";
+import { askHtml, sessionPath } from "./lib/api.js";
+import { clockTime, exactTime } from "./lib/format.js";
+import { FollowEnd } from "./session/followEnd.js";
 import { MessageBlock } from "./messageBlock.js";
-import { addUsage, errorLine, noticeLine, turnEnd } from "./notices.js";
-import { PermissionBlock, QuestionBlock } from "./requests.js";
-import { parseArguments, toolOutcome, toolSummary, toolText, toolTitle } from "./toolCall.js";
-import { TranscriptPage } from "./transcriptPage.js";
+import { addUsage, errorLine, noticeLine, turnEnd } from "./session/notices.js";
+import { PermissionBlock, QuestionBlock } from "./session/requests.js";
+import { parseArguments, toolOutcome, toolSummary, toolText, toolTitle } from "./session/toolCall.js";
+import { TranscriptPage } from "./session/transcriptPage.js";
+import { WorkingLine } from "./session/workingLine.js";
 
-const AWAITING_TEXT = "Awaits responses ...";
 /** A page of the running session is closed at about this many blocks. */
 const BLOCKS_PER_PAGE = 80;
 
@@ -38,7 +38,7 @@ export class SessionResponseRenderer {
   #container;
   #sessionId;
   #requestActions;
-  #awaiting;
+  #line;
   #pages = [];
   /** What is in the document, by "type-id": `{ key, node, page, started, ended, tool }`. */
   #entries = new Map();
@@ -58,11 +58,10 @@ export class SessionResponseRenderer {
     this.#sessionId = sessionId;
     this.#requestActions = requestActions;
     div.classList.add("session-response-container");
-    this.#awaiting = make("div", { class: "session-response-awaiting", text: AWAITING_TEXT });
-    this.#awaiting.style.display = "none";
-    div.append(this.#awaiting);
+    this.#line = new WorkingLine(() => this.openRequests.length > 0);
+    div.append(this.#line.element);
     this.follow = new FollowEnd(div);
-    this.follow.watch(this.#awaiting);
+    this.follow.watch(this.#line.element);
   }
 
   get pages() {
@@ -73,10 +72,11 @@ export class SessionResponseRenderer {
     return this.#working;
   }
 
-  /** Shows whether the agent works. */
-  setWorking(working) {
+  /** Shows whether the agent works, and since when if that is known. */
+  setWorking(working, since = null) {
     this.#working = working;
-    this.#awaiting.style.display = working ? "block" : "none";
+    if (working) this.#line.show(since);
+    else this.#line.hide();
   }
 
   /** The requests that wait for an answer, oldest first. */
@@ -89,19 +89,20 @@ export class SessionResponseRenderer {
     return [...this.#entries.values()].filter(({ node }) => node.blockType === "User").pop()?.node.data ?? null;
   }
 
-  /** Takes the next response of the session. Gives the callback's name. */
+  /** Takes the next response of the session. Returns the callback's name. */
   processCallback(data, { seq = 0, time = new Date() } = {}) {
     this.#apply(this.#lastPage(), data, { seq, time }, "live");
     const name = data.callback;
-    if (name === "onUserPrompt" || name === "onGeneratedUserPrompt" || name === "onAgentStart") this.setWorking(true);
+    if (name === "onUserPrompt" || name === "onGeneratedUserPrompt" || name === "onAgentStart") this.setWorking(true, time.getTime());
     else if (name === "onIdle" || (name === "onStateChanged" && ["failed", "needs-login"].includes(data.state))) this.setWorking(false);
+    else if (this.#working) this.#line.update();
     return name;
   }
 
-  /** Puts older events (`[{ seq, time, response }]`) before everything. Gives their page. */
+  /** Puts older events (`[{ seq, time, response }]`) before everything. Returns their page. */
   prependEvents(events) {
     const page = new TranscriptPage();
-    const first = this.#pages[0]?.element ?? this.#awaiting;
+    const first = this.#pages[0]?.element ?? this.#line.element;
     this.#pages.unshift(page);
     this.#container.insertBefore(page.element, first);
     this.#fill(page, events, "older");
@@ -109,7 +110,7 @@ export class SessionResponseRenderer {
     return page;
   }
 
-  /** Empties a page that is far away. Gives whether that was possible. */
+  /** Empties a page that is far away. Returns whether that was possible. */
   unloadPage(page) {
     if (!page.isLoaded || page.open > 0 || page === this.#pages.at(-1)) return false;
     for (const [key, entry] of this.#entries) if (entry.page === page) this.#entries.delete(key);
@@ -136,7 +137,7 @@ export class SessionResponseRenderer {
       page.turn = turn;
       page.queued = queued;
       this.#pages.push(page);
-      this.#container.insertBefore(page.element, this.#awaiting);
+      this.#container.insertBefore(page.element, this.#line.element);
       this.follow.watch(page.element);
     }
     return page;
@@ -164,7 +165,7 @@ export class SessionResponseRenderer {
 
   #addPrompt(page, { promptId, text, queued }, mark) {
     const steers = !queued && page.turn !== null;
-    const entry = this.#addUserBlock(page, `User-${promptId}`, text, queued ? "queued" : steers ? "steers the turn" : "", mark);
+    const entry = this.#addUserBlock(page, `User-${promptId}`, text, queued ? "queued" : steers ? "steering" : "", mark);
     if (queued && entry) page.queued.push(entry);
     if (!page.turn && !queued) page.turn = { started: mark.time, usage: null };
   }

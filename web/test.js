@@ -1,4 +1,5 @@
 // Shows that the API answers.
-const response = await fetch("api/test");
-const { message } = await response.json();
+import { ask } from "./lib/api.js";
+
+const { message } = await ask("api/test");
 document.body.textContent = message;

@@ -104,7 +104,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let app = App::new(AppParts {
         sessions: sessions.clone(),
         auth,
-        guard: Guard::new(hosts, &config.server.allowed_origins),
+        guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
         limits: config.limits.clone(),
         repository_root: repository_root(&resolved.start_folder),
         data_folder: folder.path().to_owned(),

@@ -16,15 +16,16 @@ pub(super) enum NewFile {
 
 /// Reads a new file, up to that many bytes. `None` if it is gone, or cannot be read. Blocks.
 pub(super) fn read(path: &Path, byte_limit: usize) -> Option<NewFile> {
-    let kind = path.symlink_metadata().ok()?.file_type();
-    if kind.is_symlink() {
-        return Some(NewFile::Link(path.read_link().ok()?.to_string_lossy().into_owned()));
+    if let Ok(target) = path.read_link() {
+        return Some(NewFile::Link(target.to_string_lossy().into_owned()));
     }
-    if !kind.is_file() {
+    let file = open(path).ok()?;
+    // Asked of the open file: what has that name may be something else by now.
+    if !file.metadata().ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
-    std::fs::File::open(path).ok()?.take(byte_limit as u64 + 1).read_to_end(&mut bytes).ok()?;
+    file.take(byte_limit as u64 + 1).read_to_end(&mut bytes).ok()?;
     // As git decides it.
     if bytes.iter().take(8_000).any(|byte| *byte == 0) {
         return Some(NewFile::Binary);
@@ -32,6 +33,19 @@ pub(super) fn read(path: &Path, byte_limit: usize) -> Option<NewFile> {
     let complete = bytes.len() <= byte_limit;
     bytes.truncate(byte_limit);
     Some(NewFile::Text { text: String::from_utf8_lossy(&bytes).into_owned(), complete })
+}
+
+/// Opens a file, and neither follows a link that took its place nor waits for a pipe that did.
+#[cfg(unix)]
+fn open(path: &Path) -> std::io::Result<std::fs::File> {
+    use rustix::fs::{Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> std::io::Result<std::fs::File> {
+    std::fs::File::open(path)
 }
 
 #[cfg(all(test, unix))]
@@ -54,5 +68,17 @@ mod tests {
         assert_eq!(read(&at("link"), 100), Some(NewFile::Link("/etc/passwd".to_owned())));
         assert_eq!(read(folder.path(), 100), None);
         assert_eq!(read(&at("nothing"), 100), None);
+    }
+
+    #[test]
+    fn what_took_the_place_of_a_file_is_neither_followed_nor_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("secret"), "secret").expect("written");
+        std::os::unix::fs::symlink(at("secret"), at("link")).expect("linked");
+        assert!(open(&at("link")).is_err(), "a link");
+        let made = std::process::Command::new("mkfifo").arg(at("pipe")).status().expect("mkfifo runs");
+        assert!(made.success());
+        assert_eq!(read(&at("pipe"), 100), None, "nobody writes to it, and nobody waits");
     }
 }

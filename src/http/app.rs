@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::auth::Auth;
 use super::guard::Guard;
@@ -44,6 +45,7 @@ struct Inner {
     started: Instant,
     rendering: Arc<Semaphore>,
     looking: Semaphore,
+    draining: TaskTracker,
 }
 
 /// Blocks that are rendered at once. It is work for a processor, of which the sessions need some too.
@@ -57,7 +59,14 @@ impl App {
         let metrics = Metrics::new(parts.sessions.store().statistics());
         let rendering = Arc::new(Semaphore::new(RENDERED_AT_ONCE));
         let looking = Semaphore::new(LOOKED_AT_AT_ONCE);
-        Self(Arc::new(Inner { parts, metrics, started: Instant::now(), rendering, looking }))
+        Self(Arc::new(Inner {
+            parts,
+            metrics,
+            started: Instant::now(),
+            rendering,
+            looking,
+            draining: TaskTracker::new(),
+        }))
     }
 
     pub(super) fn sessions(&self) -> &Sessions {
@@ -104,6 +113,11 @@ impl App {
     /// Places for looking at what changed in folders.
     pub(super) fn looking(&self) -> &Semaphore {
         &self.0.looking
+    }
+
+    /// Bodies that were too large and are read to their end.
+    pub(super) fn draining(&self) -> &TaskTracker {
+        &self.0.draining
     }
 
     pub(super) fn started(&self) -> Instant {

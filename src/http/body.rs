@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use http_body_util::BodyExt as _;
 use serde::de::DeserializeOwned;
+use tokio_util::task::TaskTracker;
 
 use super::app::App;
 use super::error::ApiError;
@@ -22,9 +23,9 @@ impl FromRequest<App> for TextBody {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Self::Rejection> {
-        let bytes = read(request.into_body(), app.limits().body_bytes).await?;
+        let bytes = read(request.into_body(), app).await?;
         let mut text = String::from_utf8(bytes)
-            .map_err(|_| ApiError::bad_request("InvalidUtf8", "The body is not valid UTF-8; send text in UTF-8."))?;
+            .map_err(|_| ApiError::bad_request("InvalidUtf8", "Invalid request body: not valid UTF-8."))?;
         if text.ends_with('\n') {
             text.pop();
             if text.ends_with('\r') {
@@ -49,14 +50,33 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
                 "This route takes JSON; send the header Content-Type: application/json.",
             ));
         }
-        let bytes = read(request.into_body(), app.limits().body_bytes).await?;
-        // A list would be read field by field in the order of the type, which is nobody's business.
+        let bytes = read(request.into_body(), app).await?;
+        // Serde would read an array field by field in the order of the type.
         if bytes.trim_ascii_start().first() == Some(&b'[') {
-            return Err(ApiError::bad_request("InvalidJson", "The body will not do: it is a list, not an object."));
+            return Err(ApiError::bad_request(
+                "InvalidJson",
+                "Invalid request body: expected a JSON object, got an array.",
+            ));
         }
         let value = serde_json::from_slice(&bytes)
-            .map_err(|error| ApiError::bad_request("InvalidJson", format!("The body will not do: {error}.")))?;
+            .map_err(|error| ApiError::bad_request("InvalidJson", format!("Invalid request body: {error}.")))?;
         Ok(Self(value))
+    }
+}
+
+/// The body of one of our own routes that takes none: nothing, or an empty object.
+pub(super) struct NoBody;
+
+impl FromRequest<App> for NoBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Self::Rejection> {
+        let bytes = read(request.into_body(), app).await?;
+        let text: Vec<u8> = bytes.into_iter().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        if text.is_empty() || text == b"{}" {
+            return Ok(Self);
+        }
+        Err(ApiError::bad_request("InvalidBody", "This route takes no request body; send none."))
     }
 }
 
@@ -66,35 +86,46 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
 }
 
-async fn read(body: Body, limit: usize) -> Result<Vec<u8>, ApiError> {
-    match tokio::time::timeout(BODY_TIMEOUT, read_within(body, limit)).await {
+async fn read(mut body: Body, app: &App) -> Result<Vec<u8>, ApiError> {
+    let limit = app.limits().body_bytes;
+    match tokio::time::timeout(BODY_TIMEOUT, read_within(&mut body, limit)).await {
         Ok(Ok(Some(bytes))) => Ok(bytes),
-        Ok(Ok(None)) => Err(ApiError::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            "BodyTooLarge",
-            format!("The body has more than {limit} bytes; send less, or raise limits.body_bytes."),
-        )),
-        Ok(Err(error)) => Err(ApiError::bad_request("InvalidBody", format!("The body could not be read: {error}."))),
+        Ok(Ok(None)) => {
+            drain(body, app.draining());
+            Err(ApiError::new(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "BodyTooLarge",
+                format!("The request body is larger than {limit} bytes; send less, or raise limits.body_bytes."),
+            ))
+        }
+        Ok(Err(error)) => {
+            Err(ApiError::bad_request("InvalidBody", format!("The request body could not be read: {error}.")))
+        }
         Err(_) => Err(ApiError::new(
             StatusCode::REQUEST_TIMEOUT,
             "BodyTimeout",
-            format!("The body was not complete within {} seconds.", BODY_TIMEOUT.as_secs()),
+            format!("The request body was not complete within {} seconds.", BODY_TIMEOUT.as_secs()),
         )),
     }
 }
 
-/// The body, or `None` when it is too large. Then the rest is read and dropped: most clients do not look for an answer
-/// before they have sent everything, and would find a closed connection instead of the reason.
-async fn read_within(mut body: Body, limit: usize) -> Result<Option<Vec<u8>>, axum::Error> {
-    let mut kept = Some(Vec::new());
+/// The body, or `None` as soon as it is too large.
+async fn read_within(body: &mut Body, limit: usize) -> Result<Option<Vec<u8>>, axum::Error> {
+    let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
-        kept = kept.filter(|bytes| bytes.len() + data.len() <= limit);
-        if let Some(bytes) = &mut kept {
-            bytes.extend_from_slice(&data);
+        if bytes.len() + data.len() > limit {
+            return Ok(None);
         }
+        bytes.extend_from_slice(&data);
     }
-    Ok(kept)
+    Ok(Some(bytes))
+}
+
+/// Reads and drops the rest of a body that is too large, after the answer: most clients do not look for an answer before
+/// they have sent everything, and would find a closed connection instead of the reason. It ends with the connection.
+fn drain(mut body: Body, draining: &TaskTracker) {
+    draining.spawn(tokio::time::timeout(BODY_TIMEOUT, async move { while let Some(Ok(_)) = body.frame().await {} }));
 }
 
 /// Path segments, percent-decoded.
@@ -106,9 +137,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for PathPart<T> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
         match Path::from_request_parts(parts, app).await {
             Ok(Path(value)) => Ok(Self(value)),
-            Err(error) => {
-                Err(ApiError::bad_request("InvalidPath", format!("The path will not do: {}.", error.body_text())))
-            }
+            Err(error) => Err(ApiError::bad_request("InvalidPath", format!("Invalid path: {}.", error.body_text()))),
         }
     }
 }
@@ -122,9 +151,7 @@ impl<T: DeserializeOwned + Send> FromRequestParts<App> for QueryPart<T> {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
         match Query::from_request_parts(parts, app).await {
             Ok(Query(value)) => Ok(Self(value)),
-            Err(error) => {
-                Err(ApiError::bad_request("InvalidQuery", format!("The query will not do: {}.", error.body_text())))
-            }
+            Err(error) => Err(ApiError::bad_request("InvalidQuery", format!("Invalid query: {}.", error.body_text()))),
         }
     }
 }

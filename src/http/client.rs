@@ -25,7 +25,7 @@ pub struct LocalServer {
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Nobody there.
-    #[error("the server at {url} does not answer")]
+    #[error("no response from the server at {url}")]
     Unreachable {
         /// Where.
         url: String,
@@ -34,7 +34,7 @@ pub enum ClientError {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// It said no.
-    #[error("the server at {url} answered {status}: {message}")]
+    #[error("the server at {url} returned {status}: {message}")]
     Refused {
         /// Where.
         url: String,
@@ -84,7 +84,7 @@ impl LocalServer {
                 message: String::from_utf8_lossy(&body).into_owned(),
             }),
             Ok(Err(error)) => Err(unreachable(error)),
-            Err(_) => Err(unreachable(format!("no answer within {} seconds", self.patience.as_secs()).into())),
+            Err(_) => Err(unreachable(format!("no response within {} seconds", self.patience.as_secs()).into())),
         }
     }
 

@@ -1,5 +1,8 @@
 //! Errors as clients see them: `{"error":"Name","message":"for a person"}`.
 
+use std::io;
+use std::path::Path;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -36,7 +39,7 @@ impl ApiError {
         Self::new(
             StatusCode::NOT_FOUND,
             "SessionNotFound",
-            "There is no such session; GET /api/copilot/session lists those that there are.",
+            "Session not found; GET /api/copilot/session lists all sessions.",
         )
     }
 }
@@ -78,8 +81,22 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     sentence
 }
 
+/// Clients learn what happened to a blob, and not where the data folder is; the log has the path.
+fn blob_error(path: &Path, source: &io::Error) -> ApiError {
+    tracing::error!(path = %path.display(), error = %source, "a blob could not be read or written");
+    if source.kind() == io::ErrorKind::NotFound {
+        let message = "The file with this output was removed from the data folder.";
+        return ApiError::new(StatusCode::NOT_FOUND, "BlobNotFound", message);
+    }
+    let message = format!("A file in the data folder could not be read or written: {source}.");
+    ApiError::new(StatusCode::INSUFFICIENT_STORAGE, "StorageFailed", message)
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
+        if let StoreError::Blob { path, source } = &error {
+            return blob_error(path, source);
+        }
         let (status, name) = match &error {
             StoreError::Full(_) => (StatusCode::INSUFFICIENT_STORAGE, "StorageFull"),
             StoreError::ReadOnly(_) => (StatusCode::INSUFFICIENT_STORAGE, "StorageReadOnly"),

@@ -62,6 +62,8 @@ fn host_of(authority: &str) -> Option<&str> {
 pub struct Guard {
     hosts: AllowedHosts,
     origins: Vec<String>,
+    /// Browsers may reach us over TLS.
+    behind_proxy: bool,
 }
 
 impl Guard {
@@ -70,7 +72,14 @@ impl Guard {
         Self {
             hosts,
             origins: origins.iter().map(|origin| origin.trim_end_matches('/').to_ascii_lowercase()).collect(),
+            behind_proxy: false,
         }
+    }
+
+    /// The same gate behind a proxy that takes TLS off.
+    #[must_use]
+    pub fn behind_proxy(self, behind_proxy: bool) -> Self {
+        Self { behind_proxy, ..self }
     }
 
     /// The one host that the request names, if it is one of ours.
@@ -81,6 +90,14 @@ impl Guard {
         // A proxy's form of the request line names a host too, and it would win.
         let target_allowed = uri.authority().is_none_or(|authority| self.hosts.allows(authority.as_str()));
         (self.hosts.allows(host) && target_allowed).then_some(host)
+    }
+
+    /// Another port of this machine is another program's page, so the port must be the same too.
+    fn is_own_origin(&self, origin: &str, host: &str) -> bool {
+        origin.split_once("://").is_some_and(|(scheme, from)| {
+            let is_scheme = scheme == "http" || (self.behind_proxy && scheme == "https");
+            is_scheme && from.eq_ignore_ascii_case(host)
+        })
     }
 
     fn is_configured_origin(&self, origin: &str) -> bool {
@@ -99,21 +116,27 @@ enum Provenance {
     Foreign,
 }
 
+/// Every one of repeated headers counts: programs on the way disagree about which of them does.
 fn provenance(guard: &Guard, host: &str, headers: &HeaderMap) -> Provenance {
-    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("unreadable"));
-    let site = text("sec-fetch-site");
-    match text("origin") {
-        None => {}
-        Some(origin) if guard.is_configured_origin(origin) => return Provenance::Configured(origin.to_owned()),
+    let all = |name: &str| -> Vec<&str> {
+        headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("unreadable")).collect()
+    };
+    let (origins, sites) = (all("origin"), all("sec-fetch-site"));
+    let is_same_origin = !sites.is_empty() && sites.iter().all(|site| *site == "same-origin");
+    let mut configured = None;
+    for origin in origins {
         // Our pages send no referrer, so a browser hides the origin of their forms; it still says that it is ours.
-        Some("null") if site == Some("same-origin") => return Provenance::Own,
-        // Another port of this machine is another program's page, so the port must be the same too.
-        Some(origin) if origin.split_once("://").is_some_and(|(_, from)| from.eq_ignore_ascii_case(host)) => {}
-        Some(_) => return Provenance::Foreign,
+        let is_hidden = origin == "null" && is_same_origin;
+        if guard.is_configured_origin(origin) {
+            configured = Some(origin.to_owned());
+        } else if !is_hidden && !guard.is_own_origin(origin, host) {
+            return Provenance::Foreign;
+        }
     }
-    match site {
-        None | Some("same-origin" | "none") => Provenance::Own,
-        Some(_) => Provenance::Foreign,
+    match configured {
+        Some(origin) => Provenance::Configured(origin),
+        None if sites.iter().all(|site| matches!(*site, "same-origin" | "none")) => Provenance::Own,
+        None => Provenance::Foreign,
     }
 }
 
@@ -134,9 +157,12 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     let path = request.uri().path().to_owned();
     let mut configured_origin = None;
     let mut response = match admit(&app, &request, &path) {
-        Ok(Admission { caller, origin }) => {
+        Ok(Admission { caller, origin, uri }) => {
             configured_origin = origin;
             let mut request = request;
+            if let Some(uri) = uri {
+                *request.uri_mut() = uri;
+            }
             if let Some(caller) = caller {
                 request.extensions_mut().insert(caller);
             }
@@ -151,9 +177,12 @@ pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) 
     response
 }
 
+#[derive(Default)]
 struct Admission {
     caller: Option<Caller>,
     origin: Option<String>,
+    /// The request's address without the ticket that was in it.
+    uri: Option<Uri>,
 }
 
 fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Response>> {
@@ -163,7 +192,7 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
             ApiError::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 "HostNotAllowed",
-                "This server does not answer under that name; use localhost, or list the name in server.allowed_hosts.",
+                "Host not allowed; use localhost, or add the name to server.allowed_hosts.",
             )
             .into_response(),
         ));
@@ -173,8 +202,8 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
         Provenance::Configured(origin) => Some(origin),
         Provenance::Foreign if !is_programs_path(path) && is_navigation(request.method(), headers) => {
             let caller = app.auth().identify(headers).ok();
-            return if caller.is_some() || is_open_path(path) {
-                Ok(Admission { caller, origin: None })
+            return if caller.is_some() || is_open_path(path) || app.auth().may_see_pages(headers) {
+                Ok(Admission { caller, ..Admission::default() })
             } else {
                 // The cookie is not sent along from another site; the page's own reload sends it.
                 Err(Box::new(pages::come_again()))
@@ -185,7 +214,7 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
                 ApiError::new(
                     StatusCode::FORBIDDEN,
                     "CrossSiteRequest",
-                    "Requests from other sites are refused; list the site's origin in server.allowed_origins to allow them.",
+                    "Cross-site request refused; add the site's origin to server.allowed_origins to allow it.",
                 )
                 .into_response(),
             ));
@@ -198,9 +227,20 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
         }
         return Err(Box::new(preflight));
     }
-    match app.auth().identify(headers) {
-        Ok(caller) => Ok(Admission { caller: Some(caller), origin }),
-        Err(_) if is_open_path(path) => Ok(Admission { caller: None, origin }),
+    let (identified, uri) = match ticket_in(request) {
+        Some((ticket, uri)) => {
+            let address = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+            (app.auth().redeem_ticket(&ticket, address), Some(uri))
+        }
+        None => (app.auth().identify(headers), None),
+    };
+    match identified {
+        Ok(caller) => Ok(Admission { caller: Some(caller), origin, uri }),
+        Err(_) if is_open_path(path) => Ok(Admission { caller: None, origin, uri: None }),
+        // The cookie is sent to every port of this host, so it opens pages and never data.
+        Err(_) if !is_programs_path(path) && app.auth().may_see_pages(headers) => {
+            Ok(Admission { caller: None, origin, uri: None })
+        }
         Err(refusal) => {
             let mut response = refused(refusal, request.uri());
             if let Some(origin) = &origin {
@@ -212,9 +252,21 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
     }
 }
 
-/// What may be seen without a token: the login page and whether the server is alive.
+/// What may be seen without a token: the login page with its script, and whether the server is alive.
 fn is_open_path(path: &str) -> bool {
-    matches!(path, "/login" | "/api/health")
+    matches!(path, "/login" | pages::LOGIN_SCRIPT | "/api/health")
+}
+
+/// The ticket in the query of a request for data, and the address without it, which is what the ticket was issued for.
+fn ticket_in(request: &Request) -> Option<(String, Uri)> {
+    let uri = request.uri();
+    if request.method() != Method::GET || !is_programs_path(uri.path()) {
+        return None;
+    }
+    let (ticket, rest): (Vec<&str>, Vec<&str>) = uri.query()?.split('&').partition(|part| part.starts_with("ticket="));
+    let ticket = ticket.first()?.strip_prefix("ticket=")?.to_owned();
+    let query = if rest.is_empty() { String::new() } else { format!("?{}", rest.join("&")) };
+    Some((ticket, format!("{}{query}", uri.path()).parse().ok()?))
 }
 
 fn refused(refusal: Refusal, uri: &Uri) -> Response {
@@ -223,13 +275,13 @@ fn refused(refusal: Refusal, uri: &Uri) -> Response {
         Refusal::Unknown if is_programs_path(uri.path()) => ApiError::new(
             StatusCode::UNAUTHORIZED,
             "Unauthorized",
-            "This needs the server's token: send Authorization: Bearer with the content of the file `token` in the data \
-             folder, or log in with `flightdeck open`.",
+            "Authentication required: send Authorization: Bearer with the content of the file `token` in the data folder, \
+             or log in with `flightdeck open`.",
         )
         .into_response(),
         Refusal::Unknown => {
             let wanted = uri.path_and_query().map_or("/", PathAndQuery::as_str);
-            pages::login(StatusCode::UNAUTHORIZED, "", wanted)
+            pages::login(StatusCode::UNAUTHORIZED, wanted)
         }
     }
 }
@@ -238,7 +290,7 @@ pub(super) fn too_many_attempts() -> Response {
     let mut response = ApiError::new(
         StatusCode::TOO_MANY_REQUESTS,
         "TooManyAttempts",
-        "Too many wrong tokens or codes; wait a minute.",
+        "Too many wrong tokens or codes; try again in a minute.",
     )
     .into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
@@ -304,11 +356,15 @@ mod tests {
 
     fn check(headers: &[(&'static str, &str)], expected: &Provenance) {
         let guard = Guard::new(AllowedHosts::default(), &["https://App.example/".to_owned()]);
-        let headers: HeaderMap = headers
-            .iter()
-            .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_str(value).expect("valid")))
-            .collect();
-        assert_eq!(&provenance(&guard, "localhost:8888", &headers), expected, "{headers:?}");
+        check_with(&guard, headers, expected);
+    }
+
+    fn check_with(guard: &Guard, headers: &[(&'static str, &str)], expected: &Provenance) {
+        let mut sent = HeaderMap::new();
+        for (name, value) in headers {
+            sent.append(HeaderName::from_static(name), HeaderValue::from_str(value).expect("valid"));
+        }
+        assert_eq!(&provenance(guard, "localhost:8888", &sent), expected, "{sent:?}");
     }
 
     #[test]
@@ -326,5 +382,27 @@ mod tests {
             &[("origin", "https://app.example"), ("sec-fetch-site", "cross-site")],
             &Provenance::Configured("https://app.example".to_owned()),
         );
+    }
+
+    #[test]
+    fn every_one_of_repeated_headers_counts() {
+        let own = ("origin", "http://localhost:8888");
+        check(&[own, own], &Provenance::Own);
+        check(&[own, ("origin", "https://evil.example")], &Provenance::Foreign);
+        check(&[("origin", "https://evil.example"), own], &Provenance::Foreign);
+        check(&[("origin", "https://app.example"), ("origin", "https://evil.example")], &Provenance::Foreign);
+        check(&[("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")], &Provenance::Foreign);
+        check(&[("sec-fetch-site", "none"), ("sec-fetch-site", "same-site")], &Provenance::Foreign);
+        let sites = [("sec-fetch-site", "same-origin"), ("sec-fetch-site", "none")];
+        check(&[("origin", "null"), sites[0], sites[1]], &Provenance::Foreign);
+    }
+
+    #[test]
+    fn the_scheme_of_an_origin_counts() {
+        check(&[("origin", "https://localhost:8888")], &Provenance::Foreign);
+        check(&[("origin", "ftp://localhost:8888")], &Provenance::Foreign);
+        let guard = Guard::new(AllowedHosts::default(), &[]).behind_proxy(true);
+        check_with(&guard, &[("origin", "https://localhost:8888")], &Provenance::Own);
+        check_with(&guard, &[("origin", "ftp://localhost:8888")], &Provenance::Foreign);
     }
 }

@@ -24,14 +24,14 @@ pub struct Listeners {
 pub enum ListenError {
     /// Somebody has it.
     #[error(
-        "port {port} is already in use by another program; end that program, or choose another port with --port (0 takes any free one)"
+        "port {port} is already in use by another program; stop that program, or choose another port with --port (0 picks a free one)"
     )]
     InUse {
         /// Which.
         port: u16,
     },
     /// The operating system refused.
-    #[error("port {port} of {address} cannot be bound")]
+    #[error("could not bind port {port} on {address}")]
     Refused {
         /// Where.
         address: IpAddr,
@@ -63,7 +63,7 @@ impl Listeners {
                 Err(ListenError::InUse { .. }) if port == 0 && attempt < ATTEMPTS => {}
                 Err(error @ ListenError::InUse { .. }) => return Err(error),
                 Err(error) => {
-                    tracing::info!(error = %error, "no IPv6 loopback; only 127.0.0.1 is served");
+                    tracing::info!(error = %error, "no IPv6 loopback; listening on 127.0.0.1 only");
                     return Ok(Self { sockets: vec![socket], port: real_port, address: None });
                 }
             }

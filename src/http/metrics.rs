@@ -61,15 +61,15 @@ impl Metrics {
         registry.register("http_requests", "Requests by matched route", requests.clone());
         registry.register("sessions", "Sessions by state", sessions.clone());
         registry.register("readers", "Readers attached right now", readers.clone());
-        registry.register("queued_prompts", "Prompts that wait for a turn to end", queued_prompts.clone());
-        registry.register("unknown_agent_events", "Events of agents that nobody knows", unknown_events.clone());
+        registry.register("queued_prompts", "Prompts waiting for a turn to end", queued_prompts.clone());
+        registry.register("unknown_agent_events", "Agent events of unknown kinds", unknown_events.clone());
         let (processes_held, processes_awaited) = (Gauge::default(), Gauge::default());
         registry.register("agent_slots_held", "Agent processes counted against the limit", processes_held.clone());
-        registry.register("agent_slots_awaited", "Sessions that stand in line for one", processes_awaited.clone());
+        registry.register("agent_slots_awaited", "Sessions waiting for an agent process", processes_awaited.clone());
         registry.register("events", "Events committed since the start", store.events.clone());
         registry.register("commit_seconds", "Time per commit", store.commit_seconds.clone());
         registry.register("commit_failures", "Transactions that the disk refused", store.failures.clone());
-        registry.register("write_queue_length", "What waits for the writer", store.queue.clone());
+        registry.register("write_queue_length", "Writes waiting for the writer thread", store.queue.clone());
         Self {
             registry,
             requests,
@@ -128,7 +128,7 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     Ok(([(header::CONTENT_TYPE, content_type)], text).into_response())
 }
 
-/// Made anew each time, so that a process that is gone leaves no figures behind.
+/// Built each time, so that a process that is gone leaves no figures behind.
 fn process_registry(processes: &[AgentProcess]) -> Registry {
     let mut registry = Registry::with_prefix("flightdeck_agent_process");
     let resident = Family::<ProcessLabels, Gauge>::default();
@@ -145,9 +145,9 @@ fn process_registry(processes: &[AgentProcess]) -> Registry {
         set(&children, process.children);
         set(&sessions, process.sessions);
     }
-    registry.register("resident_bytes", "Memory of an agent's program and of what it has started", resident);
-    registry.register("cpu_seconds", "Processor time of an agent's program and of what it has started", cpu);
-    registry.register("children", "Processes that an agent's program has started and that still run", children);
-    registry.register("sessions", "Sessions that an agent's program serves", sessions);
+    registry.register("resident_bytes", "Resident memory of an agent process and its children", resident);
+    registry.register("cpu_seconds", "CPU time of an agent process and its children", cpu);
+    registry.register("children", "Running child processes of an agent process", children);
+    registry.register("sessions", "Sessions served by an agent process", sessions);
     registry
 }

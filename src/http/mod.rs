@@ -2,10 +2,11 @@
 //!
 //! What must always hold here:
 //!
-//! - Every request passes `guard` first: host, origin, authentication, in this order. A route cannot opt out; the two
-//!   open ones are named there.
+//! - Every request passes `guard` first: host, origin, authentication, in this order. A route cannot opt out; the open
+//!   ones are named there.
 //! - The portal's routes answer business errors with 200 and `{"error":"Name"}`; our own use the right status.
-//! - A handler that is dropped because its caller hung up has changed nothing, or everything it was asked to.
+//! - A handler that is dropped because its caller hung up has changed nothing, or everything it was asked to: what takes
+//!   several steps runs in a task of its own (`Sessions` sees to that).
 //! - Nothing here waits for a reader: a slow one holds its own cursor and at most one chunk. Large events are sent from
 //!   memory that all their readers share.
 

@@ -2,29 +2,35 @@
 
 use std::sync::LazyLock;
 
-use axum::extract::{Request, State};
+use axum::Json;
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::response::{Html, IntoResponse, Response};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use serde::Deserialize;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::app::App;
-use super::auth::{Caller, LogInError, Refusal, cookie_header};
+use super::auth::{LogInError, NewLogin, Refusal, cookie_header};
 use super::body::{QueryPart, TextBody};
-use super::error::ApiResult;
+use super::error::{ApiError, ApiResult};
 use super::guard::too_many_attempts;
 use super::web_files::web_file;
 
 const LOGIN: &str = include_str!("../../web/login.html");
 const COME_AGAIN: &str = include_str!("../../web/come-again.html");
 
-/// The login page must be whole without any file that needs a login, so its style stands in it, named by its hash.
+/// The one file that the login page loads; whoever sees the page may have it.
+pub(super) const LOGIN_SCRIPT: &str = "/login.js";
+
+/// The style of the login page is part of it, allowed by its hash, so that the page needs no file but its script.
 static LOGIN_POLICY: LazyLock<HeaderValue> = LazyLock::new(|| {
     let style =
         LOGIN.split_once("<style>").and_then(|(_, rest)| rest.split_once("</style>")).map_or("", |(style, _)| style);
     let policy = format!(
-        "default-src 'none'; style-src 'sha256-{}'; img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        "default-src 'none'; script-src 'self'; connect-src 'self'; style-src 'sha256-{}'; img-src data:; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
         BASE64_STANDARD.encode(Sha256::digest(style.as_bytes()))
     );
     HeaderValue::from_str(&policy).expect("plain ASCII")
@@ -38,13 +44,9 @@ pub(super) fn page(method: &Method, path: &str, headers: &HeaderMap) -> Response
     web_file(path, headers).unwrap_or_else(|| (StatusCode::NOT_FOUND, "Not Found").into_response())
 }
 
-/// The login page, with a sentence about what went wrong, leading on to `next`.
-pub(super) fn login(status: StatusCode, problem: &str, next: &str) -> Response {
-    let hidden = if problem.is_empty() { "hidden" } else { "" };
-    let html = LOGIN
-        .replace("{{hidden}}", hidden)
-        .replace("{{problem}}", &escape(problem))
-        .replace("{{next}}", &escape(local_path(next)));
+/// The login page, which leads on to `next`.
+pub(super) fn login(status: StatusCode, next: &str) -> Response {
+    let html = LOGIN.replace("{{next}}", &escape(local_path(next)));
     let mut response = (status, Html(html)).into_response();
     response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, LOGIN_POLICY.clone());
     response
@@ -57,59 +59,45 @@ pub(super) fn come_again() -> Response {
 
 #[derive(Deserialize)]
 pub(super) struct LoginQuery {
-    code: Option<String>,
     next: Option<String>,
 }
 
-/// Shows the login, or redeems the code of a login link.
-pub(super) async fn login_page(
-    State(app): State<App>,
-    QueryPart(query): QueryPart<LoginQuery>,
-    request: Request,
-) -> Response {
-    let next = query.next.unwrap_or_default();
-    let Some(code) = query.code else {
-        return login(StatusCode::OK, "", &next);
-    };
-    match app.auth().log_in_with_code(&code).await {
-        Ok(cookie) => logged_in(&cookie, &next),
-        // The same link again, in a browser that is logged in already.
-        Err(_) if request.extensions().get::<Caller>().is_some() => Redirect::to(local_path(&next)).into_response(),
-        Err(error) => not_logged_in(
-            error,
-            "This link was used already or is too old. Run `flightdeck open` for a new one, or enter the token.",
-            &next,
-        ),
-    }
+/// Shows the login. Its script redeems the code of a login link, so that nothing that merely looks at a link (a mail
+/// program, a preview) uses it up.
+pub(super) async fn login_page(QueryPart(query): QueryPart<LoginQuery>) -> Response {
+    login(StatusCode::OK, &query.next.unwrap_or_default())
 }
 
-/// Logs in with the token, sent by the form of the login page.
+/// Logs in with the token or a one-time code, sent by the login page: sets the cookie and returns the secret.
 pub(super) async fn log_in(State(app): State<App>, TextBody(form): TextBody) -> ApiResult<Response> {
-    let (mut token, mut next) = (String::new(), String::new());
+    let (mut token, mut code, mut next) = (String::new(), None, String::new());
     for (key, value) in form_urlencoded::parse(form.as_bytes()) {
         match &*key {
             "token" => token = value.into_owned(),
+            "code" => code = Some(value.into_owned()),
             "next" => next = value.into_owned(),
             _ => {}
         }
     }
-    Ok(match app.auth().log_in_with_token(token.trim()).await {
-        Ok(cookie) => logged_in(&cookie, &next),
-        Err(error) => not_logged_in(error, "That is not the token of this server.", &next),
-    })
-}
-
-fn logged_in(cookie: &str, next: &str) -> Response {
-    let mut response = Redirect::to(local_path(next)).into_response();
-    response.headers_mut().insert(header::SET_COOKIE, cookie_header(cookie));
-    response
-}
-
-fn not_logged_in(error: LogInError, problem: &str, next: &str) -> Response {
-    match error {
-        LogInError::Refused(Refusal::TooManyAttempts) => too_many_attempts(),
-        LogInError::Refused(Refusal::Unknown) => login(StatusCode::UNAUTHORIZED, problem, next),
-        LogInError::Store(error) => super::error::ApiError::from(error).into_response(),
+    let (login, problem) = match code {
+        Some(code) => (
+            app.auth().log_in_with_code(&code).await,
+            "This link was already used or has expired. Run `flightdeck open` for a new one, or enter the token.",
+        ),
+        None => (app.auth().log_in_with_token(token.trim()).await, "Wrong token."),
+    };
+    match login {
+        Ok(NewLogin { cookie, secret }) => {
+            let mut response = Json(json!({ "secret": secret, "next": local_path(&next) })).into_response();
+            response.headers_mut().insert(header::SET_COOKIE, cookie_header(&cookie));
+            response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            Ok(response)
+        }
+        Err(LogInError::Refused(Refusal::TooManyAttempts)) => Ok(too_many_attempts()),
+        Err(LogInError::Refused(Refusal::Unknown)) => {
+            Err(ApiError::new(StatusCode::UNAUTHORIZED, "Unauthorized", problem))
+        }
+        Err(LogInError::Store(error)) => Err(error.into()),
     }
 }
 

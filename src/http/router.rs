@@ -1,8 +1,9 @@
 //! Every route, in one look.
 
 use axum::Router;
-use axum::http::StatusCode;
-use axum::middleware;
+use axum::extract::{MatchedPath, Request};
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, get, on, patch, post};
 
@@ -16,27 +17,49 @@ where
     H: axum::handler::Handler<T, App>,
     T: 'static,
 {
-    // Without this a HEAD would run the GET, and asking about `stop` would stop the server.
-    on(MethodFilter::GET.or(MethodFilter::POST), handler).on(MethodFilter::HEAD, wrong_method)
+    on(MethodFilter::GET.or(MethodFilter::POST), handler)
+}
+
+/// As [`either`], for routes that do something or take something from a reader: asking about them with HEAD must not.
+fn action<H, T>(handler: H) -> MethodRouter<App>
+where
+    H: axum::handler::Handler<T, App>,
+    T: 'static,
+{
+    either(handler).on(MethodFilter::HEAD, wrong_method_for_action).fallback(wrong_method_for_action)
 }
 
 pub(super) fn router(app: App) -> Router {
+    portal_routes()
+        .merge(own_routes())
+        // Pages.
+        .route("/login", get(pages::login_page).post(pages::log_in))
+        .fallback(fallback)
+        .method_not_allowed_fallback(wrong_method)
+        .route_layer(middleware::from_fn_with_state(app.clone(), metrics::count))
+        .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
+        .with_state(app)
+}
+
+fn portal_routes() -> Router<App> {
     Router::new()
-        // The portal.
         .route("/api/test", either(portal::test))
         .route("/api/config", either(portal::config))
         .route("/api/token", either(portal::token))
-        .route("/api/stop", either(portal::stop))
+        .route("/api/stop", action(portal::stop))
         .route("/api/copilot/models", either(portal::models))
-        .route("/api/copilot/session/start/{*model}", either(portal::start))
-        .route("/api/copilot/session/{id}/stop", either(portal::stop_session))
-        .route("/api/copilot/session/stop/{id}", either(portal::stop_session))
-        .route("/api/copilot/session/{id}/query", either(portal::query))
-        .route("/api/copilot/session/query/{id}", either(portal::query))
-        .route("/api/copilot/session/{id}/live", either(portal::live))
-        .route("/api/copilot/session/live/{id}", either(portal::live))
-        .route("/api/copilot/session/{id}/live/{token}", either(portal::live_with_token))
-        // Our own.
+        .route("/api/copilot/session/start/{*model}", action(portal::start))
+        .route("/api/copilot/session/{id}/stop", action(portal::stop_session))
+        .route("/api/copilot/session/stop/{id}", action(portal::stop_session))
+        .route("/api/copilot/session/{id}/query", action(portal::query))
+        .route("/api/copilot/session/query/{id}", action(portal::query))
+        .route("/api/copilot/session/{id}/live", action(portal::live))
+        .route("/api/copilot/session/live/{id}", action(portal::live))
+        .route("/api/copilot/session/{id}/live/{token}", action(portal::live_with_token))
+}
+
+fn own_routes() -> Router<App> {
+    Router::new()
         .route("/api/copilot/session", post(api::create_session).get(api::list_sessions))
         .route(
             "/api/copilot/session/{id}",
@@ -68,17 +91,37 @@ pub(super) fn router(app: App) -> Router {
         .route("/api/usage", get(api::usage))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
+        .route("/api/ticket", post(api::ticket))
         .route("/metrics", get(metrics::metrics))
-        // Pages.
-        .route("/login", get(pages::login_page).post(pages::log_in))
-        .fallback(fallback)
-        .method_not_allowed_fallback(wrong_method)
-        .route_layer(middleware::from_fn_with_state(app.clone(), metrics::count))
-        .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
-        .with_state(app)
+        .route_layer(middleware::from_fn(refuse_unknown_query))
 }
 
-async fn fallback(request: axum::extract::Request) -> Response {
+/// The own routes whose GET takes query parameters. Each names its own and refuses all others.
+const WITH_QUERY: [&str; 10] = [
+    "/api/copilot/session",
+    "/api/copilot/session/{id}/events",
+    "/api/copilot/session/{id}/log",
+    "/api/copilot/session/{id}/block/{file}",
+    "/api/copilot/session/{id}/changes/file",
+    "/api/folders",
+    "/api/models",
+    "/api/agent-sessions",
+    "/api/doctor",
+    "/api/usage",
+];
+
+/// A parameter that a route does not have is most likely misspelt, so it is an error and not ignored.
+async fn refuse_unknown_query(path: MatchedPath, request: Request, next: Next) -> Response {
+    let has_query = request.uri().query().is_some_and(|query| !query.is_empty());
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD);
+    if has_query && !(reads && WITH_QUERY.contains(&path.as_str())) {
+        let message = "This route takes no query parameters; docs/api.md lists those of each route.";
+        return ApiError::bad_request("InvalidQuery", message).into_response();
+    }
+    next.run(request).await
+}
+
+async fn fallback(request: Request) -> Response {
     let path = request.uri().path();
     if path == "/api" || path.starts_with("/api/") {
         let body = axum::Json(serde_json::json!({ "error": "Unknown API endpoint" }));
@@ -91,6 +134,11 @@ async fn wrong_method() -> ApiError {
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "MethodNotAllowed",
-        "This route exists, but not for that method; docs/api.md lists routes with their methods.",
+        "Method not allowed for this route; docs/api.md lists the methods of each route.",
     )
+}
+
+/// The header names what the route has; left to the library it would name HEAD too.
+async fn wrong_method_for_action() -> Response {
+    ([(header::ALLOW, "GET, POST")], wrong_method().await).into_response()
 }

@@ -1,4 +1,4 @@
-//! Accepting connections, within limits, until told to stop.
+//! Accepting connections, within limits, until the server stops.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,21 +22,26 @@ const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
 const LEAST_HEAD_BYTES: usize = 8 * 1024;
 /// Pause after a failed accept: out of file descriptors, mostly, which does not get better by trying at once.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 107\r\n\r\n\
-{\"error\":\"TooManyConnections\",\"message\":\"The server has as many connections as limits.connections allows.\"}";
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 97\r\n\r\n\
+{\"error\":\"TooManyConnections\",\"message\":\"Too many connections; the limit is limits.connections.\"}";
 
 /// Connections that are being served; ended by [`Serving::finish`].
 pub struct Serving {
     accepting: TaskTracker,
     connections: TaskTracker,
+    draining: TaskTracker,
     cut: CancellationToken,
 }
 
 /// Serves until `stopping` is cancelled: then nothing new is accepted, and what is under way is finished.
 pub fn serve(listeners: Listeners, app: &App, stopping: &CancellationToken) -> Serving {
     let limits = app.limits();
-    let serving =
-        Serving { accepting: TaskTracker::new(), connections: TaskTracker::new(), cut: CancellationToken::new() };
+    let serving = Serving {
+        accepting: TaskTracker::new(),
+        connections: TaskTracker::new(),
+        draining: app.draining().clone(),
+        cut: CancellationToken::new(),
+    };
     let places = Arc::new(Semaphore::new(limits.connections));
     let service = TowerToHyperService::new(router(app.clone()));
     for socket in listeners.sockets {
@@ -61,10 +66,13 @@ impl Serving {
         self.accepting.wait().await;
         self.connections.close();
         if tokio::time::timeout(grace, self.connections.wait()).await.is_err() {
-            tracing::info!(open = self.connections.len(), "cutting connections that did not end by themselves");
+            tracing::info!(open = self.connections.len(), "closing connections that did not end in time");
             self.cut.cancel();
             self.connections.wait().await;
         }
+        // Their connections are gone, so they are at their end.
+        self.draining.close();
+        self.draining.wait().await;
     }
 }
 
@@ -97,7 +105,7 @@ impl Acceptor {
             match accepted {
                 Ok((stream, _)) => self.take(stream),
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    tracing::warn!(%error, "could not accept a connection");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }

@@ -28,16 +28,16 @@ struct UsageLabels {
 pub(super) struct UsageSeries(Mutex<BTreeSet<(String, String)>>);
 
 impl UsageSeries {
-    /// Made anew each time from what the store has, so that the figures are those of all time.
+    /// Built each time from what the store has, so that the figures are those of all time.
     pub fn registry(&self, figures: &[(String, String, UsageTotal)]) -> Registry {
         let mut registry = Registry::with_prefix("flightdeck_usage");
         let reports = Family::<UsageLabels, Counter>::default();
         let whole = [
-            ("input_tokens", "Tokens that models read", (|usage| usage.input_tokens) as fn(&Usage) -> Option<u64>),
-            ("output_tokens", "Tokens that models wrote", |usage| usage.output_tokens),
-            ("cache_read_tokens", "Tokens that came from a provider's cache", |usage| usage.cache_read),
-            ("cache_creation_tokens", "Tokens that went into a provider's cache", |usage| usage.cache_creation),
-            ("model_calls", "Calls of models", |usage| usage.num_turns),
+            ("input_tokens", "Input tokens", (|usage| usage.input_tokens) as fn(&Usage) -> Option<u64>),
+            ("output_tokens", "Output tokens", |usage| usage.output_tokens),
+            ("cache_read_tokens", "Tokens read from a provider's cache", |usage| usage.cache_read),
+            ("cache_creation_tokens", "Tokens written to a provider's cache", |usage| usage.cache_creation),
+            ("model_calls", "Model calls", |usage| usage.num_turns),
         ]
         .map(|(name, help, figure)| (name, help, figure, Family::<UsageLabels, Counter>::default()));
         let parts = [
@@ -60,7 +60,7 @@ impl UsageSeries {
                 }
             }
         }
-        registry.register("reports", "Reports of agents on what they used", reports);
+        registry.register("reports", "Usage reports by agents", reports);
         for (name, help, _, family) in whole {
             registry.register(name, help, family);
         }

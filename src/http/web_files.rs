@@ -15,72 +15,74 @@ macro_rules! embedded {
 
 /// Name and content. The login stands apart: it is shown to people who may not have these.
 const FILES: &[(&str, &str)] = &embedded![
-    "address.js",
-    "agentSessions.js",
-    "announcer.js",
-    "api.js",
-    "attachments.js",
-    "changes.js",
-    "clipboard.js",
-    "composer.js",
-    "dialog.js",
-    "doctor.js",
-    "dom.js",
-    "drafts.js",
     "early.js",
-    "emptySession.js",
     "favicon.svg",
-    "finished.js",
-    "folderPicker.js",
-    "followEnd.js",
-    "format.js",
-    "frame.js",
-    "history.js",
-    "icons.js",
-    "inbox.js",
-    "inboxStream.js",
     "index.css",
     "index.html",
     "index.js",
-    "keys.js",
-    "later.js",
+    "lib/address.js",
+    "lib/announcer.js",
+    "lib/api.js",
+    "lib/clipboard.js",
+    "lib/dialog.js",
+    "lib/dom.js",
+    "lib/drafts.js",
+    "lib/eventStream.js",
+    "lib/format.js",
+    "lib/icons.js",
+    "lib/inboxStream.js",
+    "lib/later.js",
+    "lib/notifications.js",
+    "lib/pageTitle.js",
+    "lib/sessionList.js",
+    "lib/states.js",
     "login.js",
     "messageBlock.css",
     "messageBlock.js",
-    "models.js",
-    "moreMenu.js",
-    "notices.js",
-    "notifications.js",
-    "pageTitle.js",
-    "plainText.js",
-    "polling.js",
-    "promptHistory.js",
-    "questionForm.js",
-    "recentSessions.js",
-    "renderedContent.js",
-    "requests.js",
-    "resizeBar.js",
-    "runningJobs.js",
-    "runtimes.js",
-    "sessionBanners.js",
-    "sessionDetails.js",
-    "sessionEnding.js",
-    "sessionHeader.js",
-    "sessionList.js",
+    "panels/changes.js",
+    "panels/doctor.js",
+    "panels/frame.js",
+    "panels/inbox.js",
+    "panels/keys.js",
+    "panels/moreMenu.js",
+    "panels/sessionDetails.js",
+    "panels/sidePanel.js",
+    "panels/usage.js",
+    "session/attachments.js",
+    "session/composer.js",
+    "session/emptySession.js",
+    "session/finished.js",
+    "session/followEnd.js",
+    "session/history.js",
+    "session/notices.js",
+    "session/plainText.js",
+    "session/polling.js",
+    "session/promptHistory.js",
+    "session/questionForm.js",
+    "session/renderedContent.js",
+    "session/requests.js",
+    "session/resizeBar.js",
+    "session/sessionBanners.js",
+    "session/sessionEnding.js",
+    "session/sessionHeader.js",
+    "session/sessionView.js",
+    "session/sharedFolder.js",
+    "session/toolCall.js",
+    "session/transcriptPage.js",
+    "session/workingLine.js",
     "sessionResponse.css",
     "sessionResponse.js",
-    "sessionView.js",
-    "setup.js",
-    "sharedFolder.js",
-    "sidePanel.js",
-    "states.js",
+    "setup/agentLogin.js",
+    "setup/agentSessions.js",
+    "setup/folderPicker.js",
+    "setup/models.js",
+    "setup/recentSessions.js",
+    "setup/runtimes.js",
+    "setup/setup.js",
+    "setup/workingDirectory.js",
     "test.html",
     "test.js",
     "theme.css",
-    "toolCall.js",
-    "transcriptPage.js",
-    "usage.js",
-    "workingDirectory.js",
 ];
 
 /// Paths that show another file.
@@ -163,6 +165,8 @@ fn content_type(name: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use std::path::{Path, PathBuf};
+
     use super::*;
 
     /// Pages that are shown without being asked for by name.
@@ -170,9 +174,9 @@ mod tests {
 
     #[test]
     fn every_file_of_the_pages_is_served_with_its_type() {
-        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
-        for entry in std::fs::read_dir(folder).expect("readable") {
-            let name = entry.expect("readable").file_name().into_string().expect("plain");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
+        for path in files_below(&root) {
+            let name = path.strip_prefix(&root).expect("below it").to_str().expect("plain").replace('\\', "/");
             if APART.contains(&name.as_str()) {
                 continue;
             }
@@ -180,6 +184,11 @@ mod tests {
             let response = response.unwrap_or_else(|| panic!("web/{name} is not in the table of embedded files"));
             assert_eq!(response.headers()[header::CONTENT_TYPE], content_type(&name));
         }
+    }
+
+    fn files_below(folder: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path());
+        entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
     }
 
     #[test]
@@ -208,7 +217,7 @@ mod tests {
         let content_of = |name: &str| FILES.iter().find(|(file, _)| *file == name).expect("a file of ours").1;
         let imports = |name: &str| -> Vec<String> {
             let lines = content_of(name).lines().filter(|line| line.starts_with("import "));
-            lines.filter_map(|line| Some(line.split_once("\"./")?.1.split_once('"')?.0.to_owned())).collect()
+            lines.filter_map(|line| Some(resolve(name, line.split_once('"')?.1.split_once('"')?.0))).collect()
         };
         let mut wanted = imports("index.js");
         let mut position = 0;
@@ -223,5 +232,31 @@ mod tests {
             .filter_map(|line| line.strip_prefix("<link rel=\"modulepreload\" href=\"")?.strip_suffix("\">"))
             .collect();
         assert_eq!(preloaded, wanted);
+    }
+
+    /// The name of the file that a module imports by a relative path.
+    fn resolve(module: &str, import: &str) -> String {
+        let mut parts: Vec<&str> = module.split('/').collect();
+        parts.pop();
+        for part in import.split('/') {
+            match part {
+                "." => {}
+                ".." => drop(parts.pop()),
+                name => parts.push(name),
+            }
+        }
+        parts.join("/")
+    }
+
+    #[test]
+    fn every_import_names_a_file() {
+        for (name, content) in FILES.iter().filter(|(name, _)| name.ends_with(".js")) {
+            let statements = content.lines().filter(|line| line.starts_with("import ") || line.contains("import(\""));
+            for line in statements {
+                let import = line.split('"').find(|part| part.starts_with('.')).expect("a relative path");
+                let wanted = resolve(name, import);
+                assert!(FILES.iter().any(|(file, _)| *file == wanted), "{name} imports {wanted}");
+            }
+        }
     }
 }

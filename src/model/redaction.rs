@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// How the secrets begin that we know by sight, ours (`fd_`, `fdc_`, `fdl_`) among them.
-const PREFIXES: [&str; 16] = [
+/// How the secrets begin that we know by sight, ours (`fd_`, `fdc_`, `fdl_`, `fds_`, `fdt_`) among them.
+const PREFIXES: [&str; 18] = [
     "github_pat_",
     "ghp_",
     "gho_",
@@ -15,6 +15,8 @@ const PREFIXES: [&str; 16] = [
     "xoxp-",
     "fdc_",
     "fdl_",
+    "fds_",
+    "fdt_",
     "fd_",
     "AKIA",
     "glpat-",

@@ -77,6 +77,11 @@ impl Sessions {
     /// Makes one of them ours, with its history. One that is ours already is given as it is: nobody drives an agent's
     /// session twice.
     pub async fn adopt(&self, runtime: &str, id: &str) -> Result<Arc<Session>, AdoptError> {
+        let (sessions, runtime, id) = (self.clone(), runtime.to_owned(), id.to_owned());
+        self.shared.operations.run(async move { sessions.make_ours(&runtime, &id).await }).await
+    }
+
+    async fn make_ours(&self, runtime: &str, id: &str) -> Result<Arc<Session>, AdoptError> {
         let _one_at_a_time = self.shared.adopting.lock().await;
         let adoptable = self.adoptable(runtime).await?.into_iter().find(|adoptable| adoptable.session.id == id);
         let not_found = || AdoptError::NotFound { runtime: runtime.to_owned(), id: id.to_owned() };

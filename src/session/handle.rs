@@ -7,6 +7,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::actor::{Accepted, Adoption, Command, NewPrompt, SessionUpdate};
+use super::operations::Operations;
 use super::readers::Readers;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
@@ -23,6 +24,7 @@ pub struct Session {
     /// Numbers below this may have been seen before a power cut, even if the store does not have them.
     pub(super) first_new_seq: Seq,
     pub(super) commands: mpsc::Sender<Command>,
+    pub(super) operations: Operations,
     pub(super) store: Store,
     pub(super) stopping: CancellationToken,
 }
@@ -84,10 +86,14 @@ impl Session {
     }
 
     /// Makes a closed session work again.
-    pub async fn reopen(&self) -> Result<(), SessionError> {
-        self.ask(Command::Reopen).await??;
-        self.readers.reopen();
-        Ok(())
+    pub async fn reopen(self: &Arc<Self>) -> Result<(), SessionError> {
+        let session = Arc::clone(self);
+        let reopening = async move {
+            session.ask(Command::Reopen).await??;
+            session.readers.reopen();
+            Ok(())
+        };
+        self.operations.run(reopening).await
     }
 
     /// Tries again what came to nothing: a missing login, an agent that was given up.
@@ -117,17 +123,23 @@ impl Session {
             .await
             .map_err(AnswerError::Session)?;
         match answered {
-            Err(AnswerError::NotFound) => {
-                let closed = self.store.closed_request(self.id, request_id.to_string()).await;
-                if let Some(closed) = closed.map_err(SessionError::Store)? {
-                    return Err(AnswerError::AlreadyAnswered { closed });
-                }
-                // Perhaps it was closed and the disk has not taken that yet; then the disk is the reason.
-                self.store.all_written().await.map_err(SessionError::Store)?;
-                Err(AnswerError::NotFound)
-            }
+            Err(AnswerError::NotFound) => Err(self.why_not_open(request_id).await?),
             other => other,
         }
+    }
+
+    /// Why a request that its actor does not know cannot be answered.
+    async fn why_not_open(&self, request_id: &RequestId) -> Result<AnswerError, SessionError> {
+        let closed = || self.store.closed_request(self.id, request_id.to_string());
+        if let Some(closed) = closed().await? {
+            return Ok(AnswerError::AlreadyAnswered { closed });
+        }
+        // A full disk interrupts turns, and their requests are gone before that is written. Then the disk is the reason.
+        self.store.all_written().await?;
+        Ok(match closed().await? {
+            Some(closed) => AnswerError::AlreadyAnswered { closed },
+            None => AnswerError::NotFound,
+        })
     }
 
     /// Ends the turn and the agent because the server ends; the session stays open.

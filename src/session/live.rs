@@ -14,6 +14,8 @@ use crate::store::{StoreError, StoredEvent};
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// What arrives within this time of the first response comes in the same batch.
 const COALESCE: Duration = Duration::from_millis(2);
+/// A caller that hung up and comes again at once may be here before its old call was noticed to be gone.
+const RELEASE_WAIT: Duration = Duration::from_millis(500);
 const BATCH_RESPONSES: usize = 1_000;
 const BATCH_BYTES: usize = 1_000_000;
 
@@ -96,7 +98,7 @@ impl Drop for Claim {
 impl Session {
     /// The next response of the shared cursor.
     pub async fn live_one(self: &Arc<Self>) -> Result<Delivery, LiveError> {
-        let position = self.readers.begin(SHARED, Newcomer::StartsAfter(0))?;
+        let position = self.begin(SHARED, Newcomer::StartsAfter(0)).await?;
         self.poll(SHARED, position, 1).await
     }
 
@@ -110,8 +112,23 @@ impl Session {
         if let Some(after) = after {
             self.check_cursor(after)?;
         }
-        let position = self.readers.begin(token, newcomer)?;
+        let position = self.begin(token, newcomer).await?;
         self.poll(token, position, BATCH_RESPONSES).await
+    }
+
+    /// Takes the reader's place, and waits a moment for an earlier call to leave it.
+    async fn begin(&self, token: &str, newcomer: Newcomer) -> Result<Seq, LiveError> {
+        let deadline = Instant::now() + RELEASE_WAIT;
+        loop {
+            // Made before looking, so that a call that ends in between is not missed.
+            let finish = self.readers.next_finish();
+            match self.readers.begin(token, newcomer) {
+                Err(NotNow::Busy) => {
+                    tokio::time::timeout_at(deadline, finish).await.map_err(|_| LiveError::ParallelCall)?;
+                }
+                other => return Ok(other?),
+            }
+        }
     }
 
     /// A cursor beyond every number that was ever given is a mistake of the caller.

@@ -26,6 +26,7 @@ mod large_reads;
 mod live;
 mod log;
 mod machine;
+mod operations;
 mod readers;
 mod scribe;
 mod search_text;
@@ -49,4 +50,6 @@ pub use scribe::Scribe;
 pub use sessions::{Sessions, SessionsParts};
 pub use settings::{FindDefaults, FoundDefaults, RecoverySettings, SessionSettings};
 pub use viewers::ViewerGuard;
-pub use working_directory::{WorkingDirectoryError, check as check_working_directory};
+pub use working_directory::{
+    WorkingDirectoryError, check as check_working_directory, check_resolved as resolve_working_directory,
+};

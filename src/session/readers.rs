@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 use tokio::time::{Duration, Instant};
 
 use super::clock::now;
@@ -22,6 +24,7 @@ pub(super) const SHARED: &str = "";
 pub(super) struct Readers {
     cursors: Mutex<HashMap<String, Cursor>>,
     limit: usize,
+    finished: Notify,
 }
 
 #[derive(Clone, Debug)]
@@ -73,7 +76,7 @@ impl Readers {
                 (reader.token, cursor)
             })
             .collect();
-        Self { cursors: Mutex::new(cursors), limit }
+        Self { cursors: Mutex::new(cursors), limit, finished: Notify::new() }
     }
 
     /// Marks the reader as busy and gives its position.
@@ -112,6 +115,12 @@ impl Readers {
             cursor.busy = false;
             cursor.last_used = Instant::now();
         }
+        self.finished.notify_waiters();
+    }
+
+    /// Ends when a call does that was under way when this was called.
+    pub fn next_finish(&self) -> Notified<'_> {
+        self.finished.notified()
     }
 
     pub fn advance(&self, token: &str, position: Seq) {

@@ -13,6 +13,7 @@ use super::actor::{Actor, Surroundings};
 use super::bulletin::{Bulletin, BulletinEntry};
 use super::create::{self, CreateError, NewSession};
 use super::day_usage::DayUsage;
+use super::operations::Operations;
 use super::readers::Readers;
 use super::tail::TailBudget;
 use super::viewers::Viewers;
@@ -50,6 +51,7 @@ pub(super) struct Shared {
     readers: Arc<AtomicUsize>,
     tails: TailBudget,
     actors: TaskTracker,
+    pub(super) operations: Operations,
     pub(super) housekeeping: TaskTracker,
     /// One adoption at a time: two of the same session would make two of ours.
     pub(super) adopting: tokio::sync::Mutex<()>,
@@ -94,6 +96,7 @@ impl Sessions {
                 readers: Arc::new(AtomicUsize::new(0)),
                 tails: TailBudget::default(),
                 actors: TaskTracker::new(),
+                operations: Operations::default(),
                 housekeeping: TaskTracker::new(),
                 adopting: tokio::sync::Mutex::default(),
             }),
@@ -145,18 +148,22 @@ impl Sessions {
         if self.shared.stopping.is_cancelled() {
             return Err(CreateError::ShuttingDown);
         }
-        let around = &self.shared.around;
-        let created = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
-        let (id, how) = match created {
-            Creation::New(id) => (id, Load::New),
-            Creation::Known(id) => (id, Load::Known),
-            Creation::KeyReused => return Err(CreateError::KeyReused),
-            Creation::TooMany => return Err(CreateError::TooMany { limit: around.settings.open_sessions }),
+        let sessions = self.clone();
+        let creating = async move {
+            let around = &sessions.shared.around;
+            let created = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
+            let (id, how) = match created {
+                Creation::New(id) => (id, Load::New),
+                Creation::Known(id) => (id, Load::Known),
+                Creation::KeyReused => return Err(CreateError::KeyReused),
+                Creation::TooMany => return Err(CreateError::TooMany { limit: around.settings.open_sessions }),
+            };
+            sessions.load(id, how).await.map_err(|error| match error {
+                SessionError::Store(error) => CreateError::Store(error),
+                _ => CreateError::ShuttingDown,
+            })
         };
-        self.load(id, how).await.map_err(|error| match error {
-            SessionError::Store(error) => CreateError::Store(error),
-            _ => CreateError::ShuttingDown,
-        })
+        self.shared.operations.run(creating).await
     }
 
     /// A session, from memory or from the store.
@@ -166,6 +173,19 @@ impl Sessions {
 
     async fn load(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
         let place = self.place_for(id);
+        let loaded = if let Some(session) = place.get() {
+            Ok(Arc::clone(session))
+        } else {
+            let sessions = self.clone();
+            self.shared.operations.run(async move { sessions.fill(place, id, how).await }).await
+        };
+        match loaded {
+            Ok(session) if session.log.head().deleted => Err(SessionError::NotFound),
+            other => other,
+        }
+    }
+
+    async fn fill(&self, place: LoadedSession, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
         let loaded = place.get_or_try_init(|| self.bring_into_memory(id, how)).await.map(Arc::clone);
         if loaded.is_err() {
             let mut all = self.shared.loaded.lock();
@@ -174,10 +194,7 @@ impl Sessions {
                 all.remove(&id);
             }
         }
-        match loaded {
-            Ok(session) if session.log.head().deleted => Err(SessionError::NotFound),
-            other => other,
-        }
+        loaded
     }
 
     /// The place of a session. One whose actor is gone (it ended in a panic, or the store rejected its events) is
@@ -222,6 +239,7 @@ impl Sessions {
             closed_grace: shared.around.settings.closed_grace,
             first_new_seq: stored.next_seq,
             commands,
+            operations: shared.operations.clone(),
             store: store.clone(),
             stopping: shared.stopping.clone(),
         });
@@ -275,8 +293,13 @@ impl Sessions {
         Ok(store.flush().await?)
     }
 
-    /// Ends a session and forgets it.
+    /// Ends a session and deletes it.
     pub async fn delete(&self, id: SessionId) -> Result<(), SessionError> {
+        let sessions = self.clone();
+        self.shared.operations.run(async move { sessions.end_and_delete(id).await }).await
+    }
+
+    async fn end_and_delete(&self, id: SessionId) -> Result<(), SessionError> {
         let session = self.get(id).await?;
         match session.close().await {
             // A disk that refuses must not keep anybody from making room on it.
@@ -303,6 +326,7 @@ impl Sessions {
     pub async fn shut_down(&self) {
         // Every actor sees for itself that the server ends, one that is being started this moment too.
         self.shared.stopping.cancel();
+        self.shared.operations.finish().await;
         self.shared.actors.close();
         self.shared.actors.wait().await;
         self.runtimes().shut_down().await;

@@ -67,10 +67,6 @@ impl Viewers {
         Some(ViewerGuard { viewers: Arc::clone(self), id, position })
     }
 
-    pub fn count(&self) -> usize {
-        self.readers.lock().positions.len()
-    }
-
     /// Since when nobody watches; `None` while somebody does.
     pub fn unattended_since(&self) -> Option<Instant> {
         let readers = self.readers.lock();
@@ -126,7 +122,7 @@ mod tests {
         assert_eq!(viewers.lowest_position(), Some(3));
         drop(slow);
         tokio::time::advance(RECENTLY - Duration::from_millis(1)).await;
-        assert_eq!((viewers.lowest_position(), viewers.count()), (Some(3), 1));
+        assert_eq!((viewers.lowest_position(), viewers.readers.lock().positions.len()), (Some(3), 1));
         tokio::time::advance(Duration::from_millis(1)).await;
         assert_eq!(viewers.lowest_position(), Some(8));
         drop(fast);

@@ -16,6 +16,21 @@ pub enum WorkingDirectoryError {
     NotAllowed(String),
 }
 
+/// As [`check`], and without symbolic links in any case: what was checked is what is used, whatever a link leads to
+/// meanwhile.
+pub async fn check_resolved(
+    path: impl AsRef<Path>,
+    roots: &[PathBuf],
+) -> Result<Option<PathBuf>, WorkingDirectoryError> {
+    let path = path.as_ref();
+    let Some(checked) = check(path, roots).await? else { return Ok(None) };
+    if !roots.is_empty() {
+        return Ok(Some(checked));
+    }
+    let resolved = tokio::fs::canonicalize(checked).await;
+    resolved.map(Some).map_err(|_| WorkingDirectoryError::NotExists(path.to_string_lossy().into_owned()))
+}
+
 /// Checks a working directory; empty means none. With roots, symbolic links are resolved first, and the session gets
 /// the resolved folder, so that a link changed later leads nowhere else.
 pub async fn check(path: impl AsRef<Path>, roots: &[PathBuf]) -> Result<Option<PathBuf>, WorkingDirectoryError> {

@@ -61,6 +61,17 @@ pub enum FolderError {
         /// Who uses it, if it said so.
         server: Option<ServerNote>,
     },
+    /// Other users may change what is in it, and it is not ours to change that.
+    #[error(
+        "other users can write to the data folder {} (mode {mode:o}), so they could replace the token and the database; run `chmod 700` on it, or choose another folder with --data-dir",
+        path.display()
+    )]
+    OpenToOthers {
+        /// The folder.
+        path: PathBuf,
+        /// Its permissions.
+        mode: u32,
+    },
     /// The operating system refused.
     #[error("the data folder {} cannot be {action}; check that it is a folder you may write to, or choose another with --data-dir", path.display())]
     Refused {
@@ -100,6 +111,7 @@ impl DataFolder {
         let refused = |action| move |source| FolderError::Refused { path: path.to_owned(), action, source };
         create_private_folder(path).map_err(refused("created"))?;
         let path = fs::canonicalize(path).map_err(refused("resolved"))?;
+        keep_others_out(&path)?;
         match Locks::take(&path) {
             Ok(locks) => Ok(Self { path, _locks: locks }),
             Err(TryLockError::WouldBlock) => Err(FolderError::InUse { server: ServerNote::read(&path), path }),
@@ -218,6 +230,29 @@ impl ServerNote {
         let held = file.as_ref().is_ok_and(is_held) || File::open(folder).as_ref().is_ok_and(is_held);
         held.then(|| Self::read(folder))?
     }
+}
+
+/// A folder that others may write to is made private if it is empty or a data folder already. Any other one, such as
+/// `/tmp`, is somebody else's business.
+#[cfg(unix)]
+fn keep_others_out(path: &Path) -> Result<(), FolderError> {
+    use std::os::unix::fs::PermissionsExt;
+    let refused = |source| FolderError::Refused { path: path.to_owned(), action: "looked at", source };
+    let mode = fs::metadata(path).map_err(refused)?.permissions().mode() & 0o7777;
+    if mode & 0o022 == 0 {
+        return Ok(());
+    }
+    let is_ours = DataFolder::has_database(path) || fs::read_dir(path).map_err(refused)?.next().is_none();
+    if !is_ours || fs::set_permissions(path, fs::Permissions::from_mode(0o700)).is_err() {
+        return Err(FolderError::OpenToOthers { path: path.to_owned(), mode });
+    }
+    tracing::warn!(folder = %path.display(), "other users could write to the data folder; made it private");
+    Ok(())
+}
+
+#[cfg(not(unix))]
+fn keep_others_out(_: &Path) -> Result<(), FolderError> {
+    Ok(())
 }
 
 #[cfg(unix)]

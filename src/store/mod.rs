@@ -39,7 +39,7 @@ pub use folder::{DataFolder, FolderError, ServerNote};
 pub use health::StoreHealth;
 pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, SearchKind, SearchText, StoredEvent};
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
-pub use reader_records::ReaderPosition;
+pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{Answer, Backend, Blobs, PromptRecords, ReaderRecords, SessionRecords, Upkeep, UsageRecords};
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};

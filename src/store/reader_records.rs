@@ -1,4 +1,4 @@
-//! Where portal readers are, so that they continue after a restart.
+//! Where portal readers are, so that they continue after a restart, and which browsers are logged in.
 
 use crate::model::{Seq, SessionId, Timestamp};
 
@@ -15,4 +15,15 @@ pub struct ReaderPosition {
     pub done: bool,
     /// When it last read.
     pub seen_at: Timestamp,
+}
+
+/// A browser that is logged in, known by hashes of what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredLogin {
+    /// The hash of its cookie.
+    pub cookie_hash: String,
+    /// The hash of the secret in its page's storage.
+    pub secret_hash: String,
+    /// When it must log in again.
+    pub expires_at: Timestamp,
 }

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::{
     Blob, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, ReaderPosition, SessionFilter,
-    StoreError, StoreHealth, StoreStatistics, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
+    StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, UsageTotal};
 
@@ -69,10 +69,10 @@ pub trait ReaderRecords {
     fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Answer<'_, ()>;
     /// Forgets readers with a token that have not read since that moment.
     fn expire_readers(&self, before: Timestamp) -> Answer<'_, ()>;
-    /// Remembers a browser, known by a hash of what it holds, until it expires; forgets expired ones.
-    fn add_login(&self, hash: String, now: Timestamp, expires_at: Timestamp) -> Answer<'_, ()>;
+    /// Keeps a login until it expires; removes those that have expired.
+    fn add_login(&self, login: StoredLogin, now: Timestamp) -> Answer<'_, ()>;
     /// The browsers that are logged in.
-    fn logins(&self, now: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>>;
+    fn logins(&self, now: Timestamp) -> Answer<'_, Vec<StoredLogin>>;
 }
 
 /// What was used, by day: kept also when the sessions that used it are deleted.

@@ -9,7 +9,7 @@ use super::sqlite::Sqlite;
 use super::{
     Append, Backend, Blob, ClosedRequest, CommitObserver, Creation, DataFolder, EventPage, KnownPrompt,
     NewSessionRecord, OutcomeSeq, ReaderPosition, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredEvent,
-    StoredOutcome, StoredSession, UsageGrouping, UsageRow,
+    StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
 };
 use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UsageTotal};
 
@@ -249,13 +249,13 @@ impl Store {
         self.backend.expire_readers(before).await
     }
 
-    /// Remembers a browser until then; forgets those whose time is over.
-    pub async fn add_login(&self, hash: String, now: Timestamp, expires_at: Timestamp) -> Result<(), StoreError> {
-        self.backend.add_login(hash, now, expires_at).await
+    /// Keeps a login until it expires; removes those that have expired.
+    pub async fn add_login(&self, login: StoredLogin, now: Timestamp) -> Result<(), StoreError> {
+        self.backend.add_login(login, now).await
     }
 
     /// The browsers that are logged in.
-    pub async fn logins(&self, now: Timestamp) -> Result<Vec<(String, Timestamp)>, StoreError> {
+    pub async fn logins(&self, now: Timestamp) -> Result<Vec<StoredLogin>, StoreError> {
         self.backend.logins(now).await
     }
 

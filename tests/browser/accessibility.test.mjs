@@ -36,7 +36,7 @@ for (const colorScheme of ["light", "dark"]) {
     await check(page, "the inbox");
     await page.locator("#more-button").click();
     await check(page, "the menu");
-    await page.getByRole("button", { name: "Keys" }).click();
+    await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
     await page.locator(".key-list").first().waitFor();
     await check(page, "the keys");
     await page.locator(".session-row").getByRole("button", { name: "Delete" }).first().click();
@@ -127,7 +127,7 @@ test("what happens is said to screen readers", async () => {
   await send(page, "permission");
   await waitFor(async () => /Permission needed/.test(await status.textContent().catch(() => "")), "the announcement");
   await page.keyboard.press("Alt+1");
-  await waitFor(async () => /The agent is done/.test(await status.textContent()), "the end");
+  await waitFor(async () => /The agent finished/.test(await status.textContent()), "the end");
   assert.equal(await blocks(page, "Tool").getAttribute("role"), "article");
   assert.equal(await blocks(page, "Tool").locator(".message-block-toggle").getAttribute("aria-expanded"), "false");
 });

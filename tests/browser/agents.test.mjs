@@ -102,7 +102,7 @@ test("a login that is left is cancelled, and one that fails says why and can be 
   const again = await playLogin(context, [{ state: "failed", message: "The machine has no keyring to keep the login in." }], {});
   await page.locator(".runtime-row").getByRole("button", { name: "Log in" }).click();
   await waitForText(page.locator("dialog .field-problem"), /no keyring/);
-  await page.getByRole("button", { name: "Keep it in a plain file" }).click();
+  await page.getByRole("button", { name: "Store it in a plain file" }).click();
   await waitFor(() => again.includes('POST {"plainText":true}'), "the login in plain text");
 });
 
@@ -119,7 +119,7 @@ test("an agent's own session is gone on with here", async () => {
   await waitForText(page.locator(".agent-session-row .session-link").first(), "From the <i>terminal</i>");
   await waitForText(page.locator("#agent-session-list .field-hint"), /It does not list them/);
   assert.equal(await page.locator('[data-agent-session="def"] a').getAttribute("href"), `?session=${id}`);
-  await page.getByRole("button", { name: /Go on here with From/ }).click();
+  await page.getByRole("button", { name: /Continue From.* here/ }).click();
   await shown(page);
   await waitForText(page.locator("#session-title"), "Adopted");
 });
@@ -132,7 +132,7 @@ test("a session that cannot be taken over says why", async () => {
   const page = await context.newPage();
   await page.goto(deck.server.url);
   await page.locator("#agent-sessions-button").click();
-  await page.getByRole("button", { name: /Go on here/ }).click();
+  await page.getByRole("button", { name: /Continue .* here/ }).click();
   await waitForText(page.locator(".agent-session-row .field-problem"), "Another program uses this session.");
 });
 
@@ -151,8 +151,8 @@ test("the check of the machine names what is wrong and what to do", async () => 
   );
   const page = await openSetupIn(context);
   await page.locator("#more-button").click();
-  await page.getByRole("button", { name: "Check this machine" }).click();
-  await waitForText(page.locator(".check-summary"), /It works/);
+  await page.getByRole("button", { name: "System check" }).click();
+  await waitForText(page.locator(".check-summary"), /works, with the warnings/);
   await waitForText(page.locator('.check-row[data-verdict="warning"] .check-hint'), "run copilot login");
   assert.equal(await page.locator(".check-row").count(), 2);
 });
@@ -182,7 +182,7 @@ test("a session that needs a login says so, keeps the prompt and tries again", a
   });
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/?session=${id}`);
-  await waitForText(page.locator('[data-banner="state"] .banner-text'), /wants a login first\. Not authenticated\. Your prompt is kept/);
+  await waitForText(page.locator('[data-banner="state"] .banner-text'), /needs a login\. Not authenticated\. Your prompt is kept/);
   await page.locator('[data-banner="state"]').getByRole("button", { name: "Log in" }).click();
   await waitForText(page.locator("dialog .login-done"), /logged in/);
   await page.locator("dialog").getByRole("button", { name: "Close" }).click();

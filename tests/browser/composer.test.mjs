@@ -152,12 +152,12 @@ test("what is too large is not taken, and the page says so and goes on", async (
     transfer.setData("text/plain", "x".repeat(2 * 1024 * 1024));
     document.querySelector("#request-textarea").dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true }));
   });
-  await waitForText(page.locator("#request-problem"), /Not pasted: it is 2\.0 MB/);
+  await waitForText(page.locator("#request-problem"), /Not pasted: the text is 2\.0 MB/);
   await page.evaluate(() => {
     document.querySelector("#request-textarea").value = "ü".repeat(600_000);
   });
   await textarea(page).press("Control+Enter");
-  await waitForText(page.locator("#request-problem"), /Not sent: it is 1\.1 MB/);
+  await waitForText(page.locator("#request-problem"), /Not sent: the request is 1\.1 MB/);
   await turn(page, "hello");
   assert.ok(await page.locator("#request-problem").isHidden());
 });

@@ -85,6 +85,6 @@ test("a denied command does not run, and a turn is interrupted", async () => {
   await page.locator(".request-choice").first().waitFor();
   await page.locator("#interrupt-button").click();
   await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
-  await waitForText(page.locator(".request-verdict"), "No longer wanted");
+  await waitForText(page.locator(".request-verdict"), "Cancelled");
   await assert.rejects(readFile(path.join(deck.server.workFolder, "never.txt")));
 });

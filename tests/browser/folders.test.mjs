@@ -34,9 +34,9 @@ test("a folder is chosen by clicking down and up, and what is a repository is ma
   await picker(page).locator('[data-name="alpha"]').click();
   await picker(page).locator('[data-name="inner"]').waitFor();
   assert.equal(await picker(page).locator(".picker-path").inputValue(), path.join(deck.server.folder, "alpha"));
-  await picker(page).getByRole("button", { name: "To the folder above" }).click();
+  await picker(page).getByRole("button", { name: "Parent folder" }).click();
   await picker(page).locator('[data-name="beta"]').click();
-  await waitForText(picker(page).locator(".picker-list"), /No folders in here/);
+  await waitForText(picker(page).locator(".picker-list"), /No folders here/);
   await picker(page).getByRole("button", { name: "Use this folder" }).click();
   await waitFor(async () => (await page.locator("#working-dir").inputValue()) === path.join(deck.server.folder, "beta"), "the chosen folder");
 });
@@ -82,7 +82,7 @@ test("the changes of the working directory are listed and shown, and follow the 
   const folder = repository("changed");
   const page = await openSession(deck, await deck.server.session({ workingDirectory: folder }));
   await page.keyboard.press("Alt+c");
-  await waitForText(page.locator(".changes-head"), /trunk.*nothing is changed/);
+  await waitForText(page.locator(".changes-head"), /trunk.*no changes/);
   writeFileSync(path.join(folder, "kept.txt"), "one\n2\nthree\nfour\n");
   writeFileSync(path.join(folder, "new <b>.txt"), "hello\n");
   await turn(page, "hello");

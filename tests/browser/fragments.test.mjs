@@ -25,9 +25,9 @@ const HOSTILE = [
 async function show(page, sessionId, seq) {
   return page.evaluate(
     async ([id, number]) => {
-      const answer = await fetch(`/api/copilot/session/${id}/block/${number}.html`);
+      const { askHtml } = await import("/lib/api.js");
       const place = document.createElement("div");
-      place.innerHTML = await answer.text();
+      place.innerHTML = await askHtml(`/api/copilot/session/${id}/block/${number}.html`);
       document.body.append(place);
       const elements = [...place.querySelectorAll("*")];
       elements.forEach((element) => element.dispatchEvent(new MouseEvent("mouseover", { bubbles: true })));
@@ -87,7 +87,8 @@ test("a fragment opened by itself is inert", async () => {
   const end = (await deck.server.log(id)).find(({ response }) => response.callback === "onEndMessage");
   // A page without an origin is not even given an icon.
   deck.expectConsoleErrors(/favicon\.ico/);
-  const page = await deck.openPage(`/api/copilot/session/${id}/block/${end.seq}.html`);
+  const { address } = await deck.server.call("POST", "ticket", { path: `/api/copilot/session/${id}/block/${end.seq}.html` });
+  const page = await deck.openPage(address);
   assert.equal(await page.evaluate(() => window.origin), "null");
   assert.match(await page.textContent("body"), /Demo of Markdown/);
 });

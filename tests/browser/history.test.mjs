@@ -75,7 +75,7 @@ test("the whole way up and down stays light, in order and complete", async () =>
     const step = () => {
       window.walk.most = Math.max(window.walk.most, part.querySelectorAll(".message-block").length);
       for (const { textContent } of part.firstElementChild.nextElementSibling.querySelectorAll(".message-block-summary")) window.walk.seen.add(textContent);
-      window.walk.done = /Beginning of the session/.test(part.firstElementChild.textContent);
+      window.walk.done = /Start of the session/.test(part.firstElementChild.textContent);
       if (window.walk.done) return;
       part.scrollTop = 0;
       requestAnimationFrame(step);
@@ -162,5 +162,5 @@ test("a request far below is pointed at", async () => {
   await page.locator("#to-end-button").waitFor();
   await page.locator("#request-textarea").fill("permission");
   await page.keyboard.press("Control+Enter");
-  await waitForText(page.locator("#to-end-button"), "A request waits for you");
+  await waitForText(page.locator("#to-end-button"), "Needs your input");
 });

@@ -27,7 +27,7 @@ test("the count of what waits is in the title and on the button, in every sessio
   await page.keyboard.press("Alt+i");
   const entry = page.locator(".inbox-entry", { hasText: "Other" });
   await waitForText(entry.locator(".inbox-request"), /Permission.*wants to run a command/);
-  await waitForText(entry.locator(".state-word"), "Waits for you");
+  await waitForText(entry.locator(".state-word"), "Needs your input");
   await entry.click();
   await waitForText(page.locator("#session-title"), "Other");
   await page.locator(".request-choice").first().waitFor();
@@ -39,7 +39,7 @@ test("an empty inbox says what it is for, and Escape closes it", async () => {
   await endAll();
   const page = await openSetup(deck);
   await page.locator("#inbox-button").click();
-  await waitForText(page.locator(".side-panel-body"), /No session is open/);
+  await waitForText(page.locator(".side-panel-body"), /No open sessions/);
   assert.equal(await page.locator("#inbox-button").getAttribute("aria-expanded"), "true");
   await page.keyboard.press("Escape");
   await page.locator("#side-panel").waitFor({ state: "hidden" });
@@ -88,7 +88,7 @@ test("notifications are asked for, tell what needs a person and what is done, an
   await shown(page);
   await page.locator("#more-button").click();
   await page.getByRole("button", { name: /Notify me/ }).click();
-  await page.getByRole("button", { name: "Notifications are on" }).waitFor();
+  await page.getByRole("button", { name: "Notifications: on" }).waitFor();
   await prompt(seen, "permission");
   await page.locator(".request-choice").first().waitFor();
   await prompt(other, "permission");
@@ -97,9 +97,9 @@ test("notifications are asked for, tell what needs a person and what is done, an
   await deck.server.call("POST", `copilot/session/${other}/permission/${requestId}`, { decision: "deny" });
   await waitFor(() => page.evaluate(() => window.notified.length === 2), "the second notification");
   assert.deepEqual(await page.evaluate(() => window.notified), [
-    { title: "Unseen needs you", body: "The demo agent wants to run a command" },
-    { title: "Unseen is done", body: "" },
+    { title: "Unseen needs your input", body: "The demo agent wants to run a command" },
+    { title: "Unseen finished", body: "" },
   ]);
-  await page.getByRole("button", { name: "Notifications are on" }).click();
+  await page.getByRole("button", { name: "Notifications: on" }).click();
   await page.getByRole("button", { name: /Notify me/ }).waitFor();
 });

@@ -32,7 +32,7 @@ test("a lost memory, a missing login and silence stand above the session until t
   await waitForText(page.locator('[data-banner="notice-fresh-session"] .banner-text'), /could not be restored.*history is intact/);
   await waitForText(page.locator('.session-notice[data-kind="compaction"]'), /condensed/);
   assert.equal(await page.locator(".banner").count(), 2, "what is only news is a line in the session");
-  await page.locator('[data-banner="notice-fresh-session"]').getByRole("button", { name: "Put away" }).click();
+  await page.locator('[data-banner="notice-fresh-session"]').getByRole("button", { name: "Dismiss" }).click();
   assert.equal(await page.locator('[data-banner="notice-fresh-session"]').count(), 0);
 });
 
@@ -55,13 +55,13 @@ test("usage adds up and the context shows how full it is", async () => {
 
 test("an agent that is being brought back, and one that was given up, are said with the way on", async () => {
   const lost = await pageHearing([{ callback: "onStateChanged", state: "recovering", detail: "it crashed" }]);
-  await waitForText(lost.page.locator('[data-banner="state"] .banner-text'), /lost and is being brought back\. it crashed/);
+  await waitForText(lost.page.locator('[data-banner="state"] .banner-text'), /stopped and is being restarted\. it crashed/);
   await waitForText(lost.page.locator("#session-state"), "Recovering");
   const failed = await pageHearing([
     { callback: "onUserPrompt", promptId: "prompt-2", text: "hello", queued: false },
     { callback: "onStateChanged", state: "failed", detail: "given up after 5 attempts" },
   ]);
-  await waitForText(failed.page.locator('[data-banner="state"] .banner-text'), /could not go on\. given up after 5 attempts/);
+  await waitForText(failed.page.locator('[data-banner="state"] .banner-text'), /agent failed\. given up after 5 attempts/);
   await failed.page.locator('[data-banner="state"]').getByRole("button", { name: "Send the prompt again" }).waitFor();
   assert.ok(await failed.page.locator("#send-button").isEnabled(), "a new request tries again too");
 });
@@ -72,7 +72,7 @@ test("a permission whose agent is gone offers the prompt again", async () => {
     { callback: "onPermissionAnswered", requestId: "r", decision: "agent-gone", by: "restart" },
     { callback: "onIdle" },
   ]);
-  await waitForText(page.locator(".request-verdict"), "The agent is gone");
+  await waitForText(page.locator(".request-verdict"), "The agent stopped");
   const answered = page.waitForResponse(/\/prompt$/);
   await page.getByRole("button", { name: "Send the prompt again" }).click();
   await answered;

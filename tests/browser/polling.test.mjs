@@ -85,12 +85,12 @@ test("a server that is killed is missed, said so, and followed again from where 
   const page = await openSession(deck, id);
   await turn(page, "hello");
   await deck.server.kill();
-  await waitForText(page.locator('[data-banner="connection"]'), /does not answer.*Nothing is lost/);
+  await waitForText(page.locator('[data-banner="connection"]'), /did not respond.*Nothing is lost/);
   await send(page, "are you there?");
-  await waitForText(page.locator("#request-problem"), /Not sent.*stays here/);
+  await waitForText(page.locator("#request-problem"), /Not sent.*text is kept/);
   assert.equal(await page.locator("#request-textarea").inputValue(), "are you there?");
   await deck.server.startAgain();
-  await page.getByRole("button", { name: "Try now" }).click();
+  await page.getByRole("button", { name: "Retry now" }).click();
   await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
   await page.locator("#request-textarea").press("Control+Enter");
   await waitFor(async () => (await page.locator(".turn-end").count()) === 2, "the turn after the restart");
@@ -164,7 +164,7 @@ test("a session that is deleted elsewhere says so, and one that never was too", 
   assert.ok(await page.locator("#request-part").isHidden());
   await waitForText(blocks(page, "Message"), /Hello/);
   const other = await deck.openPage("/?session=session-999");
-  await waitForText(other.locator("#finished-ui"), /no session-999/);
+  await waitForText(other.locator("#finished-ui"), /session-999 not found/);
   await other.locator("#finished-ui a").click();
   await other.locator("#setup-ui").waitFor();
 });

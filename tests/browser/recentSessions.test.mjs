@@ -14,7 +14,7 @@ test("sessions show what they are doing, as it happens", async () => {
   await waitForText(row(page, id).locator(".session-link"), "Watch me");
   await waitForText(row(page, id).locator(".state-word"), /Ready|Starting/);
   await deck.server.call("POST", `copilot/session/${id}/prompt`, { text: "permission" });
-  await waitForText(row(page, id).locator(".state-word"), "Waits for you");
+  await waitForText(row(page, id).locator(".state-word"), "Needs your input");
   await deck.server.call("POST", `copilot/session/${id}/stop`);
   await waitForText(row(page, id).locator(".state-word"), "Closed");
   assert.equal(await row(page, id).locator("a").getAttribute("href"), `?session=${id}`);
@@ -34,7 +34,7 @@ test("the filter finds by title, folder, model and state", async () => {
   await row(page, apple).waitFor({ state: "detached" });
   assert.ok(await row(page, pear).isVisible());
   await page.locator("#session-search").fill("no such thing");
-  await waitForText(page.locator("#session-list"), /No session fits/);
+  await waitForText(page.locator("#session-list"), /No matching sessions/);
   await page.locator("#session-search").fill("");
   await page.locator('[data-filter="closed"]').click();
   await row(page, apple).waitFor({ state: "detached" });

@@ -78,9 +78,14 @@ test("a picture that the agent made is shown from the session's own blobs", asyn
   const page = await openSession(deck, id);
   const pixel = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEElEQVR4nGP4z8AARAwQCgAf7gP9i18U1AAAAABJRU5ErkJggg==", "base64");
   await page.route(/\/block\//, (route) => route.fulfill({ contentType: "text/html", body: `<div class="tool-images"><img class="agent-image" src="/api/copilot/session/${id}/blob/abc" alt="A chart" loading="lazy"></div>` }));
-  await page.route(/\/blob\/abc$/, (route) => route.fulfill({ contentType: "image/png", body: pixel }));
+  let sent;
+  await page.route(/\/blob\/abc$/, (route) => {
+    sent = route.request().headers()["flightdeck-secret"];
+    return route.fulfill({ contentType: "image/png", body: pixel });
+  });
   await turn(page, "hello");
   await page.waitForFunction(() => document.querySelector(".agent-image")?.naturalWidth === 2);
+  assert.match(sent, /^fds_/, "asked for with the secret, which an image's own request does not have");
 });
 
 test("a long output is folded, and all of it comes when asked for", async () => {

@@ -99,7 +99,7 @@ test("a request that is open when the page comes can be answered, also after a r
   await deck.server.kill();
   await page.locator('[data-banner="connection"]').waitFor();
   await deck.server.startAgain();
-  await page.getByRole("button", { name: "Try now" }).click();
+  await page.getByRole("button", { name: "Retry now" }).click();
   await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
   await page.keyboard.press("Alt+1");
   await waitForText(request(page).locator(".request-verdict"), "Allowed once");
@@ -109,7 +109,7 @@ test("a request that is open when the page comes can be answered, also after a r
 test("an interrupt closes the request", async () => {
   const { page } = await permissionPage();
   await page.keyboard.press("Control+.");
-  await waitForText(request(page).locator(".request-verdict"), "No longer wanted");
+  await waitForText(request(page).locator(".request-verdict"), "Cancelled");
   await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
   await waitForText(page.locator('.session-notice[data-kind="interrupted"]'), /interrupted/);
 });
@@ -117,7 +117,7 @@ test("an interrupt closes the request", async () => {
 test("a file edit is shown as a diff before it is allowed", async () => {
   const page = await deck.openPage("/test.html");
   const classes = await page.evaluate(async () => {
-    const { PermissionBlock } = await import("/requests.js");
+    const { PermissionBlock } = await import("/session/requests.js");
     const detail = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old <b>\n+new\n";
     const block = new PermissionBlock({ requestId: "r", kind: "write", title: "t", detail, options: ["deny"] }, null);
     return [...block.divElement.querySelectorAll(".diff-line")].map((line) => [line.className, line.textContent]);
@@ -132,7 +132,7 @@ test("a file edit is shown as a diff before it is allowed", async () => {
 test("a question with a form asks for each value and checks it", async () => {
   const page = await deck.openPage("/test.html");
   await page.evaluate(async () => {
-    const { QuestionBlock } = await import("/requests.js");
+    const { QuestionBlock } = await import("/session/requests.js");
     const form = {
       type: "object",
       required: ["name", "level"],
@@ -150,7 +150,7 @@ test("a question with a form asks for each value and checks it", async () => {
   });
   assert.equal(await page.locator("a").getAttribute("rel"), "noopener noreferrer nofollow");
   await page.getByRole("button", { name: "Answer" }).click();
-  await waitForText(page.locator(".form-field .request-problem").first(), "This is needed.");
+  await waitForText(page.locator(".form-field .request-problem").first(), "Required.");
   assert.deepEqual(await page.evaluate(() => window.sent), []);
   await page.getByLabel("Name").fill("topic");
   await page.getByLabel("count").fill("12");

@@ -92,7 +92,7 @@ test("the state, the title and the folder stand above the session", async () => 
   await waitForText(page.locator("#session-title"), "hello there");
   await waitForText(page.locator("#session-state"), "Ready");
   await send(page, "permission");
-  await waitForText(page.locator("#session-state"), "Waits for you");
+  await waitForText(page.locator("#session-state"), "Needs your input");
   assert.match(await page.locator("#session-facts").textContent(), /demo/);
   assert.match(await page.locator(".fact-folder").getAttribute("title"), new RegExp(deck.server.workFolder));
   await page.locator("#session-title").click();
@@ -124,7 +124,7 @@ test("Close Session ends it, polling stops, and Reopen goes on", async () => {
   const page = await openSession(deck, id);
   await turn(page, "hello");
   await page.locator("#close-session-button").click();
-  await waitForText(page.locator("#closed-part p"), /closed.*may close this page/);
+  await waitForText(page.locator("#closed-part p"), /closed.*can close this page/);
   assert.equal((await deck.server.call("GET", `copilot/session/${id}`)).state, "closed");
   assert.ok(await page.locator("#request-part").isHidden());
   let polls = 0;

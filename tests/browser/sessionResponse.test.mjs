@@ -42,13 +42,16 @@ test("the container is marked, each response gives its name, and blocks stand in
   assert.deepEqual(seen.bodies, ["ac", "whole thought"]);
 });
 
-test("awaiting responses is said at the end while the agent works", async () => {
+test("the end says that the agent works, for how long, and when it waits for a person", async () => {
   const page = await rendererPage();
   const display = () => page.evaluate(() => document.querySelector(".session-response-awaiting").style.display);
   assert.equal(await display(), "none");
   await page.evaluate(() => window.feed({ callback: "onUserPrompt", promptId: "prompt-1", text: "do it", queued: false }, { callback: "onAgentStart", turnId: "t" }, { callback: "onStartMessage", messageId: "1" }));
   assert.equal(await display(), "block");
-  assert.equal(await page.evaluate(() => window.part.lastElementChild.textContent), "Awaits responses ...");
+  assert.equal(await page.evaluate(() => /^Working · \d+ s$/.test(window.part.lastElementChild.textContent)), true);
+  await page.evaluate(() => window.feed({ callback: "onPermissionRequested", requestId: "r", kind: "shell", title: "t", detail: "d", options: ["deny"] }));
+  assert.equal(await page.evaluate(() => window.part.lastElementChild.textContent), "Waiting for you");
+  await page.evaluate(() => window.feed({ callback: "onPermissionAnswered", requestId: "r", decision: "deny", by: "page" }));
   assert.deepEqual(await page.evaluate(() => window.headers()), ["User", "Message [receiving...]"]);
   await page.evaluate(() => window.feed({ callback: "onEndMessage", messageId: "1", completeContent: "done" }, { callback: "onAgentEnd", turnId: "t" }));
   assert.equal(await display(), "block", "the turn is over when it is idle");
@@ -124,6 +127,6 @@ test("a prompt that waited stands at the beginning of its own turn", async () =>
     return { waiting, headers: window.headers(), bodies: window.bodies() };
   });
   assert.deepEqual(seen.waiting, ["User", "User (queued)"]);
-  assert.deepEqual(seen.headers, ["User", "Message", "User", "Message", "User (steers the turn)"]);
+  assert.deepEqual(seen.headers, ["User", "Message", "User", "Message", "User (steering)"]);
   assert.deepEqual(seen.bodies, ["one", "first answer", "two", "second answer", "three"]);
 });

@@ -40,7 +40,7 @@ test("jobs are not there yet, and the button says so", async () => {
   const page = await openSetup(deck);
   assert.ok(await page.locator("#jobs-button").isDisabled());
   assert.match(await page.locator("#jobs-button").getAttribute("title"), /no jobs/);
-  assert.match(await page.locator("#running-jobs-list").textContent(), /No job is running/);
+  assert.match(await page.locator("#running-jobs-list").textContent(), /No jobs are running/);
 });
 
 test("models are sorted by name, names are shown, ids are used, and the configured one is chosen", async () => {
@@ -100,7 +100,7 @@ test("the folder is the repository's, or the project beside it that the address 
 
 test("a wrong folder is named next to the box, and the right one starts a session that the address names", async () => {
   const page = await openSetup(deck);
-  for (const [folder, reason] of [["relative/path", /not an absolute path/], ["/no/such/folder", /no such folder/]]) {
+  for (const [folder, reason] of [["relative/path", /Not an absolute path/], ["/no/such/folder", /does not exist/]]) {
     await page.locator("#working-dir").fill(folder);
     await page.locator("#start-button").click();
     await waitForText(page.locator("#working-dir-problem"), reason);
@@ -128,7 +128,7 @@ test("a model that is gone is said at its box", async () => {
   await page.goto(deck.server.url);
   await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
   await page.locator("#start-button").click();
-  await waitForText(page.locator("#model-problem"), /no longer offered/);
+  await waitForText(page.locator("#model-problem"), /no longer available/);
 });
 
 test("two sessions in one folder are warned about before and after the start", async () => {

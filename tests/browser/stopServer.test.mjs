@@ -21,7 +21,7 @@ test("with others at work it asks first; then it stops everything and says that 
   assert.equal((await deck.server.api("GET", "test")).status, 200, "Enter keeps it running");
   await page.locator("#stop-server-button").click();
   await page.getByRole("button", { name: "Stop the server" }).click();
-  await waitForText(page.locator("#finished-ui"), /may close this page/);
+  await waitForText(page.locator("#finished-ui"), /can close this page/);
   assert.equal(await deck.server.ended(), 0);
 });
 
@@ -34,7 +34,7 @@ test("alone it stops at once", async () => {
     await page.goto(`${server.url}/?session=${id}`);
     await page.locator("#session-state .state-word").waitFor();
     await page.locator("#stop-server-button").click();
-    await waitForText(page.locator("#finished-ui"), /server is stopped/i);
+    await waitForText(page.locator("#finished-ui"), /server has stopped/i);
     assert.equal(await server.ended(), 0);
   } finally {
     await server.remove();

@@ -12,9 +12,9 @@ test("the set-up misses the server, says so, and is up to date when it is back",
   deck.expectConsoleErrors(GONE);
   const page = await openSetup(deck);
   await deck.server.kill();
-  await waitForText(page.locator("#connection-status"), /does not answer/);
+  await waitForText(page.locator("#connection-status"), /not responding/);
   await page.locator("#start-button").click();
-  await waitForText(page.locator("#working-dir-problem"), /could not be started: The server does not answer/);
+  await waitForText(page.locator("#working-dir-problem"), /Could not start the session: The server did not respond/);
   await deck.server.startAgain();
   const id = await deck.server.session({ title: "After the restart" });
   await waitForText(page.locator(`.session-row[data-session="${id}"] .session-link`), "After the restart");
@@ -30,9 +30,9 @@ test("a session that cannot be read at first is shown as soon as it can", async 
   await context.route(new RegExp(`/api/copilot/session/${id}(/log.*)?$`), (route) => (busy ? route.fulfill({ status: 503, json: { error: "Busy", message: "The database is being repaired." } }) : route.continue()));
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/?session=${id}`);
-  await waitForText(page.locator('[data-banner="connection"] .banner-text'), /database is being repaired\. Trying again/);
+  await waitForText(page.locator('[data-banner="connection"] .banner-text'), /database is being repaired\. Retrying/);
   busy = false;
-  await page.getByRole("button", { name: "Try now" }).click();
+  await page.getByRole("button", { name: "Retry now" }).click();
   await waitForText(blocks(page, "Message"), /Hello from the demo/);
   await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
   await turn(page, "hello again");
@@ -50,7 +50,7 @@ test("earlier parts that cannot be loaded are said at the top, and tried again",
   const calls = watchCalls(page, /\/log$/);
   await shown(page);
   await page.locator("#session-part").evaluate((part) => part.scrollTo({ top: 0 }));
-  await waitForText(page.locator(".history-top"), /could not be loaded: The page cannot be read/);
+  await waitForText(page.locator(".history-top"), /Could not load earlier messages: The page cannot be read/);
   const asked = calls.all.length;
   await page.locator("#session-part").evaluate(async (part) => {
     for (const top of [30, 0, 60, 5]) {
@@ -60,8 +60,8 @@ test("earlier parts that cannot be loaded are said at the top, and tried again",
   });
   assert.equal(calls.all.length, asked, "scrolling about at the top does not ask again and again");
   broken = false;
-  await page.locator(".history-top").getByRole("button", { name: "Try again" }).click();
-  await waitForText(page.locator(".history-top"), /Beginning of the session|Loading/);
+  await page.locator(".history-top").getByRole("button", { name: "Retry" }).click();
+  await waitForText(page.locator(".history-top"), /Start of the session|Loading/);
   await waitFor(async () => (await blocks(page).count()) > 100, "the earlier parts");
 });
 

@@ -39,7 +39,7 @@ const figures = (usage, unknown = {}) => ({
 test("nothing used says so, with what comes next", async () => {
   const page = await openSetup(deck);
   await openUsage(page);
-  await waitForText(page.locator(".usage-result"), /Nothing was used in these days.*as soon as an agent reports/);
+  await waitForText(page.locator(".usage-result"), /No usage in this period.*when an agent reports/);
   await waitForText(page.locator(".usage-limit"), /Tokens today: not reported, limit 20,000/);
   await page.keyboard.press("Escape");
   assert.ok(await page.locator("#side-panel").isHidden());
@@ -60,7 +60,7 @@ test("figures stand in a table by day, model, agent and session, and lead to the
   assert.deepEqual(await cells(page, "thead"), [["Day", "In", "Out", "Premium", "Cost"]]);
   assert.deepEqual(await cells(page, "tbody"), [[today, "1.6k", "≥ 20", "≥ 0.5", dash]]);
   assert.deepEqual(await cells(page, "tfoot"), [["Total", "1.6k", "≥ 20", "≥ 0.5", dash]]);
-  await waitForText(page.locator(".usage-note"), /days of UTC.*not reported by any agent.*some reports lack/);
+  await waitForText(page.locator(".usage-note"), /Days are in UTC.*not reported by any agent.*some reports lack/);
   assert.match(await page.locator(".usage-table tbody td").nth(1).getAttribute("title"), /20 at least; 2 of 3 reports did not say/);
   await groupBy(page, "Model");
   await waitFor(async () => (await cells(page, "tbody")).length === 2, "two models");
@@ -112,7 +112,7 @@ test("the day's budget has a meter with words", async () => {
   const limit = (state) => page.locator(`.usage-limit[data-state="${state}"]`);
   await waitForText(limit("fine"), /Premium requests today: 3 of 10/);
   await waitForText(limit("near"), /Tokens today: 850 of 1,000.*Nearly used up/s);
-  await waitForText(limit("reached"), /Cost today: \$2\.50 of \$2\.00.*further prompts are refused/s);
+  await waitForText(limit("reached"), /Cost today: \$2\.50 of \$2\.00.*Prompts are refused/s);
 });
 
 test("what goes wrong is said, and can be tried again", async () => {
@@ -124,9 +124,9 @@ test("what goes wrong is said, and can be tried again", async () => {
   await page.goto(deck.server.url);
   await page.locator("#inbox-button:enabled").waitFor();
   await page.keyboard.press("Alt+m");
-  await waitForText(page.locator(".usage-result"), /could not be loaded: The disk is gone\./);
+  await waitForText(page.locator(".usage-result"), /Could not load usage: The disk is gone\./);
   broken = false;
-  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("button", { name: "Retry" }).click();
   await page.locator(".usage-table").waitFor();
 });
 
@@ -174,6 +174,6 @@ for (const colorScheme of ["light", "dark"]) {
     assert.deepEqual(serious.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]), []);
     const body = await page.locator(".side-panel-body").evaluate((element) => ({ scroll: element.scrollWidth, width: element.clientWidth }));
     assert.ok(body.scroll <= body.width, JSON.stringify(body));
-    await waitForText(page.locator(".usage-note"), /more rows than are shown/);
+    await waitForText(page.locator(".usage-note"), /Not all rows are shown/);
   });
 }

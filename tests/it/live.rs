@@ -53,7 +53,7 @@ async fn the_older_paths_are_the_same_routes() {
 }
 
 #[tokio::test]
-async fn a_waiting_call_times_out_and_meanwhile_a_second_one_is_refused_at_once() {
+async fn a_waiting_call_times_out_and_meanwhile_a_second_one_is_refused() {
     let server = Server::start().await;
     let session = server.session().await;
     let waiting = session.get("/live");

@@ -15,6 +15,7 @@ mod fake_runtime;
 mod falling_behind;
 mod folders;
 mod fuzz_corpus;
+mod hang_up;
 mod headless;
 mod kill;
 mod live;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::http::app::App;
-use crate::http::body::{PathPart, QueryPart};
+use crate::http::body::{NoBody, PathPart, QueryPart};
 use crate::http::error::{ApiResult, sentence};
 use crate::session::AdoptError;
 
@@ -59,6 +59,7 @@ pub(in crate::http) async fn agent_sessions(
 pub(in crate::http) async fn adopt(
     State(app): State<App>,
     PathPart((runtime, id)): PathPart<(String, String)>,
+    NoBody: NoBody,
 ) -> ApiResult<Response> {
     let session = app.sessions().adopt(&runtime, &id).await?;
     Ok((StatusCode::CREATED, Json(json!({ "sessionId": session.id() }))).into_response())

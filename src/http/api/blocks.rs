@@ -4,7 +4,6 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response as HttpResponse};
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::session;
 use crate::http::app::App;
@@ -65,7 +64,7 @@ fn extent(all: Option<&str>) -> ApiResult<Extent> {
     match all {
         None | Some("0" | "false") => Ok(Extent::Beginning),
         Some("1" | "true") => Ok(Extent::All),
-        Some(_) => Err(ApiError::bad_request("InvalidQuery", "The query will not do: all is 1, or left out.")),
+        Some(_) => Err(ApiError::bad_request("InvalidQuery", "Invalid query: all must be 1 or left out.")),
     }
 }
 
@@ -75,7 +74,7 @@ pub(super) async fn rendered<T: Send + 'static>(app: &App, work: impl FnOnce() -
         ApiError::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "RenderingFailed",
-            "This could not be turned into HTML; GET …/log has it as it was written.",
+            "Could not render this as HTML; GET …/log returns the raw text.",
         )
     };
     let place = app.rendering().clone().acquire_owned().await.map_err(|_| failed())?;
@@ -148,10 +147,7 @@ async fn found(store: &Store, session: SessionId, seq: Seq, json: &str) -> ApiRe
             Some(Found::Prose(complete_content))
         }
         Callback::UserPrompt { text, .. } | Callback::GeneratedUserPrompt { prompt: text } => Some(Found::Prompt(text)),
-        Callback::QuestionAsked { question, .. } => {
-            let whole: Value = serde_json::from_str(json).unwrap_or_default();
-            Some(Found::Question { question, detail: whole["detail"].as_str().map(str::to_owned) })
-        }
+        Callback::QuestionAsked { question, detail, .. } => Some(Found::Question { question, detail }),
         Callback::PermissionRequested { kind, detail, .. } => {
             let working_directory = working_directory(store, session).await?;
             Some(Found::Permission { kind, detail, working_directory })
@@ -165,11 +161,11 @@ async fn found(store: &Store, session: SessionId, seq: Seq, json: &str) -> ApiRe
                 }
                 _ => ("tool".to_owned(), String::new()),
             };
+            let images = result.as_ref().map(|result| images(session, &result.images)).unwrap_or_default();
             let output = match result {
                 Some(result) => Some(whole_output(store, session, result).await?),
                 None => None,
             };
-            let images = images(session, json);
             let working_directory = working_directory(store, session).await?;
             Some(Found::Tool(Box::new(FoundTool { name, arguments, output, images, error, working_directory })))
         }
@@ -212,19 +208,11 @@ fn blob_address(session: SessionId, hash: &str) -> String {
     format!("/api/copilot/session/{session}/blob/{hash}")
 }
 
-#[derive(Deserialize)]
-struct ImageReference {
-    blob: String,
-    mime: String,
-}
-
-/// Images that a tool gave back, as far as they are blobs of this session.
-fn images(session: SessionId, json: &str) -> Vec<ToolImage> {
-    let mut whole: Value = serde_json::from_str(json).unwrap_or_default();
-    let listed: Vec<ImageReference> = serde_json::from_value(whole["result"]["images"].take()).unwrap_or_default();
+/// Images that a tool returned, as far as they are blobs of this session.
+fn images(session: SessionId, listed: &[crate::model::ToolImage]) -> Vec<ToolImage> {
     let is_hash = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     listed
-        .into_iter()
+        .iter()
         .filter(|image| image.mime.starts_with("image/") && is_hash(&image.blob))
         .map(|image| ToolImage { address: blob_address(session, &image.blob) })
         .collect()

@@ -15,14 +15,10 @@ use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult, sentence, working_directory_error};
 use crate::render::{file_note, new_file, unified_diff};
-use crate::session::{WorkingDirectoryError, check_working_directory};
+use crate::session::{WorkingDirectoryError, resolve_working_directory};
 
 /// The files that changed. What keeps us from saying so is said in words: a page shows them where the files would be.
-pub(in crate::http) async fn changes(
-    State(app): State<App>,
-    PathPart(id): PathPart<String>,
-    QueryPart(NoQuery {}): QueryPart<NoQuery>,
-) -> ApiResult<Json<Value>> {
+pub(in crate::http) async fn changes(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Json<Value>> {
     let nothing = |message: String| {
         Json(json!({ "repository": null, "branch": null, "files": [], "truncated": false, "message": message }))
     };
@@ -60,10 +56,6 @@ pub(in crate::http) async fn changes(
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(in crate::http) struct NoQuery {}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::http) struct FileQuery {
     path: String,
 }
@@ -94,18 +86,15 @@ async fn folder(app: &App, id: &str) -> ApiResult<Result<PathBuf, String>> {
     let summary = app.sessions().store().session(session_id(id)?).await?;
     let summary = summary.ok_or_else(ApiError::session_not_found)?;
     let Some(folder) = summary.profile.working_directory else {
-        return Ok(Err("This session has no folder to work in, so nothing can change in it.".to_owned()));
+        return Ok(Err("This session has no working directory.".to_owned()));
     };
     // The roots may be other ones than when the session was made.
-    match check_working_directory(&folder, &app.sessions().settings().roots).await {
+    match resolve_working_directory(&folder, &app.sessions().settings().roots).await {
         Err(error @ WorkingDirectoryError::NotAllowed(_)) => {
             Err(ApiError::new(StatusCode::FORBIDDEN, working_directory_error(&error), sentence(&error)))
         }
         Err(error) => Ok(Err(sentence(&error))),
-        Ok(_) => match tokio::fs::canonicalize(&folder).await {
-            Ok(folder) => Ok(Ok(folder)),
-            Err(error) => Ok(Err(format!("The folder {} cannot be reached: {error}.", folder.display()))),
-        },
+        Ok(resolved) => Ok(Ok(resolved.unwrap_or(folder))),
     }
 }
 

@@ -94,9 +94,7 @@ pub(super) fn permission_policy(value: &Value) -> ApiResult<PermissionPolicy> {
         }
         Value::Object(entries) => {
             if let Some(unknown) = entries.keys().find(|key| !matches!(key.as_str(), "mode" | "rules")) {
-                return Err(invalid(format!(
-                    "permissionMode has the unknown field {unknown:?}; it has mode and rules."
-                )));
+                return Err(invalid(format!("Unknown field {unknown:?} in permissionMode; use mode and rules.")));
             }
             let field = |name: &str| entries.get(name).cloned();
             let mode: Option<PermissionMode> =
@@ -105,7 +103,7 @@ pub(super) fn permission_policy(value: &Value) -> ApiResult<PermissionPolicy> {
                 field("rules").map(serde_json::from_value).transpose().map_err(|error| invalid(error.to_string()))?;
             Ok(PermissionPolicy { mode: mode.unwrap_or_default(), rules: rules.unwrap_or_default() })
         }
-        _ => Err(invalid("permissionMode is ask, allow-all, deny, or an object with mode and rules.".to_owned())),
+        _ => Err(invalid("permissionMode must be ask, allow-all, deny, or an object with mode and rules.".to_owned())),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::folder::list;
 use crate::http::app::App;
 use crate::http::body::QueryPart;
 use crate::http::error::{ApiError, ApiResult, sentence, working_directory_error};
-use crate::session::{WorkingDirectoryError, check_working_directory};
+use crate::session::{WorkingDirectoryError, check_working_directory, resolve_working_directory};
 
 /// Folders of earlier sessions that are offered.
 const MOST_RECENT: usize = 20;
@@ -61,7 +61,7 @@ fn shown(path: &Path) -> String {
 }
 
 fn unreadable(path: &Path) -> ApiError {
-    let message = format!("The folder {} could not be read; try again.", path.display());
+    let message = format!("Could not read the folder {}; try again.", path.display());
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
 }
 
@@ -78,10 +78,8 @@ async fn allowed_folder(app: &App, text: &str) -> ApiResult<PathBuf> {
     if text.is_empty() {
         return Err(refused(&WorkingDirectoryError::NotAbsolute(text.to_owned())));
     }
-    let not_exists = || WorkingDirectoryError::NotExists(text.to_owned());
-    let checked = check_working_directory(text, &app.sessions().settings().roots).await;
-    let path = checked.map_err(|error| refused(&error))?;
-    tokio::fs::canonicalize(path.unwrap_or_default()).await.map_err(|_| refused(&not_exists()))
+    let resolved = resolve_working_directory(text, &app.sessions().settings().roots).await;
+    Ok(resolved.map_err(|error| refused(&error))?.unwrap_or_default())
 }
 
 /// Where choosing begins: the repository that the server was started in, or the first root.

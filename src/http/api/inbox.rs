@@ -9,7 +9,7 @@ use crate::http::app::App;
 use crate::http::pieces::Pieces;
 use crate::http::sse::{self, Chunks};
 
-/// Begins with the latest word on every open session, then goes on with changes. A reader that was away gets the
+/// First the latest state of every open session, then changes. A reader that was away gets the
 /// latest word again, so it needs no number to resume from.
 pub(in crate::http) async fn inbox(State(app): State<App>) -> Response {
     let version = app.sessions().bulletin().watch();

@@ -32,7 +32,7 @@ pub(super) use prompt::{interrupt, prompt};
 pub(super) use requests::{answer_permission, answer_question};
 pub use runtimes::runtimes_json;
 pub(super) use runtimes::{cancel_login, log_in, login_progress, runtimes};
-pub(super) use server::{health, login_code};
+pub(super) use server::{health, login_code, ticket};
 pub(super) use sessions::{
     create_session, delete_session, list_sessions, reopen, retry, session_details, update_session,
 };

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::session;
 use crate::http::app::App;
-use crate::http::body::{JsonBody, PathPart, idempotency_key};
+use crate::http::body::{JsonBody, NoBody, PathPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
 use crate::model::Attachment;
 use crate::session::{NewPrompt, PromptMode};
@@ -46,7 +46,7 @@ pub(in crate::http) async fn prompt(
     {
         return Err(ApiError::bad_request(
             "InvalidAttachment",
-            format!("The data of the attachment {:?} is not base64.", attachment.name),
+            format!("Invalid attachment {:?}: its data is not valid base64.", attachment.name),
         ));
     }
     let session = session(&app, &id).await?;
@@ -67,7 +67,11 @@ pub(in crate::http) async fn prompt(
     Ok(Json(json!(outcome)))
 }
 
-pub(in crate::http) async fn interrupt(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Response> {
+pub(in crate::http) async fn interrupt(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+    NoBody: NoBody,
+) -> ApiResult<Response> {
     let interrupted = session(&app, &id).await?.interrupt().await?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "interrupted": interrupted }))).into_response())
 }

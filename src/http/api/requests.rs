@@ -53,7 +53,7 @@ pub(in crate::http) async fn answer_question(
         _ => {
             return Err(ApiError::bad_request(
                 "InvalidJson",
-                "An answer is one of {\"answer\": text}, {\"content\": {…}} for a form, {\"decline\": true}.",
+                "Invalid request body: send one of {\"answer\": text}, {\"content\": {…}} for a form, or {\"decline\": true}.",
             ));
         }
     };

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::agent::{LoginRequest, Runtime, Runtimes};
 use crate::http::app::App;
-use crate::http::body::{JsonBody, PathPart};
+use crate::http::body::{JsonBody, NoBody, PathPart};
 use crate::http::error::{ApiError, ApiResult, sentence};
 
 pub(in crate::http) async fn runtimes(State(app): State<App>) -> Json<Value> {
@@ -43,7 +43,7 @@ fn named(app: &App, name: &str) -> ApiResult<Arc<dyn Runtime>> {
 }
 
 fn no_login(name: &str) -> ApiError {
-    let message = format!("The runtime {name} has no login that could be done from here.");
+    let message = format!("The runtime {name} does not support logging in through Flightdeck.");
     ApiError::new(StatusCode::CONFLICT, "LoginNotSupported", message)
 }
 
@@ -79,6 +79,7 @@ pub(in crate::http) async fn login_progress(
 pub(in crate::http) async fn cancel_login(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
+    NoBody: NoBody,
 ) -> ApiResult<StatusCode> {
     let runtime = named(&app, &name)?;
     runtime.login().ok_or_else(|| no_login(&name))?.cancel().await;

@@ -3,11 +3,15 @@
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::http::Uri;
 use axum::{Extension, Json};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::http::app::App;
 use crate::http::auth::Caller;
+use crate::http::body::{JsonBody, NoBody};
+use crate::http::error::{ApiError, ApiResult};
 use crate::store::StoreHealth;
 
 /// How long a code from `flightdeck open` is good.
@@ -43,6 +47,30 @@ pub(in crate::http) async fn health(State(app): State<App>, caller: Option<Exten
 }
 
 /// A one-time code for a login link; whoever asks is logged in already.
-pub(in crate::http) async fn login_code(State(app): State<App>) -> Json<Value> {
+pub(in crate::http) async fn login_code(State(app): State<App>, NoBody: NoBody) -> Json<Value> {
     Json(json!({ "code": app.auth().new_code(Some(CODE_LIFE)) }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::http) struct TicketBody {
+    path: String,
+}
+
+/// An address that opens once without a header, for a download.
+pub(in crate::http) async fn ticket(
+    State(app): State<App>,
+    JsonBody(TicketBody { path }): JsonBody<TicketBody>,
+) -> ApiResult<Json<Value>> {
+    // Normalised as the address of a request is, because the ticket is compared with that.
+    let address = path.parse::<Uri>().ok().filter(|uri| uri.authority().is_none() && uri.path().starts_with("/api/"));
+    let Some(address) = address.as_ref().and_then(Uri::path_and_query) else {
+        return Err(ApiError::bad_request(
+            "InvalidPath",
+            "A ticket needs the path of an API route on this server, such as /api/copilot/session/session-1/log.",
+        ));
+    };
+    let ticket = app.auth().new_ticket(address.as_str());
+    let separator = if address.query().is_some() { '&' } else { '?' };
+    Ok(Json(json!({ "address": format!("{address}{separator}ticket={ticket}") })))
 }

@@ -11,7 +11,7 @@ use super::details::{details, permission_policy, summary};
 use super::{session, session_id};
 use crate::http::app::App;
 use crate::http::auth::Caller;
-use crate::http::body::{JsonBody, PathPart, QueryPart, idempotency_key};
+use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
 use crate::model::{SessionBudget, SessionOptions, SessionState};
 use crate::session::{NewSession, SessionUpdate};
@@ -64,7 +64,7 @@ pub(in crate::http) async fn create_session(
 fn checked_budget(budget: SessionBudget) -> ApiResult<SessionBudget> {
     match budget.problem() {
         None => Ok(budget),
-        Some(problem) => Err(ApiError::bad_request("InvalidBudget", format!("The budget will not do: {problem}."))),
+        Some(problem) => Err(ApiError::bad_request("InvalidBudget", format!("Invalid budget: {problem}."))),
     }
 }
 
@@ -87,7 +87,10 @@ pub(in crate::http) async fn list_sessions(
     let after = match query.after.as_deref() {
         None | Some("") => None,
         Some(text) => Some(text.parse().map_err(|_| {
-            ApiError::bad_request("InvalidCursor", "after takes the `next` of an earlier page, a session's id.")
+            ApiError::bad_request(
+                "InvalidCursor",
+                "Invalid cursor: after must be the `next` of an earlier page, such as session-12.",
+            )
         })?),
     };
     let limit = query.limit.unwrap_or(DEFAULT_PAGE).clamp(1, LARGEST_PAGE);
@@ -145,20 +148,29 @@ pub(in crate::http) async fn update_session(
 pub(in crate::http) async fn delete_session(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
+    NoBody: NoBody,
 ) -> ApiResult<StatusCode> {
     app.sessions().delete(session_id(&id)?).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Tries again what came to nothing: a missing login, an agent that was given up.
-pub(in crate::http) async fn retry(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Response> {
+/// Retries a session that failed, needs a login or is recovering.
+pub(in crate::http) async fn retry(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+    NoBody: NoBody,
+) -> ApiResult<Response> {
     let session = session(&app, &id).await?;
     session.try_again().await?;
     let details = details(&app, session.id()).await?;
     Ok((StatusCode::ACCEPTED, Json(details)).into_response())
 }
 
-pub(in crate::http) async fn reopen(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Json<Value>> {
+pub(in crate::http) async fn reopen(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+    NoBody: NoBody,
+) -> ApiResult<Json<Value>> {
     let session = session(&app, &id).await?;
     session.reopen().await?;
     Ok(Json(details(&app, session.id()).await?))

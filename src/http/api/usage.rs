@@ -42,19 +42,19 @@ impl UsageQuery {
     pub fn resolve(&self, today: Day) -> Result<UsageQuestion, String> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let day = |name: &str, text: Option<String>| {
-            text.map(|text| text.parse::<Day>()).transpose().map_err(|error| format!("{name} will not do: {error}"))
+            text.map(|text| text.parse::<Day>()).transpose().map_err(|error| format!("invalid {name}: {error}"))
         };
         let to = day("to", given(&self.to))?.unwrap_or(today);
         let from = day("from", given(&self.from))?.unwrap_or_else(|| to.earlier(USUAL_DAYS - 1));
         if from > to {
-            return Err(format!("from is {from}, which is after to, {to}; swap them, or leave one out"));
+            return Err(format!("from ({from}) is after to ({to})"));
         }
         let by = match given(&self.by).as_deref() {
             None | Some("day") => UsageGrouping::Day,
             Some("model") => UsageGrouping::Model,
             Some("runtime") => UsageGrouping::Runtime,
             Some("session") => UsageGrouping::Session,
-            Some(other) => return Err(format!("by is {other:?}; it may be day, model, runtime or session")),
+            Some(other) => return Err(format!("unknown value {other:?} for by; use day, model, runtime or session")),
         };
         Ok(UsageQuestion { from, to, by })
     }
@@ -66,7 +66,7 @@ pub(in crate::http) async fn usage(
 ) -> ApiResult<Json<Value>> {
     let question = query
         .resolve(Day::of(now()))
-        .map_err(|problem| ApiError::bad_request("InvalidQuery", format!("The query will not do: {problem}.")))?;
+        .map_err(|problem| ApiError::bad_request("InvalidQuery", format!("Invalid query: {problem}.")))?;
     let sessions = app.sessions();
     Ok(Json(usage_json(sessions.store(), &sessions.settings().budget, question).await?))
 }

@@ -17,7 +17,7 @@ impl Attempts {
         Self { limit, window: Mutex::new((Instant::now(), 0)) }
     }
 
-    /// Counts a wrong secret. Gives whether there have been too many.
+    /// Counts a wrong secret. Returns whether there have been too many.
     pub fn one_more(&self) -> bool {
         let mut window = self.window.lock();
         if window.0.elapsed() >= WINDOW {

@@ -1,13 +1,18 @@
 //! Who gets in: the token of the data folder, and browsers that logged in with a one-time code or that token.
+//!
+//! A browser's login has two halves. The cookie is sent to every port of the host, so other programs on this machine
+//! see it: it opens pages and nothing else. The secret is in the page's storage, which belongs to one port, and goes
+//! with every request for data in a header.
 
 mod attempts;
 mod caller;
 mod codes;
 mod cookie;
 mod secret;
+mod tickets;
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::http::{HeaderMap, header};
 use parking_lot::Mutex;
@@ -16,12 +21,16 @@ use attempts::Attempts;
 pub use caller::Caller;
 use codes::LoginCodes;
 pub(super) use cookie::cookie_header;
-use secret::{digest, random_secret};
+use secret::{digest, is_same, random_secret};
+use tickets::Tickets;
 
 use crate::config::AuthMode;
 use crate::model::{Timestamp, hex};
 use crate::session::now;
-use crate::store::{DataFolder, FolderError, Store, StoreError};
+use crate::store::{DataFolder, FolderError, Store, StoreError, StoredLogin};
+
+/// The header in which a page sends the secret of its login.
+pub(super) const SECRET_HEADER: &str = "flightdeck-secret";
 
 /// How long a browser stays logged in.
 const LOGIN_LIFE: Duration = Duration::from_hours(24 * 30);
@@ -61,11 +70,27 @@ pub struct Auth {
     mode: AuthMode,
     token: [u8; 32],
     codes: LoginCodes,
-    logins: Mutex<HashMap<String, Timestamp>>,
+    tickets: Tickets,
+    /// By the hash of the cookie.
+    logins: Mutex<HashMap<String, Login>>,
     attempts: Attempts,
     cookie_name: String,
     secure_cookie: bool,
     store: Store,
+}
+
+struct Login {
+    /// The hash of the secret, in hexadecimal digits.
+    secret: String,
+    expires_at: Timestamp,
+}
+
+/// What a browser gets when it logs in.
+pub(super) struct NewLogin {
+    /// The value of the `Set-Cookie` header.
+    pub cookie: String,
+    /// What the page keeps and sends with every request for data.
+    pub secret: String,
 }
 
 /// What [`Auth`] needs to know.
@@ -92,12 +117,17 @@ pub(super) enum Refusal {
 impl Auth {
     /// Lets in whoever has `token`, and the browsers that logged in earlier.
     pub async fn new(token: &ServerToken, settings: AuthSettings, store: Store) -> Result<Self, StoreError> {
-        let logins = store.logins(now()).await?.into_iter().collect();
+        let logins = store
+            .logins(now())
+            .await?
+            .into_iter()
+            .map(|login| (login.cookie_hash, Login { secret: login.secret_hash, expires_at: login.expires_at }));
         Ok(Self {
             mode: settings.mode,
             token: digest(token.as_str()),
             codes: LoginCodes::default(),
-            logins: Mutex::new(logins),
+            tickets: Tickets::default(),
+            logins: Mutex::new(logins.collect()),
             attempts: Attempts::new(settings.failures_per_minute),
             cookie_name: format!("flightdeck_{}", settings.port),
             secure_cookie: settings.behind_proxy,
@@ -115,17 +145,17 @@ impl Auth {
         self.codes.issue(good_for)
     }
 
-    /// Who a request comes from.
+    /// Who a request for data comes from.
     pub(super) fn identify(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
         if let Some(shown) = bearer(headers) {
-            if digest(shown) == self.token {
+            if is_same(&digest(shown), &self.token) {
                 return Ok(Caller::Program);
             }
             if !self.is_open() {
                 return Err(self.refuse());
             }
         }
-        if self.has_login(headers) {
+        if self.has_secret(headers) {
             return Ok(Caller::Page);
         }
         if self.is_open() {
@@ -136,36 +166,59 @@ impl Auth {
         Err(Refusal::Unknown)
     }
 
-    fn has_login(&self, headers: &HeaderMap) -> bool {
-        let Some(shown) = cookie::find(headers, &self.cookie_name) else { return false };
-        let hash = hex(&digest(shown));
-        self.logins.lock().get(&hash).is_some_and(|expires_at| *expires_at > now())
+    /// Whether the request has the cookie of a login. That opens pages, never data.
+    pub(super) fn may_see_pages(&self, headers: &HeaderMap) -> bool {
+        self.with_login(headers, |_| true)
     }
 
-    /// Logs a browser in with a one-time code. Gives the cookie to set.
-    pub(super) async fn log_in_with_code(&self, code: &str) -> Result<String, LogInError> {
+    /// Whether the request has a cookie and the secret that belongs to it.
+    fn has_secret(&self, headers: &HeaderMap) -> bool {
+        let Some(shown) = headers.get(SECRET_HEADER).and_then(|value| value.to_str().ok()) else { return false };
+        let hash = hex(&digest(shown));
+        self.with_login(headers, |login| is_same(hash.as_bytes(), login.secret.as_bytes()))
+    }
+
+    fn with_login(&self, headers: &HeaderMap, check: impl FnOnce(&Login) -> bool) -> bool {
+        let Some(shown) = cookie::find(headers, &self.cookie_name) else { return false };
+        let hash = hex(&digest(shown));
+        self.logins.lock().get(&hash).is_some_and(|login| login.expires_at > now() && check(login))
+    }
+
+    /// A ticket that opens this path and query once, within a minute.
+    pub(super) fn new_ticket(&self, address: &str) -> String {
+        self.tickets.issue(address, Instant::now())
+    }
+
+    /// Lets in whoever has an unused ticket for this path and query.
+    pub(super) fn redeem_ticket(&self, ticket: &str, address: &str) -> Result<Caller, Refusal> {
+        if self.tickets.redeem(ticket, address, Instant::now()) { Ok(Caller::Page) } else { Err(self.refuse()) }
+    }
+
+    /// Logs a browser in with a one-time code.
+    pub(super) async fn log_in_with_code(&self, code: &str) -> Result<NewLogin, LogInError> {
         if !self.codes.redeem(code) {
             return Err(LogInError::Refused(self.refuse()));
         }
         self.log_in().await
     }
 
-    /// Logs a browser in with the token itself. Gives the cookie to set.
-    pub(super) async fn log_in_with_token(&self, token: &str) -> Result<String, LogInError> {
-        if digest(token) != self.token {
+    /// Logs a browser in with the token itself.
+    pub(super) async fn log_in_with_token(&self, token: &str) -> Result<NewLogin, LogInError> {
+        if !is_same(&digest(token), &self.token) {
             return Err(LogInError::Refused(self.refuse()));
         }
         self.log_in().await
     }
 
-    async fn log_in(&self) -> Result<String, LogInError> {
-        let held = random_secret("fdc_");
-        let hash = hex(&digest(&held));
+    async fn log_in(&self) -> Result<NewLogin, LogInError> {
+        let (held, secret) = (random_secret("fdc_"), random_secret("fds_"));
+        let (cookie_hash, secret_hash) = (hex(&digest(&held)), hex(&digest(&secret)));
         let life = i64::try_from(LOGIN_LIFE.as_millis()).unwrap_or(i64::MAX);
         let expires_at = Timestamp::from_millis(now().as_millis().saturating_add(life));
-        self.store.add_login(hash.clone(), now(), expires_at).await.map_err(LogInError::Store)?;
-        self.logins.lock().insert(hash, expires_at);
-        Ok(cookie::set(&self.cookie_name, &held, LOGIN_LIFE, self.secure_cookie))
+        let login = StoredLogin { cookie_hash: cookie_hash.clone(), secret_hash: secret_hash.clone(), expires_at };
+        self.store.add_login(login, now()).await.map_err(LogInError::Store)?;
+        self.logins.lock().insert(cookie_hash, Login { secret: secret_hash, expires_at });
+        Ok(NewLogin { cookie: cookie::set(&self.cookie_name, &held, LOGIN_LIFE, self.secure_cookie), secret })
     }
 
     /// Counts a wrong secret.

@@ -19,3 +19,9 @@ pub(super) fn is_token(text: &str) -> bool {
 pub(super) fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }
+
+/// Whether two digests are the same, in a time that does not depend on where they differ.
+pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
+    one.len() == other.len()
+        && one.iter().zip(other).fold(0, |difference, (left, right)| difference | (left ^ right)) == 0
+}

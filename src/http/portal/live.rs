@@ -32,8 +32,8 @@ pub(in crate::http) async fn live(State(app): State<App>, PathPart(id): PathPart
     }
 }
 
+/// Other parameters are ignored, as on all routes of the portal.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::http) struct LiveQuery {
     after: Option<Seq>,
 }

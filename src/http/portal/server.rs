@@ -25,7 +25,7 @@ pub(in crate::http) async fn token() -> Json<Value> {
 
 /// Answers, then ends the server. Whoever holds the token is its admin.
 pub(in crate::http) async fn stop(State(app): State<App>) -> Response {
-    tracing::info!("stop was asked for over HTTP");
+    tracing::info!("stopping: requested over HTTP");
     app.stop().cancel();
     let mut response = Json(json!({})).into_response();
     response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

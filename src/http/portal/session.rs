@@ -23,6 +23,7 @@ pub(in crate::http) async fn start(
     headers: HeaderMap,
     TextBody(working_directory): TextBody,
 ) -> ApiResult<Response> {
+    let working_directory = working_directory.trim().to_owned();
     let new = NewSession {
         model: Some(model),
         working_directory,

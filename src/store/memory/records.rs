@@ -13,8 +13,8 @@ use crate::model::{
 };
 use crate::store::{
     Answer, Blob, Blobs, ClosedRequest, Creation, KnownPrompt, NewSessionRecord, OutcomeSeq, PromptRecords,
-    QueuedPrompt, ReaderPosition, ReaderRecords, SessionFilter, SessionRecords, StoredOutcome, StoredSession,
-    UsageGrouping, UsageKey, UsageRecords, UsageReport, UsageRow,
+    QueuedPrompt, ReaderPosition, ReaderRecords, SessionFilter, SessionRecords, StoredLogin, StoredOutcome,
+    StoredSession, UsageGrouping, UsageKey, UsageRecords, UsageReport, UsageRow,
 };
 
 impl SessionRecords for Memory {
@@ -268,18 +268,15 @@ impl ReaderRecords for Memory {
         })
     }
 
-    fn add_login(&self, hash: String, now: Timestamp, expires_at: Timestamp) -> Answer<'_, ()> {
+    fn add_login(&self, login: StoredLogin, now: Timestamp) -> Answer<'_, ()> {
         self.write(|state| {
-            state.logins.retain(|_, expires| expires.as_millis() > now.as_millis());
-            state.logins.insert(hash, expires_at);
+            state.logins.retain(|_, known| known.expires_at > now);
+            state.logins.insert(login.cookie_hash.clone(), login);
         })
     }
 
-    fn logins(&self, now: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>> {
-        self.read(|state| {
-            let alive = state.logins.iter().filter(|(_, expires)| expires.as_millis() > now.as_millis());
-            alive.map(|(hash, expires)| (hash.clone(), *expires)).collect()
-        })
+    fn logins(&self, now: Timestamp) -> Answer<'_, Vec<StoredLogin>> {
+        self.read(|state| state.logins.values().filter(|login| login.expires_at > now).cloned().collect())
     }
 }
 

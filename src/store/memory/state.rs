@@ -10,7 +10,7 @@ use crate::model::{
 };
 use crate::store::{
     AcceptedPrompt, Append, Change, ClosedRequest, CreationKey, EventPage, OpenTurn, OutcomeSeq, ReaderPosition,
-    SearchText, StoreError, StoredEvent, UsageReport,
+    SearchText, StoreError, StoredEvent, StoredLogin, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -24,7 +24,7 @@ pub(super) struct State {
     pub requests: BTreeMap<(SessionId, Seq), RequestRow>,
     pub readers: BTreeMap<(SessionId, String), ReaderPosition>,
     pub blob_uses: BTreeMap<(SessionId, String), String>,
-    pub logins: BTreeMap<String, Timestamp>,
+    pub logins: BTreeMap<String, StoredLogin>,
     pub usage: Vec<(SessionId, UsageReport)>,
     logs: BTreeMap<StreamId, BTreeMap<Seq, EventEntry>>,
     numbers: BTreeMap<Counter, Numbers>,

@@ -4,7 +4,7 @@ use rusqlite::params;
 
 use super::{Sqlite, logins};
 use crate::model::{SessionId, Timestamp};
-use crate::store::{Answer, ReaderPosition, ReaderRecords};
+use crate::store::{Answer, ReaderPosition, ReaderRecords, StoredLogin};
 
 impl ReaderRecords for Sqlite {
     fn reader_positions(&self, session: SessionId) -> Answer<'_, Vec<ReaderPosition>> {
@@ -50,11 +50,11 @@ impl ReaderRecords for Sqlite {
         })
     }
 
-    fn add_login(&self, hash: String, now: Timestamp, expires_at: Timestamp) -> Answer<'_, ()> {
-        self.write(move |connection| logins::add(connection, &hash, now, expires_at))
+    fn add_login(&self, login: StoredLogin, now: Timestamp) -> Answer<'_, ()> {
+        self.write(move |connection| logins::add(connection, &login, now))
     }
 
-    fn logins(&self, now: Timestamp) -> Answer<'_, Vec<(String, Timestamp)>> {
+    fn logins(&self, now: Timestamp) -> Answer<'_, Vec<StoredLogin>> {
         self.read(move |connection| logins::all(connection, now))
     }
 }

@@ -225,6 +225,13 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         DROP TABLE tool_start;
         ",
         ),
+        M::up(
+            "
+        -- A login is a cookie and a secret now. Those that have a cookie alone must log in again.
+        DELETE FROM login;
+        ALTER TABLE login ADD COLUMN secret TEXT NOT NULL DEFAULT '';
+        ",
+        ),
     ])
 });
 

@@ -2,7 +2,7 @@
 
 use super::{Ending, Medium, changes, new_session};
 use crate::model::{Day, SessionId, Timestamp, Usage};
-use crate::store::{Blob, Change, ReaderPosition, UsageGrouping, UsageKey, UsageReport};
+use crate::store::{Blob, Change, ReaderPosition, StoredLogin, UsageGrouping, UsageKey, UsageReport};
 
 pub(super) async fn readers_are_saved_and_expire(medium: &Medium) {
     let store = medium.open();
@@ -42,12 +42,17 @@ pub(super) async fn readers_are_saved_and_expire(medium: &Medium) {
 pub(super) async fn logins_expire(medium: &Medium) {
     let store = medium.open();
     let at = Timestamp::from_millis;
-    store.add_login("old".to_owned(), at(0), at(10)).await.expect("added");
-    store.add_login("new".to_owned(), at(5), at(20)).await.expect("added");
+    let login = |name: &str, expires_at| StoredLogin {
+        cookie_hash: name.to_owned(),
+        secret_hash: format!("secret of {name}"),
+        expires_at: at(expires_at),
+    };
+    store.add_login(login("old", 10), at(0)).await.expect("added");
+    store.add_login(login("new", 20), at(5)).await.expect("added");
     let mut both = store.logins(at(5)).await.expect("read");
-    both.sort_by_key(|(hash, _)| hash.clone());
-    assert_eq!(both, [("new".to_owned(), at(20)), ("old".to_owned(), at(10))]);
-    assert_eq!(store.logins(at(10)).await.expect("read"), [("new".to_owned(), at(20))]);
+    both.sort_by_key(|login| login.cookie_hash.clone());
+    assert_eq!(both, [login("new", 20), login("old", 10)]);
+    assert_eq!(store.logins(at(10)).await.expect("read"), [login("new", 20)]);
     store.close().await;
 }
 

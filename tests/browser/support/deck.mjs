@@ -113,12 +113,13 @@ export class Deck {
     await this.server?.remove();
   }
 
-  /** The login link works once, so its cookie is kept for every context. */
+  /** The login link works once, so its cookie and its secret are kept for every context. */
   async #loggedIn() {
     if (!this.#login) {
       const context = await this.#browser.newContext();
       const page = await context.newPage();
       await page.goto(this.server.loginUrl);
+      await page.waitForURL((url) => url.pathname !== "/login");
       this.#login = await context.storageState();
       await context.close();
     }

@@ -1,4 +1,4 @@
-//! Working directories, models and runtimes that will not do.
+//! Working directories, models and runtimes that are refused.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ async fn folders_that_are_relative_missing_or_files_are_refused_by_name() {
     std::os::unix::fs::symlink(work.join("nowhere"), work.join("dangling")).expect("linked");
     std::os::unix::fs::symlink("circle", work.join("circle")).expect("linked");
     let below = |name: &str| work.join(name).to_str().expect("UTF-8").to_owned();
-    for relative in [".", "..", "work", "./work", "~", "~/work", "C:\\Code", " /", "file:///", "\0"] {
+    for relative in [".", "..", "work", "./work", "~", "~/work", "C:\\Code", "file:///", "\0"] {
         check_start(&server, "demo", relative, 400, "WorkingDirectoryNotAbsolutePath").await;
     }
     let long = format!("/{}", "a".repeat(5_000));
@@ -88,4 +88,18 @@ async fn a_projects_file_that_cannot_be_read_is_named_and_no_session_is_made() {
         assert!(message.contains(word) && message.contains(".flightdeck.toml"), "{message}");
     }
     check_healthy_with_sessions(&server, 0).await;
+}
+
+#[tokio::test]
+async fn whitespace_around_the_portals_working_directory_is_ignored() {
+    let server = Server::start().await;
+    let work = server.work().display().to_string();
+    for body in [format!(" {work} "), format!("\t{work}\r\n\n"), format!("{work} \n")] {
+        let reply = server.http().post("/api/copilot/session/start/demo", body.clone()).await.json();
+        let id = reply["sessionId"].as_str().unwrap_or_else(|| panic!("{body:?}: {reply}")).to_owned();
+        let details = server.http().get(&format!("/api/copilot/session/{id}")).await.json();
+        assert_eq!(details["workingDirectory"], json!(work));
+    }
+    let reply = server.http().post_json("/api/copilot/session", &json!({ "workingDirectory": " /" })).await;
+    assert_eq!(reply.error(400), "WorkingDirectoryNotAbsolutePath", "JSON says exactly what is meant");
 }

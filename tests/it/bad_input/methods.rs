@@ -50,3 +50,43 @@ async fn a_wrong_method_is_refused_and_does_nothing() {
     check_untouched(&session, &details).await;
     check_healthy_with_sessions(&server, 1).await;
 }
+
+#[tokio::test]
+async fn head_is_answered_exactly_where_it_is_listed() {
+    let server = Server::start().await;
+    let (session, details) = ready_session(&server).await;
+    let at = |rest: &str| session.path(rest);
+    let safe = [
+        "/api/test".to_owned(),
+        "/api/config".to_owned(),
+        "/api/token".to_owned(),
+        "/api/copilot/models".to_owned(),
+        "/api/health".to_owned(),
+        "/api/runtimes".to_owned(),
+        "/metrics".to_owned(),
+        "/login".to_owned(),
+        at(""),
+        at("/log"),
+    ];
+    let acting = [
+        "/api/stop".to_owned(),
+        "/api/copilot/session/start/demo".to_owned(),
+        at("/stop"),
+        at("/query"),
+        at("/live"),
+        at("/live/reader"),
+        at("/prompt"),
+    ];
+    for (paths, status) in [(&safe[..], 200), (&acting[..], 405)] {
+        for path in paths {
+            let head = server.http().send(Method::HEAD, path, "").await;
+            assert_eq!(head.status, status, "HEAD {path}");
+            assert!(head.body.is_empty(), "HEAD {path}");
+            let allowed = server.http().send(Method::PUT, path, "").await.header("allow").to_owned();
+            let lists = allowed.split(',').any(|method| method.trim() == "HEAD");
+            assert_eq!(lists, status == 200, "{path}: {allowed}");
+            assert!(!allowed.is_empty(), "{path}");
+        }
+    }
+    check_untouched(&session, &details).await;
+}

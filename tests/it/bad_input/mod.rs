@@ -7,6 +7,7 @@ mod folders;
 mod ids;
 mod methods;
 mod prompts;
+mod unknown_parameters;
 
 use serde_json::{Value, json};
 

@@ -61,11 +61,14 @@ async fn open_prints_a_link_that_logs_in_once() {
             Err(_) => ended.stdout.trim().to_owned(),
         };
         let path = link.strip_prefix(&server.url).expect("a link to this server");
-        let reply = server.stranger().get(path).await;
-        assert_eq!(reply.status, 303, "{path}");
+        let form = path.replace("/login?", "");
+        let reply = server.stranger().post("/login", form.clone()).await;
+        assert_eq!(reply.status, 200, "{path}");
         let cookie = reply.header("set-cookie").split(';').next().expect("a cookie").to_owned();
-        assert_eq!(server.stranger().header("cookie", &cookie).get("/api/test").await.status, 200);
-        assert_eq!(server.stranger().get(path).await.status, 401);
+        let secret = reply.json()["secret"].as_str().expect("a secret").to_owned();
+        let page = server.stranger().header("cookie", &cookie).header("flightdeck-secret", &secret);
+        assert_eq!(page.get("/api/test").await.status, 200);
+        assert_eq!(server.stranger().post("/login", form).await.status, 401);
     }
 }
 

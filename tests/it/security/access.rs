@@ -23,8 +23,12 @@ async fn check_kept_out(client: &Http, query: &str) {
     for path in PAGES {
         let reply = client.get(&format!("{path}{query}")).await;
         assert_eq!(reply.status, 401, "{path}");
-        assert!(reply.text().contains("<form method=\"post\" action=\"/login\">"), "{path}");
-        assert!(!reply.text().contains("<script"), "{path} shows nothing of the page itself");
+        assert!(reply.text().contains("method=\"post\" action=\"/login\">"), "{path}");
+        let scripts: Vec<&str> = reply.text().split("<script").skip(1).collect();
+        assert!(
+            matches!(scripts[..], [only] if only.contains("src=\"/login.js\"")),
+            "{path} shows nothing of the page itself"
+        );
     }
 }
 
@@ -37,6 +41,7 @@ async fn nothing_is_served_without_the_token() {
     check_kept_out(&stranger, &format!("?access_token={token}")).await;
     check_kept_out(&stranger.header("cookie", &format!("flightdeck_{}={token}", server.port())), "").await;
     check_kept_out(&stranger.header("x-api-key", &token), "").await;
+    check_kept_out(&stranger.header("flightdeck-secret", &token), "").await;
     check_unharmed(&server).await;
 }
 
@@ -70,6 +75,7 @@ async fn only_the_login_and_a_bare_health_are_open() {
     let server = Server::builder().config(MANY_GUESSES).start().await;
     for client in [server.stranger(), server.stranger().header("authorization", "Bearer wrong")] {
         assert_eq!(client.get("/login").await.status, 200);
+        assert_eq!(client.get("/login.js").await.header("content-type"), "text/javascript; charset=utf-8");
         let health = client.get("/api/health").await;
         assert_eq!(health.status, 200);
         assert_eq!(health.json(), json!({ "status": "ok", "service": "flightdeck" }));
@@ -131,10 +137,12 @@ async fn the_token_and_all_data_are_the_owners_alone_even_in_a_folder_that_other
     let mode = std::fs::metadata(data.join("token")).expect("a token").mode();
     assert_eq!(mode & 0o777, 0o600);
 
-    let token = server.token();
+    let (token, file) = (server.token(), std::fs::metadata(data.join("token")).expect("a token").ino());
     std::fs::set_permissions(data.join("token"), std::fs::Permissions::from_mode(0o644)).expect("set");
     let server = server.restart().await;
     assert_eq!(server.token(), token, "the token stays");
+    let kept = std::fs::metadata(data.join("token")).expect("a token").ino();
+    assert_eq!(kept, file, "it is not written again, so a full disk does not matter");
     check_private(&data);
 }
 
@@ -142,4 +150,35 @@ async fn the_token_and_all_data_are_the_owners_alone_even_in_a_folder_that_other
 async fn a_folder_that_the_server_makes_cannot_be_entered_by_others() {
     let server = Server::start().await;
     assert_eq!(std::fs::metadata(server.data()).expect("a folder").mode() & 0o777, 0o700);
+}
+
+#[tokio::test]
+async fn a_folder_that_others_may_write_to_is_made_private() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).expect("made");
+    let open_up = || std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o777)).expect("set");
+    let mode = || std::fs::metadata(&data).expect("a folder").mode() & 0o777;
+    open_up();
+    let server = Server::builder().start_in(folder).await;
+    assert_eq!(mode(), 0o700, "an empty one");
+    open_up();
+    let _server = server.restart().await;
+    assert_eq!(mode(), 0o700, "one that we have used");
+}
+
+#[tokio::test]
+async fn a_folder_of_others_that_everybody_may_write_to_is_refused_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).expect("made");
+    std::fs::write(data.join("theirs"), "").expect("written");
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o1777)).expect("set");
+    let ended = Server::builder().run(folder.path(), &["--port", "0"]).await;
+    assert!(!ended.success, "{}", ended.stdout);
+    for part in ["other users can write", "1777", "chmod 700", "--data-dir"] {
+        assert!(ended.stderr.contains(part), "{part}: {}", ended.stderr);
+    }
+    assert_eq!(std::fs::metadata(&data).expect("a folder").mode() & 0o7777, 0o1777);
+    assert_eq!(std::fs::read_dir(&data).expect("readable").count(), 1);
 }

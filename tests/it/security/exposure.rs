@@ -48,8 +48,8 @@ async fn behind_a_proxy_the_token_and_the_list_of_hosts_still_stand() {
         let reply = server.http().header("host", host).get("/api/test").await;
         assert_eq!(reply.status, status, "{host}");
     }
-    let link = server.greeting[0].rsplit_once("/login").expect("a link").1.to_owned();
-    let reply = server.stranger().get(&format!("/login{link}")).await;
+    let (_, code) = server.greeting[0].rsplit_once("/login?code=").expect("a link");
+    let reply = server.stranger().post("/login", format!("code={code}")).await;
     assert!(reply.header("set-cookie").contains("; Secure"), "{}", reply.header("set-cookie"));
 }
 

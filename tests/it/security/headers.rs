@@ -2,7 +2,7 @@
 
 use hyper::Method;
 
-use super::{PAGES, browser, cookie_of};
+use super::{PAGES, log_in, printed_link};
 use crate::support::{Reply, Server};
 
 fn check_protected(reply: &Reply, what: &str) {
@@ -60,15 +60,16 @@ async fn every_kind_of_answer_protects_the_browser() {
         (405, http.post("/index.html", "").await),
         (415, http.post("/api/copilot/session", "{}").await),
         (421, http.header("host", "evil.example").get("/").await),
-        (401, stranger.get("/login?code=wrong").await),
+        (401, stranger.post("/login", "code=wrong").await),
     ] {
         assert_eq!(reply.status, status);
         check_protected(&reply, &status.to_string());
     }
-    let link = server.greeting[0].split_once(&server.url).expect("a link").1.to_owned();
-    let logged_in = stranger.get(&link).await;
-    check_protected(&logged_in, "a login");
-    check_protected(&browser(&server, &cookie_of(&logged_in)).get(&link).await, "a second login");
+    check_protected(&stranger.get(&printed_link(&server)).await, "a link");
+    check_protected(&stranger.get("/login.js").await, "the script of the login");
+    let login = log_in(&server).await;
+    check_protected(&login, "a login");
+    assert_eq!(login.header("cache-control"), "no-store", "it holds a secret");
 }
 
 #[tokio::test]

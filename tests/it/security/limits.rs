@@ -39,6 +39,27 @@ async fn a_body_that_is_too_large_is_refused_on_every_kind_of_route() {
 }
 
 #[tokio::test]
+async fn a_body_without_an_end_is_refused_as_soon_as_it_is_too_large() {
+    let server = Server::builder().config("[limits]\nbody_bytes = 100000").start().await;
+    let mut connection = RawConnection::open(&server.authority()).await;
+    let head = format!(
+        "POST /api/copilot/session/start/demo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nTransfer-Encoding: chunked\r\n\r\n",
+        server.token()
+    );
+    connection.send(head.as_bytes()).await;
+    let chunk = format!("{:x}\r\n{}\r\n", 60_000, "a".repeat(60_000));
+    connection.send(chunk.repeat(2).as_bytes()).await;
+    // The rest is still to come, and nobody waits for it.
+    let reply = connection.read_head().await;
+    assert_eq!(reply.status, 413, "{}", reply.text);
+    connection.send(chunk.as_bytes()).await;
+    connection.send(b"0\r\n\r\nGET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").await;
+    let rest = connection.read_to_end().await;
+    assert!(rest.text.contains("200 OK"), "the connection can be used again: {}", rest.text);
+    check_unharmed(&server).await;
+}
+
+#[tokio::test]
 async fn one_connection_too_many_is_told_so_and_gets_in_once_another_ends() {
     let server = Server::builder().config("[limits]\nconnections = 3").start().await;
     let request = b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -67,22 +88,22 @@ async fn who_guesses_is_put_off_and_the_owner_is_not() {
     assert_eq!(guess(1).get("/api/test").await.error(401), "Unauthorized");
     assert_eq!(guess(2).get("/metrics").await.error(401), "Unauthorized");
     assert_eq!(server.stranger().post("/login", "token=guess").await.status, 401);
-    assert_eq!(server.stranger().get("/login?code=guess").await.status, 401);
+    assert_eq!(server.stranger().post("/login", "code=guess").await.status, 401);
 
     let replies = [
         guess(3).get("/api/test").await,
         guess(4).post("/api/stop", "").await,
         guess(5).get("/").await,
         server.stranger().post("/login", "token=another").await,
-        server.stranger().get("/login?code=another").await,
+        server.stranger().post("/login", "code=another").await,
+        server.stranger().get("/api/copilot/session?ticket=fdt_guess").await,
     ];
     for reply in replies {
         assert_eq!(reply.error(429), "TooManyAttempts");
         assert_eq!(reply.header("retry-after"), "60");
     }
     assert_eq!(server.http().get("/api/test").await.status, 200, "the right token is never put off");
-    assert_eq!(server.stranger().post("/login", format!("token={}", server.token())).await.status, 303);
-    let link = server.greeting[0].split_once(&server.url).expect("a link").1.to_owned();
-    assert_eq!(server.stranger().get(&link).await.status, 303);
+    assert_eq!(server.stranger().post("/login", format!("token={}", server.token())).await.status, 200);
+    super::log_in(&server).await;
     assert_eq!(server.stranger().get("/api/test").await.status, 401, "who shows nothing has guessed nothing");
 }

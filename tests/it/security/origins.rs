@@ -2,7 +2,7 @@
 
 use hyper::Method;
 
-use super::{PAGES, PROGRAMS_PATHS, browser, check_unharmed, cookie_of};
+use super::{PAGES, PROGRAMS_PATHS, browser, check_unharmed, cookie_of, log_in, page, printed_link};
 use crate::support::{Http, Reply, Server};
 
 const NO_AUTHENTICATION: [&str; 2] = ["--auth", "none"];
@@ -84,9 +84,10 @@ async fn a_page_of_another_origin_gets_nothing_without_authentication_either() {
 #[tokio::test]
 async fn a_link_on_another_site_leads_to_the_page_or_the_login_and_not_to_the_api() {
     let server = Server::start().await;
-    let link = server.greeting[0].split_once(&server.url).expect("a link").1.to_owned();
-    // The link itself may stand in a mail.
-    let cookie = cookie_of(&following_a_link(&server.stranger()).get(&link).await);
+    // The login link may be in a mail.
+    assert_eq!(following_a_link(&server.stranger()).get(&printed_link(&server)).await.status, 200);
+    let login = log_in(&server).await;
+    let cookie = cookie_of(&login);
     for client in [server.stranger(), browser(&server, &cookie), server.http()] {
         for path in ["/", "/index.html?session=session-1", "/login"] {
             let reply = following_a_link(&client).get(path).await;
@@ -99,7 +100,7 @@ async fn a_link_on_another_site_leads_to_the_page_or_the_login_and_not_to_the_ap
     let reply = following_a_link(&server.stranger()).get("/index.html").await;
     assert!(reply.text().contains("http-equiv=\"refresh\""), "{}", reply.text());
     for path in PROGRAMS_PATHS {
-        check_forbidden(&following_a_link(&browser(&server, &cookie)).get(path).await, path);
+        check_forbidden(&following_a_link(&page(&server, &login)).get(path).await, path);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::cookie_of;
+use super::{cookie_of, log_in, page, printed_link, secret_of};
 use crate::support::Server;
 
 const SECRET: &str = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
@@ -53,9 +53,15 @@ async fn a_providers_key_is_not_shown_again() {
 async fn the_log_holds_neither_token_nor_code_nor_cookie_however_talkative_it_is() {
     let mut server = Server::builder().variable("FLIGHTDECK_LOG_FILTER", "trace").start().await;
     let token = server.token();
-    let link = server.greeting[0].split_once(&server.url).expect("a link").1.to_owned();
-    let cookie = cookie_of(&server.stranger().get(&link).await);
+    let link = printed_link(&server);
+    let login = log_in(&server).await;
+    let (cookie, secret) = (cookie_of(&login), secret_of(&login));
     server.stranger().get(&link).await;
+    server.stranger().get(&format!("/api/{secret}")).await;
+    let body = json!({ "path": "/api/no-such-route" });
+    let ticket = page(&server, &login).post_json("/api/ticket", &body).await.json();
+    let (_, ticket) = ticket["address"].as_str().expect("an address").split_once("ticket=").expect("a ticket");
+    server.stranger().get(&format!("/api/no-such-route?ticket={ticket}")).await;
     server.stranger().post("/login", format!("token={token}")).await;
     server.stranger().get(&format!("/api/test?token={token}")).await;
     server.stranger().get(&format!("/{token}")).await;
@@ -70,7 +76,7 @@ async fn the_log_holds_neither_token_nor_code_nor_cookie_however_talkative_it_is
     assert!(log.contains("the agent is gone"), "it was talkative: {log}");
     let code = link.replace("/login?code=", "");
     let cookie = cookie.split_once('=').expect("a value").1;
-    for secret in [&token, &code, cookie, SECRET] {
+    for secret in [&token, &code, cookie, &secret, ticket, SECRET] {
         assert!(!log.contains(secret));
     }
 }

@@ -47,6 +47,18 @@ async fn a_large_output_becomes_a_blob_of_its_session_alone_and_outlives_the_ser
 }
 
 #[tokio::test]
+async fn a_blob_that_was_removed_is_not_found_and_the_answer_does_not_say_where_it_was() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.ask("tool 400000").await;
+    let hash = tool_result(&session).await["contentBlob"].as_str().expect("a hash").to_owned();
+    std::fs::remove_file(server.data().join("blobs").join(&hash[..2]).join(&hash)).expect("removed");
+    let reply = session.get(&format!("/blob/{hash}")).await;
+    assert_eq!(reply.error(404), "BlobNotFound");
+    assert!(!reply.text().contains("blobs"), "{}", reply.text());
+}
+
+#[tokio::test]
 async fn an_output_up_to_the_limit_stays_in_the_log() {
     let server = Server::start().await;
     let session = server.session().await;

@@ -150,7 +150,7 @@ async fn a_database_that_cannot_be_written_is_refused_and_left_as_it_was() {
     let (data, database) = (server.data(), server.data().join("flightdeck.db"));
     let before = fs::read(&database).expect("readable");
     let builder = as_ordinary_user(server.folder());
-    set_mode(&data, 0o777);
+    set_mode(&data, 0o755);
     set_mode(&data.join("flightdeck.lock"), 0o666);
     for mode in [0o444, 0o000] {
         set_mode(&database, mode);

@@ -159,13 +159,29 @@ async fn a_larger_limit_takes_effect_at_the_next_start() {
     check_complete(&session.log().await);
 }
 
-/// The file-size limit stands for a full disk: writes beyond it fail until it is lifted.
+/// The file-size limit stands for a full disk: writes beyond it fail until it is lifted. In blocks of 512 bytes.
+#[cfg(target_os = "linux")]
+const LIMITED: [&str; 3] = ["sh", "-c", "trap '' XFSZ; ulimit -S -f 2000; exec \"$0\" \"$@\""];
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn an_answer_on_a_full_disk_is_refused_with_the_reason() {
+    let server = Server::builder().wrapped_in(&LIMITED).start().await;
+    let (large, waiting) = (server.session().await, server.session().await);
+    let request = waiting.prompt_and_get_request("permission").await;
+    fill(&server, &large).await;
+    let reply = waiting.post(&format!("/permission/{request}"), json!({ "decision": "deny" })).await;
+    match reply.status.as_u16() {
+        // A small commit may have found room, and then says who closed the request.
+        409 => assert!(reply.text().contains("storage"), "{}", reply.text()),
+        _ => check_no_room(&reply),
+    }
+}
+
 #[tokio::test]
 #[cfg(target_os = "linux")]
 async fn a_full_disk_refuses_prompts_and_the_server_goes_on_by_itself_once_there_is_room() {
-    // Blocks of 512 bytes.
-    let limited = ["sh", "-c", "trap '' XFSZ; ulimit -S -f 2000; exec \"$0\" \"$@\""];
-    let server = Server::builder().wrapped_in(&limited).start().await;
+    let server = Server::builder().wrapped_in(&LIMITED).start().await;
     let session = server.session().await;
     let accepted = fill(&server, &session).await;
     assert!(accepted.len() > 3, "{}", accepted.len());

@@ -29,16 +29,31 @@ impl RawConnection {
         self.0.read(&mut [0; 512]).await.expect("readable")
     }
 
+    /// Reads the head of an answer, while the server may still read from us.
+    pub async fn read_head(&mut self) -> RawReply {
+        let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
+        while !bytes.windows(4).any(|end| end == b"\r\n\r\n") {
+            let size = self.0.read(&mut chunk).await.expect("readable");
+            assert_ne!(size, 0, "the server hung up: {}", String::from_utf8_lossy(&bytes));
+            bytes.extend_from_slice(&chunk[..size]);
+        }
+        reply_of(&bytes)
+    }
+
     /// Reads until the server hangs up, in whatever way.
     pub async fn read_to_end(mut self) -> RawReply {
         let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
         while let Ok(size @ 1..) = self.0.read(&mut chunk).await {
             bytes.extend_from_slice(&chunk[..size]);
         }
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let status = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
-        RawReply { status, text }
+        reply_of(&bytes)
     }
+}
+
+fn reply_of(bytes: &[u8]) -> RawReply {
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    let status = text.split(' ').nth(1).and_then(|word| word.parse().ok()).unwrap_or(0);
+    RawReply { status, text }
 }
 
 /// Sends a request as it stands and reads until the server hangs up.

@@ -1,0 +1,65 @@
+// Questions of the page itself. The safe choice has the focus, and Escape leaves.
+
+import { make } from "./dom.js";
+
+let dialogsMade = 0;
+
+/** Asks before something that cannot be taken back. Resolves to true only when the person chose to do it. */
+export function confirmAction({ title, text, action, keep = "Cancel" }) {
+  return openDialog({
+    title,
+    content: [make("p", { text })],
+    buttons: [
+      { label: keep, value: null, focused: true },
+      { label: action, value: true, className: "danger" },
+    ],
+  }).then((answer) => answer === true);
+}
+
+/** Asks for one line of text. Resolves to null when the person left. */
+export function askForText({ title, label, value, action }) {
+  const id = `dialog-input-${dialogsMade}`;
+  const input = make("input", { type: "text", id, value, autocomplete: "off" });
+  const answer = openDialog({
+    title,
+    content: [make("label", { for: id, text: label }), input],
+    buttons: [
+      { label: "Cancel", value: null },
+      { label: action, value: () => input.value, className: "primary", submits: true },
+    ],
+  });
+  input.focus();
+  input.select();
+  return answer;
+}
+
+function openDialog({ title, content, buttons }) {
+  dialogsMade += 1;
+  const titleId = `dialog-title-${dialogsMade}`;
+  return new Promise((resolve) => {
+    let answer = null;
+    const controls = buttons.map(({ label, value, className = "", focused = false, submits = false }) =>
+      make("button", {
+        type: submits ? "submit" : "button",
+        class: className,
+        text: label,
+        autofocus: focused,
+        on: {
+          click: (event) => {
+            event.preventDefault();
+            answer = typeof value === "function" ? value() : value;
+            dialog.close();
+          },
+        },
+      }),
+    );
+    const form = make("form", { method: "dialog" }, make("h2", { id: titleId, text: title }), ...content, make("div", { class: "dialog-buttons" }, ...controls));
+    const dialog = make("dialog", { class: "small-dialog", "aria-labelledby": titleId }, form);
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(answer);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

@@ -1,0 +1,85 @@
+// Keys. With Alt they work everywhere; single letters work where nobody is writing.
+
+import { byId, isWriting, make } from "../lib/dom.js";
+import { getMessageBlock } from "../messageBlock.js";
+import { SidePanel } from "./sidePanel.js";
+
+const HELP = [
+  ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"]]],
+  ["Permission or question", [["Alt+1 … Alt+9", "Choose the first, second … option"], ["1 … 9", "Same, outside the request box"]]],
+  ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["Alt+End", "Jump to the end and follow it"], ["Alt+T", "Switch between transcript and request"]]],
+  ["Page", [["Alt+H", "All sessions"], ["Alt+I", "Inbox"], ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+U", "Refresh"], ["/", "Filter sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
+];
+
+export function useKeyHelp() {
+  return new SidePanel({
+    title: "Keyboard shortcuts",
+    build: (body) => {
+      body.append(...HELP.flatMap(([title, keys]) => [make("h3", { text: title }), make("dl", { class: "key-list" }, ...keys.flatMap(([key, does]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: does })]))]));
+    },
+  });
+}
+
+/** `session()` gives the shown session or null; `panels` are opened by key; `help` explains. */
+export function useKeys({ session, panels, help, rename }) {
+  document.addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    const handled = event.altKey && !event.ctrlKey && !event.metaKey ? withAlt(event) : plain(event);
+    if (handled) event.preventDefault();
+  });
+
+  /** By the place of the key: with Alt some keyboards write other letters. */
+  function withAlt({ code }) {
+    const view = session();
+    const number = /^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1];
+    if (number && view) return view.renderer.openRequests[0]?.press(Number(number)) ?? false;
+    const actions = {
+      KeyH: () => byId("home-link").click(),
+      KeyI: () => panels.inbox.toggle(),
+      KeyM: () => panels.usage.toggle(),
+      KeyC: view && (() => panels.changes.toggle()),
+      KeyS: view && (() => panels.details.toggle()),
+      KeyR: view && rename,
+      KeyT: view && switchPart,
+      KeyB: !view && (() => byId("browse-button").click()),
+      KeyU: !view && (() => byId("refresh-button").click()),
+      End: view && (() => view.renderer.follow.follow()),
+    };
+    return run(actions[code]);
+  }
+
+  function plain(event) {
+    const view = session();
+    if (event.key === "." && (event.ctrlKey || event.metaKey)) return run(view && !byId("interrupt-button").hidden && (() => view.composer.interrupt()));
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !view) return run(!byId("start-button").disabled && (() => byId("start-button").click()));
+    if (event.ctrlKey || event.metaKey || isWriting(event.target)) return false;
+    if (event.key === "?") return run(() => help.toggle());
+    if (!view) return event.key === "/" ? run(() => byId("session-search").focus()) : false;
+    if (/^[1-9]$/.test(event.key)) return view.renderer.openRequests[0]?.press(Number(event.key)) ?? false;
+    const block = getMessageBlock(document.activeElement?.closest?.(".message-block"));
+    const actions = { j: () => step(1), k: () => step(-1), o: block && (() => block.toggle()), r: block && (() => block.toggleRaw()), c: block && (() => block.copy()) };
+    return run(actions[event.key]);
+  }
+}
+
+function run(action) {
+  if (!action) return false;
+  action();
+  return true;
+}
+
+function switchPart() {
+  const textarea = byId("request-textarea");
+  (document.activeElement === textarea ? byId("session-part") : textarea).focus();
+}
+
+/** Moves the focus among blocks and open requests; from outside, to the first that can be seen. */
+function step(direction) {
+  const part = byId("session-part");
+  const blocks = [...part.querySelectorAll(".message-block, .request-block.waiting")];
+  const { top, bottom } = part.getBoundingClientRect();
+  const at = blocks.indexOf(document.activeElement?.closest?.(".message-block, .request-block"));
+  const seen = direction > 0 ? blocks.findIndex((block) => block.getBoundingClientRect().bottom > top + 4) : blocks.findLastIndex((block) => block.getBoundingClientRect().top < bottom - 4);
+  const next = at >= 0 ? at + direction : seen;
+  blocks[Math.min(Math.max(next, 0), blocks.length - 1)]?.focus();
+}

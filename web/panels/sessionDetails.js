@@ -1,0 +1,138 @@
+// Everything about a session that is not in its transcript, and what can be changed about it.
+
+import { ask, sessionPath } from "../lib/api.js";
+import { copyFromButton } from "../lib/clipboard.js";
+import { byId, make } from "../lib/dom.js";
+import { exactTime } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { usageFacts } from "../session/notices.js";
+import { contextMeter } from "../session/sessionHeader.js";
+import { SidePanel } from "./sidePanel.js";
+import { budgetLines } from "./usage.js";
+
+const MODES = [
+  ["ask", "Ask me"],
+  ["allow-all", "Allow everything"],
+  ["deny", "Deny everything"],
+];
+
+/** The panel for whatever session `current()` gives; `openUsage` shows what all sessions used. */
+export function useSessionDetails(current, openUsage) {
+  return new SidePanel({ title: "Session", button: byId("details-button"), build: (body) => new Details(body, current(), openUsage).start() });
+}
+
+class Details {
+  #body;
+  #view;
+  #openUsage;
+  #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
+  #controls = make("div", { class: "details-controls" });
+  #facts = make("dl", { class: "details-facts" });
+  #closed = new AbortController();
+
+  constructor(body, view, openUsage) {
+    this.#body = body;
+    this.#view = view;
+    this.#openUsage = openUsage;
+  }
+
+  start() {
+    this.#body.replaceChildren(this.#controls, this.#problem, this.#facts);
+    this.#view.addEventListener("change", () => this.#showFacts(), { signal: this.#closed.signal });
+    this.#load();
+    return () => this.#closed.abort();
+  }
+
+  async #load() {
+    this.#showFacts();
+    try {
+      const { signal } = this.#closed;
+      const [, { models }] = await Promise.all([this.#view.refresh(), ask("api/models", { signal })]);
+      this.#showControls(models);
+      this.#showFacts();
+    } catch (problem) {
+      if (!this.#closed.signal.aborted) this.#say(problem.message);
+    }
+  }
+
+  #showControls(models) {
+    const { runtime, model, permissionMode, state } = this.#view.details;
+    const own = models.filter((one) => one.runtime === runtime).toSorted((one, other) => one.name.localeCompare(other.name));
+    if (!own.some(({ id }) => id === model)) own.unshift({ id: model, name: model });
+    const modelSelect = this.#select("details-model", own.map(({ id, name }) => [id, name]), model, (value) => ({ model: value }));
+    const modeSelect = this.#select("details-mode", MODES, permissionMode, (value) => ({ permissionMode: value }));
+    for (const select of [modelSelect, modeSelect]) select.disabled = state === "closed";
+    this.#controls.replaceChildren(
+      make("label", { for: "details-model", text: "Model" }),
+      modelSelect,
+      make("label", { for: "details-mode", text: "When the agent asks for permission" }),
+      modeSelect,
+    );
+  }
+
+  #select(id, options, value, change) {
+    const select = make("select", { id }, ...options.map(([key, text]) => make("option", { value: key, text, selected: key === value })));
+    select.addEventListener("change", async () => {
+      this.#say("");
+      try {
+        this.#view.update(await ask(sessionPath(this.#view.sessionId), { method: "PATCH", json: change(select.value) }));
+      } catch (problem) {
+        select.value = value;
+        this.#say(`Could not change the setting: ${problem.message}`);
+      }
+    });
+    return select;
+  }
+
+  #say(text) {
+    this.#problem.textContent = text;
+    this.#problem.hidden = !text;
+  }
+
+  #showFacts() {
+    const details = this.#view.details;
+    if (!details) return;
+    const usage = usageFacts(details.usage);
+    const rows = [
+      ["Id", copyable(details.sessionId)],
+      ["Agent", details.runtime + (details.demo ? " (scripted, no AI)" : "")],
+      ["Working directory", details.workingDirectory ? copyable(details.workingDirectory) : "none"],
+      ["Context", details.context?.tokenLimit ? contextMeter(details.context) : "not reported yet"],
+      ["Usage", this.#usage(usage)],
+      ["Budget", budgetText(details)],
+      ["Warning", details.warnings?.join(" ")],
+      ["Rules", rulesText(details.permissionRules)],
+      ["Queued", details.queuedPrompts ? String(details.queuedPrompts) : null],
+      ["Background tasks", backgroundText(details.backgroundTasks)],
+      ["Effort", details.effort],
+      ["Started", details.createdAt && exactTime(details.createdAt)],
+      ["Updated", details.updatedAt && exactTime(details.updatedAt)],
+    ].filter(([, value]) => value);
+    this.#facts.replaceChildren(...rows.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", {}, value)]));
+  }
+
+  #usage(facts) {
+    const all = make("button", { type: "button", class: "link-button", text: "All sessions", title: "Usage and cost of all sessions (Alt+M)", on: { click: this.#openUsage } });
+    return make("span", {}, make("span", { text: facts.length > 0 ? facts.join(" · ") : "not reported yet" }), make("br"), all);
+  }
+}
+
+function budgetText({ budget, usage }) {
+  return budgetLines(budget, usage)
+    .map(({ name, used, limit, write }) => `${name}: ${used == null ? "not reported" : write(used)} of ${write(limit)}`)
+    .join(" · ");
+}
+
+function copyable(text) {
+  const copy = make("button", { type: "button", class: "quiet-button icon-button", "aria-label": `Copy ${text}`, title: "Copy" }, icon("copy"));
+  copy.addEventListener("click", () => copyFromButton(copy, text));
+  return make("span", { class: "copyable" }, make("code", { text }), copy);
+}
+
+function rulesText(rules) {
+  return rules?.length > 0 ? rules.map(({ tool, decision }) => `${decision} ${tool}`).join(", ") : null;
+}
+
+function backgroundText(tasks) {
+  return tasks?.length > 0 ? tasks.map(({ description, kind, status }) => `${description || kind} (${status})`).join(", ") : null;
+}

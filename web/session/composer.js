@@ -1,0 +1,231 @@
+// The request part: writing, sending, queueing, steering, interrupting.
+
+import { byId, setText } from "../lib/dom.js";
+import { ask, sessionPath } from "../lib/api.js";
+import { bytes } from "../lib/format.js";
+import { keepDraft, readDraft } from "../lib/drafts.js";
+import { PromptHistory } from "./promptHistory.js";
+
+/** What a request may hold, as the server is shipped; a server that allows less says so itself. */
+const LONGEST_TEXT = 1024 * 1024;
+
+const textarea = byId("request-textarea");
+const buttons = {
+  send: byId("send-button"),
+  queue: byId("queue-button"),
+  steer: byId("steer-button"),
+  interrupt: byId("interrupt-button"),
+};
+
+export class Composer {
+  history = new PromptHistory();
+  #sessionId;
+  #attachments = null;
+  #working = false;
+  #sending = false;
+  #canSteer = false;
+  #left = new AbortController();
+  /** Prompts that are in the session's log, and the one that is on its way there. */
+  #arrived = new Set();
+  #awaited = null;
+  /** Kept while a sent text is not known to have arrived: trying again must not send it twice. */
+  #attempt = null;
+
+  constructor(sessionId) {
+    this.#sessionId = sessionId;
+    textarea.value = readDraft(sessionId);
+    textarea.placeholder = "What should the agent do?";
+    this.say("");
+    this.#listen();
+    this.#show();
+  }
+
+  /** Whether a turn runs: then requests queue or steer. */
+  setWorking(working) {
+    if (this.#working === working) return;
+    this.#working = working;
+    this.#show();
+  }
+
+  /** A prompt is in the session's log. */
+  promptArrived(promptId, text) {
+    this.#arrived.add(promptId);
+    if (this.#awaited === promptId) this.#awaited = null;
+    this.history.add(text);
+    this.#show();
+  }
+
+  setCanSteer(canSteer) {
+    this.#canSteer = canSteer;
+    this.#show();
+  }
+
+  focus() {
+    textarea.focus({ preventScroll: true });
+  }
+
+  /** A sentence at the request, for what went wrong with it. */
+  say(text) {
+    setText(byId("request-problem"), text);
+  }
+
+  /** Stops listening; the next session has its own composer. */
+  leave() {
+    this.#left.abort();
+    this.#attachments?.clear();
+  }
+
+  /** Sends a text that is not in the box. */
+  async sendText(text, mode = "queue") {
+    await ask(sessionPath(this.#sessionId, "prompt"), { json: { text, mode } });
+  }
+
+  async interrupt() {
+    buttons.interrupt.disabled = true;
+    try {
+      await ask(sessionPath(this.#sessionId, "interrupt"), { method: "POST" });
+    } catch (problem) {
+      this.say(`Could not interrupt the turn: ${problem.message}`);
+    }
+    buttons.interrupt.disabled = false;
+  }
+
+  #listen() {
+    const { signal } = this.#left;
+    const on = (element, kind, listener) => element.addEventListener(kind, listener, { signal });
+    on(textarea, "input", () => {
+      this.history.leave();
+      this.say("");
+      keepDraft(this.#sessionId, textarea.value);
+    });
+    on(textarea, "keydown", (event) => this.#key(event));
+    on(textarea, "paste", (event) => this.#paste(event));
+    on(buttons.send, "click", () => this.#send("queue", buttons.send));
+    on(buttons.queue, "click", () => this.#send("queue", buttons.queue));
+    on(buttons.steer, "click", () => this.#send("steer", buttons.steer));
+    on(buttons.interrupt, "click", () => this.interrupt());
+
+    const input = byId("attach-input");
+    on(byId("attach-button"), "click", () => input.click());
+    on(input, "change", () => {
+      this.#attach([...input.files]);
+      input.value = "";
+    });
+    const view = byId("session-ui");
+    const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
+    on(view, "dragover", (event) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      view.classList.add("dropping");
+    });
+    on(view, "dragleave", (event) => !view.contains(event.relatedTarget) && view.classList.remove("dropping"));
+    on(view, "drop", (event) => {
+      view.classList.remove("dropping");
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      this.#attach([...event.dataTransfer.files]);
+    });
+  }
+
+  #key(event) {
+    if (event.key === "Enter" && !event.isComposing) {
+      const control = event.ctrlKey || event.metaKey;
+      if (control && event.shiftKey) return this.#press(event, buttons.steer);
+      if (control) return this.#press(event, buttons.send);
+      if (event.altKey) return this.#press(event, this.#working ? buttons.queue : buttons.send);
+    } else if (this.history.handleKey(event, textarea)) {
+      event.preventDefault();
+      keepDraft(this.#sessionId, textarea.value);
+    }
+    return undefined;
+  }
+
+  #press(event, button) {
+    event.preventDefault();
+    if (!button.disabled && !button.hidden) button.click();
+  }
+
+  #paste(event) {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length > 0) {
+      event.preventDefault();
+      this.#attach(files);
+      return;
+    }
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (text.length > LONGEST_TEXT) {
+      event.preventDefault();
+      this.say(`Not pasted: the text is ${bytes(text.length)}, and the limit is ${bytes(LONGEST_TEXT)}. Put it in a file in the working directory and mention the file.`);
+    }
+  }
+
+  async #attach(files) {
+    const { Attachments } = await import("./attachments.js");
+    this.#attachments ??= new Attachments((text) => this.say(text));
+    this.#attachments.add(files);
+    this.focus();
+  }
+
+  async #send(mode, button) {
+    const text = textarea.value;
+    if (this.#sending || button.disabled) return;
+    if (!text.trim() && (this.#attachments?.isEmpty ?? true)) {
+      this.focus();
+      return;
+    }
+    const size = new Blob([text]).size;
+    if (size > LONGEST_TEXT) {
+      this.say(`Not sent: the request is ${bytes(size)}, and the limit is ${bytes(LONGEST_TEXT)}. Put the long part in a file in the working directory and mention the file.`);
+      return;
+    }
+    this.#sending = true;
+    this.say("");
+    this.#show();
+    try {
+      const attachments = (await this.#attachments?.encoded()) ?? [];
+      const attempt = this.#attemptFor(JSON.stringify([text, mode, attachments.map(({ name, data }) => [name, data.length])]));
+      const { promptId } = await ask(sessionPath(this.#sessionId, "prompt"), {
+        json: { text, mode, attachments: attachments.length > 0 ? attachments : undefined },
+        headers: { "Idempotency-Key": attempt },
+      });
+      this.#attempt = null;
+      // Its turn may be over before the answer is here.
+      if (!this.#arrived.has(promptId)) this.#awaited = promptId;
+      this.#accepted(text);
+    } catch (problem) {
+      this.say(`Not sent: ${problem.message}${problem.isUnreachable ? " Your text is kept. Send it when the connection is back." : ""}`);
+    } finally {
+      this.#sending = false;
+      this.#show();
+    }
+  }
+
+  #attemptFor(content) {
+    if (this.#attempt?.content !== content) {
+      const random = crypto.getRandomValues(new Uint32Array(4));
+      this.#attempt = { content, key: [...random].map((part) => part.toString(36)).join("-") };
+    }
+    return this.#attempt.key;
+  }
+
+  #accepted(text) {
+    // Somebody may have typed on while the request was on its way.
+    textarea.value = textarea.value.startsWith(text) ? textarea.value.slice(text.length) : textarea.value;
+    keepDraft(this.#sessionId, textarea.value);
+    this.#attachments?.clear();
+  }
+
+  #show() {
+    const { send, queue, steer, interrupt } = buttons;
+    const busy = this.#working || this.#awaited !== null;
+    send.disabled = busy || this.#sending;
+    for (const button of [queue, steer]) button.disabled = this.#sending;
+    for (const button of [queue, steer, interrupt]) button.hidden = !busy;
+    if (!this.#canSteer) {
+      steer.disabled = true;
+      steer.title = "This agent can't be steered while it works; queue the request instead";
+    } else {
+      steer.title = "Send to the agent during the running turn";
+    }
+  }
+}

@@ -1,0 +1,163 @@
+// The part of a session that is over: loaded from its end, a page at a time as the reader scrolls up, and let go of again
+// when it is far away, so that a session of any length stays light.
+
+import { ask, sessionPath } from "../lib/api.js";
+import { make } from "../lib/dom.js";
+import { exactTime } from "../lib/format.js";
+
+/** As early.js asks for it. */
+const FIRST_PAGE = 40;
+const NEXT_PAGE = 400;
+/** Beyond every number that is ever given. */
+const THE_END = Number.MAX_SAFE_INTEGER;
+/** Older pages are asked for when the reader is this close to the top, in heights of the view. */
+const AHEAD = 2;
+/** Pages that stay filled. */
+const PAGES_KEPT = 10;
+
+export class History {
+  #sessionId;
+  #renderer;
+  #scroller;
+  #top;
+  #older = null;
+  #loading = false;
+  #problem = null;
+  #ended = new AbortController();
+  #reloads;
+
+  /** Called with events from before everything that was shown. */
+  onOlder = () => {};
+
+  constructor(sessionId, renderer, scroller) {
+    this.#sessionId = sessionId;
+    this.#renderer = renderer;
+    this.#scroller = scroller;
+    this.#top = make("div", { class: "history-top" });
+    scroller.prepend(this.#top);
+    this.#reloads = new IntersectionObserver((entries) => this.#reload(entries), { root: scroller, rootMargin: "1500px 0px" });
+    scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true, signal: this.#ended.signal });
+  }
+
+  /** Asks for the last screens: `{ events, next }`. */
+  fetchEnd() {
+    return this.#ask(`before=${THE_END}&limit=${FIRST_PAGE}`);
+  }
+
+  /** Shows what `fetchEnd` gave. */
+  showEnd({ events, next }) {
+    if (events.length > 0) this.#renderer.prependEvents(events);
+    this.#older = next ?? null;
+    this.#showTop(events[0]?.time);
+    this.#renderer.follow.follow();
+  }
+
+  /** Fills the view, however short the first page was. */
+  async fillView() {
+    while (this.#older !== null && !this.#problem && this.#isNearTop() && !this.#ended.signal.aborted) await this.#loadOlder();
+  }
+
+  /** Events from `after` up to and with `last`, straight from the log. */
+  async read(after, last) {
+    const found = [];
+    for (let from = after; from < last; ) {
+      const { events, next } = await this.#ask(`after=${from}&limit=1000`);
+      found.push(...events.filter(({ seq }) => seq <= last));
+      if (next === undefined || events.length === 0) break;
+      from = next;
+    }
+    return found;
+  }
+
+  /** Pages that are far from the view are emptied; call when something was added. */
+  letGoOfFarPages() {
+    const loaded = this.#renderer.pages.filter((page) => page.isLoaded);
+    if (loaded.length <= PAGES_KEPT) return;
+    const middle = this.#scroller.scrollTop + this.#scroller.clientHeight / 2;
+    const distance = ({ element }) => Math.abs(element.offsetTop + element.offsetHeight / 2 - middle);
+    const far = loaded.sort((one, other) => distance(other) - distance(one)).slice(0, loaded.length - PAGES_KEPT);
+    for (const page of far) if (this.#renderer.unloadPage(page)) this.#reloads.observe(page.element);
+  }
+
+  end() {
+    this.#ended.abort();
+    this.#reloads.disconnect();
+  }
+
+  #ask(query) {
+    return ask(sessionPath(this.#sessionId, `log?${query}`), { signal: this.#ended.signal });
+  }
+
+  #scrolled() {
+    // After a failure the reader's button or a new visit to the top tries again, not every small move of the wheel.
+    if (!this.#isNearTop()) this.#problem = null;
+    else if (!this.#problem) this.#loadOlder();
+    this.letGoOfFarPages();
+  }
+
+  #isNearTop() {
+    return this.#scroller.scrollTop < AHEAD * this.#scroller.clientHeight;
+  }
+
+  async #loadOlder() {
+    if (this.#loading || this.#older === null) return;
+    this.#loading = true;
+    this.#problem = null;
+    try {
+      const { events, next } = await this.#ask(`before=${this.#older}&limit=${NEXT_PAGE}`);
+      this.#keepingPlace(() => {
+        if (events.length > 0) this.#renderer.prependEvents(events);
+        this.#older = next ?? null;
+        this.#showTop(events[0]?.time);
+      });
+      this.onOlder(events);
+    } catch (problem) {
+      if (this.#ended.signal.aborted) return;
+      this.#problem = problem;
+      this.#showTop();
+    } finally {
+      this.#loading = false;
+    }
+  }
+
+  async #reload(entries) {
+    for (const { target, isIntersecting } of entries) {
+      const page = this.#renderer.pages.find(({ element }) => element === target);
+      if (!isIntersecting || !page || page.isLoaded) continue;
+      this.#reloads.unobserve(target);
+      try {
+        const events = await this.read(page.firstSeq - 1, page.lastSeq);
+        for (const end of page.endsElsewhere.values()) events.push(...(await this.read(end - 1, end)));
+        this.#keepingPlace(() => this.#renderer.refillPage(page, events));
+        this.letGoOfFarPages();
+      } catch {
+        // Tried again when the reader comes by again.
+        if (!this.#ended.signal.aborted) this.#reloads.observe(target);
+      }
+    }
+  }
+
+  /** What the reader looks at stays where it is, whatever is put above it. */
+  #keepingPlace(change) {
+    const { top } = this.#scroller.getBoundingClientRect();
+    const isBelow = (element) => element.getBoundingClientRect().bottom > top;
+    const page = this.#renderer.pages.find(({ element }) => isBelow(element))?.element;
+    const anchor = page && ([...page.children].find(isBelow) ?? page);
+    const before = anchor?.getBoundingClientRect().top;
+    change();
+    if (anchor?.isConnected) this.#scroller.scrollTop += anchor.getBoundingClientRect().top - before;
+  }
+
+  #showTop(firstTime) {
+    if (this.#problem) {
+      const again = make("button", { type: "button", class: "quiet-button", text: "Retry", on: { click: () => this.#loadOlder() } });
+      this.#top.replaceChildren(make("span", { text: `Could not load earlier messages: ${this.#problem.message}` }), " ", again);
+    } else if (this.#older !== null) {
+      this.#top.replaceChildren(make("span", { text: "Loading earlier messages …" }));
+    } else if (firstTime) {
+      this.#top.replaceChildren(make("span", { text: `Start of the session · ${exactTime(firstTime)}` }));
+    } else {
+      this.#top.replaceChildren();
+    }
+  }
+}

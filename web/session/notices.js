@@ -1,0 +1,56 @@
+// Lines between the blocks: notices, errors, and where a turn ended.
+
+import { make } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { clockTime, count, duration, exactTime, plural } from "../lib/format.js";
+
+const NEED_ATTENTION = new Set(["warning", "retrying", "interrupted", "dropped", "unattended", "limit", "budget", "incomplete", "fresh-session", "login-needed", "hung", "agent-gone"]);
+
+export function noticeLine({ kind, message }, time) {
+  const tone = NEED_ATTENTION.has(kind) ? "warning" : "info";
+  return make(
+    "p",
+    { class: `session-notice notice-${tone}`, data: { kind }, title: time ? exactTime(time) : null },
+    icon("info"),
+    make("span", { text: message }),
+  );
+}
+
+export function errorLine(message, time) {
+  return make(
+    "div",
+    { class: "session-error", role: "group", "aria-label": "Error", title: time ? exactTime(time) : null },
+    icon("close"),
+    make("span", { class: "session-error-text" }, make("b", { text: "Failed" }), " ", message),
+  );
+}
+
+/** Where a turn ended: how long it took and what it cost, as far as anybody said. */
+export function turnEnd(turn, time) {
+  const facts = [];
+  if (turn?.started && time) facts.push(duration(time - turn.started));
+  facts.push(...usageFacts(turn?.usage));
+  if (time) facts.push(clockTime(time));
+  return make("p", { class: "turn-end", title: time ? exactTime(time) : null }, make("span", { text: facts.join(" · ") || "done" }));
+}
+
+/** Figures of a turn or a session, only those that are known. */
+export function usageFacts(usage) {
+  if (!usage) return [];
+  const facts = [];
+  if (usage.inputTokens) facts.push(`${count(usage.inputTokens)} tokens in`);
+  if (usage.outputTokens) facts.push(`${count(usage.outputTokens)} out`);
+  if (usage.numTurns) facts.push(plural(usage.numTurns, "model call"));
+  if (usage.premiumRequests) facts.push(plural(usage.premiumRequests, "premium request"));
+  if (usage.costUsd) facts.push(`$${usage.costUsd.toFixed(usage.costUsd < 1 ? 3 : 2)}`);
+  return facts;
+}
+
+/** Adds up reports; what nobody reported stays unknown. */
+export function addUsage(total, report) {
+  const sum = { ...total };
+  for (const [name, value] of Object.entries(report)) {
+    if (typeof value === "number") sum[name] = (sum[name] ?? 0) + value;
+  }
+  return sum;
+}

@@ -1,0 +1,121 @@
+// Follows a session: one call at a time, again after each answer, patiently when the server is gone.
+
+import { ask, Problem, sessionPath } from "../lib/api.js";
+
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 15_000;
+/** A tab that nobody sees asks less often: browsers share few connections among all tabs. */
+const PAUSE_WHILE_HIDDEN = 20_000;
+
+export class Polling {
+  #sessionId;
+  #after;
+  #readLog;
+  #stopped = new AbortController();
+  #token = null;
+  #wakeUp = () => {};
+
+  /** `{ data, seq, time }` of each response. */
+  onResponse = () => {};
+  /** After each batch. */
+  onBatch = () => {};
+  /** "closed" or "not-found": nothing more comes. */
+  onEnd = () => {};
+  /** `null` when the server answers, else `{ problem, retryAt }`. */
+  onConnection = () => {};
+
+  /** `readLog(after, last)` gives events with their numbers. */
+  constructor(sessionId, after, readLog) {
+    this.#sessionId = sessionId;
+    this.#after = after;
+    this.#readLog = readLog;
+  }
+
+  get after() {
+    return this.#after;
+  }
+
+  get isStopped() {
+    return this.#stopped.signal.aborted;
+  }
+
+  async run() {
+    let failures = 0;
+    while (!this.isStopped) {
+      try {
+        const end = await this.#poll();
+        if (this.isStopped) return;
+        if (failures > 0) this.onConnection(null);
+        failures = 0;
+        if (end) {
+          this.stop();
+          this.onEnd(end);
+          return;
+        }
+        if (document.hidden) await this.#pause(PAUSE_WHILE_HIDDEN);
+      } catch (problem) {
+        if (this.isStopped) return;
+        if (!(problem instanceof Problem)) throw problem;
+        failures += 1;
+        const pause = Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE);
+        this.onConnection({ problem, retryAt: Date.now() + pause });
+        await this.#pause(pause);
+      }
+    }
+  }
+
+  /** Ends a pause: the reader is back, or does not want to wait. */
+  now() {
+    this.#wakeUp();
+  }
+
+  stop() {
+    this.#stopped.abort();
+    this.#wakeUp();
+  }
+
+  /** Returns why nothing more comes, or undefined. */
+  async #poll() {
+    const { signal } = this.#stopped;
+    // An answer that was lost on the way is read again with a new token: a token's place moves when the answer leaves.
+    const token = this.#token ?? (await ask("api/token", { signal })).token;
+    this.#token = null;
+    const reply = await ask(sessionPath(this.#sessionId, `live/${token}?after=${this.#after}`), { signal });
+    if (reply.responses) await this.#take(reply);
+    else if (reply.error === "SessionClosed") return "closed";
+    else if (reply.error === "SessionNotFound") return "not-found";
+    else if (reply.error === "ParallelCallNotSupported") return undefined;
+    else if (reply.error !== "HttpRequestTimeout") throw new Problem(`The server returned ${reply.error}.`, { status: 200, code: reply.error });
+    this.#token = token;
+    return undefined;
+  }
+
+  async #take({ responses, lastSeq }) {
+    const wanted = lastSeq - this.#after;
+    if (responses.length === wanted) {
+      responses.forEach((data, index) => this.onResponse({ data, seq: this.#after + 1 + index, time: new Date() }));
+    } else {
+      // Pieces of blocks that have ended meanwhile are left out, so only the log knows the numbers of the rest.
+      const events = await this.#readLog(this.#after, lastSeq);
+      if (this.isStopped) return;
+      for (const { seq, time, response } of events) this.onResponse({ data: response, seq, time: new Date(time) });
+    }
+    this.#after = lastSeq;
+    this.onBatch();
+  }
+
+  #pause(milliseconds) {
+    return new Promise((resolve) => {
+      const timer = setTimeout(done, milliseconds);
+      function done() {
+        clearTimeout(timer);
+        document.removeEventListener("visibilitychange", done);
+        removeEventListener("online", done);
+        resolve();
+      }
+      document.addEventListener("visibilitychange", done);
+      addEventListener("online", done);
+      this.#wakeUp = done;
+    });
+  }
+}

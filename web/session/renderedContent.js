@@ -1,0 +1,114 @@
+// Blocks as the server renders them: fetched a few at a time, and their buttons brought to life.
+//
+// This is the only place where HTML enters the page. It comes from our own server, which builds it from an allow-list;
+// whatever slipped through is still stopped by the content security policy.
+
+import { askBlob, downloadAddress } from "../lib/api.js";
+
+const AT_ONCE = 4;
+let running = 0;
+const queue = [];
+
+/** Runs a load when its turn comes; the newest first, because that is where people look. */
+export function scheduleLoad(load) {
+  return new Promise((resolve, reject) => {
+    queue.push({ load, resolve, reject });
+    next();
+  });
+}
+
+function next() {
+  if (running >= AT_ONCE || queue.length === 0) return;
+  const { load, resolve, reject } = queue.pop();
+  running += 1;
+  load()
+    .then(resolve, reject)
+    .finally(() => {
+      running -= 1;
+      next();
+    });
+}
+
+const waiting = new WeakMap();
+
+const observer = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      const callback = waiting.get(target);
+      forget(target);
+      callback?.();
+    }
+  },
+  { scrollMargin: "1200px 0px", rootMargin: "1200px 0px" },
+);
+
+/** Calls `callback` once, when the element comes near the part of the page that can be seen. */
+export function whenNear(element, callback) {
+  waiting.set(element, callback);
+  observer.observe(element);
+}
+
+/** Takes that back. */
+export function forget(element) {
+  waiting.delete(element);
+  observer.unobserve(element);
+}
+
+/** Turns the server's HTML into nodes. */
+export function parseRendered(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  for (const wide of template.content.querySelectorAll("pre, .diff, table")) {
+    // What can be scrolled sideways can be reached with the keyboard.
+    if (!wide.closest("table .diff")) wide.tabIndex = 0;
+  }
+  for (const box of template.content.querySelectorAll("input[type=checkbox]")) {
+    box.setAttribute("aria-label", box.closest("li")?.textContent.trim() || "task");
+  }
+  for (const image of template.content.querySelectorAll("img")) {
+    image.dataset.address = image.getAttribute("src");
+    image.removeAttribute("src");
+  }
+  const content = document.importNode(template.content, true);
+  for (const link of content.querySelectorAll(".whole-output")) link.addEventListener("auxclick", openWhole);
+  content.querySelectorAll("img").forEach(loadWhenNear);
+  return content;
+}
+
+/** The server gives data only to requests with our header, which an image's own does not have. */
+function loadWhenNear(image) {
+  whenNear(image, async () => {
+    try {
+      image.src = URL.createObjectURL(await scheduleLoad(() => askBlob(image.dataset.address)));
+      image.addEventListener("load", () => URL.revokeObjectURL(image.src), { once: true });
+    } catch {
+      image.alt += " (could not be loaded)";
+    }
+  });
+}
+
+/** Opens the whole of an output in a new tab, whose request cannot have our header either. */
+async function openWhole(event) {
+  const link = event.target.closest(".whole-output");
+  if (!link || event.button > 1) return;
+  event.preventDefault();
+  window.open(await downloadAddress(link.getAttribute("href")), "_blank", "noopener");
+}
+
+/** Handles a click inside rendered content. `showAll` fetches the whole of a folded output. */
+export async function onRenderedClick(event, showAll) {
+  const copy = event.target.closest(".copy-button");
+  const code = copy?.closest(".code-block")?.querySelector("pre");
+  if (code) {
+    const { copyFromButton } = await import("../lib/clipboard.js");
+    await copyFromButton(copy, code.textContent);
+    return;
+  }
+  await openWhole(event);
+  const all = event.target.closest(".show-all");
+  if (all) {
+    all.disabled = true;
+    showAll();
+  }
+}

@@ -1,0 +1,169 @@
+// What stands above a session: lost connections, lost agents, missing logins, lost memories, shared folders.
+
+import { sessionAddress } from "../lib/address.js";
+import { loginAddress } from "../lib/api.js";
+import { byId, make, prose } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+
+/** Notices that stay in sight until somebody has read them. */
+const LASTING_NOTICES = { "fresh-session": "waiting", incomplete: "info", "login-needed": "waiting", hung: "waiting" };
+
+export class SessionBanners {
+  #banners = new Banners();
+  #view;
+  #countdown = null;
+
+  constructor(view) {
+    this.#view = view;
+  }
+
+  clear() {
+    clearInterval(this.#countdown);
+    this.#banners.clear();
+  }
+
+  /** `lost` is null when the server answers, else `{ problem, retryAt }`. */
+  showConnection(lost, tryNow) {
+    clearInterval(this.#countdown);
+    if (!lost) {
+      this.#banners.hide("connection");
+      return;
+    }
+    const { problem, retryAt } = lost;
+    if (problem.isLoggedOut) {
+      this.#banners.show("connection", {
+        tone: "failed",
+        text: "You are no longer logged in. Log in again, or run `flightdeck open` in a terminal.",
+        actions: [{ label: "Log in", href: loginAddress() }],
+      });
+      return;
+    }
+    const text = () => {
+      const seconds = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
+      return `${problem.message} ${seconds > 0 ? `Retrying in ${seconds} s.` : "Retrying …"} Nothing is lost: the page catches up when the connection is back.`;
+    };
+    if (this.#banners.has("connection")) this.#banners.setText("connection", text());
+    else this.#banners.show("connection", { tone: "failed", text: text(), actions: [{ label: "Retry now", run: () => this.#tryNow() }] });
+    this.#tryNow = tryNow;
+    this.#countdown = setInterval(() => this.#banners.setText("connection", text()), 500);
+  }
+
+  #tryNow = () => {};
+
+  /** What the state itself asks for. */
+  showState({ state, stateDetail, runtime }) {
+    const detail = stateDetail ? ` ${stateDetail}` : "";
+    if (state === "recovering") {
+      this.#put("state", { tone: "waiting", text: `The agent stopped and is being restarted.${detail}`, actions: [{ label: "Retry now", run: () => this.#view.retry() }] });
+    } else if (state === "starting" && stateDetail) {
+      this.#put("state", { tone: "waiting", text: `The session ${stateDetail}.`, actions: [] });
+    } else if (state === "needs-login") {
+      this.#put("state", {
+        tone: "waiting",
+        text: `The agent needs a login.${detail} Your prompt is kept.`,
+        actions: [
+          { label: "Log in", run: () => logIn(runtime).then((done) => done && this.#view.retry()) },
+          { label: "Retry", run: () => this.#view.retry() },
+        ],
+      });
+    } else if (state === "failed") {
+      this.#put("state", { tone: "failed", text: `The agent failed.${detail}`, actions: this.#view.renderer.lastPrompt === null ? [] : [{ label: "Send the prompt again", run: () => this.#view.sendAgain() }] });
+    } else {
+      this.#hide("state");
+    }
+  }
+
+  #shownState = null;
+
+  /** A banner that says the same is left alone, so that it is not read out again. */
+  #put(name, banner) {
+    const key = `${name}:${banner.text}`;
+    if (this.#shownState === key && this.#banners.has(name)) return;
+    this.#shownState = key;
+    this.#banners.show(name, banner);
+  }
+
+  #hide(name) {
+    this.#shownState = null;
+    this.#banners.hide(name);
+  }
+
+  showNotice({ kind, message }) {
+    const tone = LASTING_NOTICES[kind];
+    if (!tone) return;
+    const actions = kind === "login-needed" ? [{ label: "Log in", run: () => logIn(this.#view.details?.runtime) }] : [];
+    if (kind === "hung") actions.push({ label: "Interrupt", run: () => this.#view.composer.interrupt() });
+    this.#banners.show(`notice-${kind}`, { tone, text: message, actions, dismissible: true });
+  }
+
+  /** Other open sessions in the same folder. */
+  showSharedFolder(sessions) {
+    if (sessions.length === 0) {
+      this.#banners.hide("shared-folder");
+      return;
+    }
+    const links = sessions.map(({ sessionId, title }, index) => [index > 0 ? ", " : "", make("a", { href: sessionAddress(sessionId), data: { local: "" }, text: title || sessionId })]).flat();
+    const text = make("span", {}, sessions.length === 1 ? "Another open session works in this folder and may change the same files: " : "Other open sessions work in this folder and may change the same files: ", ...links);
+    this.#banners.show("shared-folder", { tone: "info", text, dismissible: true });
+  }
+}
+
+/** Banners by name, each above the session until it is over or put away. */
+class Banners {
+  #container = byId("banners");
+  #shown = new Map();
+  #putAway = new Set();
+
+  constructor() {
+    this.clear();
+  }
+
+  /**
+   * Shows or changes a banner. `tone` is "info", "waiting" or "failed"; `actions` are `{ label, run }` or `{ label, href }`;
+   * one that may be put away stays away.
+   */
+  show(name, { tone = "info", text, actions = [], dismissible = false }) {
+    if (this.#putAway.has(name)) return;
+    const banner = make("div", { class: `banner banner-${tone}`, role: tone === "info" ? "status" : "alert", data: { banner: name } });
+    const controls = actions.map(({ label, run, href }) =>
+      href ? make("a", { class: "button", href, text: label }) : make("button", { type: "button", text: label, on: { click: run } }),
+    );
+    if (dismissible) {
+      const dismiss = () => {
+        this.#putAway.add(name);
+        this.hide(name);
+      };
+      controls.push(make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Dismiss", title: "Dismiss", on: { click: dismiss } }, icon("close")));
+    }
+    banner.append(make("span", { class: "banner-text" }, ...(typeof text === "string" ? prose(text) : [text])), ...controls);
+    this.#shown.get(name)?.remove();
+    this.#shown.set(name, banner);
+    this.#container.append(banner);
+  }
+
+  /** Changes the words of a banner without making a screen reader read it again. */
+  setText(name, text) {
+    const shown = this.#shown.get(name)?.querySelector(".banner-text");
+    if (shown && shown.textContent !== text.replaceAll("`", "")) shown.replaceChildren(...prose(text));
+  }
+
+  has(name) {
+    return this.#shown.has(name);
+  }
+
+  hide(name) {
+    this.#shown.get(name)?.remove();
+    this.#shown.delete(name);
+  }
+
+  clear() {
+    this.#container.replaceChildren();
+    this.#shown.clear();
+  }
+}
+
+/** Few sessions ever need it, so it is loaded when one does. */
+async function logIn(runtime) {
+  const { openLogin } = await import("../setup/agentLogin.js");
+  return openLogin(runtime);
+}

@@ -1,0 +1,134 @@
+// How a session ends on the page: closed, deleted, never there, or together with the server.
+
+import { ask, sessionPath } from "../lib/api.js";
+import { setupAddress } from "../lib/address.js";
+import { byId, make } from "../lib/dom.js";
+import { ago } from "../lib/format.js";
+import { inbox } from "../lib/inboxStream.js";
+import { BUSY_STATES } from "../lib/states.js";
+
+export class SessionEnding {
+  #view;
+
+  constructor(view) {
+    this.#view = view;
+    const { signal } = view;
+    byId("close-session-button").addEventListener("click", () => this.#close(), { signal });
+    byId("stop-server-button").addEventListener("click", () => this.#stopServer(), { signal });
+    for (const id of ["close-session-button", "stop-server-button"]) byId(id).disabled = false;
+  }
+
+  leave() {
+    this.#showParts(true);
+  }
+
+  /** Shows the request part, or that the session is closed. */
+  show() {
+    const { state, closedAt } = this.#view.details;
+    if (state !== "closed") {
+      this.#showParts(true);
+      return;
+    }
+    this.#ended(
+      `This session is closed${closedAt ? ` (${ago(closedAt)})` : ""}. Its history is kept. You can close this page.`,
+      make("button", { type: "button", class: "primary", id: "reopen-button", text: "Reopen", on: { click: (event) => this.#reopen(event.target) } }),
+    );
+  }
+
+  /** The session was deleted while the page showed it. */
+  deleted() {
+    this.#ended("This session was deleted. Only what this page shows is left.");
+  }
+
+  async neverThere() {
+    const { showFinished } = await import("./finished.js");
+    showFinished({
+      title: `${this.#view.sessionId} not found`,
+      text: "It was deleted or never existed.",
+      action: homeLink(),
+    });
+  }
+
+  #ended(text, ...actions) {
+    const said = make("p", { role: "status", text });
+    byId("closed-part").replaceChildren(said, ...actions, homeLink());
+    this.#showParts(false);
+  }
+
+  #showParts(open) {
+    byId("request-part").hidden = !open;
+    byId("resize-bar").hidden = !open;
+    byId("closed-part").hidden = open;
+  }
+
+  async #close() {
+    const button = byId("close-session-button");
+    button.disabled = true;
+    try {
+      this.#view.stopPolling();
+      await ask(sessionPath(this.#view.sessionId, "stop"), { method: "POST" });
+      await this.#view.refresh();
+      this.show();
+      window.close();
+    } catch (problem) {
+      this.#view.composer.say(`Could not close the session: ${problem.message}`);
+      this.#view.resume().catch(() => {});
+    } finally {
+      button.disabled = false;
+    }
+  }
+
+  async #reopen(button) {
+    button.disabled = true;
+    try {
+      await ask(sessionPath(this.#view.sessionId, "reopen"), { method: "POST" });
+      await this.#view.resume();
+      this.#view.composer.focus();
+    } catch (problem) {
+      this.#ended(`Could not reopen the session: ${problem.message}`, button);
+      button.disabled = false;
+    }
+  }
+
+  async #stopServer() {
+    const others = [...inbox.entries.values()].filter(({ sessionId, state }) => sessionId !== this.#view.sessionId && BUSY_STATES.includes(state));
+    if (others.length > 0) {
+      const names = others.map(({ title, sessionId }) => title || sessionId).join(", ");
+      const { confirmAction } = await import("../lib/dialog.js");
+      const sure = await confirmAction({
+        title: "Stop the server?",
+        text: `Other sessions are working: ${names}. Their turns will be interrupted. Nothing is lost.`,
+        action: "Stop the server",
+        keep: "Keep it running",
+      });
+      if (!sure) return;
+    }
+    await stopServer(this.#view);
+  }
+}
+
+/** Ends the session, then the server, then the page if the browser lets it. */
+async function stopServer(view) {
+  // Nothing can be loaded any more when the server is gone.
+  const { showFinished } = await import("./finished.js");
+  view.stopPolling();
+  inbox.stop();
+  try {
+    await ask(sessionPath(view.sessionId, "stop"), { method: "POST" });
+    await ask("api/stop", { method: "POST" });
+  } catch (problem) {
+    // A server that is gone already is what was wanted.
+    if (!problem.isUnreachable) {
+      inbox.start();
+      view.composer.say(`Could not stop the server: ${problem.message}`);
+      view.resume().catch(() => {});
+      return;
+    }
+  }
+  window.close();
+  showFinished({ title: "The server has stopped", text: "You can close this page. All sessions are saved; run `flightdeck` to start again." });
+}
+
+function homeLink() {
+  return make("a", { class: "button", href: setupAddress(), data: { local: "" }, text: "All sessions" });
+}

@@ -1,0 +1,56 @@
+// The line above a session: what it is doing, its name, its model, its folder, how full its context is.
+
+import { byId, make } from "../lib/dom.js";
+import { baseName, count, shortPath } from "../lib/format.js";
+import { showState } from "../lib/states.js";
+
+const heading = byId("session-heading");
+const facts = byId("session-facts");
+
+export class SessionHeader {
+  #details = {};
+
+  show(details) {
+    this.#details = { ...this.#details, ...details };
+    const { title, state, stateDetail, sessionId, model, workingDirectory, context } = this.#details;
+    heading.hidden = false;
+    byId("page-heading").hidden = true;
+    showState(byId("session-state"), state, stateDetail);
+    const name = title || sessionId;
+    const button = byId("session-title");
+    button.textContent = name;
+    button.setAttribute("aria-label", `${name}: rename`);
+    const parts = [make("span", { class: "fact fact-model", text: model, title: `Model ${model}` })];
+    if (workingDirectory) parts.push(folderButton(workingDirectory));
+    if (context?.tokenLimit) parts.push(contextMeter(context));
+    facts.replaceChildren(...parts);
+  }
+
+  hide() {
+    this.#details = {};
+    heading.hidden = true;
+    byId("page-heading").hidden = false;
+  }
+}
+
+function folderButton(path) {
+  const button = make("button", { type: "button", class: "quiet-button fact fact-folder", title: `${path} (copy)`, "aria-label": `Copy the folder ${path}` });
+  button.append(make("span", { class: "path", text: shortPath(path, 36) }), make("span", { class: "path-short", text: baseName(path) }));
+  button.addEventListener("click", async () => {
+    const { copyFromButton } = await import("../lib/clipboard.js");
+    await copyFromButton(button, path);
+  });
+  return button;
+}
+
+export function contextMeter({ currentTokens, tokenLimit }) {
+  const share = Math.min(1, currentTokens / tokenLimit);
+  const percent = Math.round(share * 100);
+  const meter = make("meter", { min: "0", max: "1", high: "0.8", value: String(share), "aria-label": `Context ${percent} % full` });
+  return make(
+    "span",
+    { class: "fact fact-context", title: `Context: ${currentTokens.toLocaleString()} of ${tokenLimit.toLocaleString()} tokens` },
+    meter,
+    make("span", { text: `${count(currentTokens)} / ${count(tokenLimit)}` }),
+  );
+}

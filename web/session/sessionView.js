@@ -1,0 +1,302 @@
+// One session on the whole page: its past, what it does now, and the request part.
+
+import { ask, Problem, sessionPath } from "../lib/api.js";
+import { announce } from "../lib/announcer.js";
+import { Composer } from "./composer.js";
+import { byId } from "../lib/dom.js";
+import { ToEndButton } from "./followEnd.js";
+import { History } from "./history.js";
+import { inbox } from "../lib/inboxStream.js";
+import { later } from "../lib/later.js";
+import { addUsage } from "./notices.js";
+import { setSubject } from "../lib/pageTitle.js";
+import { Polling } from "./polling.js";
+import { SessionBanners } from "./sessionBanners.js";
+import { SessionHeader } from "./sessionHeader.js";
+import { SessionResponseRenderer } from "../sessionResponse.js";
+import { BUSY_STATES } from "../lib/states.js";
+
+const RETRY_OPENING = 2000;
+
+export class SessionView extends EventTarget {
+  sessionId;
+  /** What the server says about the session, kept up to date; "change" tells when. */
+  details = null;
+  renderer;
+  composer;
+  banners;
+  #header = new SessionHeader();
+  #history;
+  #polling = null;
+  #ending;
+  #empty = null;
+  #toEnd;
+  #left = new AbortController();
+  #firstPage;
+  #firstDetails;
+
+  constructor(sessionId) {
+    super();
+    this.sessionId = sessionId;
+    const part = freshSessionPart();
+    this.composer = new Composer(sessionId);
+    this.renderer = new SessionResponseRenderer(part, { sessionId, requestActions: this.#requestActions() });
+    this.#history = new History(sessionId, this.renderer, part);
+    this.#history.onOlder = (events) => this.composer.history.addOlder(promptsIn(events).map(({ text }) => text));
+    this.banners = new SessionBanners(this);
+    this.#ending = later(() => import("./sessionEnding.js")).then(({ SessionEnding }) => new SessionEnding(this));
+    this.#toEnd = new ToEndButton(this.renderer, part, this.#left.signal);
+    // Asked for at once; everything else can wait for them.
+    this.#firstPage = settled(this.#history.fetchEnd());
+    this.#firstDetails = settled(ask(sessionPath(sessionId)));
+    inbox.addEventListener("entry", ({ detail: { entry } }) => this.#hear(entry), { signal: this.#left.signal });
+    setSubject(sessionId);
+  }
+
+  /** Shows the session and follows it until `leave`. */
+  async open() {
+    try {
+      const details = await result(this.#firstDetails);
+      const page = await result(this.#firstPage);
+      if (this.hasLeft) return;
+      this.update(details);
+      this.#history.showEnd(page);
+      for (const { promptId, text } of promptsIn(page.events)) this.composer.promptArrived(promptId, text);
+      this.#setWorking(isWorking(page.events, details.state));
+      this.#ending.then((ending) => ending.show());
+      if (details.state !== "closed") this.startPolling(page.events.at(-1)?.seq ?? 0);
+      performance.mark("session-shown");
+      if (page.events.length === 0) await this.#showEmpty();
+      this.#lookAround();
+      await this.#history.fillView();
+    } catch (problem) {
+      if (!this.hasLeft) this.#cannotOpen(problem);
+    }
+  }
+
+  get hasLeft() {
+    return this.#left.signal.aborted;
+  }
+
+  get signal() {
+    return this.#left.signal;
+  }
+
+  get canReceive() {
+    return this.#polling !== null && !this.#polling.isStopped;
+  }
+
+  /** Another page takes over. */
+  leave() {
+    this.#left.abort();
+    this.#polling?.stop();
+    this.#history.end();
+    this.composer.leave();
+    this.banners.clear();
+    this.#header.hide();
+    this.#ending.then((ending) => ending.leave());
+  }
+
+  /** Takes news about the session. */
+  update(news) {
+    this.details = { ...this.details, ...news };
+    this.#header.show(this.details);
+    this.banners.showState(this.details);
+    setSubject(this.details.title || this.sessionId);
+    this.dispatchEvent(new Event("change"));
+  }
+
+  /** Asks for everything about the session again. */
+  async refresh() {
+    const details = await ask(sessionPath(this.sessionId), { signal: this.signal });
+    this.update(details);
+    return details;
+  }
+
+  startPolling(after) {
+    const polling = new Polling(this.sessionId, after, (from, last) => this.#history.read(from, last));
+    polling.onResponse = (response) => this.#take(response);
+    polling.onBatch = () => {
+      this.#history.letGoOfFarPages();
+      this.#toEnd.show();
+    };
+    polling.onConnection = (lost) => this.banners.showConnection(lost, () => polling.now());
+    polling.onEnd = (reason) => this.#polled(reason);
+    this.#polling = polling;
+    polling.run();
+  }
+
+  stopPolling() {
+    this.#polling?.stop();
+    this.banners.showConnection(null);
+  }
+
+  /** Goes on after a close, from where the log was left. */
+  async resume() {
+    if (this.canReceive) return;
+    await this.refresh();
+    this.#ending.then((ending) => ending.show());
+    const after = this.#polling?.after;
+    if (after !== undefined) this.startPolling(after);
+    else {
+      const { events } = await this.#history.fetchEnd();
+      this.startPolling(events.at(-1)?.seq ?? 0);
+    }
+  }
+
+  /** Lets the session try again what it could not do, with the prompt that it kept. */
+  async retry() {
+    try {
+      this.update(await ask(sessionPath(this.sessionId, "retry"), { method: "POST" }));
+    } catch (problem) {
+      this.composer.say(`Could not retry: ${problem.message}`);
+    }
+  }
+
+  /** The last prompt once more, after something went wrong with it. */
+  async sendAgain() {
+    const text = this.renderer.lastPrompt;
+    if (text === null) return;
+    try {
+      await this.composer.sendText(text);
+    } catch (problem) {
+      this.composer.say(`Not sent: ${problem.message}`);
+    }
+  }
+
+  #requestActions() {
+    const view = this;
+    return {
+      get folder() {
+        return view.details?.workingDirectory;
+      },
+      answer: (requestId, { path, json }) => ask(sessionPath(view.sessionId, `${path}/${encodeURIComponent(requestId)}`), { json }),
+      sendAgain: () => view.sendAgain(),
+    };
+  }
+
+  async #showEmpty() {
+    const { EmptySession } = await later(() => import("./emptySession.js"));
+    if (this.hasLeft || this.renderer.pages.length > 0) return;
+    this.#empty = new EmptySession(this.details);
+  }
+
+  /** What is good to know once the session is on the page. */
+  async #lookAround() {
+    const { SharedFolder } = await later(() => import("./sharedFolder.js"));
+    new SharedFolder(this);
+    try {
+      const { runtimes } = await ask("api/runtimes", { signal: this.signal });
+      this.composer.setCanSteer(runtimes.find(({ name }) => name === this.details.runtime)?.capabilities?.steering === true);
+    } catch {
+      // Then nothing is steered; a request still queues.
+    }
+  }
+
+  #take({ data, seq, time }) {
+    this.#empty?.hide();
+    const name = this.renderer.processCallback(data, { seq, time });
+    if (name === "onUserPrompt") this.composer.promptArrived(data.promptId, data.text);
+    else if (name === "onAgentStart") this.update({ state: "working", stateDetail: null });
+    else if (name === "onStateChanged") this.update({ state: data.state, stateDetail: data.detail ?? null });
+    else if (name === "onTitleChanged") this.update({ title: data.title });
+    else if (name === "onContextUsage") this.update({ context: { currentTokens: data.currentTokens, tokenLimit: data.tokenLimit } });
+    else if (name === "onBackgroundTasks") this.update({ backgroundTasks: data.tasks });
+    else if (name === "onUsage") this.update({ usage: addUsage(this.details.usage, data) });
+    else if (name === "onNotice") this.banners.showNotice(data);
+    else if (name === "onPermissionRequested") announce(`Permission needed: ${data.title}`);
+    else if (name === "onQuestionAsked") announce(`Question: ${data.question}`);
+    else if (name === "onIdle") {
+      this.update({ state: "ready", stateDetail: null });
+      announce("The agent finished");
+    }
+    this.composer.setWorking(this.renderer.isWorking);
+  }
+
+  #setWorking(working) {
+    this.renderer.setWorking(working);
+    this.composer.setWorking(working);
+  }
+
+  /** What the inbox says about this session: names, and what happens to it elsewhere. */
+  #hear({ sessionId, title, state, detail }) {
+    if (sessionId !== this.sessionId || !this.details) return;
+    if (state === null) {
+      this.stopPolling();
+      this.#ending.then((ending) => ending.deleted());
+    } else {
+      const reopened = this.details.state === "closed" && state !== "closed";
+      this.update({ title, state, stateDetail: detail ?? null });
+      if (reopened && !this.canReceive) this.resume();
+    }
+  }
+
+  async #polled(reason) {
+    try {
+      const { state } = await this.refresh();
+      if (state === "closed") this.#ending.then((ending) => ending.show());
+      // The reader was forgotten, the session was not.
+      else if (reason === "not-found") this.startPolling(this.#polling.after);
+      else this.resume();
+    } catch (problem) {
+      if (this.hasLeft) return;
+      if (problem.status === 404) this.#ending.then((ending) => ending.deleted());
+      else this.banners.showConnection({ problem, retryAt: Date.now() }, () => this.#polled(reason));
+    }
+  }
+
+  #cannotOpen(problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    if (problem.status === 404) {
+      this.#ending.then((ending) => ending.neverThere());
+      return;
+    }
+    const again = () => {
+      this.#firstPage = settled(this.#history.fetchEnd());
+      this.#firstDetails = settled(ask(sessionPath(this.sessionId)));
+      this.open().then(() => this.details && this.banners.showConnection(null));
+    };
+    const timer = setTimeout(again, RETRY_OPENING);
+    this.signal.addEventListener("abort", () => clearTimeout(timer));
+    this.banners.showConnection({ problem, retryAt: Date.now() + RETRY_OPENING }, () => {
+      clearTimeout(timer);
+      again();
+    });
+  }
+}
+
+/** Each session gets a part of its own, so that nothing of the last one is left in it. */
+function freshSessionPart() {
+  const old = byId("session-part");
+  const part = old.cloneNode(false);
+  part.className = "";
+  old.replaceWith(part);
+  return part;
+}
+
+/** Whether a turn runs, from the end of the log; from the state where the log's end does not say. */
+export function isWorking(events, state) {
+  for (const { response } of events.toReversed()) {
+    if (response.callback === "onIdle") return false;
+    if (response.callback === "onAgentStart" || response.callback === "onUserPrompt") return !["failed", "needs-login", "closed"].includes(state);
+  }
+  return events.length > 0 && BUSY_STATES.includes(state);
+}
+
+function promptsIn(events) {
+  return events.map(({ response }) => response).filter(({ callback }) => callback === "onUserPrompt");
+}
+
+/** A promise that nobody has to catch before it is awaited. */
+function settled(promise) {
+  return promise.then(
+    (value) => ({ value }),
+    (error) => ({ error }),
+  );
+}
+
+async function result(promise) {
+  const { value, error } = await promise;
+  if (error) throw error;
+  return value;
+}

@@ -1,0 +1,45 @@
+// A stretch of a session's log in the document. Pages that are far away are emptied and filled again when they come near.
+
+import { make } from "../lib/dom.js";
+
+export class TranscriptPage {
+  element = make("div", { class: "transcript-page" });
+  /** The numbers of the first and last event; 0 while there is none. */
+  firstSeq = 0;
+  lastSeq = 0;
+  /** Keys of the blocks that begin here. */
+  keys = new Set();
+  /** Blocks that begin here and end on a later page: key → number of the end. */
+  endsElsewhere = new Map();
+  /** Open blocks and requests; a page that has any stays. */
+  open = 0;
+  /** The turn that runs at this point of the page, as far as it is known. */
+  turn = null;
+  /** Prompts that wait for their turn at this point. */
+  queued = [];
+  isLoaded = true;
+
+  noteEvent(seq) {
+    if (!seq) return;
+    if (this.firstSeq === 0) this.firstSeq = seq;
+    this.lastSeq = seq;
+  }
+
+  /** The page's place is kept, its content is not. */
+  unload() {
+    const { height } = this.element.getBoundingClientRect();
+    this.element.replaceChildren();
+    this.element.style.height = `${height}px`;
+    this.element.classList.add("unloaded");
+    this.isLoaded = false;
+    this.keys.clear();
+    this.turn = null;
+    this.queued = [];
+  }
+
+  beginRefill() {
+    this.element.style.height = "";
+    this.element.classList.remove("unloaded");
+    this.isLoaded = true;
+  }
+}

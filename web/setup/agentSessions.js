@@ -1,0 +1,75 @@
+// Import from other tools, begun in a terminal for example, to go on with here.
+
+import { ask } from "../lib/api.js";
+import { goTo, sessionAddress } from "../lib/address.js";
+import { byId, make, prose } from "../lib/dom.js";
+import { ago, exactTime, shortPath } from "../lib/format.js";
+
+const place = byId("agent-session-list");
+const button = byId("agent-sessions-button");
+
+export class AgentSessions {
+  constructor() {
+    button.addEventListener("click", () => this.#toggle());
+  }
+
+  get isOpen() {
+    return !place.hidden;
+  }
+
+  async load() {
+    place.replaceChildren(make("p", { class: "empty", text: "Looking …" }));
+    try {
+      this.#show(await ask("api/agent-sessions"));
+    } catch (problem) {
+      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not list sessions of other tools: ${problem.message}` }));
+    }
+  }
+
+  async #toggle() {
+    place.hidden = !place.hidden;
+    button.setAttribute("aria-expanded", String(this.isOpen));
+    button.textContent = this.isOpen ? "Hide" : "Show";
+    if (this.isOpen) await this.load();
+  }
+
+  #show({ sessions, problems }) {
+    const notes = (problems ?? []).map(({ runtime, message }) => make("p", { class: "field-hint" }, make("b", { text: runtime }), " ", ...prose(message)));
+    const rows = sessions.map((session) => this.#row(session));
+    place.replaceChildren(
+      ...notes,
+      rows.length > 0 ? make("ul", { class: "session-rows agent-session-rows" }, ...rows) : make("p", { class: "empty", text: "No sessions of other tools on this machine." }),
+    );
+  }
+
+  #row({ runtime, agentSessionId, title, workingDirectory, updatedAt, createdAt, adoptedAs }) {
+    const name = title || agentSessionId;
+    const time = updatedAt ?? createdAt;
+    const action = adoptedAs
+      ? make("a", { href: sessionAddress(adoptedAs), data: { local: "" }, text: `Open ${adoptedAs}` })
+      : make("button", { type: "button", text: "Continue here", "aria-label": `Continue ${name} here` });
+    const row = make(
+      "li",
+      { class: "session-row agent-session-row", data: { agentSession: agentSessionId } },
+      make("span", { class: "session-model", text: runtime }),
+      make("span", { class: "session-link", text: name, title: agentSessionId }),
+      make("span", { class: "session-folder path", text: shortPath(workingDirectory, 30), title: workingDirectory ?? "" }),
+      time ? make("time", { class: "session-time", datetime: time, title: exactTime(time), text: ago(time) }) : make("span"),
+      make("span", { class: "agent-session-action" }, action),
+    );
+    if (!adoptedAs) action.addEventListener("click", () => this.#adopt(runtime, agentSessionId, action, row));
+    return row;
+  }
+
+  async #adopt(runtime, agentSessionId, action, row) {
+    action.disabled = true;
+    try {
+      const { sessionId } = await ask(`api/agent-sessions/${encodeURIComponent(runtime)}/${encodeURIComponent(agentSessionId)}/adopt`, { method: "POST" });
+      goTo(sessionAddress(sessionId));
+    } catch (problem) {
+      action.disabled = false;
+      row.querySelector(".field-problem")?.remove();
+      row.append(make("p", { class: "field-problem", role: "alert", text: problem.message }));
+    }
+  }
+}

@@ -1,0 +1,156 @@
+// The list of sessions: state, search, reopen, rename, delete.
+
+import { ask, sessionPath } from "../lib/api.js";
+import { goTo, sessionAddress } from "../lib/address.js";
+import { announce } from "../lib/announcer.js";
+import { askForText, confirmAction } from "../lib/dialog.js";
+import { byId, make } from "../lib/dom.js";
+import { ago, exactTime, plural, shortPath } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { sessionList } from "../lib/sessionList.js";
+import { stateElement } from "../lib/states.js";
+
+const FILTERS = [
+  ["all", "All", () => true],
+  ["open", "Open", ({ state }) => state !== "closed"],
+  ["waiting", "Waiting", ({ state, pending }) => state === "waiting" || state === "needs-login" || pending > 0],
+  ["closed", "Closed", ({ state }) => state === "closed"],
+];
+
+const place = byId("session-list");
+const search = byId("session-search");
+
+export class RecentSessions {
+  #filter = "all";
+  #problem = null;
+
+  constructor() {
+    byId("session-filters").append(...FILTERS.map(([name, label]) => this.#filterButton(name, label)));
+    search.addEventListener("input", () => this.#searched());
+    sessionList.addEventListener("change", () => this.#show());
+    // "5 min ago" grows older while somebody looks at it.
+    setInterval(() => !document.hidden && this.#refreshTimes(), 30_000);
+  }
+
+  async load() {
+    if (!sessionList.isLoaded) place.replaceChildren(make("p", { class: "empty", text: "Loading …" }));
+    await sessionList.load().catch(() => {});
+  }
+
+  #filterButton(name, label) {
+    const button = make("button", { type: "button", class: "filter-button", text: label, "aria-pressed": String(name === this.#filter), data: { filter: name } });
+    button.addEventListener("click", () => {
+      this.#filter = name;
+      for (const other of byId("session-filters").children) other.setAttribute("aria-pressed", String(other === button));
+      this.#show();
+    });
+    return button;
+  }
+
+  /** Searching means all sessions, not only those that are loaded. */
+  async #searched() {
+    this.#show();
+    while (search.value.trim() && sessionList.hasMore) await sessionList.loadMore().catch(() => search.blur());
+  }
+
+  #show() {
+    if (sessionList.problem) {
+      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not load sessions: ${sessionList.problem.message}` }));
+      return;
+    }
+    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const fits = FILTERS.find(([name]) => name === this.#filter)[2];
+    const shown = sessionList.sessions.filter((session) => fits(session) && words.every((word) => textOf(session).includes(word)));
+    const focused = document.activeElement?.closest?.(".session-row")?.dataset.session;
+    const focusedAction = document.activeElement?.dataset?.action;
+    if (shown.length === 0) {
+      place.replaceChildren(make("p", { class: "empty", text: emptyText(sessionList.sessions.length, words.length > 0) }));
+      return;
+    }
+    const list = make("ul", { class: "session-rows" }, ...shown.map((session) => this.#row(session)));
+    place.replaceChildren(list, this.#problem ?? "");
+    if (sessionList.hasMore && words.length === 0) {
+      place.append(make("button", { type: "button", class: "quiet-button", text: "Show older sessions", on: { click: () => sessionList.loadMore().catch((problem) => this.#say(problem)) } }));
+    }
+    if (focused) {
+      const row = list.querySelector(`[data-session="${CSS.escape(focused)}"]`);
+      (row?.querySelector(focusedAction ? `[data-action="${focusedAction}"]` : "a") ?? row?.querySelector("a"))?.focus({ preventScroll: true });
+    }
+  }
+
+  #row(session) {
+    const { sessionId, title, state, model, workingDirectory, updatedAt, pending } = session;
+    const action = (name, label, run) =>
+      make("button", { type: "button", class: "quiet-button icon-button", "aria-label": `${label} ${title || sessionId}`, title: label, data: { action: name }, on: { click: run } }, icon(name));
+    const actions = [action("edit", "Rename", () => this.#rename(session))];
+    if (state === "closed") actions.unshift(action("reopen", "Reopen", () => this.#reopen(session)));
+    actions.push(action("trash", "Delete", () => this.#delete(session)));
+    return make(
+      "li",
+      { class: "session-row", data: { session: sessionId, state } },
+      stateElement(state, pending > 0 ? plural(pending, "request") : null),
+      make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" }, title: `${title || sessionId} (${sessionId})`, text: title || sessionId }),
+      make("span", { class: "session-model", text: model, title: model }),
+      make("span", { class: "session-folder path", text: shortPath(workingDirectory, 24), title: workingDirectory ?? "" }),
+      make("time", { class: "session-time", datetime: updatedAt, title: exactTime(updatedAt), text: ago(updatedAt) }),
+      make("span", { class: "session-actions" }, ...actions),
+    );
+  }
+
+  #refreshTimes() {
+    for (const time of place.querySelectorAll("time")) time.textContent = ago(time.dateTime);
+  }
+
+  async #rename({ sessionId, title }) {
+    const name = await askForText({ title: "Rename the session", label: "Title", value: title ?? "", action: "Rename" });
+    if (name === null || !name.trim() || name === title) return;
+    await this.#try(async () => {
+      await ask(sessionPath(sessionId), { method: "PATCH", json: { title: name.trim() } });
+      sessionList.change(sessionId, { title: name.trim() });
+    });
+  }
+
+  async #reopen({ sessionId }) {
+    await this.#try(async () => {
+      await ask(sessionPath(sessionId, "reopen"), { method: "POST" });
+      goTo(sessionAddress(sessionId));
+    });
+  }
+
+  async #delete({ sessionId, title, state }) {
+    const sure = await confirmAction({
+      title: `Delete “${title || sessionId}”?`,
+      text: `${state === "closed" ? "" : "The session is stopped first. "}Its history is deleted from this machine. This can't be undone.`,
+      action: "Delete",
+    });
+    if (!sure) return;
+    await this.#try(async () => {
+      await ask(sessionPath(sessionId), { method: "DELETE" });
+      sessionList.remove(sessionId);
+      announce("Deleted");
+    });
+  }
+
+  async #try(action) {
+    try {
+      this.#problem = null;
+      await action();
+    } catch (problem) {
+      this.#say(problem);
+    }
+  }
+
+  #say(problem) {
+    this.#problem = make("p", { class: "field-problem", role: "alert", text: problem.message });
+    this.#show();
+  }
+}
+
+function textOf({ sessionId, title, model, workingDirectory, runtime, state }) {
+  return [sessionId, title, model, workingDirectory, runtime, state].join(" ").toLowerCase();
+}
+
+function emptyText(known, searching) {
+  if (known === 0) return "No sessions yet. Choose a model and a folder above, then press Start.";
+  return searching ? "No matching sessions." : "No sessions in this state.";
+}

@@ -1,0 +1,76 @@
+// The folder that a session is to work in.
+
+import { projectInAddress } from "../lib/address.js";
+import { byId, setText } from "../lib/dom.js";
+import { openFolderPicker } from "./folderPicker.js";
+import { sessionList } from "../lib/sessionList.js";
+import { stateWord } from "../lib/states.js";
+
+const PROBLEMS = {
+  WorkingDirectoryNotAbsolutePath: "Not an absolute path. Enter the full path, starting at the root.",
+  WorkingDirectoryNotExists: "This folder does not exist on the server's machine.",
+  WorkingDirectoryNotAllowed: "Sessions are not allowed in this folder. The setting sessions.roots lists the allowed folders.",
+};
+
+const input = byId("working-dir");
+
+export class WorkingDirectory {
+  constructor() {
+    input.addEventListener("input", () => {
+      this.say("");
+      this.warn();
+    });
+    byId("browse-button").addEventListener("click", () => this.browse());
+    sessionList.addEventListener("change", () => this.warn());
+  }
+
+  get path() {
+    return input.value.trim();
+  }
+
+  set path(path) {
+    input.value = path;
+    this.say("");
+    this.warn();
+  }
+
+  /** The folder that the address names beside the repository, else the repository. */
+  setDefault(repositoryRoot) {
+    if (input.value) return;
+    const project = projectInAddress();
+    this.path = project ? beside(repositoryRoot, project) : repositoryRoot;
+  }
+
+  async browse() {
+    const chosen = await openFolderPicker(this.path);
+    if (chosen !== null) this.path = chosen;
+    input.focus();
+  }
+
+  say(text) {
+    setText(byId("working-dir-problem"), text);
+    input.setAttribute("aria-invalid", String(Boolean(text)));
+  }
+
+  /** Shows why a session cannot work there. Returns whether the error was about the folder. */
+  explain(error) {
+    if (!(error in PROBLEMS)) return false;
+    this.say(PROBLEMS[error]);
+    input.focus();
+    return true;
+  }
+
+  /** Two sessions in one folder may get into each other's way. */
+  warn() {
+    const here = sessionList.openIn(this.path);
+    const names = here.map(({ title, sessionId, state }) => `${title || sessionId} (${stateWord(state).toLowerCase()})`);
+    setText(byId("working-dir-warning"), here.length > 0 ? `Other open sessions in this folder may change the same files: ${names.join(", ")}` : "");
+  }
+}
+
+function beside(root, name) {
+  const separator = root.includes("\\") && !root.includes("/") ? "\\" : "/";
+  const parts = root.split(separator);
+  parts.pop();
+  return [...parts, name].join(separator) || separator + name;
+}
