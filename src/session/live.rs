@@ -6,6 +6,7 @@ use tokio::time::{Duration, Instant};
 
 use super::handle::Session;
 use super::readers::{Newcomer, NotNow, SHARED};
+use super::viewers::ViewerGuard;
 use super::{clock, log::SessionLog};
 use crate::model::Seq;
 use crate::store::{StoreError, StoredEvent};
@@ -66,6 +67,8 @@ pub struct Delivery {
     /// In order, never empty.
     pub events: Vec<StoredEvent>,
     claim: Claim,
+    /// Attached until the responses are sent: a long batch takes a while.
+    viewer: Option<ViewerGuard>,
 }
 
 impl Delivery {
@@ -73,6 +76,9 @@ impl Delivery {
     pub fn delivered(&self) {
         if let Some(last) = self.events.last() {
             self.claim.session.readers.advance(&self.claim.token, last.seq);
+            if let Some(viewer) = &self.viewer {
+                viewer.has_read(last.seq);
+            }
             self.claim.session.positions_changed.notify_one();
         }
     }
@@ -141,7 +147,7 @@ impl Session {
         let claim = Claim { session: Arc::clone(self), token: token.to_owned() };
         let log = &self.log;
         // Calls are limited by the tokens that a session may have, not here.
-        let _viewer = log.attach(position, usize::MAX);
+        let viewer = log.attach(position, usize::MAX);
         let mut head = log.watch();
         let deadline = Instant::now() + LONGEST_WAIT;
         loop {
@@ -151,7 +157,7 @@ impl Session {
             }
             let events = log.read_after(position, limit, BATCH_BYTES).await?;
             if !events.is_empty() {
-                return Ok(Delivery { events, claim });
+                return Ok(Delivery { events, claim, viewer });
             }
             if seen.is_complete() && self.readers.done(token, || self.log.head().is_complete()) {
                 self.positions_changed.notify_one();

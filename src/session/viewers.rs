@@ -121,7 +121,7 @@ mod tests {
         fast.has_read(8);
         assert_eq!(viewers.lowest_position(), Some(3));
         drop(slow);
-        tokio::time::advance(RECENTLY - Duration::from_millis(1)).await;
+        tokio::time::advance(RECENTLY.saturating_sub(Duration::from_millis(1))).await;
         assert_eq!((viewers.lowest_position(), viewers.readers.lock().positions.len()), (Some(3), 1));
         tokio::time::advance(Duration::from_millis(1)).await;
         assert_eq!(viewers.lowest_position(), Some(8));

@@ -32,7 +32,7 @@ mod prompt_number {
 
     use crate::model::PromptId;
 
-    #[expect(clippy::ref_option, reason = "serde's signature")]
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
     pub fn serialize<S: Serializer>(prompt: &Option<PromptId>, serializer: S) -> Result<S::Ok, S::Error> {
         prompt.map(PromptId::number).serialize(serializer)
     }

@@ -131,8 +131,7 @@ impl Actor {
             }
             let listens = !full || (self.is_stalled() && self.held.has_room());
             let deadline = self.next_deadline();
-            let could_give_up =
-                self.holds_process() && self.with_context(|machine, now| machine.could_give_up_process(now));
+            let could_give_up = self.holds_process() && self.with_context(Machine::could_give_up_process);
             tokio::select! {
                 command = commands.recv() => {
                     let Some(command) = command else { break };
@@ -233,7 +232,7 @@ impl Actor {
 
     fn next_deadline(&self) -> Option<Instant> {
         let stall = self.stalled_since.filter(|_| !self.is_stalled()).map(|since| since + STALLED_AFTER);
-        let rules = self.with_context(|machine, now| machine.next_deadline(now)).map(|at| self.began + at);
+        let rules = self.with_context(Machine::next_deadline).map(|at| self.began + at);
         [stall, rules, self.let_go_at].into_iter().flatten().min()
     }
 

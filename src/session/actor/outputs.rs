@@ -113,7 +113,7 @@ impl Actor {
                 for piece in adoption.past {
                     past.push(match piece {
                         Past::Prompt(text) => PastInput::Prompt(text),
-                        Past::Event(event) => PastInput::Event(intake.take(event).await),
+                        Past::Event(event) => PastInput::Event(Box::new(intake.take(event).await)),
                     });
                 }
                 let agent_session_id = adoption.agent_session_id;

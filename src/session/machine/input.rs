@@ -123,7 +123,7 @@ pub(in crate::session) enum Command {
 /// A piece of a session that was imported.
 pub(in crate::session) enum PastInput {
     Prompt(String),
-    Event(AgentInput),
+    Event(Box<AgentInput>),
 }
 
 /// What an agent said, with large content already stored.

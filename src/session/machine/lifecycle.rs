@@ -130,7 +130,7 @@ impl Machine {
         for piece in past {
             match piece {
                 PastInput::Prompt(text) => self.open_past_turn(context, text),
-                PastInput::Event(event) => self.on_agent_input(context, event),
+                PastInput::Event(event) => self.on_agent_input(context, *event),
             }
         }
         if self.turn.is_some() {

@@ -120,7 +120,7 @@ impl Machine {
         match input {
             Input::Created => self.open(context),
             Input::Restarted => self.restart(context),
-            Input::QueueResumed => self.advance(context),
+            Input::QueueResumed | Input::StoreRecovered => self.advance(context),
             Input::Command(command) => self.obey(context, command),
             Input::Agent(input) => {
                 self.silence.sign(context.now);
@@ -139,7 +139,6 @@ impl Machine {
             Input::Lost(reason) => self.on_agent_lost(context, &reason),
             Input::Probed { alive } => self.on_probed(context, alive),
             Input::StoreRefuses(reason) => self.on_store_refuses(context, &reason),
-            Input::StoreRecovered => self.advance(context),
             Input::Deadline => self.on_deadline(context),
             Input::Committed(outcome) => self.on_committed(context, outcome),
         }

@@ -28,13 +28,14 @@ impl Machine {
         self.drop_steered_that_wait();
         self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Restart);
         if self.turn.is_some() {
-            let mut message =
-                "The turn was interrupted because the server ended; everything up to that point is kept.".to_owned();
-            match self.prompts.len() {
-                0 => {}
-                1 => message.push_str(" 1 queued prompt continues with the next one."),
-                waiting => message.push_str(&format!(" {waiting} queued prompts continue with the next one.")),
-            }
+            let queued = match self.prompts.len() {
+                0 => String::new(),
+                1 => " 1 queued prompt waits for the next prompt.".to_owned(),
+                waiting => format!(" {waiting} queued prompts wait for the next prompt."),
+            };
+            let message = format!(
+                "The turn was interrupted because the server ended; everything up to that point is kept.{queued}"
+            );
             let ending = Ending::cut(message, AnsweredBy::Restart, PromptVerdict::Interrupted);
             self.finish_turn(context, &ending);
         }
