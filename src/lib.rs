@@ -4,12 +4,15 @@
 //! it. In reading order, from plain values outwards:
 //!
 //! - [`model`]: the vocabulary
+//! - [`private_file`]: small files that nobody else may read
 //! - [`config`]: files, environment, flags and their precedence
+//! - [`process`]: child processes, from start to end
 //! - [`agent`]: what an agent runtime is, and the runtimes
 //! - [`store`]: the only SQL
 //! - [`folder`]: the folders that sessions work in, and what changed in them
 //! - [`render`]: what agents wrote, as HTML that a page may show
 //! - [`session`]: one actor per session, its log and its readers
+//! - [`scripted_model`]: the model that `doctor` and the tests use
 //! - [`doctor`]: preflight checks of all rooms
 //! - [`http`]: the only HTTP
 //! - [`cli`]: a file per command
@@ -21,7 +24,9 @@ pub mod doctor;
 pub mod folder;
 pub mod http;
 pub mod model;
+pub mod private_file;
 pub mod process;
 pub mod render;
+pub mod scripted_model;
 pub mod session;
 pub mod store;

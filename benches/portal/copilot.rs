@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use flightdeck::http::scripted_model::ScriptedModel;
+use flightdeck::scripted_model::ScriptedModel;
 
 use crate::pipe_clock;
 use crate::process::Process;

@@ -7,6 +7,7 @@ mod copilot;
 mod full_speed;
 mod history;
 mod latency;
+mod memory;
 mod pipe_clock;
 mod process;
 mod readers;
@@ -27,19 +28,27 @@ fn main() {
 #[tokio::main]
 async fn measure() {
     let mut report = Report::default();
-    readers::measure(&mut report);
-    if std::env::var_os("BENCH_READERS_ONLY").is_some() {
-        println!("{}", report.write());
-        return;
+    match std::env::var("BENCH_ONLY").as_deref() {
+        Ok("readers") => readers::measure(&mut report),
+        Ok("memory") => memory::measure(&mut report).await,
+        Ok("start") => start::measure(&mut report).await,
+        Ok("full_speed") => full_speed::measure(&mut report).await,
+        Ok(other) => panic!("BENCH_ONLY takes readers, memory, start or full_speed, not {other}"),
+        Err(_) => all(&mut report).await,
     }
-    start::measure(&mut report).await;
-    full_speed::measure(&mut report).await;
-    history::measure(&mut report).await;
-    latency::measure(&mut report).await;
-    copilot::measure(&mut report).await;
     let text = report.write();
     println!("{text}");
     if let Some(path) = std::env::var_os("BENCH_OUTPUT") {
         std::fs::write(&path, text).expect("written");
     }
+}
+
+async fn all(report: &mut Report) {
+    readers::measure(report);
+    start::measure(report).await;
+    full_speed::measure(report).await;
+    memory::measure(report).await;
+    history::measure(report).await;
+    latency::measure(report).await;
+    copilot::measure(report).await;
 }

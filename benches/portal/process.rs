@@ -27,7 +27,9 @@ impl Process {
 
     pub async fn start_with(folder: TempDir, variables: &[(String, String)]) -> Self {
         let began = Instant::now();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_flightdeck"))
+        // Another binary, to compare two versions on one machine.
+        let binary = std::env::var_os("BENCH_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_flightdeck").into());
+        let mut child = Command::new(binary)
             .args(["--port", "0", "--auth", "none", "--data-dir"])
             .arg(folder.path().join("data"))
             .env("XDG_CONFIG_HOME", folder.path())
@@ -58,8 +60,17 @@ impl Process {
 
     /// Resident memory in KiB.
     pub fn memory(&self) -> f64 {
+        self.status("VmRSS:")
+    }
+
+    /// The most resident memory so far, in KiB.
+    pub fn peak_memory(&self) -> f64 {
+        self.status("VmHWM:")
+    }
+
+    fn status(&self, name: &str) -> f64 {
         let status = self.proc_file("status");
-        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a line");
+        let line = status.lines().find(|line| line.starts_with(name)).expect("a line");
         line.split_whitespace().nth(1).expect("a number").parse().expect("a number")
     }
 

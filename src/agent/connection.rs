@@ -9,14 +9,19 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::{AgentEvent, Pulse};
-use crate::model::{Attachment, Decision, OpenRequest, PermissionPolicy, PromptId, SessionId, TurnId};
+use super::pending_connection::Held;
+use super::process_slots::SlotRequest;
+use super::{AgentEvent, Liveness, Owner};
+use crate::model::{
+    Attachment, Decision, McpServer, OpenRequest, PermissionPolicy, PromptId, ProviderChoice, SessionOptions, TurnId,
+    merged_mcp_servers,
+};
 
 /// What a runtime needs to know to open a connection.
 #[derive(Clone, Debug)]
 pub struct StartSpec {
-    /// Our session, for logs.
-    pub session: SessionId,
+    /// On whose behalf.
+    pub owner: Owner,
     /// The model's id; empty for the agent's default.
     pub model: String,
     /// Reasoning effort.
@@ -25,7 +30,11 @@ pub struct StartSpec {
     pub working_directory: Option<PathBuf>,
     /// Text put before the agent's own instructions.
     pub system_prompt: Option<String>,
-    /// The runtime's own options.
+    /// Where the models come from; `None` leaves it to the model's name and the agent.
+    pub provider: Option<ProviderChoice>,
+    /// MCP servers beside the configured ones, by name; `None` removes a configured one.
+    pub mcp_servers: BTreeMap<String, Option<McpServer>>,
+    /// The options that only this runtime knows.
     pub options: Map<String, Value>,
     /// The environment for child processes, already without anything of ours.
     pub environment: BTreeMap<String, String>,
@@ -39,19 +48,33 @@ pub struct StartSpec {
 
 impl StartSpec {
     /// A new session in a folder, with everything else left to the agent.
-    pub fn in_folder(folder: &Path) -> Self {
+    pub fn in_folder(owner: Owner, folder: &Path) -> Self {
         Self {
-            session: SessionId::from_number(0),
+            owner,
             model: String::new(),
             effort: None,
             working_directory: Some(folder.to_owned()),
             system_prompt: None,
+            provider: None,
+            mcp_servers: BTreeMap::new(),
             options: Map::new(),
             environment: BTreeMap::new(),
             permissions: PermissionPolicy::default(),
             agent_session_id: None,
             suspended: None,
         }
+    }
+
+    /// The same with a session's options.
+    #[must_use]
+    pub fn with_options(self, options: SessionOptions) -> Self {
+        let SessionOptions { provider, mcp_servers, other } = options;
+        Self { provider, mcp_servers, options: other, ..self }
+    }
+
+    /// All MCP servers of the session, given the configured ones.
+    pub(super) fn all_mcp_servers(&self, configured: &BTreeMap<String, McpServer>) -> BTreeMap<String, McpServer> {
+        merged_mcp_servers(configured, &self.mcp_servers)
     }
 }
 
@@ -169,7 +192,8 @@ pub struct Connection {
     pub restored: Restored,
     task: JoinHandle<()>,
     ends_when_dropped: DropGuard,
-    pulse: Option<Arc<dyn Pulse>>,
+    liveness: Option<Arc<dyn Liveness>>,
+    held: Held,
 }
 
 impl Connection {
@@ -182,7 +206,16 @@ impl Connection {
         cancelled: CancellationToken,
     ) -> Self {
         let (restored, ends_when_dropped) = (Restored::New, cancelled.drop_guard());
-        Self { commands, events, agent_session_id, restored, task, ends_when_dropped, pulse: None }
+        Self {
+            commands,
+            events,
+            agent_session_id,
+            restored,
+            task,
+            ends_when_dropped,
+            liveness: None,
+            held: Held::default(),
+        }
     }
 
     /// The same connection, to an agent's session that was there before.
@@ -192,26 +225,45 @@ impl Connection {
         self
     }
 
-    /// The same connection, with somebody who knows whether its agent lives.
+    /// The same connection, with a way to check whether its agent is alive.
     #[must_use]
-    pub fn with_pulse(mut self, pulse: Arc<dyn Pulse>) -> Self {
-        self.pulse = Some(pulse);
+    pub fn with_liveness(mut self, liveness: Arc<dyn Liveness>) -> Self {
+        self.liveness = Some(liveness);
         self
     }
 
-    /// Who knows whether the agent lives; `None` when nobody can say.
-    pub fn pulse(&self) -> Option<&Arc<dyn Pulse>> {
-        self.pulse.as_ref()
+    /// The same connection, with what it keeps until it is closed.
+    #[must_use]
+    pub(super) fn holding(mut self, held: Held) -> Self {
+        self.held = held;
+        self
     }
 
-    /// Ends the connection and waits until its task is gone.
+    /// How to check whether the agent is alive; `None` where there is no way.
+    pub fn liveness(&self) -> Option<&Arc<dyn Liveness>> {
+        self.liveness.as_ref()
+    }
+
+    /// Whether the connection holds one of the limited agent processes, which somebody may wait for.
+    pub fn holds_process(&self) -> bool {
+        self.held.slot.is_some()
+    }
+
+    /// Asks for the process of one turn; `None` where a turn needs none of its own.
+    pub fn request_turn_slot(&self) -> Option<SlotRequest> {
+        Some(self.held.turn_slots.as_ref()?.request())
+    }
+
+    /// Ends the connection and waits until its task is gone. Only then may somebody else have its process, or the agent's
+    /// session.
     pub async fn close(self) {
-        let Self { commands, events, task, ends_when_dropped, .. } = self;
+        let Self { commands, events, task, ends_when_dropped, held, .. } = self;
         drop((commands, events, ends_when_dropped));
         if let Err(error) = task.await
             && error.is_panic()
         {
             tracing::error!(error = %error, "agent connection ended in a panic");
         }
+        drop(held);
     }
 }

@@ -3,6 +3,14 @@
 //! What must always hold here: a runtime never touches the store or HTTP, its wire types stay in its folder, and
 //! everything an agent sends reaches a session as an [`AgentEvent`]. What we do not know is kept as raw JSON and
 //! never breaks a turn. The rest of the code branches on [`Capabilities`], never on a runtime's name.
+//!
+//! Everybody who uses an agent (a session, the permission canary, a capture, a job: an [`Owner`]) goes through
+//! [`Runtimes::open`]. It returns a [`PendingConnection`], whose [`PendingConnection::next`] reports the position in the
+//! queue for agent processes and then the outcome. The [`Connection`] holds a process slot, where the runtime starts a
+//! process for each connection, and the lease of the agent's session, until it is closed. Where the runtime starts a
+//! process for each turn, the owner asks the connection for a slot before the turn
+//! ([`Connection::request_turn_slot`]) and drops it after. An owner that is idle closes its connection when
+//! [`Runtimes::process_wanted`] resolves and [`Connection::holds_process`] is true.
 
 pub mod acp;
 mod capabilities;
@@ -13,28 +21,32 @@ mod environment;
 mod event;
 pub mod failure;
 pub mod headless;
-mod json_file;
 mod lines;
+mod liveness;
 mod login;
-mod mcp_servers;
 mod model_names;
 mod own_sessions;
-mod private_file;
+mod owner;
+mod pending_connection;
+mod process_slots;
 pub mod program;
-mod pulse;
 mod quarantine;
 mod registry;
 mod runtime;
+mod session_leases;
 pub mod transcript;
 
 pub use capabilities::{Capabilities, ProcessUse, SystemPromptSupport};
 pub use connection::{AgentCommand, Connection, QuestionAnswer, RequestAnswer, Restored, StartSpec, SuspendedTurn};
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
+pub use liveness::Liveness;
 pub use login::{Login, LoginProgress, LoginRequest, LoginStage};
 pub use model_names::ModelNames;
 pub use own_sessions::{OwnSession, OwnSessions, Past};
-pub use pulse::Pulse;
+pub use owner::Owner;
+pub use pending_connection::{OpeningStep, PendingConnection};
+pub use process_slots::{ProcessSlot, QueuePosition, SlotRequest, SlotStep};
 pub use quarantine::Quarantine;
 pub use registry::{ModelChoice, ModelNotFound, RuntimeModels, RuntimeNotFound, Runtimes};
 pub use runtime::{

@@ -4,12 +4,17 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::{AgentProcess, Freshness, Model, Readiness, Runtime};
+use super::pending_connection::{PendingConnection, Start};
+use super::process_slots::ProcessSlots;
+use super::session_leases::SessionLeases;
+use super::{AgentProcess, Freshness, Model, Readiness, Runtime, StartError, StartSpec};
 
-/// All runtimes, in order of preference; the demo stands last.
+/// All runtimes, in order of preference; the demo is last. Clones share the process limit and the leases.
 #[derive(Clone)]
 pub struct Runtimes {
     all: Arc<[Arc<dyn Runtime>]>,
+    slots: ProcessSlots,
+    leases: SessionLeases,
 }
 
 /// No runtime has that name.
@@ -63,9 +68,37 @@ impl RuntimeModels {
 }
 
 impl Runtimes {
-    /// The given runtimes, in order of preference.
+    /// The given runtimes, in order of preference, without a limit on processes.
     pub fn new(all: Vec<Arc<dyn Runtime>>) -> Self {
-        Self { all: all.into() }
+        Self { all: all.into(), slots: ProcessSlots::new(0), leases: SessionLeases::default() }
+    }
+
+    /// Sets how many agent processes there may be; 0 for no limit.
+    pub fn limit_processes(&self, limit: usize) {
+        self.slots.set_limit(limit);
+    }
+
+    /// Opens a connection. It waits for a process slot where the runtime starts a process for each connection, and leases
+    /// the agent's session; the connection holds both until it is closed.
+    pub fn open(&self, runtime: &str, spec: StartSpec) -> PendingConnection {
+        match self.named(runtime) {
+            Ok(runtime) => {
+                let (slots, leases) = (self.slots.clone(), self.leases.clone());
+                PendingConnection::new(Start { runtime, spec, slots, leases })
+            }
+            Err(error) => PendingConnection::failed(StartError::Permanent(error.to_string())),
+        }
+    }
+
+    /// Resolves when somebody waits for an agent process and none is free: an idle connection that holds one should be
+    /// closed then.
+    pub async fn process_wanted(&self) {
+        self.slots.wanted().await;
+    }
+
+    /// How many agent processes count against the limit, and how many requests wait for one.
+    pub fn process_figures(&self) -> (usize, usize) {
+        self.slots.figures()
     }
 
     /// Every runtime.

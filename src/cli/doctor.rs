@@ -1,4 +1,4 @@
-//! `flightdeck doctor`: a line per check, and what to do.
+//! `flightdeck doctor`: what is ready, then a line per check with what to do, grouped by agent.
 
 use std::process::ExitCode;
 
@@ -8,90 +8,118 @@ use serde_json::json;
 use super::arguments::{CommonFlags, DoctorFlags};
 use super::output::say;
 use super::workbench::Workbench;
-use crate::doctor::{self, Patient};
+use crate::doctor::{self, Canary, DoctorInput, Report};
 use crate::http::Listeners;
-use crate::http::scripted_model::ScriptedModel;
 use crate::model::{Check, CheckVerdict};
 use crate::store::{DataFolder, Store, StoreSettings};
 
 pub(super) fn doctor(flags: &DoctorFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let bench = Workbench::new(common)?;
     if !common.json {
-        eprintln!("checking; an agent may take some seconds to answer …");
+        eprintln!("Checking. An agent may take a few seconds to answer.");
     }
-    let checks: Vec<Check> = match bench.ask(&format!("/api/doctor?canary={}", !flags.no_canary))? {
-        Some(answer) => serde_json::from_value(answer["checks"].clone()).context("the server gave no checks")?,
+    let report: Report = match bench.ask(&format!("/api/doctor?canary={}", !flags.no_canary))? {
+        Some(answer) => serde_json::from_value(answer).context("the server sent no report")?,
         None => examine_here(&bench, flags)?,
     };
-    let verdict = doctor::verdict(&checks);
+    let verdict = report.verdict();
     if common.json {
-        say(&json!({ "verdict": verdict, "checks": checks }).to_string())?;
+        say(&json!({ "verdict": verdict, "ready": report.ready, "checks": report.checks }).to_string())?;
     } else {
-        for check in &checks {
-            say(&line(check))?;
+        for line in lines(&report) {
+            say(&line)?;
         }
     }
     Ok(if verdict == CheckVerdict::Failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Without a server everything is opened here, looked at, and closed again.
-fn examine_here(bench: &Workbench, flags: &DoctorFlags) -> anyhow::Result<Vec<Check>> {
+/// Without a server everything is opened here, checked, and closed again.
+fn examine_here(bench: &Workbench, flags: &DoctorFlags) -> anyhow::Result<Report> {
     let config = &bench.resolved.loaded.config;
     let folder = match DataFolder::lock(&bench.resolved.data_folder) {
         Ok(folder) => folder,
         Err(error) => {
             let message = format!("{:#}", anyhow::Error::new(error));
-            return Ok(vec![Check::failure("data folder", message, "choose another folder with --data-dir")]);
+            return Ok(Report::of(Check::failure("data folder", message, "choose another folder with --data-dir")));
         }
     };
     let store = match Store::open(&folder, StoreSettings { max_bytes: None }) {
         Ok(store) => store,
         Err(error) => {
             let message = format!("{:#}", anyhow::Error::new(error));
-            return Ok(vec![Check::failure("database", message, "restore a backup, or move the database away")]);
+            return Ok(Report::of(Check::failure("database", message, "restore a backup, or move the database away")));
         }
     };
     let address = config.server.address().map_err(anyhow::Error::msg)?;
     let port = config.server.port;
-    let checks = bench.with_runtimes(async |runtimes, quarantine| {
-        let listening = Listeners::bind(address, port).await;
-        let mut checks = vec![match listening {
+    let report = bench.with_runtimes(async |runtimes, quarantine| {
+        let port_check = match Listeners::bind(address, port).await {
+            Ok(_) if port == 0 => Check::ok("port", "0, so the server picks a free port"),
             Ok(_) => Check::ok("port", format!("{port} is free")),
             Err(error) => Check::failure("port", error.to_string(), "choose another port with --port or server.port"),
-        }];
-        let model = if flags.no_canary { None } else { ScriptedModel::start().await.ok() };
-        let patient = Patient {
+        };
+        let input = DoctorInput {
             data_folder: folder.path(),
             store: &store,
             runtimes,
             quarantine,
-            model_url: model.as_ref().map(ScriptedModel::base_url),
+            canary: if flags.no_canary { Canary::Skip } else { Canary::Run },
         };
-        checks.extend(doctor::examine(&patient).await);
+        let mut report = doctor::examine(&input).await;
+        report.checks.insert(0, port_check);
         store.close().await;
-        checks
+        report
     });
-    Ok(checks)
+    Ok(report)
+}
+
+fn lines(report: &Report) -> Vec<String> {
+    let ready: Vec<&str> = report.ready.iter().map(|ready| ready.runtime.as_str()).collect();
+    let mut lines = vec![match ready.as_slice() {
+        [] => "No agent is ready.".to_owned(),
+        names => format!("Ready: {}", names.join(", ")),
+    }];
+    for (group, checks) in report.groups() {
+        lines.push(String::new());
+        lines.push(if group == Check::MACHINE { "This machine".to_owned() } else { group.to_owned() });
+        lines.extend(checks.into_iter().map(line));
+    }
+    lines
 }
 
 fn line(check: &Check) -> String {
     let verdict = match check.verdict {
         CheckVerdict::Ok => "ok     ",
+        CheckVerdict::Info => "info   ",
         CheckVerdict::Warning => "warning",
         CheckVerdict::Failure => "FAILURE",
     };
-    let hint = check.hint.as_deref().map(|hint| format!("\n         → {hint}")).unwrap_or_default();
-    format!("{verdict}  {}: {}{hint}", check.name, check.message)
+    let hint = check.hint.as_deref().map(|hint| format!("\n           → {hint}")).unwrap_or_default();
+    format!("  {verdict}  {}: {}{hint}", check.name, check.message)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::doctor::ReadyRuntime;
 
     #[test]
-    fn a_line_says_what_was_found_and_what_to_do() {
-        let check = Check::warning("git", "is not there", "install git");
-        assert_eq!(line(&check), "warning  git: is not there\n         → install git");
-        assert_eq!(json!(check)["verdict"], "warning");
+    fn what_is_ready_comes_first_and_agents_are_grouped() {
+        let report = Report {
+            ready: vec![ReadyRuntime { runtime: "demo".to_owned(), hint: String::new() }],
+            checks: vec![
+                Check::ok("port", "8888 is free"),
+                Check::info("copilot: program", "not installed", "run `x`").in_group("copilot"),
+                Check::ok("demo", "no AI").in_group("demo"),
+            ],
+        };
+        assert_eq!(
+            lines(&report).join("\n"),
+            "Ready: demo\n\n\
+             This machine\n  ok       port: 8888 is free\n\n\
+             copilot\n  info     copilot: program: not installed\n           → run `x`\n\n\
+             demo\n  ok       demo: no AI"
+        );
+        assert_eq!(lines(&Report::default()), ["No agent is ready."]);
     }
 }

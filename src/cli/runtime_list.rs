@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
-
 use crate::agent::acp::{Acp, AcpSettings};
-use crate::agent::copilot::{Copilot, CopilotSettings, OwnProvider};
+use crate::agent::copilot::{ConfiguredProvider, Copilot, CopilotSettings};
 use crate::agent::demo::Demo;
 use crate::agent::headless::{ClaudeSettings, Headless, HeadlessSettings};
 use crate::agent::{Quarantine, Runtime, Runtimes, agent_environment};
-use crate::config::{AcpAgent, Config, McpServer, Provider, ProviderKind, WireApi};
+use crate::config::{self, AcpAgent, Config};
+use crate::model::{McpAddress, McpServer, McpTransport, Provider, ProviderKind};
 use crate::process::Supervisor;
 
 /// All runtimes. What they keep is below `data_folder`.
@@ -110,9 +109,9 @@ fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarant
     if let Some(home) = given(&copilot.home) {
         environment.insert("COPILOT_HOME".to_owned(), home.to_string_lossy().into_owned());
     }
-    let provider = |provider: &Provider| OwnProvider {
-        value: provider_value(provider, &environment),
-        models: provider.models.clone(),
+    let configured = |entry: &config::Provider| ConfiguredProvider {
+        provider: provider(entry, &environment),
+        models: entry.models.clone(),
     };
     CopilotSettings {
         program: given(&copilot.program),
@@ -121,70 +120,76 @@ fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarant
         catalogue: copilot.catalogue.clone(),
         hello_within: copilot.hello_within.or_zero(),
         end_when_idle: copilot.end_when_idle.0,
-        providers: config.providers.iter().map(|(name, entry)| (name.clone(), provider(entry))).collect(),
-        mcp_servers: config.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_value(server))).collect(),
+        providers: config.providers.iter().map(|(name, entry)| (name.clone(), configured(entry))).collect(),
+        mcp_servers: config.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_server(server))).collect(),
         quarantine,
         environment,
         ..CopilotSettings::default()
     }
 }
 
-/// A provider as Copilot wants it.
-fn provider_value(provider: &Provider, environment: &BTreeMap<String, String>) -> Value {
-    let kind = match provider.kind {
-        ProviderKind::Openai => "openai",
-        ProviderKind::Azure => "azure",
-        ProviderKind::Anthropic => "anthropic",
-    };
-    let wire_api = match provider.wire_api {
-        WireApi::Completions => "completions",
-        WireApi::Responses => "responses",
-    };
-    let mut value = json!({ "type": kind, "baseUrl": provider.base_url });
-    if provider.kind != ProviderKind::Anthropic {
-        value["wireApi"] = json!(wire_api);
+/// A configured provider, with its key from the environment where the configuration says so.
+fn provider(entry: &config::Provider, environment: &BTreeMap<String, String>) -> Provider {
+    let variable = &entry.api_key_variable;
+    let key = if variable.is_empty() { Some(entry.api_key.clone()) } else { environment.get(variable).cloned() };
+    if key.is_none() {
+        tracing::warn!(%variable, base_url = %entry.base_url, "the variable for a provider's key is not set");
     }
-    let variable = &provider.api_key_variable;
-    let key = if variable.is_empty() { Some(provider.api_key.clone()) } else { environment.get(variable).cloned() };
-    match key {
-        Some(key) if !key.is_empty() => value["apiKey"] = json!(key),
-        None => {
-            tracing::warn!(%variable, base_url = %provider.base_url, "the variable for a provider's key is not set");
-        }
-        Some(_) => {}
+    Provider {
+        kind: entry.kind,
+        base_url: entry.base_url.clone(),
+        wire_api: (entry.kind != ProviderKind::Anthropic).then_some(entry.wire_api),
+        api_key: key.filter(|key| !key.is_empty()),
+        api_version: Some(entry.api_version.clone()).filter(|version| !version.is_empty()),
+        headers: entry.headers.clone(),
+        ..Provider::default()
     }
-    if !provider.api_version.is_empty() {
-        value["azure"] = json!({ "apiVersion": provider.api_version });
-    }
-    if !provider.headers.is_empty() {
-        value["headers"] = json!(provider.headers);
-    }
-    value
 }
 
-/// An MCP server as Copilot wants it.
-fn mcp_value(server: &McpServer) -> Value {
-    let tools = if server.tools.is_empty() { vec!["*".to_owned()] } else { server.tools.clone() };
-    let fields: Map<String, Value> = match server.transport() {
-        "stdio" => [
-            ("type", json!("local")),
-            ("command", json!(server.command)),
-            ("args", json!(server.args)),
-            ("env", json!(server.env)),
-            ("tools", json!(tools)),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into_iter()
-        .collect(),
-        transport => [
-            ("type", json!(transport)),
-            ("url", json!(server.url)),
-            ("headers", json!(server.headers)),
-            ("tools", json!(tools)),
-        ]
-        .map(|(name, value)| (name.to_owned(), value))
-        .into_iter()
-        .collect(),
+/// A configured MCP server.
+fn mcp_server(entry: &config::McpServer) -> McpServer {
+    let address = || McpAddress { url: entry.url.clone(), headers: entry.headers.clone() };
+    let transport = match entry.transport() {
+        "http" => McpTransport::Http(address()),
+        "sse" => McpTransport::Sse(address()),
+        // The configuration is checked when it is read: nothing else is left.
+        _ => McpTransport::Stdio {
+            command: entry.command.clone(),
+            args: entry.args.clone(),
+            env: entry.env.clone(),
+            cwd: None,
+        },
     };
-    Value::Object(fields)
+    let tools = Some(entry.tools.clone()).filter(|tools| !tools.is_empty() && !tools.iter().any(|tool| tool == "*"));
+    McpServer { transport, tools, timeout_ms: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_configured_provider_gets_its_key_from_its_variable() {
+        let entry = config::Provider {
+            base_url: "http://x".to_owned(),
+            api_key_variable: "KEY".to_owned(),
+            ..config::Provider::default()
+        };
+        let environment = [("KEY".to_owned(), "secret".to_owned())].into();
+        assert_eq!(provider(&entry, &environment).api_key.as_deref(), Some("secret"));
+        assert_eq!(provider(&entry, &BTreeMap::new()).api_key, None);
+        let anthropic = config::Provider { kind: ProviderKind::Anthropic, ..entry };
+        assert_eq!(provider(&anthropic, &environment).wire_api, None);
+    }
+
+    #[test]
+    fn a_configured_server_offers_all_tools_unless_some_are_named() {
+        let entry = config::McpServer { command: "c".to_owned(), ..config::McpServer::default() };
+        assert_eq!(mcp_server(&entry).transport.as_str(), "stdio");
+        assert_eq!(mcp_server(&entry).tools, None);
+        let some =
+            config::McpServer { url: "http://x".to_owned(), tools: vec!["read".to_owned()], ..Default::default() };
+        assert_eq!(mcp_server(&some).transport.as_str(), "http");
+        assert_eq!(mcp_server(&some).tools, Some(vec!["read".to_owned()]));
+    }
 }

@@ -23,7 +23,7 @@ pub use error::ConfigError;
 pub use layers::{Loaded, Origin, Sources, load, nearest_key};
 pub use mcp_server::McpServer;
 pub use paths::{ConfigPaths, repository_root};
-pub use provider::{Provider, ProviderKind, WireApi};
+pub use provider::Provider;
 pub use session_layers::SessionLayers;
 pub use settings::{AuthMode, Config, Copilot, Limits, Permissions, Resume, Server};
 pub use span::Span;

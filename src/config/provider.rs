@@ -4,29 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Which API a provider speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProviderKind {
-    /// `OpenAI`'s, which Ollama and vLLM speak too.
-    #[default]
-    Openai,
-    /// Azure's.
-    Azure,
-    /// Anthropic's.
-    Anthropic,
-}
-
-/// Which of `OpenAI`'s two APIs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WireApi {
-    /// Chat completions.
-    #[default]
-    Completions,
-    /// Responses.
-    Responses,
-}
+use crate::model::{ProviderKind, WireApi};
 
 /// A provider, and the models to offer from it as `name/model`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

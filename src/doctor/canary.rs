@@ -1,100 +1,111 @@
-//! The permission canary: an agent is asked to do what it is then denied. A version that does it all the same is locked
-//! out, because some versions of real agents approved everything silently.
+//! The permission canary: an agent is asked to do something and is then denied it. A version that does it anyway is
+//! quarantined, because some versions of real agents approved everything silently.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::agent::{
-    AgentCommand, AgentEvent, BlockEnd, Connection, Quarantine, QuestionAnswer, RequestAnswer, Runtime,
+    AgentCommand, AgentEvent, BlockEnd, Connection, Quarantine, QuestionAnswer, RequestAnswer, Runtime, Runtimes,
 };
 use crate::model::{Check, Decision, RequestBody};
+use crate::private_file::TemporaryFolder;
 
-/// How long an agent may take for one denied action.
-const SONG_WITHIN: Duration = Duration::from_mins(1);
+/// How long an agent may take to start, and for one denied action.
+const STEP_WITHIN: Duration = Duration::from_mins(1);
 
-/// What came of it.
+/// What the canary found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CanaryOutcome {
-    /// It asked, was denied, and did nothing.
-    Sang {
+    /// The agent asked, was denied, and did nothing.
+    Obeyed {
         /// How often it asked.
         requests: usize,
     },
-    /// It did what it was denied.
-    Died {
+    /// The agent did what it was denied.
+    Disobeyed {
         /// What it did.
         deed: String,
     },
-    /// Nobody knows.
-    Silent {
+    /// The canary could not find out.
+    Inconclusive {
         /// Why not.
         reason: String,
     },
 }
 
-/// Lets the canary sing and draws the consequences. Nothing where the agent cannot be pointed at a model of ours.
-pub(super) async fn check(runtime: &dyn Runtime, model_url: &str, quarantine: &Quarantine) -> Option<Check> {
+/// Runs the canary and quarantines or releases the agent's version. `None` where the agent cannot be pointed at a model.
+pub(super) async fn check(
+    runtimes: &Runtimes,
+    runtime: &dyn Runtime,
+    model_url: &str,
+    quarantine: &Quarantine,
+) -> Option<Check> {
     let name = format!("{}: permission canary", runtime.name());
-    let folder = match tempfile_folder() {
+    let folder = match TemporaryFolder::create("canary") {
         Ok(folder) => folder,
         Err(error) => {
-            let message = format!("no scratch folder could be made: {error}");
+            let message = format!("cannot create a temporary folder: {error}");
             return Some(Check::warning(name, message, "check the folder for temporary files"));
         }
     };
-    let outcome = sing(runtime, model_url, &folder).await;
-    if let Err(error) = tokio::fs::remove_dir_all(&folder).await {
-        tracing::warn!(%error, folder = %folder.display(), "the canary's folder is left over");
-    }
+    let outcome = run_canary(runtimes, runtime, model_url, folder.path()).await;
     let version = runtime.version().await.unwrap_or_else(|| "of unknown version".to_owned());
     Some(match outcome? {
-        CanaryOutcome::Sang { requests } => {
-            quarantine.remove(runtime.name(), &version);
-            Check::ok(name, format!("{version} asked {requests} times, was denied, and did nothing"))
-        }
-        CanaryOutcome::Died { deed } => {
-            quarantine.add(runtime.name(), &version, &deed);
-            let hint = quarantine.reason(runtime.name(), &version).unwrap_or_else(|| {
-                "the version is trusted by agents.trusted_versions; remove it there to lock it out".to_owned()
+        CanaryOutcome::Obeyed { requests } => match quarantine.remove(runtime.name(), &version) {
+            Ok(()) => Check::ok(name, format!("{version} asked {requests} times, was denied, and did nothing")),
+            Err(error) => Check::warning(
+                name,
+                format!("{version} passed, but is still quarantined: {error}"),
+                "make the data folder writable, then run `flightdeck doctor` again",
+            ),
+        },
+        CanaryOutcome::Disobeyed { deed } => {
+            let saved = quarantine.add(runtime.name(), &version, &deed);
+            let hint = quarantine.reason(runtime.name(), Some(&version)).unwrap_or_else(|| {
+                "agents.trusted_versions lists this version; remove it there to quarantine it".to_owned()
             });
-            Check::failure(name, format!("{version} {deed}"), hint)
+            let unsaved = saved.err().map(|error| format!("; the quarantine could not be saved: {error}"));
+            Check::failure(name, format!("{version} {deed}{}", unsaved.unwrap_or_default()), hint)
         }
-        CanaryOutcome::Silent { reason } => Check::warning(
+        CanaryOutcome::Inconclusive { reason } => Check::warning(
             name,
             reason,
-            "nothing is known of how this version treats a denial; use mode `ask` with care",
+            "whether this version respects a denial is unknown; use permission mode `ask` with care",
         ),
     })
 }
 
-/// A scratch folder that nobody else can guess or use.
-fn tempfile_folder() -> std::io::Result<PathBuf> {
-    let folder = std::env::temp_dir().join(format!("flightdeck-canary-{}", uuid::Uuid::new_v4()));
-    let mut builder = std::fs::DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(&folder)?;
-    folder.canonicalize()
-}
-
-/// Asks the agent to write two files, one by its own tool and one by a command, denies both, and looks.
-pub async fn sing(runtime: &dyn Runtime, model_url: &str, folder: &Path) -> Option<CanaryOutcome> {
+/// Asks the agent to write two files, one with its own tool and one with a command, denies both, and looks for them.
+/// `None` where the agent cannot be pointed at a model.
+pub async fn run_canary(
+    runtimes: &Runtimes,
+    runtime: &dyn Runtime,
+    model_url: &str,
+    folder: &Path,
+) -> Option<CanaryOutcome> {
     let spec = runtime.spec_for_model_at(model_url, folder)?;
-    let silent = |reason: String| Some(CanaryOutcome::Silent { reason });
-    let mut connection = match tokio::time::timeout(SONG_WITHIN, runtime.start(spec)).await {
+    let inconclusive = |reason: String| Some(CanaryOutcome::Inconclusive { reason });
+    let opening = runtimes.open(runtime.name(), spec).finish();
+    let mut connection = match tokio::time::timeout(STEP_WITHIN, opening).await {
         Ok(Ok(connection)) => connection,
-        Ok(Err(error)) => return silent(format!("the agent could not be started: {error}")),
-        Err(_) => return silent("the agent did not start in time".to_owned()),
+        Ok(Err(error)) => return inconclusive(format!("the agent could not be started: {error}")),
+        Err(_) => {
+            let within = humantime::format_duration(STEP_WITHIN);
+            return inconclusive(format!("the agent did not start within {within}, or no agent process was free"));
+        }
     };
     let (by_tool, by_command) = (folder.join("denied-tool.txt"), folder.join("denied-command.txt"));
     let prompts = [format!("@@create {}", by_tool.display()), format!("@@bash touch {}", by_command.display())];
     let mut requests = 0;
     let mut problem = None;
     for (number, prompt) in prompts.into_iter().enumerate() {
-        match tokio::time::timeout(SONG_WITHIN, one_turn(&mut connection, number, prompt)).await {
+        match tokio::time::timeout(STEP_WITHIN, one_turn(&mut connection, number, prompt)).await {
             Ok(Ok(asked)) => requests += asked,
             Ok(Err(reason)) => problem = Some(reason),
-            Err(_) => problem = Some("the agent did not finish a turn in time".to_owned()),
+            Err(_) => {
+                let within = humantime::format_duration(STEP_WITHIN);
+                problem = Some(format!("the agent did not finish a turn within {within}"));
+            }
         }
     }
     let own_id = connection.agent_session_id.clone();
@@ -111,19 +122,25 @@ pub async fn sing(runtime: &dyn Runtime, model_url: &str, folder: &Path) -> Opti
         .map(|(_, deed)| deed)
         .collect();
     Some(match problem {
-        _ if !deeds.is_empty() => CanaryOutcome::Died { deed: format!("{} that it was denied", deeds.join(" and ")) },
-        Some(reason) => CanaryOutcome::Silent { reason },
-        None if requests == 0 => {
-            CanaryOutcome::Silent { reason: "the agent did not ask for anything, and did nothing either".to_owned() }
+        _ if !deeds.is_empty() => {
+            CanaryOutcome::Disobeyed { deed: format!("{} that it was denied", deeds.join(" and ")) }
         }
-        None => CanaryOutcome::Sang { requests },
+        Some(reason) => CanaryOutcome::Inconclusive { reason },
+        None if requests == 0 => {
+            CanaryOutcome::Inconclusive { reason: "the agent asked for nothing, and did nothing".to_owned() }
+        }
+        None => CanaryOutcome::Obeyed { requests },
     })
 }
 
-/// One turn in which every request is denied. Gives how many there were; of an agent that cannot ask, how many calls it
-/// denied itself.
+/// One turn in which every request is denied. Returns how many there were; for an agent that cannot ask, how many calls
+/// it denied itself.
 async fn one_turn(connection: &mut Connection, number: usize, text: String) -> Result<usize, String> {
-    let gone = || "the agent is gone".to_owned();
+    let gone = || "the agent closed the connection".to_owned();
+    let _slot = match connection.request_turn_slot() {
+        Some(request) => Some(request.granted().await),
+        None => None,
+    };
     let turn_id = format!("canary-{number}").into();
     let prompt = AgentCommand::Prompt { turn_id, text, attachments: Vec::new() };
     connection.commands.send(prompt).await.map_err(|_| gone())?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::process::Command;
 
-use crate::agent::AgentProcess;
+use crate::agent::{AgentProcess, Quarantine};
 use crate::model::Check;
 use crate::process::Supervisor;
 use crate::store::{DataFolder, Store, StoreHealth};
@@ -27,13 +27,13 @@ pub(super) async fn folder_check(folder: &Path) -> Check {
         Ok(()) => Check::ok(name, folder.display().to_string()),
         Err(error) => Check::failure(
             name,
-            format!("{} cannot be written: {error}", folder.display()),
-            "check who owns the folder, or choose another with --data-dir",
+            format!("cannot write to {}: {error}", folder.display()),
+            "check its owner and permissions, or choose another folder with --data-dir",
         ),
     }
 }
 
-/// Whether the database takes writes and is whole.
+/// Whether the database is intact and writable.
 pub(super) async fn database_check(store: &Store) -> Check {
     let name = "database";
     // An error means that the writer is gone, which the health says too.
@@ -47,10 +47,12 @@ pub(super) async fn database_check(store: &Store) -> Check {
     }
     match store.problems().await {
         Ok(problems) if problems.is_empty() => Check::ok(name, "intact and writable"),
-        Ok(problems) => {
-            Check::failure(name, problems.join("; "), "stop the server, move the database away and restore a backup")
-        }
-        Err(error) => Check::failure(name, error.to_string(), "look at the disk, then start the server again"),
+        Ok(problems) => Check::failure(
+            name,
+            problems.join("; "),
+            "stop the server, move the database file away, and restore a backup",
+        ),
+        Err(error) => Check::failure(name, error.to_string(), "check the disk, then restart the server"),
     }
 }
 
@@ -60,34 +62,34 @@ pub(super) fn space_check(folder: &Path) -> Check {
     let name = "disk space";
     let found = match rustix::fs::statvfs(folder) {
         Ok(found) => found,
-        Err(error) => return Check::warning(name, format!("cannot be measured: {error}"), "look at the disk by hand"),
+        Err(error) => return Check::warning(name, format!("cannot be measured: {error}"), "check the disk yourself"),
     };
     let free = found.f_bavail.saturating_mul(found.f_frsize);
     let message = format!("{} MB free", free / MB);
     match free {
-        0..TOO_LITTLE => Check::failure(name, message, "make room: sessions cannot be kept without it"),
-        TOO_LITTLE..LITTLE => Check::warning(name, message, "make room before long"),
+        0..TOO_LITTLE => Check::failure(name, message, "free some disk space: sessions cannot be saved without it"),
+        TOO_LITTLE..LITTLE => Check::warning(name, message, "free some disk space soon"),
         _ => Check::ok(name, message),
     }
 }
 
 #[cfg(not(unix))]
 pub(super) fn space_check(_: &Path) -> Check {
-    Check::warning("disk space", "is not measured on this system", "look at the disk by hand")
+    Check::info("disk space", "not measured on this system", "check the disk yourself")
 }
 
 /// Whether processes of an earlier run still work on something.
 pub(super) async fn orphan_check(data_folder: &Path) -> Check {
     let name = "orphaned processes";
     let supervisor = Supervisor::in_folder(data_folder.join(DataFolder::PROCESSES));
-    let hint = "start the server again, which ends them";
+    let hint = "restart the server, which ends them";
     match tokio::task::spawn_blocking(move || supervisor.orphans()).await {
         Ok(Ok(orphans)) if orphans.is_empty() => Check::ok(name, "none"),
         Ok(Ok(orphans)) => {
             let names: Vec<String> = orphans.iter().map(|orphan| format!("{} ({})", orphan.name, orphan.pid)).collect();
-            Check::warning(name, format!("an earlier run left: {}", names.join(", ")), hint)
+            Check::warning(name, format!("left by an earlier run: {}", names.join(", ")), hint)
         }
-        Ok(Err(error)) => Check::warning(name, error.to_string(), "check who owns the folder"),
+        Ok(Err(error)) => Check::warning(name, error.to_string(), "check the owner of the data folder"),
         Err(error) => Check::warning(name, error.to_string(), hint),
     }
 }
@@ -97,7 +99,13 @@ pub(super) fn process_check(process: &AgentProcess) -> Check {
     let name = format!("{}: process {}", process.runtime, process.pid);
     let memory = process.resident_bytes / MB;
     let (sessions, children, seconds) = (process.sessions, process.children, process.cpu_seconds);
-    Check::ok(name, format!("{memory} MB, {seconds:.1} s of processor time, {sessions} sessions, {children} children"))
+    Check::ok(name, format!("{memory} MB, {seconds:.1} s CPU time, {sessions} sessions, {children} child processes"))
+}
+
+/// A quarantine that cannot be read keeps every agent from starting.
+pub(super) fn quarantine_check(quarantine: &Quarantine) -> Option<Check> {
+    let problem = quarantine.problem()?;
+    Some(Check::failure("quarantine", problem, "delete quarantine.json, then run `flightdeck doctor`"))
 }
 
 /// Whether changes of a session can be shown.
@@ -108,6 +116,6 @@ pub(super) async fn git_check() -> Check {
         Ok(Ok(output)) if output.status.success() => {
             Check::ok("git", String::from_utf8_lossy(&output.stdout).trim().to_owned())
         }
-        _ => Check::warning("git", "is not there", "install git to see what sessions change"),
+        _ => Check::warning("git", "not found", "install git to see what sessions change"),
     }
 }

@@ -1,56 +1,89 @@
 //! Preflight: what could be wrong with this machine, its agents and our own folder, each in a line with the fix.
 //!
 //! What must always hold here: a check changes nothing that a person would miss, ends in bounded time, and says what to
-//! do. The permission canary is the one check that runs an agent: on a model of our own, in a folder of its own.
+//! do. An agent that is not installed is information; only what should work and does not is a failure. The permission
+//! canary is the one check that runs an agent: on the scripted model, in a folder of its own.
 
 mod canary;
 mod machine;
+mod report;
 
 use std::path::Path;
 
-pub use canary::{CanaryOutcome, sing};
+pub use canary::{CanaryOutcome, run_canary};
+pub use report::{ReadyRuntime, Report};
 
 use crate::agent::{Quarantine, Runtimes};
 use crate::model::{Check, CheckVerdict};
+use crate::scripted_model::ScriptedModel;
 use crate::store::Store;
 
-/// What is examined.
-pub struct Patient<'a> {
+/// Whether the permission canary runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Canary {
+    /// It runs for every agent that can be pointed at the scripted model.
+    Run,
+    /// No agent is started for it.
+    Skip,
+}
+
+/// What `doctor` checks.
+pub struct DoctorInput<'a> {
     /// Where everything is kept.
     pub data_folder: &'a Path,
     /// The database.
     pub store: &'a Store,
     /// The agents.
     pub runtimes: &'a Runtimes,
-    /// Where versions that fail the canary are locked out.
+    /// Where versions that fail the canary are listed.
     pub quarantine: &'a Quarantine,
-    /// Where the scripted model is that the canary needs; without one it does not sing.
-    pub model_url: Option<String>,
+    /// Whether the permission canary runs.
+    pub canary: Canary,
 }
 
-/// Every check, the machine's first.
-pub async fn examine(patient: &Patient<'_>) -> Vec<Check> {
+/// Runs every check.
+pub async fn examine(input: &DoctorInput<'_>) -> Report {
     let mut checks = vec![
-        machine::folder_check(patient.data_folder).await,
-        machine::database_check(patient.store).await,
-        machine::space_check(patient.data_folder),
+        machine::folder_check(input.data_folder).await,
+        machine::database_check(input.store).await,
+        machine::space_check(input.data_folder),
         machine::git_check().await,
-        machine::orphan_check(patient.data_folder).await,
+        machine::orphan_check(input.data_folder).await,
     ];
-    for runtime in patient.runtimes.iter() {
-        let found = runtime.preflight().await;
-        let broken = found.iter().any(|check| check.verdict == CheckVerdict::Failure);
-        checks.extend(found);
-        if let Some(model) = patient.model_url.as_deref().filter(|_| !broken) {
-            checks.extend(canary::check(runtime.as_ref(), model, patient.quarantine).await);
+    checks.extend(machine::quarantine_check(input.quarantine));
+    let model = match input.canary {
+        Canary::Skip => None,
+        Canary::Run => match ScriptedModel::start().await {
+            Ok(model) => Some(model),
+            Err(error) => {
+                let hint = "the permission canary was skipped; check whether programs may listen on 127.0.0.1";
+                checks.push(Check::warning("permission canary", format!("cannot start its model: {error}"), hint));
+                None
+            }
+        },
+    };
+    for runtime in input.runtimes.iter() {
+        let mut found = runtime.preflight().await;
+        let is_usable = !found.is_empty() && found.iter().all(|check| check.verdict != CheckVerdict::Failure);
+        // An agent that is not installed has nothing that could be asked to misbehave.
+        let is_installed = found.iter().any(|check| check.verdict != CheckVerdict::Info);
+        if let Some(model) = model.as_ref().filter(|_| is_usable && is_installed) {
+            found.extend(canary::check(input.runtimes, runtime.as_ref(), &model.base_url(), input.quarantine).await);
         }
+        checks.extend(found.into_iter().map(|check| check.in_group(runtime.family())));
     }
-    let processes = patient.runtimes.processes().await;
-    checks.extend(processes.iter().map(machine::process_check));
-    checks
+    for process in input.runtimes.processes().await {
+        let family = input.runtimes.named(&process.runtime).map(|runtime| runtime.family().to_owned());
+        checks.push(machine::process_check(&process).in_group(family.as_deref().unwrap_or(&process.runtime)));
+    }
+    Report { ready: ready(input.runtimes).await, checks }
 }
 
-/// The worst of all verdicts.
-pub fn verdict(checks: &[Check]) -> CheckVerdict {
-    checks.iter().map(|check| check.verdict).max().unwrap_or(CheckVerdict::Ok)
+/// What sessions can use now.
+async fn ready(runtimes: &Runtimes) -> Vec<ReadyRuntime> {
+    let described = runtimes.described().await;
+    let ready = described.into_iter().filter(|(_, readiness)| readiness.ready);
+    ready
+        .map(|(runtime, readiness)| ReadyRuntime { runtime: runtime.name().to_owned(), hint: readiness.hint })
+        .collect()
 }

@@ -7,7 +7,8 @@
 //! - The portal's routes answer business errors with 200 and `{"error":"Name"}`; our own use the right status.
 //! - A handler that is dropped because its caller hung up has changed nothing, or everything it was asked to: what takes
 //!   several steps runs in a task of its own (`Sessions` sees to that).
-//! - Nothing here waits for a reader: a slow one holds its own cursor and at most one chunk.
+//! - Nothing here waits for a reader: a slow one holds its own cursor and at most one chunk. Large events are sent from
+//!   memory that all their readers share.
 
 mod api;
 mod app;
@@ -19,9 +20,9 @@ mod guard;
 mod listen;
 mod metrics;
 mod pages;
+mod pieces;
 mod portal;
 mod router;
-pub mod scripted_model;
 mod serve;
 mod sse;
 mod usage_metrics;

@@ -7,49 +7,64 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 
 use super::error::ApiError;
+use super::pieces::{Pieces, PiecesBuilder};
 use crate::model::Seq;
 use crate::store::StoredEvent;
 
 /// How often a quiet stream says that it is still there.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
-pub(super) const KEEP_ALIVE_COMMENT: Bytes = Bytes::from_static(b": keep-alive\n\n");
+const KEEP_ALIVE_COMMENT: Bytes = Bytes::from_static(b": keep-alive\n\n");
+/// What a frame adds to an event: `id: `, up to 20 digits, `data: ` and line ends.
+const FRAME_OVERHEAD: usize = 36;
 
-/// Something that gives the next chunk of a stream, or ends it.
+/// Produces the next part of a stream, or ends it.
 pub(super) trait Chunks: Send + 'static {
-    fn next(&mut self) -> impl Future<Output = Option<Bytes>> + Send;
+    fn next(&mut self) -> impl Future<Output = Option<Pieces>> + Send;
 }
 
-/// A response that streams. The next chunk is made when the reader has taken the last one, so a slow reader holds one
-/// chunk and nobody else up.
+/// A response that streams. The next part is made when the reader has taken the last one, so a slow reader holds one
+/// part and nobody else up. Between the pieces of a long part others get their turn: many readers of one long message
+/// must not keep a short request waiting until all of them have it.
 pub(super) fn stream(chunks: impl Chunks) -> Response {
-    let stream = futures_util::stream::unfold(chunks, |mut chunks| async move {
-        chunks.next().await.map(|chunk| (Ok::<_, Infallible>(chunk), chunks))
+    let stream = futures_util::stream::unfold((chunks, Pieces::default()), |(mut chunks, mut pieces)| async move {
+        let piece = if pieces.len() > 0 {
+            tokio::task::yield_now().await;
+            pieces.next()
+        } else {
+            pieces = chunks.next().await?;
+            pieces.next()
+        };
+        piece.map(|piece| (Ok::<_, Infallible>(piece), (chunks, pieces)))
     });
     let headers = [(header::CONTENT_TYPE, "text/event-stream"), (header::CACHE_CONTROL, "no-store")];
     (headers, Body::from_stream(stream)).into_response()
 }
 
-/// Events as one chunk: `id:` and `data:` each.
-pub(super) fn frames(events: &[StoredEvent]) -> Bytes {
-    let size = events.iter().map(|event| event.body.len() + 32).sum();
-    let mut chunk = BytesMut::with_capacity(size);
-    let mut digits = itoa_buffer();
+/// Events, each with its `id:` and `data:`.
+pub(super) fn frames(events: &[StoredEvent]) -> Pieces {
+    let size = events.iter().map(|event| PiecesBuilder::copied(event.body.len()) + FRAME_OVERHEAD).sum();
+    let mut frames = PiecesBuilder::with_capacity(size);
     for event in events {
-        chunk.extend_from_slice(b"id: ");
-        chunk.extend_from_slice(digits.write(event.seq));
-        chunk.extend_from_slice(b"\ndata: ");
-        chunk.extend_from_slice(&event.body);
-        chunk.extend_from_slice(b"\n\n");
+        frames.write(b"id: ");
+        frames.write_number(event.seq);
+        frames.write(b"\ndata: ");
+        frames.write_body(&event.body);
+        frames.write(b"\n\n");
     }
-    chunk.freeze()
+    frames.finish()
 }
 
-/// The last word on a closed session.
-pub(super) fn closed_frame(last: Seq) -> Bytes {
-    Bytes::from(format!("id: {last}\nevent: closed\ndata: {{}}\n\n"))
+/// A comment that shows that a quiet stream is alive.
+pub(super) fn keep_alive() -> Pieces {
+    KEEP_ALIVE_COMMENT.into()
+}
+
+/// The last frame of a closed session.
+pub(super) fn closed_frame(last: Seq) -> Pieces {
+    Bytes::from(format!("id: {last}\nevent: closed\ndata: {{}}\n\n")).into()
 }
 
 /// Where a reader wants to go on: the header that browsers send, else the parameter.
@@ -60,27 +75,6 @@ pub(super) fn resume_point(headers: &HeaderMap, after: Option<Seq>) -> Result<Op
         Some(value) => value.to_str().ok().and_then(|text| text.parse().ok()).map(Some).ok_or_else(|| {
             ApiError::bad_request("InvalidCursor", "The header Last-Event-ID takes the number of an event.")
         }),
-    }
-}
-
-struct Digits([u8; 20]);
-
-fn itoa_buffer() -> Digits {
-    Digits([0; 20])
-}
-
-impl Digits {
-    /// The number in decimal, without an allocation: this runs once per event and reader.
-    fn write(&mut self, mut number: u64) -> &[u8] {
-        let mut at = self.0.len();
-        loop {
-            at -= 1;
-            self.0[at] = b'0' + u8::try_from(number % 10).unwrap_or(0);
-            number /= 10;
-            if number == 0 {
-                return &self.0[at..];
-            }
-        }
     }
 }
 
@@ -96,9 +90,24 @@ mod tests {
             time: Timestamp::from_millis(0),
             body: Bytes::from_static(body.as_bytes()),
         };
-        assert_eq!(
-            frames(&[event(9, "{}"), event(u64::MAX, "{\"a\":1}")]),
-            "id: 9\ndata: {}\n\nid: 18446744073709551615\ndata: {\"a\":1}\n\n"
-        );
+        let mut pieces = frames(&[event(9, "{}"), event(u64::MAX, "{\"a\":1}")]);
+        let only = pieces.next().expect("small events are one piece");
+        assert_eq!(only, "id: 9\ndata: {}\n\nid: 18446744073709551615\ndata: {\"a\":1}\n\n");
+        assert_eq!(pieces.len(), 0);
+    }
+
+    #[test]
+    fn a_reader_of_a_long_message_copies_none_of_it() {
+        let body = Bytes::from(vec![b'x'; 10_000_000]);
+        let event = StoredEvent { seq: 7, time: Timestamp::from_millis(0), body: body.clone() };
+        let readers: Vec<Pieces> = (0..250).map(|_| frames(std::slice::from_ref(&event))).collect();
+        let memory = body.as_ptr_range();
+        let mut copied = 0;
+        for mut pieces in readers {
+            while let Some(piece) = pieces.next() {
+                copied += if memory.contains(&piece.as_ptr()) { 0 } else { piece.len() };
+            }
+        }
+        assert!(copied < 250 * 64, "{copied} bytes for 250 readers");
     }
 }

@@ -6,18 +6,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckVerdict {
-    /// As it should be.
+    /// Works.
     Ok,
+    /// Neither good nor bad: an agent that is not installed, for example.
+    Info,
     /// Works, and could be better.
     Warning,
-    /// Does not work.
+    /// Should work and does not.
     Failure,
 }
 
 /// One line of `doctor`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Check {
-    /// What was looked at, such as `data folder` or `copilot: login`.
+    /// What it belongs to: an agent's name, or `machine`.
+    #[serde(default)]
+    pub group: String,
+    /// What was checked, such as `data folder` or `copilot: login`.
     pub name: String,
     /// How bad it is.
     pub verdict: CheckVerdict,
@@ -29,18 +34,36 @@ pub struct Check {
 }
 
 impl Check {
-    /// As it should be.
+    /// The group of checks that belong to no agent.
+    pub const MACHINE: &'static str = "machine";
+
+    /// Works.
     pub fn ok(name: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { name: name.into(), verdict: CheckVerdict::Ok, message: message.into(), hint: None }
+        Self::new(CheckVerdict::Ok, name, message, None)
+    }
+
+    /// Neither good nor bad.
+    pub fn info(name: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self::new(CheckVerdict::Info, name, message, Some(hint.into()))
     }
 
     /// Works, and could be better.
     pub fn warning(name: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name: name.into(), verdict: CheckVerdict::Warning, message: message.into(), hint: Some(hint.into()) }
+        Self::new(CheckVerdict::Warning, name, message, Some(hint.into()))
     }
 
-    /// Does not work.
+    /// Should work and does not.
     pub fn failure(name: impl Into<String>, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { name: name.into(), verdict: CheckVerdict::Failure, message: message.into(), hint: Some(hint.into()) }
+        Self::new(CheckVerdict::Failure, name, message, Some(hint.into()))
+    }
+
+    /// The same check, in another group than `machine`.
+    #[must_use]
+    pub fn in_group(self, group: &str) -> Self {
+        Self { group: group.to_owned(), ..self }
+    }
+
+    fn new(verdict: CheckVerdict, name: impl Into<String>, message: impl Into<String>, hint: Option<String>) -> Self {
+        Self { group: Self::MACHINE.to_owned(), name: name.into(), verdict, message: message.into(), hint }
     }
 }

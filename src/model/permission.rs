@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::AnsweredBy;
+use super::{AnsweredBy, RequestBody};
 
 /// What happens to a permission request that no rule covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -114,28 +114,59 @@ pub struct PermissionPolicy {
 
 /// What a policy says about one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Go on; nobody is asked.
+pub enum PolicyAnswer {
+    /// The agent may do it; nobody is asked.
     Allow,
-    /// Refuse; nobody is asked. Says what refused it: a mode or a rule.
-    Deny(AnsweredBy),
+    /// The agent must not do it; nobody is asked.
+    Deny(DenyReason),
     /// A person decides.
     Ask,
 }
 
+/// Which part of a policy denied a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DenyReason {
+    /// A rule for the tool.
+    Rule,
+    /// The session's permission mode.
+    Mode,
+}
+
+impl DenyReason {
+    /// The sentence that the agent gets with the denial.
+    pub fn feedback(self) -> String {
+        format!("denied by the session's permission {}", AnsweredBy::from(self).as_str())
+    }
+}
+
+impl From<DenyReason> for AnsweredBy {
+    fn from(reason: DenyReason) -> Self {
+        match reason {
+            DenyReason::Rule => Self::Rule,
+            DenyReason::Mode => Self::Mode,
+        }
+    }
+}
+
 impl PermissionPolicy {
-    /// What happens when the agent wants to use `tool`.
-    pub fn verdict(&self, tool: &str) -> Verdict {
-        match self.rules.iter().find(|rule| rule.covers(tool)) {
+    /// What happens to a request. Only a person can answer a question.
+    pub fn answer(&self, request: &RequestBody) -> PolicyAnswer {
+        self.answer_with(&[], request)
+    }
+
+    /// As [`Self::answer`], with the configuration's rules after the policy's own.
+    pub fn answer_with(&self, configured: &[PermissionRule], request: &RequestBody) -> PolicyAnswer {
+        let RequestBody::Permission { tool, .. } = request else { return PolicyAnswer::Ask };
+        match self.rules.iter().chain(configured).find(|rule| rule.covers(tool)) {
             Some(rule) => match rule.decision {
-                RuleDecision::Allow => Verdict::Allow,
-                RuleDecision::Deny => Verdict::Deny(AnsweredBy::Rule),
-                RuleDecision::Ask => Verdict::Ask,
+                RuleDecision::Allow => PolicyAnswer::Allow,
+                RuleDecision::Deny => PolicyAnswer::Deny(DenyReason::Rule),
+                RuleDecision::Ask => PolicyAnswer::Ask,
             },
             None => match self.mode {
-                PermissionMode::AllowAll => Verdict::Allow,
-                PermissionMode::Deny => Verdict::Deny(AnsweredBy::Mode),
-                PermissionMode::Ask => Verdict::Ask,
+                PermissionMode::AllowAll => PolicyAnswer::Allow,
+                PermissionMode::Deny => PolicyAnswer::Deny(DenyReason::Mode),
+                PermissionMode::Ask => PolicyAnswer::Ask,
             },
         }
     }
@@ -184,25 +215,53 @@ mod tests {
         PermissionRule { tool: tool.to_owned(), decision }
     }
 
+    fn permission(tool: &str) -> RequestBody {
+        RequestBody::Permission {
+            kind: "shell".to_owned(),
+            tool: tool.to_owned(),
+            title: String::new(),
+            detail: String::new(),
+            options: Vec::new(),
+            tool_call_id: None,
+        }
+    }
+
+    #[test]
+    fn configured_rules_come_after_the_sessions_own() {
+        let policy = PermissionPolicy { mode: PermissionMode::Deny, rules: vec![rule("read", RuleDecision::Ask)] };
+        let configured = [rule("read", RuleDecision::Allow), rule("shell", RuleDecision::Allow)];
+        assert_eq!(policy.answer_with(&configured, &permission("read")), PolicyAnswer::Ask);
+        assert_eq!(policy.answer_with(&configured, &permission("shell")), PolicyAnswer::Allow);
+        assert_eq!(policy.answer_with(&configured, &permission("write")), PolicyAnswer::Deny(DenyReason::Mode));
+    }
+
+    #[test]
+    fn no_policy_answers_a_question() {
+        for mode in [PermissionMode::Ask, PermissionMode::AllowAll, PermissionMode::Deny] {
+            let policy = PermissionPolicy { mode, rules: vec![rule("*", RuleDecision::Deny)] };
+            assert_eq!(policy.answer(&RequestBody::question("Which colour?", None)), PolicyAnswer::Ask);
+        }
+    }
+
     #[test]
     fn the_first_rule_that_covers_the_tool_decides() {
         let policy = PermissionPolicy {
             mode: PermissionMode::AllowAll,
             rules: vec![rule("git-*", RuleDecision::Allow), rule("*", RuleDecision::Deny)],
         };
-        assert_eq!(policy.verdict("git-status"), Verdict::Allow);
-        assert_eq!(policy.verdict("shell"), Verdict::Deny(AnsweredBy::Rule));
+        assert_eq!(policy.answer(&permission("git-status")), PolicyAnswer::Allow);
+        assert_eq!(policy.answer(&permission("shell")), PolicyAnswer::Deny(DenyReason::Rule));
     }
 
     #[test]
     fn without_a_rule_the_mode_decides() {
         for (mode, expected) in [
-            (PermissionMode::Ask, Verdict::Ask),
-            (PermissionMode::AllowAll, Verdict::Allow),
-            (PermissionMode::Deny, Verdict::Deny(AnsweredBy::Mode)),
+            (PermissionMode::Ask, PolicyAnswer::Ask),
+            (PermissionMode::AllowAll, PolicyAnswer::Allow),
+            (PermissionMode::Deny, PolicyAnswer::Deny(DenyReason::Mode)),
         ] {
             let policy = PermissionPolicy { mode, rules: vec![rule("other", RuleDecision::Deny)] };
-            assert_eq!(policy.verdict("shell"), expected);
+            assert_eq!(policy.answer(&permission("shell")), expected);
         }
     }
 
@@ -210,10 +269,14 @@ mod tests {
     fn always_allowing_a_tool_goes_before_older_rules_and_covers_that_tool_only() {
         let mut policy = PermissionPolicy { mode: PermissionMode::Ask, rules: vec![rule("shell", RuleDecision::Deny)] };
         policy.always_allow("shell");
-        assert_eq!(policy.verdict("shell"), Verdict::Allow);
-        assert_eq!(policy.verdict("write"), Verdict::Ask);
+        assert_eq!(policy.answer(&permission("shell")), PolicyAnswer::Allow);
+        assert_eq!(policy.answer(&permission("write")), PolicyAnswer::Ask);
         policy.always_allow("*");
-        assert_eq!(policy.verdict("write"), Verdict::Ask, "an agent cannot name a tool so that a rule covers all");
+        assert_eq!(
+            policy.answer(&permission("write")),
+            PolicyAnswer::Ask,
+            "an agent cannot name a tool so that a rule covers all"
+        );
     }
 
     #[test]

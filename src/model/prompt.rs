@@ -65,23 +65,31 @@ pub enum RetryHint {
 impl RetryHint {
     /// The hint that follows from how a turn ended.
     pub fn of(verdict: PromptVerdict, class: Option<ErrorClass>) -> Option<Self> {
-        match (verdict, class) {
-            (PromptVerdict::Succeeded, _) => None,
-            (PromptVerdict::Interrupted | PromptVerdict::Dropped, _) => Some(Self::Now),
-            (
-                PromptVerdict::Failed,
-                Some(
-                    ErrorClass::RateLimit
-                    | ErrorClass::Network
-                    | ErrorClass::StreamBroken
-                    | ErrorClass::Timeout
-                    | ErrorClass::ProcessGone
-                    | ErrorClass::Crash
-                    | ErrorClass::Aborted,
-                ),
-            )
-            | (PromptVerdict::Failed, None | Some(ErrorClass::Unknown)) => Some(Self::Later),
-            (PromptVerdict::Failed, Some(_)) => Some(Self::AfterChange),
+        match verdict {
+            PromptVerdict::Succeeded => None,
+            PromptVerdict::Interrupted | PromptVerdict::Dropped => Some(Self::Now),
+            PromptVerdict::Failed => Some(Self::after(class.unwrap_or(ErrorClass::Unknown))),
+        }
+    }
+
+    fn after(class: ErrorClass) -> Self {
+        match class {
+            ErrorClass::RateLimit
+            | ErrorClass::Network
+            | ErrorClass::StreamBroken
+            | ErrorClass::Timeout
+            | ErrorClass::ProcessGone
+            | ErrorClass::Crash
+            | ErrorClass::Aborted
+            | ErrorClass::Unknown => Self::Later,
+            ErrorClass::Auth
+            | ErrorClass::Quota
+            | ErrorClass::ModelUnavailable
+            | ErrorClass::ContextTooLong
+            | ErrorClass::ContentFilter
+            | ErrorClass::InvalidRequest
+            | ErrorClass::ToolConflict
+            | ErrorClass::Configuration => Self::AfterChange,
         }
     }
 }

@@ -211,13 +211,20 @@ impl Response {
         Callback::Notice { kind, message: message.into() }.into()
     }
 
-    /// The response as one line of JSON. Made once per event; readers share the bytes.
+    /// The response as one line of JSON.
     pub fn to_json(&self) -> String {
+        let mut json = Vec::new();
+        self.write_json(&mut json);
+        String::from_utf8(json).expect("JSON is UTF-8")
+    }
+
+    /// Appends the response as one line of JSON.
+    pub fn write_json(&self, buffer: &mut Vec<u8>) {
         let written = match self {
-            Self::SessionError(trouble) => serde_json::to_string(trouble),
-            Self::Callback(callback) => serde_json::to_string(callback),
+            Self::SessionError(trouble) => serde_json::to_writer(buffer, trouble),
+            Self::Callback(callback) => serde_json::to_writer(buffer, callback),
         };
-        written.expect("a response holds only strings, numbers and lists of them")
+        written.expect("a response holds only strings, numbers and lists of them");
     }
 
     /// Reads a response back from the store. `None` for a callback of a later version: it is shown as it stands.

@@ -1,7 +1,7 @@
 //! Children that were started and not seen to their end, written down so that a later run finds what is left of them.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::marker::Marker;
 use super::system;
+use crate::private_file::{self, Durability};
 
 /// A file per child in a folder, or nowhere. Clones share the folder.
 #[derive(Clone, Debug)]
@@ -78,10 +79,7 @@ impl Ledger {
     /// Writes a note, whole or not at all. It has to outlive this process, not the machine, so nothing is synced.
     pub fn write(&self, note: &Note) -> io::Result<()> {
         let Some(path) = self.file(&note.marker) else { return Ok(()) };
-        let fresh = path.with_extension("new");
-        let mut file = private_file(&fresh)?;
-        file.write_all(&serde_json::to_vec(note)?)?;
-        fs::rename(&fresh, path)
+        private_file::write(&path, &serde_json::to_vec(note)?, Durability::Process)
     }
 
     /// Nothing is left of that child.
@@ -123,15 +121,6 @@ impl Ledger {
     fn file(&self, marker: &str) -> Option<PathBuf> {
         self.folder().map(|folder| folder.join(format!("{marker}.json")))
     }
-}
-
-/// A new or emptied file that only its owner may read.
-fn private_file(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.create(true).truncate(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::sessions::{Sessions, Slot};
+use super::sessions::{LoadedSession, Sessions};
 use super::{Session, clock};
 use crate::model::{SessionId, Timestamp};
 
@@ -79,7 +79,7 @@ impl Sessions {
     }
 
     fn in_memory(&self) -> Vec<Arc<Session>> {
-        self.shared.loaded.lock().values().filter_map(|slot| slot.get().cloned()).collect()
+        self.shared.loaded.lock().values().filter_map(|place| place.get().cloned()).collect()
     }
 
     /// Applies the configured retention: by age first, then by size.
@@ -118,8 +118,8 @@ impl Sessions {
     /// Takes closed sessions out of memory once nobody reads them; they are loaded again when somebody does.
     fn let_go_of_closed(&self) {
         let grace = self.settings().closed_grace;
-        self.shared.loaded.lock().retain(|id, slot| {
-            let unused = is_unused(slot, grace);
+        self.shared.loaded.lock().retain(|id, place| {
+            let unused = is_unused(place, grace);
             if unused {
                 self.bulletin().forget(*id);
             }
@@ -128,15 +128,15 @@ impl Sessions {
     }
 }
 
-/// Nobody holds the slot or the session: both are counted under the lock that hands them out.
-fn is_unused(slot: &Slot, grace: Duration) -> bool {
-    let Some(session) = slot.get() else { return false };
+/// Nobody holds the place or the session: both are counted under the lock that hands them out.
+fn is_unused(place: &LoadedSession, grace: Duration) -> bool {
+    let Some(session) = place.get() else { return false };
     let head = session.log.head();
     let closed_long_ago = head.closed_at.is_some_and(|closed_at| clock::now().since(closed_at) > grace);
     closed_long_ago
         && head.is_complete()
         && !session.readers.has_unsaved()
-        && Arc::strong_count(slot) == 1
+        && Arc::strong_count(place) == 1
         && Arc::strong_count(session) == 1
 }
 

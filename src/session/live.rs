@@ -140,7 +140,8 @@ impl Session {
     async fn poll(self: &Arc<Self>, token: &str, position: Seq, limit: usize) -> Result<Delivery, LiveError> {
         let claim = Claim { session: Arc::clone(self), token: token.to_owned() };
         let log = &self.log;
-        let _viewer = log.attach();
+        // Calls are limited by the tokens that a session may have, not here.
+        let _viewer = log.attach(position, usize::MAX);
         let mut head = log.watch();
         let deadline = Instant::now() + LONGEST_WAIT;
         loop {

@@ -7,18 +7,21 @@ use tokio::sync::watch;
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+use super::large_reads::LargeReads;
 use super::tail::{Tail, TailBudget, TailRead};
-use super::viewers::{ViewerGuard, Viewers};
+use super::viewers::{RECENTLY, ViewerGuard, Viewers};
 use crate::model::{Seq, SessionId, Timestamp};
 use crate::store::{CommitObserver, EventPage, Store, StoreError, StoredEvent};
 
-/// What a tail may hold for readers that are a little behind.
+/// An attached reader that is less than this behind the end of the log gets every event, deltas of ended blocks included.
 const WATCHED_TAIL_BYTES: usize = 16 * 1024 * 1024;
+/// What a watched tail holds although every attached reader has it, for readers that come now.
+const NEWCOMERS_TAIL_BYTES: usize = 1024 * 1024;
 /// What a tail holds when nobody watches, or when all tails together are large.
 const SMALL_TAIL_BYTES: usize = 64 * 1024;
 const ALL_TAILS_BYTES: usize = 256 * 1024 * 1024;
-/// A reader that polls is away for a moment between its calls and still counts as watching.
-const RECENTLY: Duration = Duration::from_secs(10);
+/// How soon to look again at a tail that some reader still needs.
+const NEXT_LOOK: Duration = Duration::from_secs(5);
 
 /// Where a log ends, for those who wait for more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +50,9 @@ pub struct SessionLog {
     session: SessionId,
     store: Store,
     tail: Mutex<Tail>,
+    /// Locked while a reader that is behind reads from the store: one at a time, so that they can share what is large
+    /// and do not crowd out the readers of other sessions.
+    behind: tokio::sync::Mutex<LargeReads>,
     head: watch::Sender<Head>,
     viewers: Arc<Viewers>,
     budget: TailBudget,
@@ -67,6 +73,7 @@ impl SessionLog {
             session,
             store,
             tail: Mutex::new(Tail::new(committed, budget.clone())),
+            behind: tokio::sync::Mutex::default(),
             head: watch::Sender::new(Head {
                 committed,
                 closed_at,
@@ -94,14 +101,10 @@ impl SessionLog {
         &self.broken
     }
 
-    /// As [`Self::attach`], unless that many watch already.
-    pub fn try_attach(&self, limit: usize) -> Option<ViewerGuard> {
-        self.viewers.try_attach(limit)
-    }
-
-    /// Counts a reader as watching until the guard is dropped.
-    pub fn attach(&self) -> ViewerGuard {
-        self.viewers.attach()
+    /// Counts a reader that has everything up to `position` as watching until the guard is dropped. `None` when `limit`
+    /// readers watch already.
+    pub fn attach(&self, position: Seq, limit: usize) -> Option<ViewerGuard> {
+        self.viewers.attach(position, limit)
     }
 
     pub(super) fn unattended_since(&self) -> Option<Instant> {
@@ -111,19 +114,42 @@ impl SessionLog {
     /// The next committed events after a number: at most `limit`, at most `max_bytes` unless one alone is larger.
     /// Empty when there is nothing new.
     pub async fn read_after(&self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<StoredEvent>, StoreError> {
-        let read = self.tail.lock().read(after, limit, max_bytes);
-        match read {
-            TailRead::Events(events) => Ok(events),
-            TailRead::CaughtUp => Ok(Vec::new()),
-            TailRead::Behind => {
-                let page = EventPage { after, before: None, limit, max_bytes };
-                Ok(self.store.events(self.session, page).await?.0)
+        let mut after = after;
+        loop {
+            let read = self.tail.lock().read(after, limit, max_bytes);
+            let through = match read {
+                TailRead::Events(events) => return Ok(events),
+                TailRead::CaughtUp => return Ok(Vec::new()),
+                TailRead::Behind(through) => through,
+            };
+            let mut events = self.read_from_store(after, limit, max_bytes).await?;
+            // The store has dropped the deltas of ended blocks; the tail still has its part of them.
+            events.truncate(events.partition_point(|event| event.seq <= through));
+            if !events.is_empty() {
+                return Ok(events);
             }
+            after = through;
         }
     }
 
-    /// Puts numbered events where they will be read from, once committed.
-    pub(super) fn publish(&self, events: impl Iterator<Item = StoredEvent>) {
+    async fn read_from_store(
+        &self,
+        after: Seq,
+        limit: usize,
+        max_bytes: usize,
+    ) -> Result<Vec<StoredEvent>, StoreError> {
+        let mut large = self.behind.lock().await;
+        if let Some(event) = large.find(after) {
+            return Ok(vec![event]);
+        }
+        let page = EventPage { after, before: None, limit, max_bytes };
+        let (mut events, _) = self.store.events(self.session, page).await?;
+        large.share(after, &mut events);
+        Ok(events)
+    }
+
+    /// Puts numbered events into the tail, before they are appended: readers find them there once they are committed.
+    pub(super) fn stage(&self, events: impl Iterator<Item = StoredEvent>) {
         let mut tail = self.tail.lock();
         events.for_each(|event| tail.push(event));
     }
@@ -133,9 +159,15 @@ impl SessionLog {
         self.tail.lock().withdraw(from);
     }
 
-    /// Gives the tail's memory back; readers go on from the store.
-    pub(super) fn let_go(&self) {
-        self.tail.lock().evict(0);
+    /// Frees the tail's memory, except for what a reader in the window still needs. Returns when to call this again.
+    pub(super) fn let_go(&self) -> Option<Instant> {
+        let lowest = self.viewers.lowest_position();
+        let mut tail = self.tail.lock();
+        tail.evict_through(lowest.unwrap_or(Seq::MAX), 0);
+        if self.budget.used() >= ALL_TAILS_BYTES {
+            tail.evict(SMALL_TAIL_BYTES);
+        }
+        (!tail.is_empty()).then(|| Instant::now() + NEXT_LOOK)
     }
 
     pub(super) fn set_closed(&self, closed_at: Timestamp, after: Seq) {
@@ -169,6 +201,11 @@ impl CommitObserver for SessionLog {
             let mut tail = self.tail.lock();
             tail.commit(through);
             tail.evict(self.kept_bytes());
+            if tail.counted() > NEWCOMERS_TAIL_BYTES
+                && let Some(lowest) = self.viewers.lowest_position()
+            {
+                tail.evict_through(lowest, NEWCOMERS_TAIL_BYTES);
+            }
         }
         self.head.send_modify(|head| head.committed = head.committed.max(through));
     }
@@ -178,5 +215,89 @@ impl CommitObserver for SessionLog {
         let committed = self.head().committed;
         self.tail.lock().withdraw(committed + 1);
         self.head.send_modify(|head| head.broken = true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{DataFolder, StoreSettings};
+
+    const LIMIT: usize = 100;
+    const BYTES: usize = 1 << 20;
+
+    /// A log with three events that only the tail has, as those of a block whose deltas the store has dropped.
+    fn log(budget: TailBudget) -> (tempfile::TempDir, SessionLog) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let data = DataFolder::lock(folder.path()).expect("locked");
+        let store = Store::open(&data, StoreSettings::default()).expect("opened");
+        let viewers = Viewers::new(Arc::default());
+        let log = SessionLog::new(SessionId::from_number(1), store, 0, None, viewers, budget);
+        log.stage((1..=3).map(event));
+        log.committed(3);
+        (folder, log)
+    }
+
+    fn event(seq: Seq) -> StoredEvent {
+        StoredEvent { seq, time: Timestamp::from_millis(0), body: vec![b'x'; 100].into() }
+    }
+
+    async fn seqs(log: &SessionLog, after: Seq) -> Vec<Seq> {
+        log.read_after(after, LIMIT, BYTES).await.expect("read").iter().map(|event| event.seq).collect()
+    }
+
+    #[tokio::test]
+    async fn the_tail_is_kept_for_an_attached_reader_until_it_has_read_it() {
+        let (_folder, log) = log(TailBudget::default());
+        let reader = log.attach(0, LIMIT).expect("room");
+        assert!(log.let_go().is_some(), "to be called again");
+        assert_eq!(seqs(&log, 0).await, [1, 2, 3]);
+        reader.has_read(2);
+        assert!(log.let_go().is_some());
+        assert_eq!(seqs(&log, 2).await, [3]);
+        reader.has_read(3);
+        assert_eq!((log.let_go(), log.budget.used()), (None, 0));
+    }
+
+    #[tokio::test]
+    async fn while_every_reader_keeps_up_little_is_held() {
+        let budget = TailBudget::default();
+        let (_folder, log) = log(budget.clone());
+        let fast = log.attach(3, LIMIT).expect("room");
+        let slow = log.attach(3, LIMIT).expect("room");
+        log.stage((4..=20_000).map(event));
+        log.committed(20_000);
+        fast.has_read(20_000);
+        assert_eq!(log.read_after(3, 1, 1).await.expect("read")[0].seq, 4, "the slow one finds the next event");
+        slow.has_read(19_999);
+        log.stage(std::iter::once(event(20_001)));
+        log.committed(20_001);
+        assert!(budget.used() <= NEWCOMERS_TAIL_BYTES, "{}", budget.used());
+        assert_eq!(seqs(&log, 19_999).await, [20_000, 20_001]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_reader_that_left_may_come_back_for_the_rest_for_a_moment() {
+        let (_folder, log) = log(TailBudget::default());
+        drop(log.attach(1, LIMIT));
+        tokio::time::advance(RECENTLY - Duration::from_millis(1)).await;
+        assert!(log.let_go().is_some());
+        assert_eq!(seqs(&log, 1).await, [2, 3]);
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert_eq!((log.let_go(), log.budget.used()), (None, 0));
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_does_not_read_holds_little_when_all_tails_are_large() {
+        let budget = TailBudget::default();
+        let (_folder, log) = log(budget.clone());
+        let _stalled = log.attach(0, LIMIT).expect("room");
+        log.stage((4..=10_000).map(event));
+        log.committed(10_000);
+        let mut other = Tail::new(0, budget.clone());
+        other.push(StoredEvent { body: vec![b'x'; ALL_TAILS_BYTES].into(), ..event(1) });
+        assert!(log.let_go().is_some());
+        drop(other);
+        assert!(budget.used() <= SMALL_TAIL_BYTES, "{}", budget.used());
     }
 }

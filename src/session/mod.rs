@@ -2,9 +2,11 @@
 //!
 //! What must always hold here:
 //!
-//! - A session's actor is the only one that numbers and appends to its log: number, append, then publish. A reader is
-//!   shown an event when the store has committed it, not before.
+//! - A session's actor is the only one that numbers and appends to its log: it numbers events, stages them in the tail
+//!   and appends them to the store. A reader sees an event once the store has committed it, not before.
 //! - A reader is a cursor over store and tail. It holds nothing that grows and nothing that others wait for.
+//! - An attached reader less than 16 MB behind the end of the log gets every event, also the deltas of a block that has
+//!   ended.
 //! - Every turn that began ends with `onAgentEnd`, then `onIdle`, whatever happens to the agent or the server.
 //! - A request is answered once: the answer is committed before anybody hears of it.
 
@@ -17,9 +19,10 @@ mod clock;
 mod create;
 mod day_usage;
 mod error;
+mod event_body;
 mod handle;
 mod housekeeping;
-mod leases;
+mod large_reads;
 mod live;
 mod log;
 mod machine;
@@ -29,7 +32,6 @@ mod scribe;
 mod search_text;
 mod sessions;
 mod settings;
-mod slots;
 mod tail;
 mod viewers;
 mod working_directory;

@@ -13,10 +13,8 @@ use super::actor::{Actor, Surroundings};
 use super::bulletin::{Bulletin, BulletinEntry};
 use super::create::{self, CreateError, NewSession};
 use super::day_usage::DayUsage;
-use super::leases::Leases;
 use super::operations::Operations;
 use super::readers::Readers;
-use super::slots::Slots;
 use super::tail::TailBudget;
 use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings, clock};
@@ -47,7 +45,7 @@ pub struct Sessions {
 
 pub(super) struct Shared {
     pub(super) around: Arc<Surroundings>,
-    pub(super) loaded: Mutex<HashMap<SessionId, Slot>>,
+    pub(super) loaded: Mutex<HashMap<SessionId, LoadedSession>>,
     pub(super) positions_changed: Arc<Notify>,
     pub(super) stopping: CancellationToken,
     readers: Arc<AtomicUsize>,
@@ -60,7 +58,7 @@ pub(super) struct Shared {
 }
 
 /// A place for a session that is loaded or being loaded, so that no session ever has two actors.
-pub(super) type Slot = Arc<OnceCell<Arc<Session>>>;
+pub(super) type LoadedSession = Arc<OnceCell<Arc<Session>>>;
 
 /// How a session is brought into memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,15 +76,13 @@ impl Sessions {
     pub fn new(parts: SessionsParts) -> Self {
         let SessionsParts { store, runtimes, settings, stopping } = parts;
         let bulletin = Arc::new(Bulletin::default());
-        let (leases, stops) = (Leases::default(), stopping.clone());
-        let slots = Slots::new(settings.agent_processes);
+        let stops = stopping.clone();
+        runtimes.limit_processes(settings.agent_processes);
         let around = Arc::new(Surroundings {
             store,
             runtimes,
             settings,
             bulletin,
-            leases,
-            slots,
             day_usage: DayUsage::default(),
             unknown_events: AtomicU64::new(0),
             stopping: stops,
@@ -144,7 +140,7 @@ impl Sessions {
 
     /// Agent processes that are counted against the limit, and sessions that wait for one.
     pub fn process_line(&self) -> (usize, usize) {
-        self.shared.around.slots.figures()
+        self.shared.around.runtimes.process_figures()
     }
 
     /// Creates a session and starts its agent. A repetition with the same key gets the session of the first call.
@@ -176,12 +172,12 @@ impl Sessions {
     }
 
     async fn load(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
-        let slot = self.slot(id);
-        let loaded = if let Some(session) = slot.get() {
+        let place = self.place_for(id);
+        let loaded = if let Some(session) = place.get() {
             Ok(Arc::clone(session))
         } else {
             let sessions = self.clone();
-            self.shared.operations.run(async move { sessions.fill(slot, id, how).await }).await
+            self.shared.operations.run(async move { sessions.fill(place, id, how).await }).await
         };
         match loaded {
             Ok(session) if session.log.head().deleted => Err(SessionError::NotFound),
@@ -189,12 +185,12 @@ impl Sessions {
         }
     }
 
-    async fn fill(&self, slot: Slot, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
-        let loaded = slot.get_or_try_init(|| self.bring_into_memory(id, how)).await.map(Arc::clone);
+    async fn fill(&self, place: LoadedSession, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
+        let loaded = place.get_or_try_init(|| self.bring_into_memory(id, how)).await.map(Arc::clone);
         if loaded.is_err() {
             let mut all = self.shared.loaded.lock();
-            // Only our own empty slot goes: another call may have put a session there since.
-            if all.get(&id).is_some_and(|current| Arc::ptr_eq(current, &slot) && !current.initialized()) {
+            // Only our own empty place goes: another call may have put a session there since.
+            if all.get(&id).is_some_and(|current| Arc::ptr_eq(current, &place) && !current.initialized()) {
                 all.remove(&id);
             }
         }
@@ -203,15 +199,15 @@ impl Sessions {
 
     /// The place of a session. One whose actor is gone (it ended in a panic, or the store rejected its events) is
     /// loaded anew from what the store has.
-    fn slot(&self, id: SessionId) -> Slot {
+    fn place_for(&self, id: SessionId) -> LoadedSession {
         let mut all = self.shared.loaded.lock();
-        let slot = all.entry(id).or_default();
+        let place = all.entry(id).or_default();
         let is_lost = |session: &Arc<Session>| session.commands.is_closed() && !session.log.head().deleted;
-        if slot.get().is_some_and(is_lost) && !self.shared.stopping.is_cancelled() {
+        if place.get().is_some_and(is_lost) && !self.shared.stopping.is_cancelled() {
             tracing::error!(session = %id, "the session's actor is gone; it is loaded anew");
-            *slot = Slot::default();
+            *place = LoadedSession::default();
         }
-        Arc::clone(slot)
+        Arc::clone(place)
     }
 
     async fn bring_into_memory(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {

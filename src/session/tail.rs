@@ -9,6 +9,12 @@ use crate::store::StoredEvent;
 
 /// What an entry costs beside its bytes.
 const ENTRY_OVERHEAD: usize = size_of::<StoredEvent>() + 32;
+/// An event counts at most this much when the tail is cut to a window. The end of a block repeats the text of deltas
+/// that were counted already: counted in full, the end of a long message would push out all of its deltas at once, and
+/// even a reader that had kept up would miss the last of them.
+const MOST_COUNTED: usize = 256 * 1024;
+/// What a tail holds at most, however little of it is counted; the last event alone may be larger.
+const MOST_HELD: usize = 64 * 1024 * 1024;
 
 /// Bytes that all tails together hold.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +39,8 @@ impl TailBudget {
 pub(super) struct Tail {
     entries: VecDeque<StoredEvent>,
     bytes: usize,
+    /// The part of `bytes` that counts when the tail is cut to a window.
+    counted: usize,
     evicted_through: Seq,
     committed: Seq,
     budget: TailBudget,
@@ -45,19 +53,20 @@ pub(super) enum TailRead {
     Events(Vec<StoredEvent>),
     /// Nothing new.
     CaughtUp,
-    /// The reader's next event is not here any more: the store has it.
-    Behind,
+    /// The reader's next event is not here any more: the store has those up to this number.
+    Behind(Seq),
 }
 
 impl Tail {
     /// A tail that continues a log whose last committed number is `committed`.
     pub fn new(committed: Seq, budget: TailBudget) -> Self {
-        Self { entries: VecDeque::new(), bytes: 0, evicted_through: committed, committed, budget }
+        Self { entries: VecDeque::new(), bytes: 0, counted: 0, evicted_through: committed, committed, budget }
     }
 
     pub fn push(&mut self, event: StoredEvent) {
         let cost = event.body.len() + ENTRY_OVERHEAD;
         self.bytes += cost;
+        self.counted += cost.min(MOST_COUNTED);
         self.budget.add(cost);
         self.entries.push_back(event);
     }
@@ -75,16 +84,44 @@ impl Tail {
         self.committed = self.committed.max(through);
     }
 
-    /// Lets go of the oldest committed events until at most `keep` bytes are held.
+    /// Drops the oldest committed events until the rest fits into a window of `keep` bytes.
     pub fn evict(&mut self, keep: usize) {
-        while self.bytes > keep && self.entries.front().is_some_and(|event| event.seq <= self.committed) {
-            if let Some(event) = self.entries.pop_front() {
-                self.evicted_through = event.seq;
-                self.discount(&event);
+        while self.counted > keep || (self.bytes > MOST_HELD && self.entries.len() > 1) {
+            if !self.evict_first(self.committed) {
+                break;
             }
         }
-        if self.entries.is_empty() {
-            self.entries.shrink_to_fit();
+        self.give_back_room();
+    }
+
+    /// Drops committed events up to a number, because every reader has them, until at most `keep` bytes are left.
+    pub fn evict_through(&mut self, through: Seq, keep: usize) {
+        let through = through.min(self.committed);
+        while self.counted > keep && self.evict_first(through) {}
+        self.give_back_room();
+    }
+
+    /// Bytes held, with large events counted only in part.
+    pub fn counted(&self) -> usize {
+        self.counted
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Drops the first event unless its number is higher than `through`. Returns whether it did.
+    fn evict_first(&mut self, through: Seq) -> bool {
+        let Some(event) = self.entries.pop_front_if(|event| event.seq <= through) else { return false };
+        self.evicted_through = event.seq;
+        self.discount(&event);
+        true
+    }
+
+    /// A tail that was long keeps no room for that many entries.
+    fn give_back_room(&mut self) {
+        if self.entries.capacity() > 4 * self.entries.len().max(16) {
+            self.entries.shrink_to(2 * self.entries.len());
         }
     }
 
@@ -93,7 +130,7 @@ impl Tail {
             return TailRead::CaughtUp;
         }
         if after < self.evicted_through {
-            return TailRead::Behind;
+            return TailRead::Behind(self.evicted_through);
         }
         let first = self.entries.partition_point(|event| event.seq <= after);
         let mut bytes = 0;
@@ -114,6 +151,7 @@ impl Tail {
     fn discount(&mut self, event: &StoredEvent) {
         let cost = event.body.len() + ENTRY_OVERHEAD;
         self.bytes -= cost;
+        self.counted -= cost.min(MOST_COUNTED);
         self.budget.remove(cost);
     }
 }
@@ -162,9 +200,9 @@ mod tests {
     fn a_reader_whose_next_event_was_let_go_is_behind() {
         let mut tail = tail(5..=9);
         tail.commit(8);
-        assert_eq!(tail.read(3, 10, 1000), TailRead::Behind);
+        assert_eq!(tail.read(3, 10, 1000), TailRead::Behind(4));
         tail.evict(0);
-        assert_eq!(tail.read(7, 10, 1000), TailRead::Behind);
+        assert_eq!(tail.read(7, 10, 1000), TailRead::Behind(8));
         assert_eq!(tail.read(8, 10, 1000), TailRead::CaughtUp, "9 is not committed, so it was kept and is not shown");
         tail.commit(9);
         assert_eq!(seqs(tail.read(8, 10, 1000)), [9]);
@@ -177,6 +215,44 @@ mod tests {
         assert_eq!(seqs(tail.read(0, 2, 1000)), [1, 2]);
         assert_eq!(seqs(tail.read(0, 10, 250)), [1, 2]);
         assert_eq!(seqs(tail.read(0, 10, 1)), [1]);
+    }
+
+    #[test]
+    fn the_end_of_a_long_message_does_not_push_out_its_deltas() {
+        const WINDOW: usize = 16 * 1024 * 1024;
+        let sized = |seq, size| StoredEvent { seq, time: Timestamp::from_millis(0), body: vec![b'x'; size].into() };
+        let mut tail = Tail::new(0, TailBudget::default());
+        for seq in 1..=20_000 {
+            tail.push(sized(seq, 1_000));
+            tail.commit(seq);
+            tail.evict(WINDOW);
+        }
+        tail.push(sized(20_001, 20_000_000));
+        tail.commit(20_001);
+        tail.evict(WINDOW);
+        assert_eq!(seqs(tail.read(6_000, 1, 1)), [6_001], "a reader 14 MB behind the end gets the next delta");
+        assert!(matches!(tail.read(3_000, 1, 1), TailRead::Behind(_)), "one 17 MB behind does not");
+        for seq in 20_002..=20_010 {
+            tail.push(sized(seq, 20_000_000));
+            tail.commit(seq);
+            tail.evict(WINDOW);
+        }
+        assert!(tail.bytes <= MOST_HELD, "{}", tail.bytes);
+        tail.push(sized(20_011, MOST_HELD + 1));
+        tail.commit(20_011);
+        tail.evict(WINDOW);
+        assert_eq!(seqs(tail.read(20_010, 1, 1)), [20_011], "readers share even an event that is larger than that");
+    }
+
+    #[test]
+    fn what_every_reader_has_is_dropped_and_the_room_for_it_given_back() {
+        let mut tail = tail(1..=10_000);
+        tail.commit(9_999);
+        tail.evict_through(9_990, 0);
+        assert_eq!(seqs(tail.read(9_990, 3, 1000)), [9_991, 9_992, 9_993]);
+        assert!(tail.entries.capacity() < 100, "{}", tail.entries.capacity());
+        tail.evict_through(Seq::MAX, 0);
+        assert!(!tail.is_empty(), "what is not committed stays");
     }
 
     #[test]

@@ -270,7 +270,7 @@ pub(super) fn create_private_folder(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn restrict(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
-    if fs::metadata(path)?.permissions().mode() & 0o077 == 0 {
+    if fs::metadata(path)?.permissions().mode() & 0o777 == 0o600 {
         return Ok(());
     }
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))

@@ -3,23 +3,25 @@
 use std::path::{Path, PathBuf};
 
 /// Who may use whom. A room may always use itself.
-const MAY_USE: [(&str, &[&str]); 11] = [
+const MAY_USE: [(&str, &[&str]); 13] = [
     ("model", &[]),
+    ("private_file", &[]),
+    ("scripted_model", &[]),
     ("config", &["model"]),
-    ("process", &["model"]),
-    ("agent", &["process", "model"]),
+    ("process", &["private_file", "model"]),
+    ("agent", &["process", "private_file", "model"]),
     ("store", &["model"]),
     ("folder", &["process", "model"]),
     ("render", &["model"]),
     ("session", &["agent", "store", "model"]),
-    ("doctor", &["agent", "process", "store", "model"]),
+    ("doctor", &["agent", "process", "store", "scripted_model", "private_file", "model"]),
     ("http", &["doctor", "session", "agent", "store", "folder", "render", "config", "model"]),
     ("cli", &["http", "doctor", "session", "agent", "process", "store", "config", "model"]),
 ];
 
 /// Crates that only one room may name.
 const ONLY_IN: [(&str, &[&str]); 8] = [
-    ("axum", &["http"]),
+    ("axum", &["http", "scripted_model"]),
     ("hyper", &["http"]),
     ("rusqlite", &["store"]),
     ("clap", &["cli"]),

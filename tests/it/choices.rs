@@ -132,3 +132,22 @@ async fn a_model_of_another_agents_kind_is_a_warning_with_the_fix() {
     let log = session.log().await;
     assert!(log.iter().any(|(_, response)| response["kind"] == "warning" && response.to_string().contains("opus")));
 }
+
+#[tokio::test]
+async fn options_of_a_new_session_are_checked_before_anything_is_written() {
+    let server = Server::start().await;
+    for (options, words) in [
+        (json!({ "provider": { "type": "openai" } }), ["options.provider", "baseUrl is missing"]),
+        (json!({ "provider": 7 }), ["options.provider", "got a number"]),
+        (json!({ "mcpServers": { "files": { "args": ["x"] } } }), ["options.mcpServers.files", "command is missing"]),
+        (json!({ "mcpServers": { "files": { "command": "f", "arg": [] } } }), ["\"arg\"", "args"]),
+    ] {
+        let body = json!({ "runtime": "demo", "options": options });
+        let reply = server.http().post_json("/api/copilot/session", &body).await;
+        assert_eq!(reply.error(400), "InvalidOptions", "{}", reply.text());
+        let message = reply.json()["message"].as_str().expect("a sentence").to_owned();
+        assert!(words.iter().all(|word| message.contains(word)), "{message}");
+    }
+    let listed = server.http().get("/api/copilot/session").await.json();
+    assert_eq!(listed["sessions"], json!([]), "{listed}");
+}

@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, ModelList, Quarantine, Readiness,
+    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, ModelList, Owner, Quarantine, Readiness,
     RequestAnswer, Runtime, Runtimes, StartError, StartSpec,
 };
-use flightdeck::doctor::{CanaryOutcome, Patient, examine, sing, verdict};
-use flightdeck::model::{CheckVerdict, RequestBody, SessionId};
+use flightdeck::doctor::{Canary, CanaryOutcome, DoctorInput, examine, run_canary};
+use flightdeck::model::{CheckVerdict, RequestBody};
 use flightdeck::store::{DataFolder, Store, StoreSettings};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+use crate::support::{Server, ServerBuilder};
 
 /// What an agent makes of a denial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,20 +53,10 @@ impl Runtime for Suspect {
         Box::pin(async { Some("1.2.3".to_owned()) })
     }
     fn spec_for_model_at(&self, _: &str, folder: &Path) -> Option<StartSpec> {
-        Some(StartSpec {
-            session: SessionId::from_number(1),
-            model: String::new(),
-            effort: None,
-            working_directory: Some(folder.to_owned()),
-            system_prompt: None,
-            options: serde_json::Map::new(),
-            environment: std::collections::BTreeMap::new(),
-            permissions: flightdeck::model::PermissionPolicy::default(),
-            agent_session_id: None,
-            suspended: None,
-        })
+        Some(StartSpec::in_folder(Owner::Canary, folder))
     }
-    fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
+    fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
+        assert_eq!(spec.owner, Owner::Canary, "the canary is no session");
         let (commands, heard) = mpsc::channel(4);
         let (voice, events) = mpsc::channel(16);
         let task = tokio::spawn(play(self.character, heard, voice));
@@ -107,26 +99,36 @@ async fn play(character: Character, mut heard: mpsc::Receiver<AgentCommand>, voi
     }
 }
 
+fn runtimes(character: Character) -> Runtimes {
+    Runtimes::new(vec![Arc::new(Suspect::new(character)) as Arc<dyn Runtime>])
+}
+
+async fn outcome_of(character: Character, folder: &Path) -> Option<CanaryOutcome> {
+    let runtimes = runtimes(character);
+    let runtime = runtimes.named("suspect").expect("there");
+    run_canary(&runtimes, runtime.as_ref(), "http://nowhere", folder).await
+}
+
 #[tokio::test]
 async fn a_denial_that_is_obeyed_ignored_or_never_asked_for_is_told_apart() {
     for (character, expected) in [
-        (Character::Obeys, CanaryOutcome::Sang { requests: 2 }),
+        (Character::Obeys, CanaryOutcome::Obeyed { requests: 2 }),
         (
             Character::DoesItAllTheSame,
-            CanaryOutcome::Died { deed: "wrote a file and ran a command that it was denied".to_owned() },
+            CanaryOutcome::Disobeyed { deed: "wrote a file and ran a command that it was denied".to_owned() },
         ),
         (
             Character::NeverAsks,
-            CanaryOutcome::Silent { reason: "the agent did not ask for anything, and did nothing either".to_owned() },
+            CanaryOutcome::Inconclusive { reason: "the agent asked for nothing, and did nothing".to_owned() },
         ),
     ] {
         let folder = tempfile::tempdir().expect("a folder");
-        let outcome = sing(&Suspect::new(character), "http://nowhere", folder.path()).await;
+        let outcome = outcome_of(character, folder.path()).await;
         assert_eq!(outcome, Some(expected), "{character:?}");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    let outcome = sing(&Suspect::new(Character::Dies), "http://nowhere", folder.path()).await;
-    assert!(matches!(outcome, Some(CanaryOutcome::Silent { .. })), "{outcome:?}");
+    let outcome = outcome_of(Character::Dies, folder.path()).await;
+    assert!(matches!(outcome, Some(CanaryOutcome::Inconclusive { .. })), "{outcome:?}");
 }
 
 #[tokio::test]
@@ -138,19 +140,78 @@ async fn a_version_that_does_what_it_was_denied_is_locked_out_until_it_behaves()
     for (character, worst, locked_out) in
         [(Character::DoesItAllTheSame, CheckVerdict::Failure, true), (Character::Obeys, CheckVerdict::Ok, false)]
     {
-        let patient = Patient {
+        let input = DoctorInput {
             data_folder: folder.path(),
             store: &store,
-            runtimes: &Runtimes::new(vec![Arc::new(Suspect::new(character)) as Arc<dyn Runtime>]),
+            runtimes: &runtimes(character),
             quarantine: &quarantine,
-            model_url: Some("http://nowhere".to_owned()),
+            canary: Canary::Run,
         };
-        let checks = examine(&patient).await;
-        let canary = checks.iter().find(|check| check.name == "suspect: permission canary").expect("it sang");
-        assert_eq!(canary.verdict, worst, "{checks:?}");
-        assert_eq!(verdict(&checks) == CheckVerdict::Failure, worst == CheckVerdict::Failure, "{checks:?}");
-        let reason = Quarantine::load(folder.path(), &[]).reason("suspect", "1.2.3");
+        let report = examine(&input).await;
+        let canary = report.checks.iter().find(|check| check.name == "suspect: permission canary").expect("it ran");
+        assert_eq!((canary.verdict, canary.group.as_str()), (worst, "suspect"), "{report:?}");
+        assert_eq!(report.verdict() == CheckVerdict::Failure, worst == CheckVerdict::Failure, "{report:?}");
+        assert_eq!(report.ready[0].runtime, "suspect");
+        let reason = Quarantine::load(folder.path(), &[]).reason("suspect", Some("1.2.3"));
         assert_eq!(reason.is_some(), locked_out, "{reason:?}");
     }
     store.close().await;
+}
+
+#[tokio::test]
+async fn a_quarantine_that_cannot_be_read_is_a_failure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = DataFolder::lock(folder.path()).expect("ours");
+    let store = Store::open(&data, StoreSettings { max_bytes: None }).expect("opened");
+    std::fs::write(folder.path().join("quarantine.json"), "not JSON").expect("written");
+    let input = DoctorInput {
+        data_folder: folder.path(),
+        store: &store,
+        runtimes: &runtimes(Character::Obeys),
+        quarantine: &Quarantine::load(folder.path(), &[]),
+        canary: Canary::Skip,
+    };
+    let report = examine(&input).await;
+    assert_eq!(report.verdict(), CheckVerdict::Failure);
+    let check = report.checks.iter().find(|check| check.name == "quarantine").expect("a line");
+    assert!(check.message.contains("no agent is started"), "{check:?}");
+    store.close().await;
+}
+
+/// A machine with git and without any agent.
+fn without_agents(folder: &Path) -> ServerBuilder {
+    let programs = folder.join("programs");
+    if !programs.exists() {
+        let path = std::env::var_os("PATH").expect("a PATH");
+        let git = std::env::split_paths(&path).map(|folder| folder.join("git")).find(|file| file.exists());
+        std::fs::create_dir(&programs).expect("a folder");
+        std::os::unix::fs::symlink(git.expect("git is installed"), programs.join("git")).expect("linked");
+    }
+    Server::builder().variable("COPILOT_CLI_PATH", "").variable("PATH", programs.to_str().expect("UTF-8"))
+}
+
+#[tokio::test]
+async fn on_a_machine_without_agents_the_demo_is_ready_and_nothing_fails() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ended = without_agents(folder.path()).run(folder.path(), &["doctor"]).await;
+    assert!(ended.success, "{}", ended.stdout);
+    assert_eq!(ended.stdout.lines().next(), Some("Ready: demo"), "{}", ended.stdout);
+    for line in ["This machine", "copilot", "  info     copilot: program: not installed", "claude", "demo"] {
+        assert!(ended.stdout.lines().any(|found| found == line), "{line}: {}", ended.stdout);
+    }
+    for word in ["warning", "FAILURE", "copilot-acp", "copilot-headless"] {
+        assert!(!ended.stdout.contains(word), "{word}: {}", ended.stdout);
+    }
+}
+
+#[tokio::test]
+async fn a_port_that_is_taken_is_a_failure_and_any_other_is_not_looked_at() {
+    let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).expect("a port");
+    let port = taken.local_addr().expect("bound").port().to_string();
+    let folder = tempfile::tempdir().expect("a folder");
+    let builder = || without_agents(folder.path());
+    let ended = builder().variable("FLIGHTDECK_SERVER_PORT", &port).run(folder.path(), &["doctor"]).await;
+    assert!(!ended.success && ended.stdout.contains("FAILURE  port"), "{}", ended.stdout);
+    let ended = builder().run(folder.path(), &["doctor"]).await;
+    assert!(ended.success && ended.stdout.contains("ok       port"), "{}", ended.stdout);
 }

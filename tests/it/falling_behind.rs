@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Pulse};
-use flightdeck::model::{BlockKey, BlockKind, PromptVerdict};
+use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Liveness};
+use flightdeck::model::{BlockKey, BlockKind, PromptId, PromptVerdict};
 use flightdeck::session::SessionSettings;
 
 use crate::support::{Puppet, PuppetSession};
@@ -29,7 +29,7 @@ async fn what_is_open_is_closed_with_a_notice_and_the_turn_continues() {
     assert_eq!((callback("onEndMessage"), callback("onIdle")), (1, 0), "{log:?}");
     it.say(delta("more", "whole")).await;
     it.say(AgentEvent::Idle).await;
-    let outcome = it.session.outcome(flightdeck::model::PromptId::from_number(1)).await.expect("over");
+    let outcome = it.session.outcome(PromptId::from_number(1)).await.expect("over");
     assert_eq!(outcome.verdict, PromptVerdict::Succeeded);
     it.end().await;
 }
@@ -41,8 +41,8 @@ struct Hung {
     abandoned: AtomicUsize,
 }
 
-impl Pulse for Hung {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+impl Liveness for Hung {
+    fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             tokio::time::sleep(within).await;
             false
@@ -63,12 +63,13 @@ impl Pulse for Hung {
 #[tokio::test(start_paused = true)]
 async fn an_interrupt_that_a_hung_agent_does_not_hear_ends_no_process_that_others_may_use() {
     let hung = Arc::new(Hung::default());
-    let puppet = Puppet::new(Capabilities::default(), Some(Arc::clone(&hung) as Arc<dyn Pulse>));
+    let capabilities = Capabilities { many_sessions_per_process: true, ..Capabilities::default() };
+    let puppet = Puppet::new(capabilities, Some(Arc::clone(&hung) as Arc<dyn Liveness>));
     let it = PuppetSession::new(puppet, SessionSettings::default()).await;
     it.prompt("go").await;
     it.puppet.prompted().await;
     it.session.interrupt().await.expect("done");
-    let outcome = it.session.outcome(flightdeck::model::PromptId::from_number(1)).await.expect("over");
+    let outcome = it.session.outcome(PromptId::from_number(1)).await.expect("over");
     assert_eq!(outcome.verdict, PromptVerdict::Interrupted);
     assert_eq!((hung.cut_off.load(Ordering::SeqCst), hung.abandoned.load(Ordering::SeqCst)), (0, 1));
     it.end().await;

@@ -1,5 +1,5 @@
 //! Any interleaving of appends, readers and restarts: what each reader got, put together, equals the store, in order,
-//! nothing twice.
+//! nothing twice. A reader that stays attached gets every event, deltas of ended blocks included.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,9 @@ use flightdeck::agent::{
     Readiness, Runtime, Runtimes, StartError, StartSpec,
 };
 use flightdeck::model::{BlockKey, BlockKind, SessionId};
-use flightdeck::session::{NewPrompt, NewSession, RecoverySettings, Session, SessionSettings, Sessions, SessionsParts};
+use flightdeck::session::{
+    NewPrompt, NewSession, RecoverySettings, Session, SessionSettings, Sessions, SessionsParts, ViewerGuard,
+};
 use flightdeck::store::{DataFolder, EventPage, Store, StoreSettings, StoredEvent};
 use proptest::prelude::*;
 use std::time::Duration;
@@ -31,6 +33,8 @@ enum Step {
     Read(usize, usize),
     /// A token takes a batch.
     Poll(usize),
+    /// The session is closed and opened again; readers stay.
+    Reopen,
     /// A clean end and a new start.
     Restart,
     /// The actors are gone without a word; what the store has is what there is.
@@ -45,6 +49,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => Just(Step::EndTurn),
         6 => (0..READERS, 1..60_usize).prop_map(|(reader, most)| Step::Read(reader, most)),
         3 => (0..READERS).prop_map(Step::Poll),
+        1 => Just(Step::Reopen),
         1 => Just(Step::Restart),
         1 => Just(Step::Crash),
     ];
@@ -90,6 +95,9 @@ struct Run {
     puppet: Arc<Puppet>,
     session: Arc<Session>,
     stopping: CancellationToken,
+    /// Reader 0 is attached, from this number on.
+    viewer: ViewerGuard,
+    attached_after: u64,
 }
 
 impl Run {
@@ -108,7 +116,9 @@ impl Run {
             Some(id) => sessions.get(id).await.expect("there"),
             None => sessions.create(NewSession::default()).await.expect("created"),
         };
-        Self { sessions, puppet, session, stopping }
+        let attached_after = session.log().head().committed;
+        let viewer = session.log().attach(attached_after, READERS).expect("room");
+        Self { sessions, puppet, session, stopping, viewer, attached_after }
     }
 
     async fn say(&self, event: AgentEvent) {
@@ -143,6 +153,20 @@ struct Reader {
 impl Reader {
     fn position(&self) -> u64 {
         self.events.last().map_or(0, |event| event.seq)
+    }
+
+    /// Reads to the end; an attached reader has missed nothing since the number at which it was attached.
+    async fn read_all(&mut self, session: &Session, attached_after: u64) {
+        loop {
+            let before = self.events.len();
+            self.read(session, 1000).await;
+            if self.events.len() == before {
+                break;
+            }
+        }
+        let since: Vec<u64> = self.events.iter().map(|event| event.seq).filter(|seq| *seq > attached_after).collect();
+        let expected: Vec<u64> = (attached_after + 1..=self.position()).collect();
+        assert_eq!(since, expected, "an attached reader gets every event");
     }
 
     async fn read(&mut self, session: &Session, most: usize) {
@@ -208,7 +232,18 @@ async fn play(steps: Vec<Step>) {
                 generation += 1;
                 said.clear();
             }
-            Step::Read(reader, most) => readers[reader].read(&run.session, most).await,
+            Step::Read(reader, most) => {
+                readers[reader].read(&run.session, most).await;
+                if reader == 0 {
+                    run.viewer.has_read(readers[0].position().max(run.attached_after));
+                }
+            }
+            Step::Reopen => {
+                run.session.close().await.expect("closed");
+                run.session.reopen().await.expect("reopened");
+                said.clear();
+                generation += 1;
+            }
             Step::Poll(reader) => {
                 if run.session.log().head().committed > polled[reader].last().copied().unwrap_or(0) {
                     let delivery =
@@ -219,6 +254,7 @@ async fn play(steps: Vec<Step>) {
             }
             Step::Restart | Step::Crash => {
                 let clean = matches!(step, Step::Restart);
+                readers[0].read_all(&run.session, run.attached_after).await;
                 run.end(clean).await;
                 if !clean {
                     // Places since the last save are lost with a crash: readers begin anew, with tokens of their own.
@@ -231,6 +267,7 @@ async fn play(steps: Vec<Step>) {
             }
         }
     }
+    readers[0].read_all(&run.session, run.attached_after).await;
     run.end(true).await;
     check(&folder, id, &mut readers, &polled).await;
 }

@@ -18,6 +18,7 @@ mod kill;
 mod live;
 mod live_token;
 mod log_property;
+mod paused_reader;
 mod permissions;
 mod rendering;
 mod replay;

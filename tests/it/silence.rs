@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Pulse, QuestionAnswer, RequestAnswer};
+use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Liveness, QuestionAnswer, RequestAnswer};
 use flightdeck::model::{AnsweredBy, PromptId, PromptVerdict, RequestBody};
 use flightdeck::session::{RecoverySettings, SessionSettings};
 
@@ -20,8 +20,8 @@ struct Life {
     cut_offs: AtomicUsize,
 }
 
-impl Pulse for Life {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+impl Liveness for Life {
+    fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             self.looks.fetch_add(1, Ordering::SeqCst);
             if !self.lives.load(Ordering::SeqCst) {
@@ -47,9 +47,9 @@ impl InTurn {
     async fn begin(recovery: RecoverySettings, can_be_looked_at: bool) -> Self {
         // Alive until the test says otherwise: time may pass while the session is made.
         let life = Arc::new(Life { lives: AtomicBool::new(true), ..Life::default() });
-        let pulse = can_be_looked_at.then(|| Arc::clone(&life) as Arc<dyn Pulse>);
+        let liveness = can_be_looked_at.then(|| Arc::clone(&life) as Arc<dyn Liveness>);
         let settings = SessionSettings { recovery, unattended_timeout: 1_000 * LONG, ..SessionSettings::default() };
-        let it = PuppetSession::new(Puppet::new(Capabilities::default(), pulse), settings).await;
+        let it = PuppetSession::new(Puppet::new(Capabilities::default(), liveness), settings).await;
         it.prompt("go").await;
         assert_eq!(it.puppet.prompted().await, "go");
         Self { it, life }

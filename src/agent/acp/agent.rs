@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::life::{Life, reason};
 use super::settings::{AcpSettings, Launch};
-use super::wire::{Incoming, METHOD_NOT_FOUND, RpcError, Voice, Wire};
+use super::wire::{Incoming, METHOD_NOT_FOUND, RpcError, Sender, Wire};
 use crate::agent::StartError;
 use crate::process::ProcessSpec;
 
@@ -92,7 +92,7 @@ impl Agent {
         let (child, stdin, stdout) =
             settings.supervisor.spawn(&spec).map_err(|error| StartError::Permanent(reason(&error)))?;
         let wire = Wire::new(stdout, stdin);
-        let life = Life::new(settings.name.clone(), child, wire.voice.clone(), Arc::clone(&wire.stream));
+        let life = Life::new(settings.name.clone(), child, wire.sender.clone(), Arc::clone(&wire.stream));
         let mut agent = Self { wire, about: About::default(), life: Arc::new(life) };
         match agent.say_hello(settings, launch).await {
             Ok(()) => Ok(agent),
@@ -127,7 +127,7 @@ impl Agent {
                     "{name} ({program}) did not answer within {}{}; is it an ACP agent? If it only needs longer, raise \
                      hello_within",
                     humantime::format_duration(patience),
-                    self.life.mumbling()
+                    self.life.stderr_summary()
                 )));
             }
         };
@@ -140,7 +140,7 @@ impl Agent {
         }
         self.about = About::read(&said);
         self.life.is_called(self.about.version.clone());
-        match self.about.version.as_deref().and_then(|version| settings.quarantine.reason(&settings.name, version)) {
+        match settings.quarantine.reason(&settings.name, self.about.version.as_deref()) {
             Some(reason) => Err(StartError::Permanent(reason)),
             None => Ok(()),
         }
@@ -155,12 +155,15 @@ impl Agent {
         aside: &mut (dyn FnMut(Incoming) + Send),
     ) -> Result<Value, CallError> {
         let Ok(id) = self.wire.call(method, params) else {
-            return Err(CallError::Silent(format!("the agent takes no messages any more{}", self.life.mumbling())));
+            return Err(CallError::Silent(format!(
+                "the agent takes no messages any more{}",
+                self.life.stderr_summary()
+            )));
         };
         loop {
             let Ok(incoming) = tokio::time::timeout(SILENCE, self.wire.incoming.recv()).await else {
                 let patience = humantime::format_duration(SILENCE);
-                let words = format!("no answer to {method} within {patience}{}", self.life.mumbling());
+                let words = format!("no answer to {method} within {patience}{}", self.life.stderr_summary());
                 return Err(CallError::Silent(words));
             };
             match incoming {
@@ -169,7 +172,7 @@ impl Agent {
                     let result = outcome.map_err(CallError::Refused)?;
                     return Ok(serde_json::from_str(result.get()).unwrap_or_default());
                 }
-                Some(Incoming::Request { id, method, .. }) => decline(&self.wire.voice, &id, &method),
+                Some(Incoming::Request { id, method, .. }) => decline(&self.wire.sender, &id, &method),
                 Some(other) => aside(other),
             }
         }
@@ -184,11 +187,11 @@ impl Agent {
 }
 
 /// Answers what nobody is there to answer. An agent is never left waiting.
-pub(super) fn decline(voice: &Voice, id: &RawValue, method: &str) {
+pub(super) fn decline(sender: &Sender, id: &RawValue, method: &str) {
     let answered = if method == "session/request_permission" {
-        voice.answer(id, &json!({ "outcome": { "outcome": "cancelled" } }))
+        sender.answer(id, &json!({ "outcome": { "outcome": "cancelled" } }))
     } else {
-        voice.refuse(id, METHOD_NOT_FOUND, &format!("Method not found: {method}"))
+        sender.refuse(id, METHOD_NOT_FOUND, &format!("Method not found: {method}"))
     };
     if answered.is_err() {
         tracing::debug!(method, "an agent asks and does not listen");

@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use super::wire::{Stream, Voice};
-use crate::agent::{AgentProcess, BoxFuture, Pulse};
+use super::wire::{Sender, Stream};
+use crate::agent::{AgentProcess, BoxFuture, Liveness};
 use crate::process::{ChildProcess, ProcessProbe, SpawnError, StderrTail};
 
 /// A method that no agent has. The protocol has no ping; a refusal is an answer too.
@@ -18,7 +18,7 @@ pub(super) struct Life {
     /// Whose it is.
     pub runtime: String,
     version: parking_lot::Mutex<Option<String>>,
-    voice: Voice,
+    sender: Sender,
     stream: Arc<Stream>,
     stderr: StderrTail,
     probe: ProcessProbe,
@@ -27,10 +27,10 @@ pub(super) struct Life {
 }
 
 impl Life {
-    pub fn new(runtime: String, child: ChildProcess, voice: Voice, stream: Arc<Stream>) -> Self {
+    pub fn new(runtime: String, child: ChildProcess, sender: Sender, stream: Arc<Stream>) -> Self {
         let (stderr, probe) = (child.stderr().clone(), child.probe());
         let version = parking_lot::Mutex::new(None);
-        Self { runtime, version, voice, stream, stderr, probe, child: Mutex::new(Some(child)) }
+        Self { runtime, version, sender, stream, stderr, probe, child: Mutex::new(Some(child)) }
     }
 
     pub fn is_called(&self, version: Option<String>) {
@@ -70,7 +70,7 @@ impl Life {
     }
 
     /// What it has said so far that is no message, for somebody who wonders why it does not answer.
-    pub fn mumbling(&self) -> String {
+    pub fn stderr_summary(&self) -> String {
         let stderr = Some(self.stderr.text()).filter(|text| !text.is_empty());
         match self.said().or(stderr) {
             Some(words) => format!(" ({words})"),
@@ -103,14 +103,14 @@ impl Life {
     }
 }
 
-impl Pulse for Life {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+impl Liveness for Life {
+    fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             let before = self.processor_time().await;
             let mut heard = self.stream.heard();
             heard.mark_unchanged();
             // One that takes nothing any more may still say something.
-            let _ = self.voice.call(&json!("pulse"), PING, &json!({}));
+            let _ = self.sender.call(&json!("liveness"), PING, &json!({}));
             let answered = tokio::time::timeout(within, heard.changed()).await.is_ok();
             answered || self.processor_time().await > before
         })

@@ -19,7 +19,7 @@ use super::prompt;
 use super::replay::is_conversation;
 use super::settings::AcpSettings;
 use super::translate::{Translator, TurnEnd};
-use super::wire::{Deaf, Incoming, RpcError};
+use super::wire::{Closed, Incoming, RpcError};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
 use crate::model::{Attachment, ErrorClass, NoticeKind, TurnId};
@@ -89,8 +89,8 @@ enum End {
     Gone(String),
 }
 
-impl From<Deaf> for End {
-    fn from(_: Deaf) -> Self {
+impl From<Closed> for End {
+    fn from(_: Closed) -> Self {
         Self::Gone("it takes no messages any more".to_owned())
     }
 }
@@ -232,7 +232,7 @@ impl Link {
         let is_running = self.asked.values().any(|asked| matches!(asked, Asked::Prompt(_)));
         if method != "session/request_permission" || params["sessionId"] != self.session.as_str() || !is_running {
             tracing::debug!(method, "an agent asks what nobody can answer");
-            decline(&self.agent.wire.voice, &id, method);
+            decline(&self.agent.wire.sender, &id, method);
             return Ok(());
         }
         let events = self.translator.start_calls();
@@ -265,7 +265,7 @@ impl Link {
             AgentCommand::Interrupt => {
                 // Whoever is asked something gets no answer any more, so the agent must not wait for one.
                 for (_, request) in self.requests.drain() {
-                    self.agent.wire.voice.answer(&request.id, &permission::cancelled())?;
+                    self.agent.wire.sender.answer(&request.id, &permission::cancelled())?;
                 }
                 // Without a prompt the turn that was meant is over, and its end is told. Another one would end the turn
                 // after it.
@@ -310,19 +310,19 @@ impl Link {
 
     fn answer(&mut self, request: &str, answer: &RequestAnswer) -> Result<(), End> {
         if let Some(Request { id, choices }) = self.requests.remove(request) {
-            self.agent.wire.voice.answer(&id, &choices.outcome(answer))?;
+            self.agent.wire.sender.answer(&id, &choices.outcome(answer))?;
         }
         Ok(())
     }
 
-    fn cancel(&self) -> Result<(), Deaf> {
-        self.agent.wire.voice.notify("session/cancel", &CancelNotification::new(self.session.clone()))
+    fn cancel(&self) -> Result<(), Closed> {
+        self.agent.wire.sender.notify("session/cancel", &CancelNotification::new(self.session.clone()))
     }
 
     async fn on_turn_over(&mut self, prompt: Prompt, outcome: Result<Box<RawValue>, RpcError>) -> Result<(), End> {
         // The agent has ended its turn without them.
         for (agent_request_id, request) in std::mem::take(&mut self.requests) {
-            self.agent.wire.voice.answer(&request.id, &permission::cancelled())?;
+            self.agent.wire.sender.answer(&request.id, &permission::cancelled())?;
             self.tell(AgentEvent::RequestWithdrawn { agent_request_id }).await?;
         }
         let turn_id = prompt.turn_id.clone();
@@ -393,7 +393,7 @@ impl Link {
                 while let Some(incoming) = self.agent.wire.incoming.recv().await {
                     match incoming {
                         Incoming::Response { id: answered, .. } if answered == id => return,
-                        Incoming::Request { id, method, .. } => decline(&self.agent.wire.voice, &id, &method),
+                        Incoming::Request { id, method, .. } => decline(&self.agent.wire.sender, &id, &method),
                         _ => {}
                     }
                 }

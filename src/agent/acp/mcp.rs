@@ -1,74 +1,69 @@
 //! MCP servers for a session: by the protocol where the agent takes them, else by the way that works for it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use agent_client_protocol_schema::v1::{
-    EnvVariable, HttpHeader, McpServer, McpServerHttp, McpServerSse, McpServerStdio,
+    EnvVariable, HttpHeader, McpServer as OfferedServer, McpServerHttp, McpServerSse, McpServerStdio,
 };
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::agent::About;
-use crate::agent::private_file::PrivateFile;
+use crate::agent::copilot::mcp;
+use crate::model::{McpAddress, McpServer, McpTransport};
+use crate::private_file::TemporaryFile;
 
 /// What goes where.
 #[derive(Debug, Default)]
 pub(super) struct Servers {
     /// In `session/new` and `session/load`.
-    pub offered: Vec<McpServer>,
+    pub offered: Vec<OfferedServer>,
     /// Servers that the agent does not take; for people.
     pub refused: Vec<String>,
 }
 
 /// The servers for an agent. Copilot drops programs silently, and gets them on its command line instead.
-pub(super) fn servers(all: &Map<String, Value>, about: &About) -> Servers {
+pub(super) fn servers(all: &BTreeMap<String, McpServer>, about: &About) -> Servers {
     let mut servers = Servers::default();
     for (name, server) in all {
-        let url = || server["url"].as_str().unwrap_or_default().to_owned();
-        match server["type"].as_str() {
-            Some("http") if about.mcp_http => {
-                let headers = pairs(&server["headers"]).map(|(name, value)| HttpHeader::new(name, value)).collect();
-                servers.offered.push(McpServer::Http(McpServerHttp::new(name.clone(), url()).headers(headers)));
+        match &server.transport {
+            McpTransport::Http(address) if about.mcp_http => {
+                let server = McpServerHttp::new(name.clone(), address.url.clone()).headers(headers(address));
+                servers.offered.push(OfferedServer::Http(server));
             }
-            Some("sse") if about.mcp_sse => {
-                let headers = pairs(&server["headers"]).map(|(name, value)| HttpHeader::new(name, value)).collect();
-                servers.offered.push(McpServer::Sse(McpServerSse::new(name.clone(), url()).headers(headers)));
+            McpTransport::Sse(address) if about.mcp_sse => {
+                let server = McpServerSse::new(name.clone(), address.url.clone()).headers(headers(address));
+                servers.offered.push(OfferedServer::Sse(server));
             }
-            Some("local") if about.is_copilot() => {}
-            Some("local") => {
-                let command = server["command"].as_str().unwrap_or_default().to_owned();
-                let arguments = server["args"].as_array().map(Vec::as_slice).unwrap_or_default();
-                let arguments = arguments.iter().filter_map(|word| word.as_str().map(str::to_owned)).collect();
-                let variables = pairs(&server["env"]).map(|(name, value)| EnvVariable::new(name, value)).collect();
-                let stdio = McpServerStdio::new(name.clone(), command).args(arguments).env(variables);
-                servers.offered.push(McpServer::Stdio(stdio));
+            McpTransport::Stdio { .. } if about.is_copilot() => {}
+            McpTransport::Stdio { command, args, env, cwd: _ } => {
+                let variables = env.iter().map(|(name, value)| EnvVariable::new(name.clone(), value.clone()));
+                let stdio = McpServerStdio::new(name.clone(), command.clone());
+                servers.offered.push(OfferedServer::Stdio(stdio.args(args.clone()).env(variables.collect())));
             }
-            kind => servers.refused.push(format!("{name} ({})", kind.unwrap_or("unknown"))),
+            transport => servers.refused.push(format!("{name} ({})", transport.as_str())),
         }
     }
     servers
 }
 
-fn pairs(table: &Value) -> impl Iterator<Item = (String, String)> {
-    let fields = table.as_object().cloned().unwrap_or_default();
-    fields.into_iter().filter_map(|(name, value)| Some((name, value.as_str()?.to_owned())))
+fn headers(address: &McpAddress) -> Vec<HttpHeader> {
+    address.headers.iter().map(|(name, value)| HttpHeader::new(name.clone(), value.clone())).collect()
 }
 
 /// A file with the programs among the servers, for Copilot's command line.
-pub(super) struct ServerFile(PrivateFile);
+pub(super) struct ServerFile(TemporaryFile);
 
 impl ServerFile {
     /// `None` where there are no programs.
-    pub fn write(all: &Map<String, Value>) -> std::io::Result<Option<Self>> {
-        let programs: Map<String, Value> = all
-            .iter()
-            .filter(|(_, server)| server["type"] == "local")
-            .map(|(name, server)| (name.clone(), server.clone()))
-            .collect();
+    pub fn write(all: &BTreeMap<String, McpServer>) -> std::io::Result<Option<Self>> {
+        let is_program = |server: &McpServer| matches!(server.transport, McpTransport::Stdio { .. });
+        let programs = mcp::encode(all.iter().filter(|(_, server)| is_program(server)));
         if programs.is_empty() {
             return Ok(None);
         }
         let text = json!({ "mcpServers": programs }).to_string();
-        Ok(Some(Self(PrivateFile::write("mcp", ".json", text.as_bytes())?)))
+        Ok(Some(Self(TemporaryFile::write("mcp", ".json", text.as_bytes())?)))
     }
 
     pub fn path(&self) -> &Path {
@@ -79,14 +74,16 @@ impl ServerFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::SessionOptions;
 
-    fn all() -> Map<String, Value> {
-        let servers = json!({
+    fn all() -> BTreeMap<String, McpServer> {
+        let servers = json!({ "mcpServers": {
             "files": { "type": "local", "command": "f", "args": ["-x"], "env": { "K": "v" } },
             "web": { "type": "http", "url": "http://w", "headers": { "A": "b" } },
             "old": { "type": "sse", "url": "http://o" },
-        });
-        servers.as_object().expect("a table").clone()
+        } });
+        let options = SessionOptions::read(servers.as_object().expect("an object")).expect("valid");
+        crate::model::merged_mcp_servers(&BTreeMap::new(), &options.mcp_servers)
     }
 
     #[test]
@@ -117,6 +114,6 @@ mod tests {
         assert_eq!(std::os::unix::fs::MetadataExt::mode(&std::fs::metadata(&path).expect("there")) & 0o777, 0o600);
         drop(file);
         assert!(!path.exists());
-        assert!(ServerFile::write(&Map::new()).expect("nothing to do").is_none());
+        assert!(ServerFile::write(&BTreeMap::new()).expect("nothing to do").is_none());
     }
 }

@@ -13,7 +13,7 @@
 //! and a second at the start.
 
 mod agent;
-mod chatter;
+mod copilot_remarks;
 mod diff;
 mod history;
 mod life;
@@ -47,7 +47,7 @@ pub use settings::AcpSettings;
 use super::copilot::{Copilot, LOGIN_HINT, spec_of_cli_for_model_at};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
-    ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport, mcp_servers,
+    ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
 use history::History;
@@ -63,7 +63,7 @@ const COMMANDS_IN_FLIGHT: usize = 32;
 const COPILOT_ARGUMENTS: [&str; 1] = ["--acp"];
 
 /// Whose program it is.
-enum Kin {
+enum Backend {
     /// GitHub's: found, logged in and pointed at models as the runtime `copilot` does it.
     Copilot(Arc<Copilot>),
     /// One that the configuration names.
@@ -74,7 +74,7 @@ enum Kin {
 pub struct Acp {
     capabilities: Capabilities,
     settings: Arc<AcpSettings>,
-    kin: Kin,
+    backend: Backend,
     /// Processes that run.
     lives: Mutex<Vec<Weak<Life>>>,
     /// What the agent last said of itself: its version, and its models.
@@ -93,17 +93,17 @@ impl Acp {
             login_hint: LOGIN_HINT.to_owned(),
             ..settings
         };
-        Self::new(Arc::new(settings), Kin::Copilot(copilot))
+        Self::new(Arc::new(settings), Backend::Copilot(copilot))
     }
 
     /// An agent that the configuration names.
     pub fn configured(settings: AcpSettings) -> Self {
         let settings = Arc::new(settings);
         let history = History { settings: Arc::clone(&settings) };
-        Self::new(settings, Kin::Configured(history))
+        Self::new(settings, Backend::Configured(history))
     }
 
-    fn new(settings: Arc<AcpSettings>, kin: Kin) -> Self {
+    fn new(settings: Arc<AcpSettings>, backend: Backend) -> Self {
         Self {
             capabilities: Capabilities {
                 streaming: true,
@@ -113,17 +113,17 @@ impl Acp {
                 interrupt: true,
                 model_discovery: true,
                 model_switch: true,
-                model_names: if matches!(kin, Kin::Copilot(_)) { ModelNames::Copilot } else { ModelNames::Any },
+                model_names: if matches!(backend, Backend::Copilot(_)) { ModelNames::Copilot } else { ModelNames::Any },
                 system_prompt: SystemPromptSupport::PromptBlock,
                 usage_tokens: true,
                 image_input: true,
                 mcp: true,
                 processes: ProcessUse::PerSession,
-                model_retries: matches!(kin, Kin::Copilot(_)),
+                model_retries: matches!(backend, Backend::Copilot(_)),
                 ..Capabilities::default()
             },
             settings,
-            kin,
+            backend,
             lives: Mutex::default(),
             known: Mutex::default(),
         }
@@ -132,13 +132,13 @@ impl Acp {
     /// The environment of a process: the user's, then what is configured for this agent.
     fn environment(&self, base: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut environment = base.clone();
-        if matches!(self.kin, Kin::Copilot(_)) {
+        if matches!(self.backend, Backend::Copilot(_)) {
             // A program must not change under a session that it serves.
             environment.entry("COPILOT_AUTO_UPDATE".to_owned()).or_insert_with(|| "false".to_owned());
         }
         for (name, value) in &self.settings.variables {
             // What a session was given goes before what is configured.
-            let is_given = matches!(self.kin, Kin::Copilot(_)) && environment.contains_key(name);
+            let is_given = matches!(self.backend, Backend::Copilot(_)) && environment.contains_key(name);
             if !is_given {
                 environment.insert(name.clone(), value.clone());
             }
@@ -148,13 +148,13 @@ impl Acp {
 
     /// How a process is started; or what to do.
     async fn launch(&self, base: &BTreeMap<String, String>, folder: Option<&Path>) -> Result<Launch, String> {
-        let (program, arguments) = match &self.kin {
-            Kin::Copilot(copilot) => {
+        let (program, arguments) = match &self.backend {
+            Backend::Copilot(copilot) => {
                 let found = copilot.cli().await?;
                 let own = COPILOT_ARGUMENTS.map(str::to_owned);
                 (found.path, found.leading_arguments.into_iter().chain(own).collect())
             }
-            Kin::Configured(_) => {
+            Backend::Configured(_) => {
                 let found = program::find(&self.settings, None)?;
                 (found.path, found.leading_arguments)
             }
@@ -166,10 +166,10 @@ impl Acp {
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
         let launch = self.launch(&spec.environment, spec.working_directory.as_deref()).await;
         let mut launch = launch.map_err(StartError::Permanent)?;
-        let servers = mcp_servers::of_session(&self.settings.mcp_servers, &spec).unwrap_or_default();
+        let servers = spec.all_mcp_servers(&self.settings.mcp_servers);
         let mut model = spec.model.clone();
         let (mut server_file, mut uses_github) = (None, false);
-        if let Kin::Copilot(copilot) = &self.kin {
+        if let Backend::Copilot(copilot) = &self.backend {
             model = copilot.provide(&spec, &mut launch.environment)?;
             uses_github = copilot.uses_login(&spec);
             server_file = ServerFile::write(&servers)
@@ -193,7 +193,7 @@ impl Acp {
         self.remember(version, models, &life);
         let task = tokio::spawn(link.serve(early, commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
-            .with_pulse(life)
+            .with_liveness(life)
             .with_restored(restored))
     }
 
@@ -209,15 +209,14 @@ impl Acp {
     }
 
     async fn readiness(&self) -> Readiness {
-        match &self.kin {
-            Kin::Copilot(copilot) => {
+        match &self.backend {
+            Backend::Copilot(copilot) => {
                 let of_copilot = Runtime::readiness(copilot.as_ref()).await;
                 let problem = match (&of_copilot.program, copilot.cli().await) {
                     (Some(_), Err(problem)) => Some(problem),
-                    (Some(program), Ok(_)) => program
-                        .version
-                        .as_deref()
-                        .and_then(|version| self.settings.quarantine.reason(Self::COPILOT, version)),
+                    (Some(program), Ok(_)) => {
+                        self.settings.quarantine.reason(Self::COPILOT, program.version.as_deref())
+                    }
                     (None, _) => None,
                 };
                 Readiness {
@@ -226,12 +225,10 @@ impl Acp {
                     ..of_copilot
                 }
             }
-            Kin::Configured(_) => {
+            Backend::Configured(_) => {
                 let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
                 let version = self.known.lock().0.clone();
-                let quarantine = version
-                    .as_deref()
-                    .and_then(|version| self.settings.quarantine.reason(&self.settings.name, version));
+                let quarantine = self.settings.quarantine.reason(&self.settings.name, version.as_deref());
                 match program::find(&self.settings, version) {
                     Ok(program) => Readiness {
                         ready: quarantine.is_none(),
@@ -248,14 +245,14 @@ impl Acp {
     }
 
     async fn models(&self, freshness: Freshness) -> ModelList {
-        match &self.kin {
-            Kin::Copilot(copilot) => {
+        match &self.backend {
+            Backend::Copilot(copilot) => {
                 let mut list = Runtime::models(copilot.as_ref(), freshness).await;
                 // The same models again, by another way: known, and not shown twice in every list.
                 list.models.iter_mut().for_each(|model| model.hidden = true);
                 list
             }
-            Kin::Configured(_) => {
+            Backend::Configured(_) => {
                 let named = |id: &String| Model { name: id.clone(), id: id.clone(), multiplier: 1.0, hidden: false };
                 let mut models: Vec<Model> = self.settings.models.iter().map(named).collect();
                 let said = self.known.lock().1.clone();
@@ -278,9 +275,9 @@ impl Runtime for Acp {
     }
 
     fn family(&self) -> &str {
-        match &self.kin {
-            Kin::Copilot(copilot) => copilot.name(),
-            Kin::Configured(_) => self.name(),
+        match &self.backend {
+            Backend::Copilot(copilot) => copilot.name(),
+            Backend::Configured(_) => self.name(),
         }
     }
 
@@ -297,24 +294,24 @@ impl Runtime for Acp {
     }
 
     fn login(&self) -> Option<&dyn Login> {
-        match &self.kin {
-            Kin::Copilot(copilot) => copilot.login(),
-            Kin::Configured(_) => None,
+        match &self.backend {
+            Backend::Copilot(copilot) => copilot.login(),
+            Backend::Configured(_) => None,
         }
     }
 
     fn credentials_changed(&self) -> BoxFuture<'static, ()> {
-        match &self.kin {
-            Kin::Copilot(copilot) => copilot.credentials_changed(),
-            Kin::Configured(_) => Box::pin(std::future::pending()),
+        match &self.backend {
+            Backend::Copilot(copilot) => copilot.credentials_changed(),
+            Backend::Configured(_) => Box::pin(std::future::pending()),
         }
     }
 
     fn own_sessions(&self) -> Option<&dyn OwnSessions> {
-        match &self.kin {
+        match &self.backend {
             // They are those of `copilot`, which lists them: nobody wants each of them twice.
-            Kin::Copilot(_) => None,
-            Kin::Configured(history) => Some(history),
+            Backend::Copilot(_) => None,
+            Backend::Configured(history) => Some(history),
         }
     }
 
@@ -325,16 +322,16 @@ impl Runtime for Acp {
     fn version(&self) -> BoxFuture<'_, Option<String>> {
         Box::pin(async move {
             let known = self.known.lock().0.clone();
-            match (known, &self.kin) {
+            match (known, &self.backend) {
                 (Some(version), _) => Some(version),
-                (None, Kin::Copilot(copilot)) => copilot.cli().await.ok()?.version,
-                (None, Kin::Configured(_)) => None,
+                (None, Backend::Copilot(copilot)) => copilot.cli().await.ok()?.version,
+                (None, Backend::Configured(_)) => None,
             }
         })
     }
 
     fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
-        if !matches!(self.kin, Kin::Copilot(_)) {
+        if !matches!(self.backend, Backend::Copilot(_)) {
             return None;
         }
         let settings = &self.settings;

@@ -1,9 +1,10 @@
 //! Opening a session: a new one, or the agent's own that was there before.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use agent_client_protocol_schema::v1::{
-    AuthenticateRequest, ListSessionsRequest, LoadSessionRequest, McpServer, NewSessionRequest,
+    AuthenticateRequest, ListSessionsRequest, LoadSessionRequest, McpServer as OfferedServer, NewSessionRequest,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -15,6 +16,7 @@ use super::replay::{Replay, is_conversation};
 use super::settings::{AcpSettings, Launch};
 use super::wire::{Incoming, RpcError};
 use crate::agent::{Restored, StartError, StartSpec};
+use crate::model::McpServer;
 
 /// Pages of a list of sessions that are asked for at most.
 const MOST_PAGES: usize = 1_000;
@@ -35,7 +37,7 @@ pub(super) struct Opened {
 pub(super) struct Wanted {
     pub launch: Launch,
     pub model: String,
-    pub mcp_servers: serde_json::Map<String, Value>,
+    pub mcp_servers: BTreeMap<String, McpServer>,
     /// Its models are GitHub's, which want a login.
     pub uses_github: bool,
     pub spec: StartSpec,
@@ -97,7 +99,7 @@ impl Opening<'_> {
         Ok((session, offers))
     }
 
-    async fn begin(&mut self, agent: &mut Agent, servers: Vec<McpServer>) -> Result<(String, Value), StartError> {
+    async fn begin(&mut self, agent: &mut Agent, servers: Vec<OfferedServer>) -> Result<(String, Value), StartError> {
         let params = NewSessionRequest::new(self.folder()).mcp_servers(servers);
         let answer = self.call(agent, "session/new", &params).await;
         let answer = answer.map_err(|error| self.refused("a new session", error, agent))?;
@@ -111,7 +113,7 @@ impl Opening<'_> {
     }
 
     /// Takes up a session that was there before, if the agent still has it.
-    async fn load(&mut self, agent: &mut Agent, id: &str, servers: Vec<McpServer>) -> Result<Value, StartError> {
+    async fn load(&mut self, agent: &mut Agent, id: &str, servers: Vec<OfferedServer>) -> Result<Value, StartError> {
         let name = &self.settings.title;
         if !agent.about.loads {
             return Err(StartError::SessionLost(format!("{name} cannot take up a session again")));

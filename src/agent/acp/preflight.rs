@@ -1,20 +1,28 @@
 //! What can be checked of an ACP agent before anybody starts a session.
 
 use super::agent::Agent;
-use super::{Acp, Kin};
+use super::{Acp, Backend};
 use crate::agent::{LoginState, Runtime as _};
 use crate::model::Check;
 
 pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
     let named = |what: &str| format!("{}: {what}", acp.name());
-    if let Kin::Copilot(copilot) = &acp.kin {
+    if let Backend::Copilot(copilot) = &acp.backend {
         copilot.look_again();
     }
     let launch = match acp.launch(&acp.settings.environment, None).await {
         Ok(launch) => launch,
         Err(problem) => {
-            let hint = "sessions on this runtime cannot be started; others can";
-            return vec![Check::warning(named("program"), problem, hint)];
+            return match &acp.backend {
+                // The runtime `copilot` reports it, once for the agent.
+                Backend::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
+                Backend::Copilot(_) => vec![Check::info(named("program"), problem, "this runtime needs the full CLI")],
+                // Somebody configured it, so it should be there.
+                Backend::Configured(_) => {
+                    let hint = "install the program, or correct its command in the configuration";
+                    vec![Check::failure(named("program"), problem, hint)]
+                }
+            };
         }
     };
     let mut checks = vec![Check::ok(named("program"), launch.program.display().to_string())];
@@ -25,7 +33,7 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
             about
         }
         Err(error) => {
-            let hint = "run the program by hand to see what is wrong with it";
+            let hint = "run the program in a terminal to see what is wrong with it";
             checks.push(Check::failure(named("protocol"), error.to_string(), hint));
             return checks;
         }
@@ -34,10 +42,8 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
     let who = if about.name.is_empty() { acp.settings.title.clone() } else { about.name.clone() };
     let version = about.version.as_deref().unwrap_or("of unknown version");
     let can = |word: &'static str, can: bool| can.then_some(word);
-    let abilities: Vec<&str> = [can("takes up sessions again", about.loads), can("lists sessions", about.lists)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let abilities: Vec<&str> =
+        [can("resumes sessions", about.loads), can("lists sessions", about.lists)].into_iter().flatten().collect();
     let abilities = if abilities.is_empty() { "keeps no sessions".to_owned() } else { abilities.join(", ") };
     checks.push(Check::ok(named("protocol"), format!("{who} {version} answers, {abilities}")));
     checks.push(login(acp, &about.logins).await);
@@ -47,13 +53,13 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
 async fn login(acp: &Acp, methods: &[String]) -> Check {
     let name = format!("{}: login", acp.name());
     let readiness = acp.readiness().await;
-    match (&acp.kin, readiness.login.state) {
-        (Kin::Copilot(_), LoginState::LoggedIn | LoginState::OwnProvider | LoginState::NotNeeded) => {
+    match (&acp.backend, readiness.login.state) {
+        (Backend::Copilot(_), LoginState::LoggedIn | LoginState::OwnProvider | LoginState::NotNeeded) => {
             Check::ok(name, readiness.hint)
         }
-        (Kin::Copilot(_), _) => Check::warning(name, "nobody is logged in", acp.settings.login_hint.clone()),
+        (Backend::Copilot(_), _) => Check::warning(name, "nobody is logged in", acp.settings.login_hint.clone()),
         // Asking would make a session that somebody would find in the agent's list.
-        (Kin::Configured(_), _) => {
+        (Backend::Configured(_), _) => {
             let how = Some(acp.settings.login_hint.clone()).filter(|hint| !hint.is_empty());
             let how = how.or_else(|| methods.first().cloned());
             let how = how.map(|how| format!("; if it wants one: {how}")).unwrap_or_default();

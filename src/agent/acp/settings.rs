@@ -5,9 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
 use crate::agent::Quarantine;
+use crate::model::McpServer;
 use crate::process::Supervisor;
 
 /// Everything that can be set.
@@ -35,8 +34,8 @@ pub struct AcpSettings {
     pub hello_within: Duration,
     /// A session's process ends when nothing was asked of it for this long, and comes back with the next prompt.
     pub end_when_idle: Option<Duration>,
-    /// MCP servers for every session, by name, as Copilot wants them.
-    pub mcp_servers: Map<String, Value>,
+    /// MCP servers for every session, by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
     /// Versions that must not be used.
     pub quarantine: Arc<Quarantine>,
     /// Who starts the program.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::chatter::{Chatter, Remark};
+use super::copilot_remarks::{CopilotRemarks, Remark};
 use super::offers::Offers;
 use super::tool_calls::{Stage, ToolCall};
 use crate::agent::failure::{Failure, classify};
@@ -33,7 +33,7 @@ pub(super) struct Translator {
     unstarted: Vec<String>,
     /// Calls of this turn that have ended: what comes later belongs to no block.
     ended_calls: HashSet<String>,
-    chatter: Chatter,
+    copilot_remarks: CopilotRemarks,
     pub offers: Offers,
     plan: String,
     commands: String,
@@ -66,7 +66,7 @@ impl Translator {
             calls: HashMap::new(),
             unstarted: Vec::new(),
             ended_calls: HashSet::new(),
-            chatter: Chatter::new(is_copilot),
+            copilot_remarks: CopilotRemarks::new(is_copilot),
             offers,
             plan: String::new(),
             commands: String::new(),
@@ -93,7 +93,7 @@ impl Translator {
             "agent_message_chunk" => {
                 let text = said(&update["content"])?;
                 let own_id = update["messageId"].as_str();
-                let remark = self.chatter.hear(&text);
+                let remark = self.copilot_remarks.hear(&text);
                 Some(self.message(remark, text, own_id))
             }
             "agent_thought_chunk" => {
@@ -147,7 +147,7 @@ impl Translator {
             Remark::Held => Vec::new(),
             Remark::HeldBefore(held) => {
                 let mut events = self.speak(BlockKind::Message, &held, None);
-                let remark = self.chatter.hear(&text);
+                let remark = self.copilot_remarks.hear(&text);
                 events.extend(self.message(remark, text, own_id));
                 events
             }
@@ -156,7 +156,7 @@ impl Translator {
 
     /// What was held back is said, because something else follows.
     fn release(&mut self) -> Vec<AgentEvent> {
-        match self.chatter.take() {
+        match self.copilot_remarks.take() {
             Some(held) => self.speak(BlockKind::Message, &held, None),
             None => Vec::new(),
         }
@@ -263,8 +263,8 @@ impl Translator {
         let used = self.newly_used(end.usage);
         let said_nothing_new = used.as_ref().is_none_or(|used| used.output_tokens.unwrap_or_default() == 0);
         let mut events = Vec::new();
-        if let Some(held) = self.chatter.take() {
-            if end.stop_reason == "end_turn" && Chatter::is_error(&held, said_nothing_new) {
+        if let Some(held) = self.copilot_remarks.take() {
+            if end.stop_reason == "end_turn" && CopilotRemarks::is_error(&held, said_nothing_new) {
                 events.extend(self.fall_silent());
                 events.push(AgentEvent::TurnFailed { failure: classify("Copilot", &plain(&held, "Error: "), None) });
             } else {
@@ -299,7 +299,7 @@ impl Translator {
         self.calls.clear();
         self.unstarted.clear();
         self.ended_calls.clear();
-        self.chatter.take();
+        self.copilot_remarks.take();
     }
 
     /// What was used since this was last asked. Money is counted over the session by everybody.

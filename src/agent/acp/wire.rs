@@ -93,32 +93,32 @@ struct UpdateParams {
 
 /// The program takes nothing any more.
 #[derive(Debug)]
-pub(super) struct Deaf;
+pub(super) struct Closed;
 
 /// Speaks to the program. Clones share the queue.
 #[derive(Clone, Debug)]
-pub(super) struct Voice {
+pub(super) struct Sender {
     outgoing: mpsc::Sender<String>,
 }
 
-impl Voice {
-    fn say(&self, message: &Value) -> Result<(), Deaf> {
-        self.outgoing.try_send(message.to_string()).map_err(|_| Deaf)
+impl Sender {
+    fn say(&self, message: &Value) -> Result<(), Closed> {
+        self.outgoing.try_send(message.to_string()).map_err(|_| Closed)
     }
 
-    pub fn notify(&self, method: &str, params: &impl Serialize) -> Result<(), Deaf> {
+    pub fn notify(&self, method: &str, params: &impl Serialize) -> Result<(), Closed> {
         self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
     }
 
-    pub fn call(&self, id: &Value, method: &str, params: &impl Serialize) -> Result<(), Deaf> {
+    pub fn call(&self, id: &Value, method: &str, params: &impl Serialize) -> Result<(), Closed> {
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
     }
 
-    pub fn answer(&self, id: &RawValue, result: &Value) -> Result<(), Deaf> {
+    pub fn answer(&self, id: &RawValue, result: &Value) -> Result<(), Closed> {
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
     }
 
-    pub fn refuse(&self, id: &RawValue, code: i64, message: &str) -> Result<(), Deaf> {
+    pub fn refuse(&self, id: &RawValue, code: i64, message: &str) -> Result<(), Closed> {
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
     }
 }
@@ -146,7 +146,7 @@ impl Stream {
 
 /// Both directions.
 pub(super) struct Wire {
-    pub voice: Voice,
+    pub sender: Sender,
     pub incoming: mpsc::Receiver<Incoming>,
     pub stream: Arc<Stream>,
     last_id: u64,
@@ -160,13 +160,13 @@ impl Wire {
         input: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Self {
         let (outgoing, to_write) = mpsc::channel(OUTGOING);
-        let (sender, incoming) = mpsc::channel(INCOMING);
+        let (received, incoming) = mpsc::channel(INCOMING);
         let (stream, hangs_up, tasks) = (Arc::new(Stream::default()), CancellationToken::new(), TaskTracker::new());
-        let voice = Voice { outgoing };
+        let sender = Sender { outgoing };
         tasks.spawn(write(input, to_write, hangs_up.clone()));
-        let (reader_stream, reader_voice, closed) = (Arc::clone(&stream), voice.clone(), hangs_up.clone());
+        let (reader_stream, reader_sender, closed) = (Arc::clone(&stream), sender.clone(), hangs_up.clone());
         tasks.spawn(async move {
-            let reading = read(BufReader::new(output), &sender, &reader_voice, &reader_stream);
+            let reading = read(BufReader::new(output), &received, &reader_sender, &reader_stream);
             tokio::select! {
                 () = reading => {}
                 // Whoever hangs up listens no more, and the program may hold its output open for ever.
@@ -175,13 +175,13 @@ impl Wire {
             reader_stream.ended.cancel();
         });
         tasks.close();
-        Self { voice, incoming, stream, last_id: 0, hangs_up, tasks }
+        Self { sender, incoming, stream, last_id: 0, hangs_up, tasks }
     }
 
     /// Calls and gives the id under which the answer will come.
-    pub fn call(&mut self, method: &str, params: &impl Serialize) -> Result<String, Deaf> {
+    pub fn call(&mut self, method: &str, params: &impl Serialize) -> Result<String, Closed> {
         self.last_id += 1;
-        self.voice.call(&json!(self.last_id), method, params)?;
+        self.sender.call(&json!(self.last_id), method, params)?;
         Ok(self.last_id.to_string())
     }
 
@@ -220,7 +220,7 @@ async fn write(mut input: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Str
     }
 }
 
-async fn read(mut reader: impl AsyncBufRead + Unpin, into: &mpsc::Sender<Incoming>, voice: &Voice, stream: &Stream) {
+async fn read(mut reader: impl AsyncBufRead + Unpin, into: &mpsc::Sender<Incoming>, sender: &Sender, stream: &Stream) {
     let mut rubbish_lines = 0;
     loop {
         let incoming = match next_line(&mut reader, LONGEST).await {
@@ -244,7 +244,7 @@ async fn read(mut reader: impl AsyncBufRead + Unpin, into: &mpsc::Sender<Incomin
                         Some(Incoming::Response { id: as_text(&id), outcome: Err(error) })
                     }
                     Head { id: Some(id), method: Some(_) } => {
-                        let _ = voice.refuse(&id, TOO_LONG, &hint);
+                        let _ = sender.refuse(&id, TOO_LONG, &hint);
                         Some(Incoming::TooLong { bytes })
                     }
                     Head { id: None, .. } => Some(Incoming::TooLong { bytes }),
@@ -403,7 +403,7 @@ mod tests {
         let (ours, theirs) = tokio::io::duplex(16);
         let (output, input) = tokio::io::split(ours);
         let wire = Wire::new(output, input);
-        let said = (0..OUTGOING * 2).take_while(|_| wire.voice.notify("n", &json!({})).is_ok()).count();
+        let said = (0..OUTGOING * 2).take_while(|_| wire.sender.notify("n", &json!({})).is_ok()).count();
         assert!(said < OUTGOING * 2, "{said}");
         drop(theirs);
         wire.hang_up().await;

@@ -11,6 +11,7 @@
 mod account;
 mod history;
 mod link;
+pub(in crate::agent) mod mcp;
 mod outbox;
 mod parameters;
 mod preflight;
@@ -32,22 +33,22 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
-pub use settings::{CopilotSettings, OwnProvider};
+pub use settings::{ConfiguredProvider, CopilotSettings};
 pub use stream::{SdkReader, relay};
 pub(in crate::agent) use translation::Translator;
 
 use super::{
-    AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
-    ModelNames, OwnSessions, ProcessUse, Pulse as _, Readiness, Restored, Runtime, StartError, StartSpec,
-    SystemPromptSupport, mcp_servers,
+    AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Liveness as _, Login, LoginState, LoginStatus,
+    ModelList, ModelNames, OwnSessions, Owner, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec,
+    SystemPromptSupport,
 };
 use crate::agent::program::FoundProgram;
-use crate::model::Check;
+use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
 use account::{Answer, Authentication, DeviceLogin, Models, Route, Router, provider};
 use history::History;
 use link::{Link, Pace, TasksAsked};
 use outbox::Outbox;
-use transport::{Opening, Server, Servers, SharedPulse, plain};
+use transport::{Opening, Server, Servers, SharedLiveness, plain};
 
 /// How errors name the agent.
 const TITLE: &str = "Copilot";
@@ -113,7 +114,7 @@ impl Copilot {
 
     /// Whether sessions can do without GitHub: a provider of the user's own offers models.
     fn has_own_provider(&self) -> bool {
-        provider::from_environment(&self.settings.environment).is_some()
+        provider::is_in_environment(&self.settings.environment)
             || self.settings.providers.values().any(|provider| !provider.models.is_empty())
     }
 
@@ -128,6 +129,11 @@ impl Copilot {
             program.path.display(),
             program::INSTALL_COMMAND
         ))
+    }
+
+    /// Whether there is a program at all.
+    pub(in crate::agent) async fn is_installed(&self) -> bool {
+        self.servers.programs.find().await.is_ok()
     }
 
     /// Looks for the program again, also where it was not a moment ago.
@@ -195,11 +201,11 @@ impl Copilot {
         let params = parameters::session(&opening.session, &spec, &route, &self.settings.mcp_servers);
         let opened = tokio::time::timeout(self.settings.hello_within, opening.ask(method, params)).await;
         let (session, server) = (opening.session.clone(), Arc::clone(&opening.lease().server));
-        let pulse = SharedPulse { servers: Arc::clone(&self.servers), server: Arc::clone(&server) };
+        let liveness = SharedLiveness { servers: Arc::clone(&self.servers), server: Arc::clone(&server) };
         let Ok(opened) = opened else {
-            if !pulse.feel(SIGN_OF_LIFE_WITHIN).await {
+            if !liveness.probe(SIGN_OF_LIFE_WITHIN).await {
                 // The next session would wait for it in vain too.
-                pulse.abandon().await;
+                liveness.abandon().await;
             }
             let within = humantime::format_duration(self.settings.hello_within);
             return Err(StartError::Temporary(format!("Copilot did not open the session within {within}")));
@@ -241,7 +247,7 @@ impl Copilot {
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
-            .with_pulse(Arc::new(pulse))
+            .with_liveness(Arc::new(liveness))
             .with_restored(restored))
     }
 
@@ -276,9 +282,8 @@ impl Copilot {
             }
         };
         let can_log_in = program::is_whole_cli(&program);
-        let quarantine =
-            program.version.as_deref().and_then(|version| self.settings.quarantine.reason(Self::NAME, version));
-        let answer = if provider::from_environment(&self.settings.environment).is_some() {
+        let quarantine = self.settings.quarantine.reason(Self::NAME, program.version.as_deref());
+        let answer = if provider::is_in_environment(&self.settings.environment) {
             None
         } else {
             Some(self.authentication.recent(&self.servers).await)
@@ -377,7 +382,7 @@ impl Runtime for Copilot {
 
     fn takes_any_model(&self, options: &Map<String, Value>) -> bool {
         // A provider of the session's own has models that nobody here knows.
-        options.get("provider").is_some_and(|provider| !provider.is_null())
+        SessionOptions::choose_provider(options)
     }
 
     fn version(&self) -> BoxFuture<'_, Option<String>> {
@@ -390,15 +395,19 @@ impl Runtime for Copilot {
     }
 
     fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
-        let provider = json!({ "type": "openai", "baseUrl": base_url, "apiKey": "none", "wireApi": "completions" });
+        let provider = Provider {
+            base_url: base_url.to_owned(),
+            api_key: Some("none".to_owned()),
+            wire_api: Some(WireApi::Completions),
+            ..Provider::default()
+        };
         Some(StartSpec {
             model: "scripted-model".to_owned(),
+            provider: Some(ProviderChoice::Own(Box::new(provider))),
             // The user's own MCP servers are no part of it.
-            options: [("provider".to_owned(), provider), mcp_servers::option_without(&self.settings.mcp_servers)]
-                .into_iter()
-                .collect(),
+            mcp_servers: self.settings.mcp_servers.keys().map(|name| (name.clone(), None)).collect(),
             environment: self.settings.environment.clone(),
-            ..StartSpec::in_folder(folder)
+            ..StartSpec::in_folder(Owner::Canary, folder)
         })
     }
 

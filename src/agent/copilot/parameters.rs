@@ -1,13 +1,21 @@
 //! The parameters of calls that concern one session.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
-use super::account::Route;
-use crate::agent::{StartSpec, mcp_servers};
-use crate::model::Attachment;
+use super::account::{Route, provider};
+use super::mcp;
+use crate::agent::StartSpec;
+use crate::model::{Attachment, McpServer};
 
 /// Of `session.create` and `session.resume`.
-pub(super) fn session(id: &str, spec: &StartSpec, route: &Route, configured_mcp: &Map<String, Value>) -> Value {
+pub(super) fn session(
+    id: &str,
+    spec: &StartSpec,
+    route: &Route,
+    configured_mcp: &BTreeMap<String, McpServer>,
+) -> Value {
     let mut params = json!({
         "sessionId": id,
         "clientName": "flightdeck",
@@ -29,9 +37,9 @@ pub(super) fn session(id: &str, spec: &StartSpec, route: &Route, configured_mcp:
     put("model", (!route.model.is_empty()).then(|| json!(route.model)));
     put("reasoningEffort", spec.effort.as_ref().map(|effort| json!(effort)));
     put("workingDirectory", spec.working_directory.as_ref().map(|folder| json!(folder)));
-    put("provider", route.provider.clone());
+    put("provider", route.provider.as_ref().map(provider::encode));
     put("systemMessage", spec.system_prompt.as_ref().map(|text| json!({ "mode": "append", "content": text })));
-    put("mcpServers", mcp_servers::of_session(configured_mcp, spec).map(Value::Object));
+    put("mcpServers", mcp::encode_all(&spec.all_mcp_servers(configured_mcp)));
     params
 }
 
@@ -43,10 +51,6 @@ const MODES: [&str; 3] = ["interactive", "plan", "autopilot"];
 pub(super) fn check_options(options: &Map<String, Value>) -> Result<(), String> {
     if let Some(unknown) = options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
         return Err(format!("Copilot has no option {unknown:?}; it has: {}", OPTIONS.join(", ")));
-    }
-    match options.get("mcpServers") {
-        None | Some(Value::Null | Value::Object(_)) => {}
-        Some(other) => return Err(format!("options.mcpServers is {other}; it is an object, a server by each name")),
     }
     match options.get("mode") {
         None | Some(Value::Null) => Ok(()),
@@ -76,15 +80,12 @@ mod tests {
 
     #[test]
     fn options_that_nobody_knows_are_named_with_those_there_are() {
-        for (options, word) in [
-            (json!({ "mcpServer": {} }), "mcpServers"),
-            (json!({ "mcpServers": [] }), "object"),
-            (json!({ "mode": "sleepy" }), "autopilot"),
-        ] {
+        for (options, word) in [(json!({ "mcpServer": {} }), "mcpServers"), (json!({ "mode": "sleepy" }), "autopilot")]
+        {
             let error = check_options(options.as_object().expect("an object")).expect_err(word);
             assert!(error.contains(word), "{error}");
         }
-        let good = json!({ "mode": "plan", "mcpServers": null, "provider": "x" });
+        let good = json!({ "mode": "plan" });
         assert_eq!(check_options(good.as_object().expect("an object")), Ok(()));
     }
 }

@@ -11,7 +11,12 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
     copilot.servers.programs.look_again();
     match copilot.servers.programs.find().await {
         Err(problem) => {
-            checks.push(Check::failure("copilot: program", problem, format!("run `{INSTALL_COMMAND}`")));
+            let hint = format!("run `{INSTALL_COMMAND}`");
+            checks.push(if copilot.servers.programs.is_named() {
+                Check::failure("copilot: program", problem, hint)
+            } else {
+                Check::info("copilot: program", "not installed", hint)
+            });
             return checks;
         }
         Ok(found) => {
@@ -21,28 +26,28 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
                 Check::ok("copilot: program", place)
             } else {
                 let hint = format!(
-                    "a script cannot be supervised as well as the program behind it; `{INSTALL_COMMAND}` brings that"
+                    "a script cannot be supervised as well as a native program; `{INSTALL_COMMAND}` installs one"
                 );
                 Check::warning("copilot: program", place, hint)
             });
             if !program::is_whole_cli(&found) {
                 checks.push(Check::warning(
                     "copilot: login command",
-                    "this is the server alone, which cannot log anybody in",
-                    format!("run `{INSTALL_COMMAND}` for the whole CLI, or use a token or a model of your own"),
+                    "this program is only the SDK server, which has no login command",
+                    format!("run `{INSTALL_COMMAND}` for the full CLI, or use a token or a model of your own"),
                 ));
             }
         }
     }
     let version = copilot.version().await.unwrap_or_default();
-    if let Some(reason) = copilot.settings.quarantine.reason(Copilot::NAME, &version) {
-        checks.push(Check::failure("copilot: quarantine", format!("version {version} is locked out"), reason));
+    if let Some(reason) = copilot.settings.quarantine.reason(Copilot::NAME, Some(&version)) {
+        checks.push(Check::failure("copilot: quarantine", format!("version {version} is quarantined"), reason));
         return checks;
     }
     match copilot.servers.get().await {
         Ok(server) => checks.push(Check::ok("copilot: protocol", format!("version {} answers", server.version))),
         Err(error) => {
-            let hint = "run the program by hand to see what is wrong with it";
+            let hint = "run the program in a terminal to see what is wrong with it";
             checks.push(Check::failure("copilot: protocol", error.to_string(), hint));
             return checks;
         }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
-use crate::agent::{StartSpec, mcp_servers};
+use crate::agent::{Owner, StartSpec};
+use crate::model::McpServer;
 
 /// What starts a session of the command line on a model at the given address, in the given folder, without any of the
 /// user's own MCP servers.
@@ -13,7 +12,7 @@ pub(in crate::agent) fn spec_of_cli_for_model_at(
     base_url: &str,
     folder: &Path,
     environment: &BTreeMap<String, String>,
-    servers: &Map<String, Value>,
+    servers: &BTreeMap<String, McpServer>,
 ) -> StartSpec {
     let mut environment = environment.clone();
     environment.retain(|name, _| !name.starts_with("COPILOT_PROVIDER_"));
@@ -30,6 +29,6 @@ pub(in crate::agent) fn spec_of_cli_for_model_at(
     ] {
         environment.insert(name.to_owned(), value.to_owned());
     }
-    let options = [mcp_servers::option_without(servers)].into_iter().collect();
-    StartSpec { options, environment, ..StartSpec::in_folder(folder) }
+    let mcp_servers = servers.keys().map(|name| (name.clone(), None)).collect();
+    StartSpec { mcp_servers, environment, ..StartSpec::in_folder(Owner::Canary, folder) }
 }

@@ -5,16 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Map, Value};
-
 use crate::agent::Quarantine;
+use crate::model::{McpServer, Provider};
 use crate::process::Supervisor;
 
-/// A model provider of the user's own.
+/// A model provider that the configuration names.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OwnProvider {
-    /// The `provider` of create and resume, as Copilot wants it.
-    pub value: Value,
+pub struct ConfiguredProvider {
+    /// Where it is and how to authenticate.
+    pub provider: Provider,
     /// The models to offer from it.
     pub models: Vec<String>,
 }
@@ -37,9 +36,9 @@ pub struct CopilotSettings {
     /// The program ends when no session used it for this long.
     pub end_when_idle: Option<Duration>,
     /// By the user's names.
-    pub providers: BTreeMap<String, OwnProvider>,
-    /// MCP servers for every session, by name, as Copilot wants them.
-    pub mcp_servers: Map<String, Value>,
+    pub providers: BTreeMap<String, ConfiguredProvider>,
+    /// MCP servers for every session, by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
     /// Versions that must not be used.
     pub quarantine: Arc<Quarantine>,
     /// Who starts the program.
@@ -57,7 +56,7 @@ impl Default for CopilotSettings {
             hello_within: Duration::from_mins(1),
             end_when_idle: None,
             providers: BTreeMap::new(),
-            mcp_servers: Map::new(),
+            mcp_servers: BTreeMap::new(),
             quarantine: Arc::default(),
             supervisor: Supervisor::without_ledger(),
         }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Readiness, Runtime, StartError, StartSpec,
+    BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Owner, Readiness, Runtime, StartError, StartSpec,
     SystemPromptSupport,
 };
 use player::Player;
@@ -89,7 +89,10 @@ impl Runtime for Demo {
             let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
             let (event_sender, events) = mpsc::channel(EVENTS_IN_FLIGHT);
             let cancelled = CancellationToken::new();
-            let agent_session_id = spec.agent_session_id.clone().unwrap_or_else(|| format!("demo-{}", spec.session));
+            let agent_session_id = spec.agent_session_id.clone().unwrap_or_else(|| match spec.owner {
+                Owner::Session(id) => format!("demo-{id}"),
+                Owner::Canary | Owner::Capture | Owner::Job => format!("demo-{}", uuid::Uuid::new_v4()),
+            });
             let player = Player::new(event_sender, &spec.model);
             let until = cancelled.clone();
             let task = tokio::spawn(async move {

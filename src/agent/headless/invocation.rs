@@ -8,8 +8,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::flags::KnownFlags;
 use crate::agent::StartSpec;
-use crate::agent::private_file::PrivateFile;
 use crate::model::Attachment;
+use crate::private_file::TemporaryFile;
 
 /// What a turn is made of.
 pub(super) struct Wanted<'a> {
@@ -39,13 +39,13 @@ pub(super) struct Invocation {
     /// For people.
     pub notices: Vec<String>,
     /// Files that must be there while it runs.
-    pub files: Vec<PrivateFile>,
+    pub files: Vec<TemporaryFile>,
 }
 
 impl Invocation {
     /// Writes a file for the program and gives where.
     pub fn file(&mut self, beginning: &str, ending: &str, content: &[u8]) -> Result<PathBuf, String> {
-        let file = PrivateFile::write(beginning, ending, content)
+        let file = TemporaryFile::write(beginning, ending, content)
             .map_err(|error| format!("a file for the agent could not be written: {error}"))?;
         let path = file.path().to_owned();
         self.files.push(file);

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::{AgentProcess, BoxFuture, Pulse};
+use crate::agent::{AgentProcess, BoxFuture, Liveness};
 use crate::process::ProcessProbe;
 
 /// Shared by a connection and those who look at it. Between turns there is no process.
@@ -87,8 +87,8 @@ impl Drop for Running {
     }
 }
 
-impl Pulse for Life {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
+impl Liveness for Life {
+    fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             if self.running.lock().is_none() {
                 // Nothing is asked of it, so nothing is missing.

@@ -7,8 +7,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::backend::{Backend, Shared};
+use super::deferred::Deferred;
 use super::invocation::{Invocation, Wanted};
-use super::kin::{Kin, Shared};
 use super::life::Life;
 use super::totals::Totals;
 use super::turn::{NobodyListens, Turn, TurnEnd};
@@ -38,21 +39,21 @@ pub(super) struct Link {
 
 impl Link {
     pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, cancelled: CancellationToken) {
-        let mut later: Vec<AgentCommand> = Vec::new();
+        let mut deferred = Deferred::default();
         loop {
-            let command = if later.is_empty() {
+            let command = if let Some(command) = deferred.next() {
+                Some(command)
+            } else {
                 tokio::select! {
                     command = commands.recv() => command,
                     () = cancelled.cancelled() => None,
                 }
-            } else {
-                Some(later.remove(0))
             };
             let obeyed = match command {
                 None => return,
                 Some(AgentCommand::Prompt { turn_id, text, attachments }) => {
                     let prompt = Prompt { turn_id, text, attachments };
-                    self.turn(prompt, &mut commands, &mut later, &cancelled).await
+                    self.turn(prompt, &mut commands, &mut deferred, &cancelled).await
                 }
                 Some(AgentCommand::Configure { model, effort }) => {
                     self.spec.model = model;
@@ -80,17 +81,17 @@ impl Link {
         &mut self,
         prompt: Prompt,
         commands: &mut mpsc::Receiver<AgentCommand>,
-        later: &mut Vec<AgentCommand>,
+        deferred: &mut Deferred,
         cancelled: &CancellationToken,
     ) -> Result<(), NobodyListens> {
         let turn_id = prompt.turn_id.clone();
-        if matches!(self.shared.kin, Kin::Claude(_)) {
+        if matches!(self.shared.backend, Backend::Claude(_)) {
             // The other one says so itself.
             self.tell(AgentEvent::TurnStarted { turn_id: turn_id.clone() }).await?;
         }
         match self.begin(&prompt).await? {
             Ok(turn) => {
-                let end = turn.run(commands, later, &self.events, cancelled).await?;
+                let end = turn.run(commands, deferred, &self.events, cancelled).await?;
                 self.conclude(end).await?;
             }
             Err(problem) => {
@@ -162,9 +163,9 @@ impl Link {
     async fn conclude(&mut self, end: TurnEnd) -> Result<(), NobodyListens> {
         let TurnEnd { stream, process } = end;
         let failure = judge(self.shared.title(), &stream, &process);
-        let usage = match self.shared.kin {
-            Kin::Copilot(_) => self.totals.of_turn(stream.usage),
-            Kin::Claude(_) => stream.usage,
+        let usage = match self.shared.backend {
+            Backend::Copilot(_) => self.totals.of_turn(stream.usage),
+            Backend::Claude(_) => stream.usage,
         };
         if usage != Usage::default() {
             let usage = Usage { model: stream.model.clone(), ..usage };

@@ -7,11 +7,12 @@
 //!
 //! The readers of the streams stand alone: a recorded transcript is read by the same code as a live one.
 
+mod backend;
 mod claude;
 mod copilot;
+mod deferred;
 mod flags;
 mod invocation;
-mod kin;
 mod life;
 mod link;
 mod options;
@@ -39,8 +40,8 @@ use super::{
     ModelNames, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
+use backend::{Backend, Claude, Shared};
 use flags::Help;
-use kin::{Claude, Kin, Shared};
 use life::Life;
 use link::Link;
 use totals::Totals;
@@ -73,7 +74,7 @@ impl Headless {
             image_input: true,
             ..Self::common()
         };
-        Self::new(Self::COPILOT, Kin::Copilot(copilot), settings, capabilities)
+        Self::new(Self::COPILOT, Backend::Copilot(copilot), settings, capabilities)
     }
 
     /// Claude Code.
@@ -89,8 +90,8 @@ impl Headless {
             bare_mode: true,
             ..Self::common()
         };
-        let kin = Kin::Claude(Box::new(Claude { programs: claude::programs(&claude), models: claude.models }));
-        Self::new(Self::CLAUDE, kin, settings, capabilities)
+        let backend = Backend::Claude(Box::new(Claude { programs: claude::programs(&claude), models: claude.models }));
+        Self::new(Self::CLAUDE, backend, settings, capabilities)
     }
 
     fn common() -> Capabilities {
@@ -107,8 +108,8 @@ impl Headless {
         }
     }
 
-    fn new(name: &'static str, kin: Kin, settings: HeadlessSettings, capabilities: Capabilities) -> Self {
-        let shared = Arc::new(Shared { name, kin, settings, help: Help::default() });
+    fn new(name: &'static str, backend: Backend, settings: HeadlessSettings, capabilities: Capabilities) -> Self {
+        let shared = Arc::new(Shared { name, backend, settings, help: Help::default() });
         Self { capabilities, shared, lives: Mutex::default() }
     }
 
@@ -116,7 +117,7 @@ impl Headless {
         self.shared.check_options(&spec).map_err(StartError::Permanent)?;
         let program = self.shared.program().await.map_err(StartError::Permanent)?;
         let version = program.version.as_deref();
-        if let Some(reason) = version.and_then(|version| self.quarantine(version)) {
+        if let Some(reason) = self.quarantine(version) {
             return Err(StartError::Permanent(reason));
         }
         self.shared.check_login(&spec).await?;
@@ -145,7 +146,7 @@ impl Headless {
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
-            .with_pulse(life)
+            .with_liveness(life)
             .with_restored(restored))
     }
 
@@ -155,15 +156,15 @@ impl Headless {
         lives.push(Arc::downgrade(life));
     }
 
-    fn quarantine(&self, version: &str) -> Option<String> {
+    fn quarantine(&self, version: Option<&str>) -> Option<String> {
         self.shared.settings.quarantine.reason(self.shared.name, version)
     }
 
     async fn readiness(&self) -> Readiness {
         let program = self.shared.program().await;
-        let quarantine = program.as_ref().ok().and_then(|program| self.quarantine(program.version.as_deref()?));
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => {
+        let quarantine = program.as_ref().ok().and_then(|program| self.quarantine(program.version.as_deref()));
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => {
                 let of_copilot = Runtime::readiness(copilot.as_ref()).await;
                 let problem = of_copilot.program.as_ref().and_then(|_| program.err()).or(quarantine);
                 Readiness {
@@ -172,7 +173,7 @@ impl Headless {
                     ..of_copilot
                 }
             }
-            Kin::Claude(_) => {
+            Backend::Claude(_) => {
                 let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
                 match program {
                     Ok(program) => Readiness {
@@ -197,15 +198,28 @@ impl Headless {
 
     async fn checks(&self) -> Vec<Check> {
         let named = |what: &str| format!("{}: {what}", self.shared.name);
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.look_again(),
-            Kin::Claude(claude) => claude.programs.look_again(),
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.look_again(),
+            Backend::Claude(claude) => claude.programs.look_again(),
         }
         let program = match self.shared.program().await {
             Ok(program) => program,
             Err(problem) => {
-                let hint = "sessions on this runtime cannot be started; others can";
-                return vec![Check::warning(named("program"), problem, hint)];
+                return match &self.shared.backend {
+                    // The runtime `copilot` reports it, once for the agent.
+                    Backend::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
+                    Backend::Copilot(_) => {
+                        vec![Check::info(named("program"), problem, "this runtime needs the full CLI")]
+                    }
+                    Backend::Claude(claude) => {
+                        let hint = format!("run `{}`", claude::INSTALL_COMMAND);
+                        vec![if claude.programs.is_named() {
+                            Check::failure(named("program"), problem, hint)
+                        } else {
+                            Check::info(named("program"), "not installed", hint)
+                        }]
+                    }
+                };
             }
         };
         let version = program.version.as_deref().unwrap_or("of unknown version");
@@ -215,7 +229,7 @@ impl Headless {
         let needed = ["--output-format", "--session-id", "--resume"];
         let missing: Vec<&str> = needed.into_iter().filter(|flag| !flags.know(flag)).collect();
         checks.push(if missing.is_empty() {
-            Check::ok(named("flags"), "all that a turn needs are known")
+            Check::ok(named("flags"), "the program has every flag that a turn needs")
         } else {
             let message = format!("{version} does not know {}", missing.join(", "));
             Check::failure(named("flags"), message, "update the program")
@@ -230,9 +244,9 @@ impl Runtime for Headless {
     }
 
     fn family(&self) -> &str {
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.name(),
-            Kin::Claude(_) => self.name(),
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.name(),
+            Backend::Claude(_) => self.name(),
         }
     }
 
@@ -249,23 +263,23 @@ impl Runtime for Headless {
     }
 
     fn takes_any_model(&self, options: &Map<String, Value>) -> bool {
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.takes_any_model(options),
-            Kin::Claude(_) => true,
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.takes_any_model(options),
+            Backend::Claude(_) => true,
         }
     }
 
     fn login(&self) -> Option<&dyn Login> {
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.login(),
-            Kin::Claude(_) => None,
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.login(),
+            Backend::Claude(_) => None,
         }
     }
 
     fn credentials_changed(&self) -> BoxFuture<'static, ()> {
-        match &self.shared.kin {
-            Kin::Copilot(copilot) => copilot.credentials_changed(),
-            Kin::Claude(_) => Box::pin(std::future::pending()),
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.credentials_changed(),
+            Backend::Claude(_) => Box::pin(std::future::pending()),
         }
     }
 
@@ -280,9 +294,9 @@ impl Runtime for Headless {
     fn spec_for_model_at(&self, base_url: &str, folder: &Path) -> Option<StartSpec> {
         let settings = &self.shared.settings;
         let (environment, servers) = (&settings.environment, &settings.mcp_servers);
-        Some(match self.shared.kin {
-            Kin::Copilot(_) => spec_of_cli_for_model_at(base_url, folder, environment, servers),
-            Kin::Claude(_) => claude::spec_for_model_at(base_url, folder, environment, servers),
+        Some(match self.shared.backend {
+            Backend::Copilot(_) => spec_of_cli_for_model_at(base_url, folder, environment, servers),
+            Backend::Claude(_) => claude::spec_for_model_at(base_url, folder, environment, servers),
         })
     }
 

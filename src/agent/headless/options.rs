@@ -50,11 +50,6 @@ impl<'a> Options<'a> {
         };
         Ok(self.read(name, "a list of texts", texts)?.unwrap_or_default())
     }
-
-    /// Whether a table is a table; its content is somebody else's.
-    pub fn table(&self, name: &str) -> Result<(), String> {
-        self.read(name, "an object, an entry by each name", Value::as_object).map(drop)
-    }
 }
 
 #[cfg(test)]
@@ -65,19 +60,17 @@ mod tests {
 
     #[test]
     fn options_are_read_and_what_is_wrong_is_said_with_what_there_is() {
-        let values = json!({ "on": false, "n": 3, "usd": 0.5, "text": "x", "list": ["a"], "none": null, "table": {} });
+        let values = json!({ "on": false, "n": 3, "usd": 0.5, "text": "x", "list": ["a"], "none": null });
         let values = values.as_object().expect("a table");
-        let known = ["on", "n", "usd", "text", "list", "none", "table"];
+        let known = ["on", "n", "usd", "text", "list", "none"];
         let options = Options::new("X", values, &known).expect("known");
         assert_eq!((options.switch("on", true), options.switch("none", true)), (Ok(false), Ok(true)));
         assert_eq!((options.count("n"), options.amount("usd")), (Ok(Some(3)), Ok(Some(0.5))));
         assert_eq!((options.text("text"), options.list("list")), (Ok(Some("x".to_owned())), Ok(vec!["a".to_owned()])));
-        assert_eq!(options.table("table"), Ok(()));
         for wrong in [
             options.switch("n", true).expect_err("wrong"),
             options.count("usd").expect_err("wrong"),
             options.list("text").expect_err("wrong"),
-            options.table("list").expect_err("wrong"),
         ] {
             assert!(wrong.starts_with("X: options.") && wrong.contains("; it is "), "{wrong}");
         }

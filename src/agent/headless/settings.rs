@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use crate::agent::Quarantine;
+use crate::model::McpServer;
 use crate::process::Supervisor;
 
 /// What both have.
@@ -16,8 +15,8 @@ pub struct HeadlessSettings {
     pub variables: BTreeMap<String, String>,
     /// The user's environment, for what is done without a session.
     pub environment: BTreeMap<String, String>,
-    /// MCP servers for every session, by name, as Copilot wants them.
-    pub mcp_servers: Map<String, Value>,
+    /// MCP servers for every session, by name.
+    pub mcp_servers: BTreeMap<String, McpServer>,
     /// Versions that must not be used.
     pub quarantine: Arc<Quarantine>,
     /// Who starts the program.

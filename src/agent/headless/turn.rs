@@ -8,12 +8,13 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::deferred::Deferred;
 use super::life::Running;
 use crate::agent::lines::{LONGEST, Line, next_line};
-use crate::agent::private_file::PrivateFile;
 use crate::agent::transcript::{ProcessEnd, StreamEnd, StreamReader};
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd};
 use crate::model::NoticeKind;
+use crate::private_file::TemporaryFile;
 use crate::process::ChildProcess;
 
 /// How long a process may take to end after it was asked to; shorter than the session's own patience.
@@ -42,7 +43,7 @@ pub(super) struct Turn {
     /// Says that the process is there.
     pub running: Running,
     /// What the process may read until its end.
-    pub files: Vec<PrivateFile>,
+    pub files: Vec<TemporaryFile>,
 }
 
 /// How it ended.
@@ -62,11 +63,11 @@ enum Stop {
 }
 
 impl Turn {
-    /// Follows the process to its end. Commands that are no interrupt are for later.
+    /// Follows the process to its end. Commands other than an interrupt are deferred.
     pub async fn run(
         self,
         commands: &mut mpsc::Receiver<AgentCommand>,
-        later: &mut Vec<AgentCommand>,
+        deferred: &mut Deferred,
         events: &mpsc::Sender<AgentEvent>,
         cancelled: &CancellationToken,
     ) -> Result<TurnEnd, NobodyListens> {
@@ -98,7 +99,7 @@ impl Turn {
                             child.ask_to_end();
                             interrupted_until.get_or_insert_with(|| Instant::now() + END_WITHIN);
                         }
-                        Some(other) => later.push(other),
+                        Some(other) => deferred.add(other),
                     },
                     () = &mut writing, if is_writing => is_writing = false,
                     read = &mut reading => break Stop::Read(read),

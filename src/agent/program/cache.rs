@@ -7,7 +7,7 @@ use std::time::UNIX_EPOCH;
 use serde::{Deserialize, Serialize};
 
 use super::FoundProgram;
-use crate::agent::json_file;
+use crate::private_file::{read_json, write_json};
 
 /// The form of the file; one of another form is forgotten.
 const VERSION: u32 = 1;
@@ -48,13 +48,13 @@ impl ProgramCache {
         let (Some(file), Some((size, modified))) = (&self.file, fingerprint(&program.path)) else { return };
         let mut programs = self.read();
         programs.insert(name.to_owned(), Entry { program: program.clone(), size, modified });
-        if let Err(error) = json_file::write(file, &File { version: VERSION, programs }) {
+        if let Err(error) = write_json(file, &File { version: VERSION, programs }) {
             tracing::warn!(%error, file = %file.display(), "what was found could not be remembered");
         }
     }
 
     fn read(&self) -> BTreeMap<String, Entry> {
-        let file = self.file.as_ref().and_then(|file| json_file::read::<File>(file));
+        let file = self.file.as_ref().and_then(|file| read_json::<File>(file).ok()?);
         file.filter(|file| file.version == VERSION).map(|file| file.programs).unwrap_or_default()
     }
 }

@@ -74,6 +74,12 @@ impl Programs {
         Err(self.search.not_found.to_owned())
     }
 
+    /// Whether the configuration or a variable names the program, so that it should be there.
+    pub fn is_named(&self) -> bool {
+        let variable = self.search.variable.and_then(|name| self.environment.get(name));
+        self.search.configured.is_some() || variable.is_some_and(|path| !path.is_empty())
+    }
+
     /// Forgets that the program was not there.
     pub fn look_again(&self) {
         *self.absent_since.lock() = None;

@@ -5,10 +5,9 @@ use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::doctor::{self, Patient};
+use crate::doctor::{self, Canary, DoctorInput};
 use crate::http::app::App;
 use crate::http::body::QueryPart;
-use crate::http::scripted_model::ScriptedModel;
 use crate::model::Check;
 
 #[derive(Deserialize)]
@@ -22,15 +21,14 @@ pub(in crate::http) async fn doctor(
     QueryPart(DoctorQuery { canary }): QueryPart<DoctorQuery>,
 ) -> Json<Value> {
     let sessions = app.sessions();
-    let model = if canary.unwrap_or(true) { ScriptedModel::start().await.ok() } else { None };
-    let patient = Patient {
+    let input = DoctorInput {
         data_folder: app.data_folder(),
         store: sessions.store(),
         runtimes: sessions.runtimes(),
         quarantine: app.quarantine(),
-        model_url: model.as_ref().map(ScriptedModel::base_url),
+        canary: if canary.unwrap_or(true) { Canary::Run } else { Canary::Skip },
     };
-    let mut checks = vec![Check::ok("server", format!("up for {} s", app.started().elapsed().as_secs()))];
-    checks.extend(doctor::examine(&patient).await);
-    Json(json!({ "verdict": doctor::verdict(&checks), "checks": checks }))
+    let mut report = doctor::examine(&input).await;
+    report.checks.insert(0, Check::ok("server", format!("up for {} s", app.started().elapsed().as_secs())));
+    Json(json!({ "verdict": report.verdict(), "ready": report.ready, "checks": report.checks }))
 }

@@ -2,10 +2,11 @@
 
 use axum::extract::State;
 use axum::response::Response;
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{BufMut, BytesMut};
 use tokio::sync::watch;
 
 use crate::http::app::App;
+use crate::http::pieces::Pieces;
 use crate::http::sse::{self, Chunks};
 
 /// First the latest state of every open session, then changes. A reader that was away gets the
@@ -22,7 +23,7 @@ struct Inbox {
 }
 
 impl Chunks for Inbox {
-    async fn next(&mut self) -> Option<Bytes> {
+    async fn next(&mut self) -> Option<Pieces> {
         let stopping = self.app.sessions().stopping().clone();
         loop {
             if stopping.is_cancelled() {
@@ -40,12 +41,12 @@ impl Chunks for Inbox {
                     chunk = writer.into_inner();
                     chunk.extend_from_slice(b"\n\n");
                 }
-                return Some(chunk.freeze());
+                return Some(chunk.freeze().into());
             }
             tokio::select! {
                 changed = self.version.changed() => changed.ok()?,
                 () = stopping.cancelled() => return None,
-                () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::KEEP_ALIVE_COMMENT),
+                () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::keep_alive()),
             }
         }
     }

@@ -1,15 +1,16 @@
 //! History, a page at a time, and blobs.
 
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
-use bytes::BytesMut;
 use serde::Deserialize;
 
 use super::session;
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::pieces::PiecesBuilder;
 use crate::model::Seq;
 use crate::store::EventPage;
 
@@ -37,23 +38,23 @@ pub(in crate::http) async fn log(
     let limit = query.limit.unwrap_or(LARGEST_PAGE).clamp(1, LARGEST_PAGE);
     let page = EventPage { after, before: query.before, limit, max_bytes: PAGE_BYTES };
     let (events, more) = app.sessions().store().events(session.id(), page).await?;
-    let mut body = BytesMut::with_capacity(events.iter().map(|event| event.body.len() + 80).sum::<usize>() + 32);
-    body.extend_from_slice(b"{\"events\":[");
+    let size = events.iter().map(|event| PiecesBuilder::copied(event.body.len()) + 80).sum::<usize>() + 32;
+    let mut body = PiecesBuilder::with_capacity(size);
+    body.write(b"{\"events\":[");
     for (position, event) in events.iter().enumerate() {
         let comma = if position > 0 { "," } else { "" };
-        body.extend_from_slice(
-            format!("{comma}{{\"seq\":{},\"time\":\"{}\",\"response\":", event.seq, event.time).as_bytes(),
-        );
-        body.extend_from_slice(&event.body);
-        body.extend_from_slice(b"}");
+        body.write(format!("{comma}{{\"seq\":{},\"time\":\"{}\",\"response\":", event.seq, event.time).as_bytes());
+        body.write_body(&event.body);
+        body.write(b"}");
     }
-    body.extend_from_slice(b"]");
+    body.write(b"]");
     let edge = if query.before.is_some() { events.first() } else { events.last() };
     if let (true, Some(edge)) = (more, edge) {
-        body.extend_from_slice(format!(",\"next\":{}", edge.seq).as_bytes());
+        body.write(b",\"next\":");
+        body.write_number(edge.seq);
     }
-    body.extend_from_slice(b"}");
-    Ok(([(header::CONTENT_TYPE, "application/json")], body.freeze()).into_response())
+    body.write(b"}");
+    Ok(([(header::CONTENT_TYPE, "application/json")], Body::new(body.finish())).into_response())
 }
 
 /// A large output. It is the agent's, so a browser must not take it for a page of ours.

@@ -13,7 +13,7 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::{SessionBudget, SessionState};
+use crate::model::{SessionBudget, SessionOptions, SessionState};
 use crate::session::{NewSession, SessionUpdate};
 use crate::store::SessionFilter;
 
@@ -41,6 +41,8 @@ pub(in crate::http) async fn create_session(
     headers: HeaderMap,
     JsonBody(body): JsonBody<CreateBody>,
 ) -> ApiResult<Response> {
+    SessionOptions::check(&body.options)
+        .map_err(|problem| ApiError::bad_request("InvalidOptions", format!("Invalid session options: {problem}.")))?;
     let new = NewSession {
         runtime: body.runtime,
         model: body.model,

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -13,13 +12,14 @@ use super::session;
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::ApiResult;
+use crate::http::pieces::{PIECE_BYTES, Pieces};
 use crate::http::sse::{self, Chunks};
 use crate::model::Seq;
 use crate::session::{Head, LiveError, Session, ViewerGuard};
 
-/// What is pending goes out in one write, up to this.
+/// What is pending goes out in one write, up to this. A reader that takes nothing holds as much.
 const CHUNK_EVENTS: usize = 2_048;
-const CHUNK_BYTES: usize = 256 * 1024;
+const CHUNK_BYTES: usize = PIECE_BYTES;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,9 +42,9 @@ pub(in crate::http) async fn session_events(
         // Everything was read and nothing will come: tells a browser to stop reconnecting.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
-    let viewer = session.log().try_attach(app.limits().readers_per_session).ok_or(LiveError::TooManyReaders)?;
+    let viewer = session.log().attach(after, app.limits().readers_per_session).ok_or(LiveError::TooManyReaders)?;
     let head = session.log().watch();
-    Ok(sse::stream(SessionStream { session, head, after, ended: false, _viewer: viewer }))
+    Ok(sse::stream(SessionStream { session, head, after, ended: false, viewer }))
 }
 
 struct SessionStream {
@@ -52,11 +52,13 @@ struct SessionStream {
     head: watch::Receiver<Head>,
     after: Seq,
     ended: bool,
-    _viewer: ViewerGuard,
+    viewer: ViewerGuard,
 }
 
 impl Chunks for SessionStream {
-    async fn next(&mut self) -> Option<Bytes> {
+    async fn next(&mut self) -> Option<Pieces> {
+        // Asked for more, so the connection has taken what it was given.
+        self.viewer.has_read(self.after);
         while !self.ended {
             let head = *self.head.borrow_and_update();
             if head.deleted || head.broken || self.session.stopping().is_cancelled() {
@@ -84,7 +86,7 @@ impl Chunks for SessionStream {
                 () = self.session.stopping().cancelled() => return None,
                 // The reader comes again with its last number and finds the session loaded anew.
                 () = self.session.gone() => return None,
-                () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::KEEP_ALIVE_COMMENT),
+                () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::keep_alive()),
             }
         }
         None

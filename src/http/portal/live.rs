@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use serde::Deserialize;
 
@@ -15,6 +15,7 @@ use super::{business_error, session::find};
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::pieces::{Pieces, PiecesBuilder};
 use crate::model::Seq;
 use crate::session::{Delivery, LiveError};
 
@@ -25,7 +26,7 @@ pub(in crate::http) async fn live(State(app): State<App>, PathPart(id): PathPart
     match session.live_one().await {
         Ok(delivery) => {
             let bytes = delivery.events.first().map(|event| event.body.clone()).unwrap_or_default();
-            Ok(deliver(bytes, delivery))
+            Ok(deliver(bytes.into(), delivery))
         }
         Err(error) => refuse(error),
     }
@@ -55,18 +56,20 @@ pub(in crate::http) async fn live_with_token(
     }
 }
 
-fn batch(delivery: &Delivery) -> Bytes {
-    let size = delivery.events.iter().map(|event| event.body.len() + 1).sum::<usize>() + 48;
-    let mut bytes = BytesMut::with_capacity(size);
-    bytes.extend_from_slice(b"{\"responses\":[");
+fn batch(delivery: &Delivery) -> Pieces {
+    let size = delivery.events.iter().map(|event| PiecesBuilder::copied(event.body.len()) + 1).sum::<usize>() + 48;
+    let mut batch = PiecesBuilder::with_capacity(size);
+    batch.write(b"{\"responses\":[");
     for (position, event) in delivery.events.iter().enumerate() {
         if position > 0 {
-            bytes.extend_from_slice(b",");
+            batch.write(b",");
         }
-        bytes.extend_from_slice(&event.body);
+        batch.write_body(&event.body);
     }
-    bytes.extend_from_slice(format!("],\"lastSeq\":{}}}", delivery.last_seq()).as_bytes());
-    bytes.freeze()
+    batch.write(b"],\"lastSeq\":");
+    batch.write_number(delivery.last_seq());
+    batch.write(b"}");
+    batch.finish()
 }
 
 fn refuse(error: LiveError) -> ApiResult<Response> {
@@ -79,39 +82,40 @@ fn refuse(error: LiveError) -> ApiResult<Response> {
     }
 }
 
-fn deliver(bytes: Bytes, delivery: Delivery) -> Response {
-    let body = Body::new(DeliveryBody { pending: Some((bytes, delivery)) });
+fn deliver(pieces: Pieces, delivery: Delivery) -> Response {
+    let body = Body::new(DeliveryBody { pieces, delivery: Some(delivery) });
     (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
-
-/// What the connection takes at once: a caller that is gone in the middle of a long answer is noticed before its end.
-const FRAME_BYTES: usize = 64 * 1024;
 
 /// Moves the reader's place when the connection takes the last of the bytes, and not before: a caller that hung up while
 /// waiting, or in the middle, finds everything again with its next call.
 struct DeliveryBody {
-    pending: Option<(Bytes, Delivery)>,
+    pieces: Pieces,
+    delivery: Option<Delivery>,
 }
 
 impl http_body::Body for DeliveryBody {
     type Data = Bytes;
     type Error = std::convert::Infallible;
 
-    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
-        if let Some((bytes, _)) = self.pending.as_mut().filter(|(bytes, _)| bytes.len() > FRAME_BYTES) {
-            return Poll::Ready(Some(Ok(Frame::data(bytes.split_to(FRAME_BYTES)))));
-        }
-        Poll::Ready(self.pending.take().map(|(bytes, delivery)| {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let polled = Pin::new(&mut self.pieces).poll_frame(context);
+        if self.pieces.is_end_stream()
+            && let Some(delivery) = self.delivery.take()
+        {
             delivery.delivered();
-            Ok(Frame::data(bytes))
-        }))
+        }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {
-        self.pending.is_none()
+        self.pieces.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.pending.as_ref().map_or(0, |(bytes, _)| bytes.len() as u64))
+        self.pieces.size_hint()
     }
 }

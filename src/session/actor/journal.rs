@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
 use tokio::sync::watch;
 
 use crate::model::{Seq, SessionId};
 use crate::session::clock::now;
+use crate::session::event_body::BodyEncoder;
 use crate::session::machine::{Batch, Entry};
 use crate::session::{Head, SessionLog, search_text};
 use crate::store::{Append, EventRow, Store, StoreError, StoredEvent};
@@ -19,11 +19,12 @@ pub(super) struct Journal {
     settled: Seq,
     /// The last event that was handed to the store, or that it had before.
     last: Seq,
+    encoder: BodyEncoder,
 }
 
 impl Journal {
     pub fn new(session: SessionId, store: Store, log: Arc<SessionLog>, next_seq: Seq) -> Self {
-        Self { session, store, last: log.head().committed, log, settled: next_seq - 1 }
+        Self { session, store, last: log.head().committed, log, settled: next_seq - 1, encoder: BodyEncoder::default() }
     }
 
     pub fn log(&self) -> &SessionLog {
@@ -67,11 +68,11 @@ impl Journal {
     }
 
     fn prepare(&mut self, batch: Batch) -> Append {
-        let events: Vec<EventRow> = batch.entries.into_iter().map(row).collect();
+        let events: Vec<EventRow> = batch.entries.iter().map(|entry| self.row(entry)).collect();
         if let Some(last) = events.last() {
             self.last = last.seq;
         }
-        self.log.publish(events.iter().map(|event| StoredEvent {
+        self.log.stage(events.iter().map(|event| StoredEvent {
             seq: event.seq,
             time: event.time,
             body: event.body.clone(),
@@ -84,9 +85,10 @@ impl Journal {
             changes: batch.changes,
         }
     }
-}
 
-fn row(entry: Entry) -> EventRow {
-    let Entry { seq, time, block, response } = entry;
-    EventRow { seq, time, block, text: search_text::of(&response), body: Bytes::from(response.to_json()) }
+    fn row(&mut self, entry: &Entry) -> EventRow {
+        let Entry { seq, time, block, response } = entry;
+        let (text, body) = (search_text::of(response), self.encoder.encode(response));
+        EventRow { seq: *seq, time: *time, block: *block, text, body }
+    }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use tokio::time::Duration;
 
-use super::{Actor, Input, Place, Served};
+use super::{Actor, Input, SlotRequest, SlotStep};
 use crate::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Connection, ProcessUse, Pulse, StartError, StartSpec, SuspendedTurn,
-    agent_environment,
+    AgentCommand, AgentEvent, BoxFuture, Connection, Liveness, OpeningStep, Owner, PendingConnection, QueuePosition,
+    StartError, StartSpec, SuspendedTurn, agent_environment,
 };
-use crate::model::redact;
+use crate::model::{SessionOptions, redact};
 use crate::session::machine::{Disconnect, Opened};
 
 /// How long an agent may take to go away before it is left to itself.
@@ -19,24 +19,20 @@ const RESPONDS_WITHIN: Duration = Duration::from_secs(2);
 
 pub(super) enum Link {
     None,
-    /// In the queue for a process.
-    Queued(Place, Box<Wanted>),
-    Starting(BoxFuture<'static, Result<Connection, StartError>>),
+    /// It waits for a process, or the agent is being started.
+    Opening(Box<PendingConnection>),
+    /// It cannot be opened.
+    Failing(StartError),
     Live(Box<Connection>),
     AwaitingLogin,
-}
-
-/// What the machine asked for.
-pub(super) struct Wanted {
-    agent_session_id: Option<String>,
-    suspended: Option<SuspendedTurn>,
 }
 
 pub(super) enum LinkNews {
     /// In the buffer.
     Events,
-    Served(Served),
-    Started(Result<Connection, StartError>),
+    /// It waits for a process.
+    Queued(QueuePosition),
+    Started(Result<Box<Connection>, StartError>),
     /// The agent's side ended without saying so.
     Ended,
 }
@@ -45,8 +41,14 @@ pub(super) enum LinkNews {
 pub(super) async fn next(link: &mut Link, buffer: &mut Vec<AgentEvent>, limit: usize) -> LinkNews {
     match link {
         Link::None | Link::AwaitingLogin => std::future::pending().await,
-        Link::Queued(place, _) => LinkNews::Served(place.served().await),
-        Link::Starting(start) => LinkNews::Started(start.await),
+        Link::Opening(pending) => match pending.next().await {
+            OpeningStep::Queued(position) => LinkNews::Queued(position),
+            OpeningStep::Done(outcome) => LinkNews::Started(outcome),
+        },
+        Link::Failing(_) => match std::mem::replace(link, Link::None) {
+            Link::Failing(error) => LinkNews::Started(Err(error)),
+            _ => std::future::pending().await,
+        },
         Link::Live(connection) => match connection.events.recv_many(buffer, limit).await {
             0 => LinkNews::Ended,
             _ => LinkNews::Events,
@@ -54,10 +56,10 @@ pub(super) async fn next(link: &mut Link, buffer: &mut Vec<AgentEvent>, limit: u
     }
 }
 
-/// What happens in a queue; nothing for somebody who is not in one.
-pub(super) async fn served(place: &mut Option<Place>) -> Served {
-    match place {
-        Some(place) => place.served().await,
+/// The next step of a request for a process; nothing for a session that does not wait for one.
+pub(super) async fn slot_step(request: &mut Option<SlotRequest>) -> SlotStep {
+    match request {
+        Some(request) => request.next().await,
         None => std::future::pending().await,
     }
 }
@@ -81,83 +83,78 @@ pub(super) async fn login(news: &mut Option<BoxFuture<'static, ()>>) {
 impl Actor {
     /// Begins to open a connection.
     pub(super) fn open(&mut self, agent_session_id: Option<String>, suspended: Option<SuspendedTurn>) {
-        let wanted = Box::new(Wanted { agent_session_id, suspended });
-        let runtime = self.around.runtimes.named(&self.machine.profile().runtime);
-        let needs_process = runtime.is_ok_and(|runtime| runtime.capabilities().processes == ProcessUse::PerSession);
-        if needs_process && self.slot.is_none() {
-            self.link = Link::Queued(self.around.slots.join(), wanted);
-        } else {
-            self.start(*wanted);
-        }
-    }
-
-    /// The session may have a process.
-    pub(super) fn start_agent(&mut self) {
-        if let Link::Queued(_, wanted) = std::mem::replace(&mut self.link, Link::None) {
-            self.start(*wanted);
-        }
-    }
-
-    fn start(&mut self, wanted: Wanted) {
-        let fails = |problem: String| {
-            let error = StartError::Permanent(problem);
-            Link::Starting(Box::pin(async { Err(error) }))
-        };
-        let runtime = match self.around.runtimes.named(&self.machine.profile().runtime) {
-            Ok(runtime) => runtime,
-            Err(error) => return self.link = fails(error.to_string()),
-        };
-        if let Err(problem) = self.take_lease(wanted.agent_session_id.as_deref()) {
-            return self.link = fails(problem);
-        }
         let profile = self.machine.profile();
         let settings = &self.around.settings;
+        let options = match SessionOptions::read(&profile.options) {
+            Ok(options) => options,
+            Err(problem) => {
+                let error = StartError::Permanent(format!("the session's options are invalid: {problem}"));
+                return self.link = Link::Failing(error);
+            }
+        };
         let spec = StartSpec {
-            session: self.id,
+            owner: Owner::Session(self.id),
             model: profile.model.clone(),
             effort: profile.effort.clone(),
             working_directory: profile.working_directory.clone(),
             system_prompt: profile.system_prompt.clone(),
-            options: profile.options.clone(),
+            provider: options.provider,
+            mcp_servers: options.mcp_servers,
+            options: options.other,
             environment: agent_environment(std::env::vars(), &settings.agent_environment),
             permissions: self.machine.policy(&settings.permissions),
-            agent_session_id: wanted.agent_session_id,
-            suspended: wanted.suspended,
+            agent_session_id,
+            suspended,
         };
         // Listened for from before the start, so that no login in between is missed.
-        self.login_news = Some(runtime.credentials_changed());
-        self.link = Link::Starting(Box::pin(async move { runtime.start(spec).await }));
+        let runtime = self.around.runtimes.named(&profile.runtime).ok();
+        self.login_news = runtime.map(|runtime| runtime.credentials_changed());
+        self.link = Link::Opening(Box::new(self.around.runtimes.open(&profile.runtime, spec)));
     }
 
-    pub(super) async fn on_started(&mut self, outcome: Result<Connection, StartError>) {
-        let outcome = match outcome {
-            Ok(connection) => match self.take_lease(connection.agent_session_id.as_deref()) {
-                Ok(()) => Ok(connection),
-                Err(problem) => {
-                    self.link = Link::Live(Box::new(connection));
-                    self.disconnect(Disconnect::Politely).await;
-                    Err(StartError::Permanent(problem))
-                }
-            },
-            Err(error) => Err(error),
-        };
+    /// A connection that waits for a process is opened with what the session is set to by then.
+    pub(super) fn refresh_opening(&mut self) {
+        let policy = self.machine.policy(&self.around.settings.permissions);
+        let profile = self.machine.profile();
+        if let Link::Opening(pending) = &mut self.link
+            && let Some(spec) = pending.spec_mut()
+        {
+            (spec.model, spec.effort) = (profile.model.clone(), profile.effort.clone());
+            spec.permissions = policy;
+        }
+    }
+
+    /// Whether the connection has a process that another session could use.
+    pub(super) fn holds_process(&self) -> bool {
+        matches!(&self.link, Link::Live(connection) if connection.holds_process())
+    }
+
+    /// Queues for a process for the next turn. One that needs none may begin.
+    pub(super) fn request_turn_slot(&mut self) -> bool {
+        if let Link::Live(connection) = &self.link {
+            self.slot_request = connection.request_turn_slot();
+        }
+        self.slot_request.is_none()
+    }
+
+    pub(super) async fn on_started(&mut self, outcome: Result<Box<Connection>, StartError>) {
         match outcome {
             Ok(connection) => {
                 let last_sent = match self.machine.needs_recap() {
-                    Some(number) => self.around.store.prompt(self.id, number).await.ok().flatten(),
+                    Some(prompt) => self.around.store.prompt(self.id, prompt).await.ok().flatten(),
                     None => None,
                 };
                 let opened = Opened {
                     agent_session_id: connection.agent_session_id.clone(),
                     restored: connection.restored,
-                    can_probe: connection.pulse().is_some(),
+                    can_probe: connection.liveness().is_some(),
                     last_sent,
                 };
-                self.link = Link::Live(Box::new(connection));
+                self.link = Link::Live(connection);
                 self.drive(Input::Opened(opened)).await;
             }
             Err(error) => {
-                (self.link, self.slot) = (Link::None, None);
+                self.link = Link::None;
                 let message = redact(&error.to_string()).into_owned();
                 let code = match &error {
                     StartError::NeedsLogin(_) => "needs-login",
@@ -169,30 +166,7 @@ impl Actor {
                 tracing::warn!(
                     session = %self.id, agent_session, code, error = %message, "the agent could not be started"
                 );
-                if matches!(error, StartError::SessionLost(_)) {
-                    self.lease = None;
-                }
                 self.drive(Input::OpenFailed(error)).await;
-            }
-        }
-    }
-
-    /// The right to drive the agent's own session, which another session of ours may have; says who, if so.
-    fn take_lease(&mut self, agent_session: Option<&str>) -> Result<(), String> {
-        let Some(agent_session) = agent_session else { return Ok(()) };
-        let name = &self.machine.profile().runtime;
-        let runtime = self.around.runtimes.named(name).ok();
-        let family = runtime.as_ref().map_or(name.as_str(), |runtime| runtime.family());
-        if self.lease.as_ref().is_some_and(|lease| lease.is_of(family, agent_session)) {
-            return Ok(());
-        }
-        match self.around.leases.take(family, agent_session, self.id) {
-            Ok(lease) => {
-                self.lease = Some(lease);
-                Ok(())
-            }
-            Err(other) => {
-                Err(format!("{other} already uses the agent's session {agent_session}; close it there first"))
             }
         }
     }
@@ -219,14 +193,12 @@ impl Actor {
         self.probe = None;
         self.unsent.clear();
         if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None) {
-            end_program(connection.pulse().cloned(), how).await;
+            end_program(connection.liveness().cloned(), how).await;
             if tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err() {
                 tracing::warn!(session = %self.id, "the agent did not go away in time");
             }
         }
-        // Only now may somebody else drive the agent's session, or have its process.
-        self.lease = None;
-        (self.slot, self.turn_place) = (None, None);
+        (self.turn_slot, self.slot_request) = (None, None);
     }
 
     pub(super) async fn send_committed(&mut self) {
@@ -241,14 +213,14 @@ impl Actor {
 }
 
 /// Ends the program of an agent that is hung, or gives up on it.
-async fn end_program(pulse: Option<Arc<dyn Pulse>>, how: Disconnect) {
-    let Some(pulse) = pulse else { return };
+async fn end_program(liveness: Option<Arc<dyn Liveness>>, how: Disconnect) {
+    let Some(liveness) = liveness else { return };
     match how {
         Disconnect::Politely => {}
-        Disconnect::Hung => pulse.cut_off().await,
+        Disconnect::Hung => liveness.cut_off().await,
         Disconnect::Unresponsive => {
-            if !pulse.feel(RESPONDS_WITHIN).await {
-                pulse.abandon().await;
+            if !liveness.probe(RESPONDS_WITHIN).await {
+                liveness.abandon().await;
             }
         }
     }

@@ -31,11 +31,9 @@ use outcomes::Outcomes;
 
 use super::bulletin::Bulletin;
 use super::day_usage::DayUsage;
-use super::leases::{Lease, Leases};
 use super::machine::{self, Abilities, Context, Input, Machine, Output, Reply};
-use super::slots::{Place, Served, Slot, Slots};
 use super::{SessionLog, SessionSettings, clock};
-use crate::agent::{AgentCommand, AgentEvent, BoxFuture, ProcessUse, Runtimes};
+use crate::agent::{AgentCommand, AgentEvent, BoxFuture, ProcessSlot, ProcessUse, Runtimes, SlotRequest, SlotStep};
 use crate::model::{Day, Seq, SessionId};
 use crate::store::{Store, StoreHealth, StoredSession};
 
@@ -54,8 +52,6 @@ pub(super) struct Surroundings {
     pub runtimes: Runtimes,
     pub settings: SessionSettings,
     pub bulletin: Arc<Bulletin>,
-    pub leases: Leases,
-    pub slots: Slots,
     /// What all sessions have used today.
     pub day_usage: DayUsage,
     /// Events of agents that nobody knows, over all sessions.
@@ -72,12 +68,10 @@ pub(super) struct Actor {
     /// The machine's time is counted from here.
     began: Instant,
     link: Link,
-    /// The right to drive the agent's own session.
-    lease: Option<Lease>,
-    /// The right to have a process, where the agent takes one of its own.
-    slot: Option<Slot>,
-    /// The queue for a process for the next turn.
-    turn_place: Option<Place>,
+    /// The process of the running turn, where the agent takes one for each.
+    turn_slot: Option<ProcessSlot>,
+    /// The request for that, while the session waits for it.
+    slot_request: Option<SlotRequest>,
     /// Resolves when somebody may have logged in since the agent was last started.
     login_news: Option<BoxFuture<'static, ()>>,
     probe: Option<BoxFuture<'static, bool>>,
@@ -101,9 +95,8 @@ impl Actor {
             around,
             began: Instant::now(),
             link: Link::None,
-            lease: None,
-            slot: None,
-            turn_place: None,
+            turn_slot: None,
+            slot_request: None,
             login_news: None,
             probe: None,
             unsent: VecDeque::new(),
@@ -139,7 +132,7 @@ impl Actor {
             let listens = !full || (self.is_stalled() && self.held.has_room());
             let deadline = self.next_deadline();
             let could_give_up =
-                self.slot.is_some() && self.with_context(|machine, now| machine.could_give_up_process(now));
+                self.holds_process() && self.with_context(|machine, now| machine.could_give_up_process(now));
             tokio::select! {
                 command = commands.recv() => {
                     let Some(command) = command else { break };
@@ -150,10 +143,10 @@ impl Actor {
                 news = link::next(&mut self.link, &mut self.buffer, EVENTS_PER_STEP), if listens => {
                     self.on_news(news, full).await;
                 }
-                served = link::served(&mut self.turn_place), if self.turn_place.is_some() => {
-                    self.on_turn_served(served).await;
+                step = link::slot_step(&mut self.slot_request), if self.slot_request.is_some() => {
+                    self.on_slot_step(step).await;
                 }
-                () = self.around.slots.wanted(), if could_give_up => {
+                () = self.around.runtimes.process_wanted(), if could_give_up => {
                     tracing::info!(session = %self.id, "an idle agent makes room for another session");
                     self.drive(Input::ProcessWanted).await;
                 }
@@ -204,13 +197,8 @@ impl Actor {
                 }
                 self.buffer = buffer;
             }
-            LinkNews::Served(Served::Position(position)) => {
-                let limit = self.around.slots.limit();
-                self.drive(Input::QueuePosition { position, limit }).await;
-            }
-            LinkNews::Served(Served::Slot(slot)) => {
-                self.slot = Some(slot);
-                self.start_agent();
+            LinkNews::Queued(position) => {
+                self.drive(Input::Queued(position)).await;
             }
             LinkNews::Started(outcome) => self.on_started(outcome).await,
             LinkNews::Ended => {
@@ -220,14 +208,13 @@ impl Actor {
         }
     }
 
-    async fn on_turn_served(&mut self, served: Served) {
-        match served {
-            Served::Position(position) => {
-                let limit = self.around.slots.limit();
-                self.drive(Input::QueuePosition { position, limit }).await;
+    async fn on_slot_step(&mut self, step: SlotStep) {
+        match step {
+            SlotStep::Queued(position) => {
+                self.drive(Input::Queued(position)).await;
             }
-            Served::Slot(slot) => {
-                (self.turn_place, self.slot) = (None, Some(slot));
+            SlotStep::Granted(slot) => {
+                (self.slot_request, self.turn_slot) = (None, Some(slot));
                 self.drive(Input::TurnSlotGranted).await;
             }
         }
@@ -251,8 +238,7 @@ impl Actor {
 
     async fn on_deadline(&mut self) {
         if self.let_go_at.is_some_and(|at| at <= Instant::now()) {
-            self.let_go_at = None;
-            self.journal.log().let_go();
+            self.let_go_at = self.journal.log().let_go();
         }
         let is_due = |machine: &Machine, now: &Context<'_>| machine.next_deadline(now).is_some_and(|at| at <= now.now);
         if self.with_context(is_due) {

@@ -42,13 +42,17 @@ impl Actor {
                 Output::AwaitLogin => self.await_login(),
                 Output::Disconnect(how) => self.disconnect(how).await,
                 Output::Probe { within } => self.begin_probe(within),
-                Output::AcquireTurnSlot => self.turn_place = Some(self.around.slots.join()),
-                Output::ReleaseTurnSlot => (self.slot, self.turn_place) = (None, None),
+                Output::AcquireTurnSlot => {
+                    if self.request_turn_slot() {
+                        inputs.push_back(Input::TurnSlotGranted);
+                    }
+                }
+                Output::ReleaseTurnSlot => (self.turn_slot, self.slot_request) = (None, None),
                 Output::Outcome(outcome) => self.outcomes.add(outcome),
                 Output::CountUnknown => drop(self.around.unknown_events.fetch_add(1, Ordering::Relaxed)),
                 Output::Closed { at } => {
                     let flushed = self.around.store.flush().await;
-                    self.journal.log().let_go();
+                    self.let_go_at = self.journal.log().let_go();
                     self.journal.log().set_closed(at, self.journal.last());
                     *reply = Some(Reply::Done(flushed.map_err(SessionError::Store)));
                 }
@@ -69,9 +73,9 @@ impl Actor {
 
     fn begin_probe(&mut self, within: tokio::time::Duration) {
         if let Link::Live(connection) = &self.link
-            && let Some(pulse) = connection.pulse().cloned()
+            && let Some(liveness) = connection.liveness().cloned()
         {
-            self.probe = Some(Box::pin(async move { pulse.feel(within).await }));
+            self.probe = Some(Box::pin(async move { liveness.probe(within).await }));
         }
     }
 
@@ -119,7 +123,9 @@ impl Actor {
                 let profile = self.machine.profile();
                 let model = update.model.as_ref().unwrap_or(&profile.model);
                 let misfit = self.around.runtimes.misfit(&profile.runtime, model, &profile.options);
-                let _ = reply.send(self.done(machine::Command::Update { update: *update, misfit }).await);
+                let updated = self.done(machine::Command::Update { update: *update, misfit }).await;
+                self.refresh_opening();
+                let _ = reply.send(updated);
             }
             Command::Answer { request_id, answer, by, reply } => {
                 let answered = match self.command(machine::Command::Answer { request_id, answer, by }).await {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::turn::Ending;
 use super::{Context, Disconnect, Machine, Opened, Output};
-use crate::agent::{AgentCommand, Restored, StartError, SuspendedTurn};
+use crate::agent::{AgentCommand, QueuePosition, Restored, StartError, SuspendedTurn};
 use crate::model::{AnsweredBy, ErrorClass, NoticeKind, PromptVerdict, RequestOutcome, Response, SessionState, redact};
 use crate::session::SessionError;
 use crate::store::{Change, KnownPrompt};
@@ -228,10 +228,9 @@ impl Machine {
         self.outputs.push(Output::Disconnect(how));
     }
 
-    pub(super) fn on_queue_position(&mut self, position: usize, limit: usize) {
-        let detail = format!("queued for one of {limit} agent processes (limits.agent_processes), position {position}");
+    pub(super) fn on_queued(&mut self, position: QueuePosition) {
         let state = if self.state == SessionState::Recovering { self.state } else { SessionState::Starting };
-        self.set_state(state, Some(detail));
+        self.set_state(state, Some(position.to_string()));
     }
 
     /// Whether the session keeps a process that it does not need and would get again.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::agent::{AgentEvent, RequestAnswer, Restored, StartError};
+use crate::agent::{AgentEvent, QueuePosition, RequestAnswer, Restored, StartError};
 use crate::model::{AnsweredBy, RequestId, Timestamp, ToolImage, Usage};
 use crate::session::SessionSettings;
 use crate::session::actor::{NewPrompt, SessionUpdate};
@@ -58,11 +58,8 @@ pub(in crate::session) enum Input {
     /// The connection is there.
     Opened(Opened),
     OpenFailed(StartError),
-    /// The agent waits for a process; so many are ahead, itself included.
-    QueuePosition {
-        position: usize,
-        limit: usize,
-    },
+    /// The agent waits for a process.
+    Queued(QueuePosition),
     /// The turn may have a process.
     TurnSlotGranted,
     /// Another session waits for a process.

@@ -128,7 +128,7 @@ impl Machine {
             }
             Input::Opened(opened) => self.on_opened(context, opened),
             Input::OpenFailed(error) => self.on_open_failed(context, &error),
-            Input::QueuePosition { position, limit } => self.on_queue_position(position, limit),
+            Input::Queued(position) => self.on_queued(position),
             Input::TurnSlotGranted => self.on_turn_slot(context),
             Input::ProcessWanted => self.give_up_process(),
             Input::LoginChanged => {

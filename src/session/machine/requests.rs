@@ -8,8 +8,8 @@ use super::waiting::Waiting;
 use super::{Context, Entries as _, Link, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    AnsweredBy, Callback, Decision, NoticeKind, OpenRequest, PermissionPolicy, RequestBody, RequestId, RequestOutcome,
-    SessionState, Verdict,
+    AnsweredBy, Callback, Decision, NoticeKind, OpenRequest, PermissionPolicy, PolicyAnswer, RequestBody, RequestId,
+    RequestOutcome, SessionState,
 };
 use crate::session::AnswerError;
 use crate::session::bulletin::PendingBrief;
@@ -128,11 +128,9 @@ impl Machine {
     }
 
     pub(super) fn on_request(&mut self, context: &Context<'_>, agent_request_id: String, body: RequestBody) {
-        let verdict = match &body {
-            RequestBody::Permission { tool, .. } => self.policy(&context.settings.permissions).verdict(tool),
-            RequestBody::Question { .. } => Verdict::Ask,
-        };
-        if verdict == Verdict::Allow {
+        let configured = &context.settings.permissions.rules;
+        let policy_answer = self.profile.permissions.answer_with(configured, &body);
+        if policy_answer == PolicyAnswer::Allow {
             // Leaves no event, so there is nothing that would have to be committed first.
             let answer = RequestAnswer::Permission { decision: Decision::AllowOnce, feedback: None };
             return self.send(context, AgentCommand::Answer { agent_request_id, answer });
@@ -141,9 +139,9 @@ impl Machine {
         let request = OpenRequest { request_id, agent_request_id, body };
         self.write(asked(&request));
         self.draft.change(Change::RequestOpened(request.clone()));
-        if let Verdict::Deny(by) = verdict {
-            self.write_answer(&request, RequestOutcome::Deny, None, by);
-            let feedback = Some(format!("denied by the session's permission {}", by.as_str()));
+        if let PolicyAnswer::Deny(reason) = policy_answer {
+            self.write_answer(&request, RequestOutcome::Deny, None, reason.into());
+            let feedback = Some(reason.feedback());
             let answer = RequestAnswer::Permission { decision: Decision::Deny, feedback };
             let command = AgentCommand::Answer { agent_request_id: request.agent_request_id, answer };
             return self.outputs.push(Output::SendCommitted(self.draft.last_seq(), command));

@@ -145,14 +145,20 @@ impl Sqlite {
 
     /// What the writer answers, or why it never will.
     fn answer_of<T: Send + 'static>(&self, outcome: oneshot::Receiver<Result<T, StoreError>>) -> Answer<'_, T> {
-        Box::pin(async move { outcome.await.unwrap_or_else(|_| Err(self.why_gone())) })
+        Box::pin(async move {
+            match outcome.await {
+                Ok(answer) => answer,
+                Err(_) => Err(self.why_gone().await),
+            }
+        })
     }
 
-    fn why_gone(&self) -> StoreError {
-        match *self.health.borrow() {
-            StoreHealth::Dead { .. } => StoreError::WriterDied,
-            _ => StoreError::Closed,
-        }
+    /// Why the writer dropped a job. One that dies does so before it can say that it is dead, so this waits until the
+    /// thread has ended in one way or the other.
+    async fn why_gone(&self) -> StoreError {
+        let mut health = self.health.clone();
+        let died = health.wait_for(|health| matches!(health, StoreHealth::Dead { .. })).await.is_ok();
+        if died { StoreError::WriterDied } else { StoreError::Closed }
     }
 
     /// A job that nobody takes any more is dropped, which whoever waits for it notices; appends, for which nobody
@@ -160,7 +166,9 @@ impl Sqlite {
     fn send(&self, job: Job) {
         self.statistics.queue.inc();
         if let Err(mpsc::SendError(Job::Append(append))) = self.jobs.send(job) {
-            self.observers.rejected(append.stream, &self.why_gone());
+            let is_dead = matches!(*self.health.borrow(), StoreHealth::Dead { .. });
+            let error = if is_dead { StoreError::WriterDied } else { StoreError::Closed };
+            self.observers.rejected(append.stream, &error);
         }
     }
 

@@ -55,7 +55,7 @@ impl Checkpointer {
         let (due, requests) = mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("checkpoint".to_owned())
-            .spawn(move || serve(&connection, &requests, &pool))?;
+            .spawn(move || serve(&connection, &requests, &pool, bound))?;
         let mut wal = database.as_os_str().to_owned();
         wal.push("-wal");
         Ok(Self { due: Some(due), thread: Some(thread), wal: wal.into(), bound, rows: 0, bytes: 0 })
@@ -95,7 +95,7 @@ impl Checkpointer {
     }
 }
 
-fn serve(connection: &Connection, requests: &Receiver<Request>, pool: &ReadPool) {
+fn serve(connection: &Connection, requests: &Receiver<Request>, pool: &ReadPool, bound: WalBound) {
     for request in requests {
         match request {
             Request::Passive => {
@@ -105,7 +105,12 @@ fn serve(connection: &Connection, requests: &Receiver<Request>, pool: &ReadPool)
                 if !checkpoint(connection, "TRUNCATE") {
                     tracing::warn!("a read takes too long for the size of the WAL and is interrupted");
                     pool.interrupt();
-                    checkpoint(connection, "TRUNCATE");
+                    // An interrupted read ends soon, but not at once.
+                    let patience = |time| connection.busy_timeout(time).is_ok();
+                    if patience(super::writer::BUSY_TIMEOUT) {
+                        checkpoint(connection, "TRUNCATE");
+                        patience(bound.patience);
+                    }
                 }
                 let _ = done.send(());
             }

@@ -72,8 +72,9 @@ impl DeathNotice {
 impl Drop for DeathNotice {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.health.send_replace(StoreHealth::Dead { reason: StoreError::WriterDied.to_string() });
+            // Whoever hears that the writer is dead finds all appends rejected.
             self.observers.all_rejected(&StoreError::WriterDied);
+            self.health.send_replace(StoreHealth::Dead { reason: StoreError::WriterDied.to_string() });
         }
     }
 }
@@ -357,13 +358,12 @@ impl Writer {
             let (Job::Append(append) | Job::Checked(append, _)) = job else { continue };
             ended += outcomes::count(append);
             let known = raised.get(&append.stream).or_else(|| self.reserved.get(&append.stream)).copied();
-            let current = match known {
-                Some(current) => current,
-                None => {
-                    let loaded = Reservation::load(&self.connection, append.stream)?;
-                    self.reserved.insert(append.stream, loaded);
-                    loaded
-                }
+            let current = if let Some(current) = known {
+                current
+            } else {
+                let loaded = Reservation::load(&self.connection, append.stream)?;
+                self.reserved.insert(append.stream, loaded);
+                loaded
             };
             let needed = current.covering(append);
             if needed != current {
@@ -374,6 +374,12 @@ impl Writer {
     }
 
     fn announce(&self, batch: Vec<Job>, mut failures: HashMap<usize, StoreError>) {
+        // First: whoever hears that an append is committed finds its outcomes.
+        self.newest_outcome.send_if_modified(|newest| {
+            let is_newer = *newest < self.outcomes.last;
+            *newest = self.outcomes.last;
+            is_newer
+        });
         for (position, job) in batch.into_iter().enumerate() {
             let outcome = failures.remove(&position).map_or(Ok(()), Err);
             match job {
@@ -391,11 +397,6 @@ impl Writer {
                 _ => {}
             }
         }
-        self.newest_outcome.send_if_modified(|newest| {
-            let is_newer = *newest < self.outcomes.last;
-            *newest = self.outcomes.last;
-            is_newer
-        });
     }
 
     fn announce_commit(&self, append: &Append) {

@@ -245,7 +245,7 @@ async fn a_program_as_an_mcp_server_reaches_copilot_and_its_secrets_are_on_no_co
 }
 
 #[tokio::test]
-async fn the_canary_sings_on_it_and_it_is_listed() {
+async fn the_canary_runs_on_it_and_it_is_listed() {
     let copilot = start().await;
     let doctor = copilot.server.run(&["doctor"]).await;
     for line in

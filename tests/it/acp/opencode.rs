@@ -1,6 +1,6 @@
 //! The real `opencode acp`, an agent that nobody here wrote, with a scripted model behind it.
 
-use flightdeck::http::scripted_model::ScriptedModel;
+use flightdeck::scripted_model::ScriptedModel;
 use serde_json::{Value, json};
 
 use crate::support::{Server, TestSession, agents, callbacks, children_of, send_signal};

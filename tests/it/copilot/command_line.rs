@@ -30,7 +30,7 @@ async fn agents_and_models_say_the_same_with_and_without_a_server() {
 }
 
 #[tokio::test]
-async fn doctor_finds_a_healthy_machine_and_the_canary_sings() {
+async fn doctor_finds_a_healthy_machine_and_runs_the_canary() {
     for program in Program::BOTH {
         let mut copilot = CopilotServer::start(program).await;
         for has_server in [true, false] {

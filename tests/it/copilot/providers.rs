@@ -1,6 +1,6 @@
 //! Models of the user's own: in the configuration, and per session.
 
-use flightdeck::http::scripted_model::ScriptedModel;
+use flightdeck::scripted_model::ScriptedModel;
 use serde_json::{Value, json};
 
 use crate::support::{Program, Server, TestSession, bare};
@@ -157,7 +157,7 @@ async fn doctor_says_which_providers_answer_and_which_do_not_take_the_key() {
         ("provider locked", "warning", "does not accept the key"),
     ] {
         let line = doctor.stdout.lines().find(|line| line.contains(name)).unwrap_or(&doctor.stdout);
-        assert!(line.starts_with(verdict) && line.contains(words), "{line}");
+        assert!(line.trim_start().starts_with(verdict) && line.contains(words), "{line}");
     }
     assert!(!doctor.stdout.contains("notToBeSeen"), "{}", doctor.stdout);
 }

@@ -34,7 +34,11 @@ async fn after_a_kill_of_the_server_its_tools_are_ended_at_the_next_start() {
         assert!(is_alive(tool), "{program:?}: it is in a process group of its own");
         let doctor = server.run(&["doctor", "--no-canary"]).await;
         let orphans = doctor.stdout.lines().find(|line| line.contains("orphaned processes")).expect("a line");
-        assert!(orphans.starts_with("warning") && orphans.contains(&format!("({tool})")), "{}", doctor.stdout);
+        assert!(
+            orphans.trim_start().starts_with("warning") && orphans.contains(&format!("({tool})")),
+            "{}",
+            doctor.stdout
+        );
         let mut server = server.start_again().await;
         assert!(!is_alive(tool), "{program:?}: it was ended before anything was served");
         assert!(notes(&server.data()).is_empty());

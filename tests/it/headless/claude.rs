@@ -127,7 +127,7 @@ async fn a_system_prompt_a_model_and_an_effort_reach_the_model() {
 }
 
 #[tokio::test]
-async fn doctor_looks_at_it_and_its_canary_sings() {
+async fn doctor_checks_it_and_runs_the_canary() {
     let deck = Deck::claude().await;
     let doctor = deck.server.run(&["doctor"]).await;
     let canary = doctor.stdout.lines().find(|line| line.contains("claude: permission canary")).unwrap_or_default();

@@ -141,11 +141,11 @@ async fn a_prompt_of_a_megabyte_goes_over_standard_input_and_one_that_is_too_lon
 }
 
 #[tokio::test]
-async fn doctor_looks_at_it_and_its_canary_sings() {
+async fn doctor_checks_it_and_runs_the_canary() {
     let deck = Deck::copilot().await;
     let doctor = deck.server.run(&["doctor"]).await;
     let line = |name: &str| doctor.stdout.lines().find(|line| line.contains(name)).unwrap_or_default().to_owned();
-    assert!(line("copilot-headless: flags").contains("all that a turn needs"), "{}", doctor.stdout);
+    assert!(line("copilot-headless: flags").contains("every flag that a turn needs"), "{}", doctor.stdout);
     let canary = line("copilot-headless: permission canary");
     assert!(canary.contains("was denied, and did nothing"), "{}", doctor.stdout);
 }

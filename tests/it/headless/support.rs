@@ -1,6 +1,6 @@
 //! A server with a headless agent on a scripted model.
 
-use flightdeck::http::scripted_model::ScriptedModel;
+use flightdeck::scripted_model::ScriptedModel;
 use serde_json::{Value, json};
 
 use crate::support::{Program, Server, ServerBuilder, TestSession, agents, byok};

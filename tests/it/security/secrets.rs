@@ -39,7 +39,7 @@ async fn an_error_repeats_no_secret_that_it_was_sent() {
 #[tokio::test]
 async fn a_providers_key_is_not_shown_again() {
     let server = Server::start().await;
-    let options = json!({ "provider": { "apiKey": "hunter2", "type": "openai" } });
+    let options = json!({ "provider": { "apiKey": "hunter2", "type": "openai", "baseUrl": "http://localhost:1/v1" } });
     let body = json!({ "runtime": "demo", "options": options });
     let created = server.http().post_json("/api/copilot/session", &body).await;
     assert_eq!(created.status, 201);

@@ -177,9 +177,11 @@ async fn a_server_whose_data_folder_is_deleted_refuses_prompts_and_says_so() {
     let server = Server::start().await;
     let session = server.session().await;
     session.ask("hello").await;
+    // The token is read from the folder, so before it is gone.
+    let http = server.http();
     let aside = server.folder().join("aside");
     fs::rename(server.data(), &aside).expect("moved");
-    let health = server.http().get("/api/health").await.json();
+    let health = http.get("/api/health").await.json();
     assert_eq!((&health["status"], &health["storage"]["takesWrites"]), (&json!("degraded"), &json!(false)), "{health}");
     let reason = health["storage"]["reason"].as_str().expect("a reason");
     assert!(reason.contains("deleted, moved or replaced"), "{reason}");
@@ -187,7 +189,7 @@ async fn a_server_whose_data_folder_is_deleted_refuses_prompts_and_says_so() {
     assert_eq!(refused.error(507), "StorageFailed");
     fs::rename(&aside, server.data()).expect("moved back");
     while session.post("/prompt", json!({ "text": "hello" })).await.status != 200 {}
-    assert_eq!(server.http().get("/api/health").await.json()["status"], "ok");
+    assert_eq!(http.get("/api/health").await.json()["status"], "ok");
 }
 
 /// Files that the server writes at its start cannot be written, as on a full disk.

@@ -106,7 +106,7 @@ impl Http {
         let response = self.open(Method::GET, path, Bytes::new()).await;
         assert_eq!(response.status(), StatusCode::OK, "{path}");
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        EventStream { body: response.into_body(), buffer: BytesMut::new() }
+        EventStream { body: response.into_body(), buffer: BytesMut::new(), searched: 0 }
     }
 
     async fn open(&self, method: Method, path: &str, body: Bytes) -> Response<Incoming> {
@@ -129,6 +129,8 @@ impl Http {
 pub struct EventStream {
     body: Incoming,
     buffer: BytesMut,
+    /// No event ends before this: a long one arrives in many pieces.
+    searched: usize,
 }
 
 /// One event of a stream.
@@ -153,8 +155,9 @@ impl EventStream {
     /// The next event; `None` at the end. Comments are skipped.
     pub async fn next(&mut self) -> Option<SseEvent> {
         loop {
-            if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
-                let frame = self.buffer.split_to(end + 2);
+            if let Some(end) = self.buffer[self.searched..].windows(2).position(|pair| pair == b"\n\n") {
+                let frame = self.buffer.split_to(self.searched + end + 2);
+                self.searched = 0;
                 let text = std::str::from_utf8(&frame).expect("UTF-8");
                 let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim_start);
                 let Some(data) = field("data:") else { continue };
@@ -164,6 +167,7 @@ impl EventStream {
                     data: data.to_owned(),
                 });
             }
+            self.searched = self.buffer.len().saturating_sub(1);
             match self.body.frame().await {
                 Some(Ok(frame)) => {
                     if let Ok(data) = frame.into_data() {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use flightdeck::http::scripted_model::ScriptedModel;
+use flightdeck::scripted_model::ScriptedModel;
 use serde_json::{Value, json};
 
 use super::{Server, ServerBuilder, TestSession, children_of, id_in};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flightdeck::agent::{
-    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Pulse, Readiness,
+    AgentCommand, AgentEvent, BoxFuture, Capabilities, Connection, Freshness, Liveness, Model, ModelList, Readiness,
     Runtime, Runtimes, StartError, StartSpec,
 };
 use flightdeck::session::{NewPrompt, NewSession, Session, SessionSettings, SessionUpdate, Sessions, SessionsParts};
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 pub struct Puppet {
     capabilities: Capabilities,
     /// `None` for an agent that nobody can look at.
-    pulse: Option<Arc<dyn Pulse>>,
+    liveness: Option<Arc<dyn Liveness>>,
     voice: Mutex<Option<mpsc::Sender<AgentEvent>>>,
     told: (mpsc::UnboundedSender<AgentCommand>, tokio::sync::Mutex<mpsc::UnboundedReceiver<AgentCommand>>),
     logins: watch::Sender<u32>,
@@ -28,11 +28,11 @@ pub struct Puppet {
 }
 
 impl Puppet {
-    pub fn new(capabilities: Capabilities, pulse: Option<Arc<dyn Pulse>>) -> Arc<Self> {
+    pub fn new(capabilities: Capabilities, liveness: Option<Arc<dyn Liveness>>) -> Arc<Self> {
         let (sender, receiver) = mpsc::unbounded_channel();
         Arc::new(Self {
             capabilities,
-            pulse,
+            liveness,
             voice: Mutex::new(None),
             told: (sender, tokio::sync::Mutex::new(receiver)),
             logins: watch::Sender::new(0),
@@ -108,8 +108,8 @@ impl Runtime for Puppet {
             let _: Option<()> = until.run_until_cancelled(listening).await;
         });
         let connection = Connection::new(commands, events, Some("puppet-session".to_owned()), task, cancelled);
-        let connection = match &self.pulse {
-            Some(pulse) => connection.with_pulse(Arc::clone(pulse)),
+        let connection = match &self.liveness {
+            Some(liveness) => connection.with_liveness(Arc::clone(liveness)),
             None => connection,
         };
         Box::pin(async move { Ok(connection) })

@@ -167,7 +167,13 @@ impl ServerBuilder {
 
     /// Runs a command that is expected to end by itself.
     pub async fn run(&self, folder: &Path, arguments: &[&str]) -> Ended {
-        let output = self.command(folder).args(arguments).output().await.expect("the binary starts");
+        let mut command = self.command(folder);
+        let chooses_port = self.variables.iter().any(|(name, _)| name == "FLIGHTDECK_SERVER_PORT");
+        if arguments.first() == Some(&"doctor") && !chooses_port {
+            // It checks whether the configured port is free, and somebody may listen on the usual one.
+            command.env("FLIGHTDECK_SERVER_PORT", "0");
+        }
+        let output = command.args(arguments).output().await.expect("the binary starts");
         Ended {
             success: output.status.success(),
             stdout: String::from_utf8(output.stdout).expect("UTF-8"),

@@ -13,7 +13,8 @@ use super::{catalogue, provider};
 use crate::agent::copilot::LOGIN_HINT;
 use crate::agent::copilot::settings::CopilotSettings;
 use crate::agent::copilot::transport::Servers;
-use crate::agent::{Freshness, Model, ModelList, json_file};
+use crate::agent::{Freshness, Model, ModelList};
+use crate::private_file::{read_json, write_json};
 
 /// How long a list, or the reason that there is none, is good.
 const GOOD_FOR: Duration = Duration::from_hours(1);
@@ -40,7 +41,7 @@ pub(in crate::agent::copilot) struct Models {
 impl Models {
     pub fn new(settings: CopilotSettings) -> Self {
         let file = settings.data_folder.as_ref().map(|folder| folder.join("cache").join("copilot-models.json"));
-        let listed = file.as_ref().and_then(|file| json_file::read::<Listed>(file));
+        let listed = file.as_ref().and_then(|file| read_json::<Listed>(file).ok()?);
         Self { settings, file, listed: Mutex::new(listed.filter(|listed| listed.version == VERSION)) }
     }
 
@@ -48,19 +49,19 @@ impl Models {
     pub async fn list(&self, servers: &Servers, authentication: &Authentication, freshness: Freshness) -> ModelList {
         let mut models: Vec<Model> = Vec::new();
         for (name, provider) in &self.settings.providers {
-            models.extend(provider.models.iter().map(|model| Model {
-                name: format!("{model} ({name})"),
-                id: format!("{name}/{model}"),
-                multiplier: 0.0,
-                hidden: false,
-            }));
+            models.extend(
+                provider
+                    .models
+                    .iter()
+                    .map(|model| Model { name: format!("{model} ({name})"), ..own(&format!("{name}/{model}")) }),
+            );
         }
         let environment = &self.settings.environment;
-        if provider::from_environment(environment).is_some() {
-            models.extend(self.settings.models.iter().map(|id| plain(id)));
+        if provider::is_in_environment(environment) {
+            models.extend(self.settings.models.iter().map(|id| own(id)));
             return match environment.get("COPILOT_MODEL").filter(|model| !model.is_empty()) {
                 Some(model) => {
-                    models.insert(0, plain(model));
+                    models.insert(0, own(model));
                     ModelList::known(models)
                 }
                 None => ModelList { models, incomplete: Some("COPILOT_MODEL is not set".to_owned()) },
@@ -123,7 +124,7 @@ impl Models {
     fn remember(&self, who: String, models: Result<Vec<Model>, String>) {
         let listed = Listed { version: VERSION, at: now(), who, models };
         if let Some(file) = &self.file
-            && let Err(error) = json_file::write(file, &listed)
+            && let Err(error) = write_json(file, &listed)
         {
             tracing::warn!(%error, file = %file.display(), "the list of models could not be kept");
         }
@@ -148,10 +149,40 @@ fn model(entry: &Value) -> Option<Model> {
     })
 }
 
+/// A model of the user's own provider, which costs no premium requests.
+fn own(id: &str) -> Model {
+    Model { multiplier: 0.0, ..plain(id) }
+}
+
 fn plain(id: &str) -> Model {
     Model { name: id.to_owned(), id: id.to_owned(), multiplier: 1.0, hidden: false }
 }
 
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agent::copilot::settings::ConfiguredProvider;
+    use crate::model::Provider;
+
+    #[tokio::test]
+    async fn models_of_the_users_own_providers_cost_no_premium_requests() {
+        let provider = ConfiguredProvider { provider: Provider::default(), models: vec!["qwen".to_owned()] };
+        let environment = [("COPILOT_PROVIDER_BASE_URL", "http://localhost:1/v1"), ("COPILOT_MODEL", "mine")];
+        let settings = CopilotSettings {
+            environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+            providers: [("ollama".to_owned(), provider)].into(),
+            models: vec!["other".to_owned()],
+            ..CopilotSettings::default()
+        };
+        let servers = Arc::new(Servers::new(settings.clone()));
+        let list = Models::new(settings).list(&servers, &Authentication::new(), Freshness::Recent).await;
+        let costs: Vec<(&str, f64)> = list.models.iter().map(|model| (model.id.as_str(), model.multiplier)).collect();
+        assert_eq!(costs, [("mine", 0.0), ("ollama/qwen", 0.0), ("other", 0.0)]);
+    }
 }

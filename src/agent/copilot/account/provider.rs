@@ -1,19 +1,20 @@
-//! Model providers of the user's own. The SDK server ignores the CLI's environment variables for them, so these are
-//! turned into the `provider` of create and resume here, as are the configured ones.
+//! Model providers of the user's own, as Copilot takes them: an object in the SDK's protocol, variables for the command
+//! line. The SDK server ignores those variables, so they are read here and become the object too.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::agent::copilot::settings::{CopilotSettings, OwnProvider};
+use crate::agent::copilot::settings::{ConfiguredProvider, CopilotSettings};
 use crate::agent::{StartError, StartSpec};
+use crate::model::{Provider, ProviderChoice, ProviderKind, WireApi};
 
 /// The provider and model of a session.
 #[derive(Debug, PartialEq)]
 pub(in crate::agent::copilot) struct Route {
     /// `None` for GitHub's own models.
-    pub provider: Option<Value>,
+    pub provider: Option<Provider>,
     /// As the provider knows it; empty for the default.
     pub model: String,
 }
@@ -23,7 +24,7 @@ pub(in crate::agent::copilot) struct Router {
     pub settings: Arc<CopilotSettings>,
     pub spec: StartSpec,
     /// Of the session as it is open.
-    pub provider: Option<Value>,
+    pub provider: Option<Provider>,
 }
 
 impl Router {
@@ -35,17 +36,16 @@ impl Router {
     }
 }
 
-/// Which provider a session uses: its own option (an object, or the name of a configured one), else the one its model's
+/// Which provider a session uses: its own option (a provider, or the name of a configured one), else the one its model's
 /// name begins with, else the environment's.
 pub(in crate::agent::copilot) fn route(
     spec: &StartSpec,
-    configured: &BTreeMap<String, OwnProvider>,
+    configured: &BTreeMap<String, ConfiguredProvider>,
     environment: &BTreeMap<String, String>,
 ) -> Result<Route, StartError> {
-    let by_name = |name: &str| configured.get(name).map(|provider| provider.value.clone());
-    let named_by_model = spec.model.split_once('/').and_then(|(name, model)| Some((by_name(name)?, model.to_owned())));
-    match spec.options.get("provider") {
-        Some(Value::String(name)) => {
+    let by_name = |name: &str| configured.get(name).map(|configured| configured.provider.clone());
+    match &spec.provider {
+        Some(ProviderChoice::Configured(name)) => {
             let provider = by_name(name).ok_or_else(|| {
                 let known: Vec<&str> = configured.keys().map(String::as_str).collect();
                 StartError::Permanent(format!(
@@ -56,65 +56,87 @@ pub(in crate::agent::copilot) fn route(
             let model = spec.model.strip_prefix(&format!("{name}/")).unwrap_or(&spec.model).to_owned();
             Ok(Route { provider: Some(provider), model })
         }
-        Some(own @ Value::Object(_)) => Ok(Route { provider: Some(own.clone()), model: spec.model.clone() }),
-        Some(Value::Null) | None => Ok(named_by_model.map_or_else(
-            || {
-                let provider = from_environment(environment);
-                // A provider of the user's own has no default model of its own.
-                let default = environment.get("COPILOT_MODEL").filter(|_| provider.is_some() && spec.model.is_empty());
-                Route { model: default.unwrap_or(&spec.model).clone(), provider }
-            },
-            |(provider, model)| Route { provider: Some(provider), model },
-        )),
-        Some(other) => Err(StartError::Permanent(format!(
-            "options.provider is {other}; it is an object {{type,baseUrl,apiKey,wireApi}} or the name of a configured provider"
-        ))),
+        Some(ProviderChoice::Own(own)) => Ok(Route { provider: Some(own.as_ref().clone()), model: spec.model.clone() }),
+        None => {
+            let named_by_model =
+                spec.model.split_once('/').and_then(|(name, model)| Some((by_name(name)?, model.to_owned())));
+            if let Some((provider, model)) = named_by_model {
+                return Ok(Route { provider: Some(provider), model });
+            }
+            let provider = from_environment(environment)?;
+            // A provider of the user's own has no default model of its own.
+            let default = environment.get("COPILOT_MODEL").filter(|_| provider.is_some() && spec.model.is_empty());
+            Ok(Route { model: default.unwrap_or(&spec.model).clone(), provider })
+        }
     }
+}
+
+/// Whether the environment names a provider.
+pub(in crate::agent::copilot) fn is_in_environment(environment: &BTreeMap<String, String>) -> bool {
+    environment.get("COPILOT_PROVIDER_BASE_URL").is_some_and(|url| !url.is_empty())
 }
 
 /// What `COPILOT_PROVIDER_…` says.
-pub(in crate::agent::copilot) fn from_environment(environment: &BTreeMap<String, String>) -> Option<Value> {
-    let value = |name: &str| environment.get(name).filter(|value| !value.is_empty()).cloned();
-    let base_url = value("COPILOT_PROVIDER_BASE_URL")?;
-    let mut provider = json!({
-        "type": value("COPILOT_PROVIDER_TYPE").unwrap_or_else(|| "openai".to_owned()),
-        "baseUrl": base_url,
-    });
-    for (field, name) in [
-        ("apiKey", "COPILOT_PROVIDER_API_KEY"),
-        ("bearerToken", "COPILOT_PROVIDER_BEARER_TOKEN"),
-        ("wireApi", "COPILOT_PROVIDER_WIRE_API"),
-    ] {
-        if let Some(value) = value(name) {
-            provider[field] = json!(value);
+pub(in crate::agent::copilot) fn from_environment(
+    environment: &BTreeMap<String, String>,
+) -> Result<Option<Provider>, StartError> {
+    let value = |name: &str| environment.get(&format!("COPILOT_PROVIDER_{name}")).filter(|value| !value.is_empty());
+    let Some(base_url) = value("BASE_URL") else { return Ok(None) };
+    let invalid = |name: &str, value: &str, expected: &str| {
+        StartError::Permanent(format!("COPILOT_PROVIDER_{name} is {value:?}; expected {expected}"))
+    };
+    let kind = match value("TYPE") {
+        Some(word) => {
+            ProviderKind::named(word).ok_or_else(|| invalid("TYPE", word, "\"openai\", \"azure\" or \"anthropic\""))?
         }
-    }
-    if let Some(version) = value("COPILOT_PROVIDER_AZURE_API_VERSION") {
-        provider["azure"] = json!({ "apiVersion": version });
-    }
-    if let Some(headers) = value("COPILOT_PROVIDER_HEADERS") {
-        provider["headers"] = headers
-            .replace("\\n", "\n")
+        None => ProviderKind::default(),
+    };
+    let wire_api = match value("WIRE_API") {
+        Some(word) => {
+            Some(WireApi::named(word).ok_or_else(|| invalid("WIRE_API", word, "\"completions\" or \"responses\""))?)
+        }
+        None => None,
+    };
+    let count = |name: &str| match value(name) {
+        Some(digits) => digits.parse().map(Some).map_err(|_| invalid(name, digits, "a number")),
+        None => Ok(None),
+    };
+    let headers = value("HEADERS").map(|headers| headers.replace("\\n", "\n")).unwrap_or_default();
+    Ok(Some(Provider {
+        kind,
+        base_url: base_url.clone(),
+        wire_api,
+        api_key: value("API_KEY").cloned(),
+        bearer_token: value("BEARER_TOKEN").cloned(),
+        api_version: value("AZURE_API_VERSION").cloned(),
+        headers: headers
             .lines()
             .filter_map(|line| line.split_once(':'))
-            .map(|(name, value)| (name.trim().to_owned(), json!(value.trim())))
-            .collect();
-    }
-    Some(provider)
+            .map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()))
+            .collect(),
+        model_id: value("MODEL_ID").cloned(),
+        wire_model: value("WIRE_MODEL").cloned(),
+        max_prompt_tokens: count("MAX_PROMPT_TOKENS")?,
+        max_output_tokens: count("MAX_OUTPUT_TOKENS")?,
+    }))
 }
 
-/// The variables that give a CLI the provider that the SDK server gets as an object. Those of another provider go.
-pub(in crate::agent::copilot) fn into_environment(provider: &Value, environment: &mut BTreeMap<String, String>) {
+/// The variables that give the command line the provider. Those of another provider go.
+pub(in crate::agent::copilot) fn into_environment(provider: &Provider, environment: &mut BTreeMap<String, String>) {
     environment.retain(|name, _| !name.starts_with("COPILOT_PROVIDER_"));
-    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let headers: Vec<String> = provider.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     for (name, value) in [
-        ("TYPE", text(&provider["type"])),
-        ("BASE_URL", text(&provider["baseUrl"])),
-        ("API_KEY", text(&provider["apiKey"])),
-        ("BEARER_TOKEN", text(&provider["bearerToken"])),
-        ("WIRE_API", text(&provider["wireApi"])),
-        ("AZURE_API_VERSION", text(&provider["azure"]["apiVersion"])),
-        ("HEADERS", headers(&provider["headers"])),
+        ("TYPE", Some(provider.kind.as_str().to_owned())),
+        ("BASE_URL", Some(provider.base_url.clone())),
+        ("API_KEY", provider.api_key.clone()),
+        ("BEARER_TOKEN", provider.bearer_token.clone()),
+        ("WIRE_API", provider.wire_api.map(|api| api.as_str().to_owned())),
+        ("AZURE_API_VERSION", provider.api_version.clone()),
+        ("HEADERS", (!headers.is_empty()).then(|| headers.join("\n"))),
+        ("MODEL_ID", provider.model_id.clone()),
+        ("WIRE_MODEL", provider.wire_model.clone()),
+        ("MAX_PROMPT_TOKENS", provider.max_prompt_tokens.map(|count| count.to_string())),
+        ("MAX_OUTPUT_TOKENS", provider.max_output_tokens.map(|count| count.to_string())),
     ] {
         if let Some(value) = value {
             environment.insert(format!("COPILOT_PROVIDER_{name}"), value);
@@ -122,82 +144,131 @@ pub(in crate::agent::copilot) fn into_environment(provider: &Value, environment:
     }
 }
 
-fn headers(headers: &Value) -> Option<String> {
-    let line = |(name, value): (&String, &Value)| format!("{name}: {}", value.as_str().unwrap_or_default());
-    Some(headers.as_object()?.iter().map(line).collect::<Vec<_>>().join("\n"))
+/// The `provider` of `session.create` and `session.resume`.
+pub(in crate::agent::copilot) fn encode(provider: &Provider) -> Value {
+    let mut value = json!({ "type": provider.kind.as_str(), "baseUrl": provider.base_url });
+    for (field, text) in [
+        ("wireApi", provider.wire_api.map(WireApi::as_str)),
+        ("apiKey", provider.api_key.as_deref()),
+        ("bearerToken", provider.bearer_token.as_deref()),
+        ("modelId", provider.model_id.as_deref()),
+        ("wireModel", provider.wire_model.as_deref()),
+    ] {
+        if let Some(text) = text {
+            value[field] = json!(text);
+        }
+    }
+    for (field, count) in
+        [("maxPromptTokens", provider.max_prompt_tokens), ("maxOutputTokens", provider.max_output_tokens)]
+    {
+        if let Some(count) = count {
+            value[field] = json!(count);
+        }
+    }
+    if let Some(version) = &provider.api_version {
+        value["azure"] = json!({ "apiVersion": version });
+    }
+    if !provider.headers.is_empty() {
+        value["headers"] = json!(provider.headers);
+    }
+    value
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
-
     use super::*;
+    use crate::agent::Owner;
 
-    fn spec(model: &str, provider: Option<Value>) -> StartSpec {
+    fn spec(model: &str, provider: Option<ProviderChoice>) -> StartSpec {
         StartSpec {
             model: model.to_owned(),
-            options: provider.map(|value| ("provider".to_owned(), value)).into_iter().collect::<Map<_, _>>(),
-            ..StartSpec::in_folder(std::path::Path::new("/"))
+            provider,
+            ..StartSpec::in_folder(Owner::Canary, std::path::Path::new("/"))
         }
     }
 
-    fn configured() -> BTreeMap<String, OwnProvider> {
-        let provider = OwnProvider { value: json!({ "baseUrl": "http://local" }), models: vec!["qwen".to_owned()] };
+    fn at(base_url: &str) -> Provider {
+        Provider { base_url: base_url.to_owned(), ..Provider::default() }
+    }
+
+    fn configured() -> BTreeMap<String, ConfiguredProvider> {
+        let provider = ConfiguredProvider { provider: at("http://local"), models: vec!["qwen".to_owned()] };
         [("ollama".to_owned(), provider)].into()
+    }
+
+    fn variables(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| (format!("COPILOT_PROVIDER_{name}"), (*value).to_owned())).collect()
     }
 
     #[test]
     fn the_environment_becomes_a_provider() {
-        let environment: BTreeMap<String, String> = [
-            ("COPILOT_PROVIDER_BASE_URL", "http://localhost:1/v1"),
-            ("COPILOT_PROVIDER_API_KEY", "k"),
-            ("COPILOT_PROVIDER_WIRE_API", "responses"),
-            ("COPILOT_PROVIDER_AZURE_API_VERSION", "2024-10-21"),
-            ("COPILOT_PROVIDER_HEADERS", "X-Team: a\\nX-Other: b: c"),
-        ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .into();
-        let expected = json!({
-            "type": "openai", "baseUrl": "http://localhost:1/v1", "apiKey": "k", "wireApi": "responses",
-            "azure": { "apiVersion": "2024-10-21" }, "headers": { "X-Team": "a", "X-Other": "b: c" },
-        });
-        let found = route(&spec("m", None), &BTreeMap::new(), &environment).expect("fits");
-        assert_eq!(found, Route { provider: Some(expected), model: "m".to_owned() });
+        let environment = variables(&[
+            ("BASE_URL", "http://localhost:1/v1"),
+            ("API_KEY", "k"),
+            ("WIRE_API", "responses"),
+            ("AZURE_API_VERSION", "2024-10-21"),
+            ("HEADERS", "X-Team: a\\nX-Other: b: c"),
+        ]);
+        let found = route(&spec("m", None), &BTreeMap::new(), &environment).expect("valid");
+        assert_eq!(found.model, "m");
+        assert_eq!(
+            encode(&found.provider.expect("one")),
+            json!({
+                "type": "openai", "baseUrl": "http://localhost:1/v1", "apiKey": "k", "wireApi": "responses",
+                "azure": { "apiVersion": "2024-10-21" }, "headers": { "X-Team": "a", "X-Other": "b: c" },
+            })
+        );
+    }
+
+    #[test]
+    fn a_variable_with_an_unknown_value_is_named_with_those_there_are() {
+        for (name, value, word) in [("TYPE", "openrouter", "anthropic"), ("WIRE_API", "grpc", "responses")] {
+            let environment = variables(&[("BASE_URL", "http://x"), (name, value)]);
+            let error = from_environment(&environment).expect_err("unknown").to_string();
+            assert!(error.contains(name) && error.contains(value) && error.contains(word), "{error}");
+        }
     }
 
     #[test]
     fn a_session_chooses_by_option_or_by_the_models_name() {
-        let local = Some(json!({ "baseUrl": "http://local" }));
+        let local = Some(at("http://local"));
+        let named = || Some(ProviderChoice::Configured("ollama".to_owned()));
         for (model, option, provider, plain) in [
             ("ollama/qwen", None, local.clone(), "qwen"),
-            ("qwen", Some(json!("ollama")), local.clone(), "qwen"),
-            ("ollama/qwen", Some(json!("ollama")), local, "qwen"),
-            ("m", Some(json!({ "baseUrl": "x" })), Some(json!({ "baseUrl": "x" })), "m"),
+            ("qwen", named(), local.clone(), "qwen"),
+            ("ollama/qwen", named(), local, "qwen"),
+            ("m", Some(ProviderChoice::Own(Box::new(at("x")))), Some(at("x")), "m"),
             ("org/m", None, None, "org/m"),
-            ("m", Some(Value::Null), None, "m"),
         ] {
-            let found = route(&spec(model, option), &configured(), &BTreeMap::new()).expect("fits");
+            let found = route(&spec(model, option), &configured(), &BTreeMap::new()).expect("valid");
             assert_eq!(found, Route { provider, model: plain.to_owned() });
         }
     }
 
     #[test]
     fn a_provider_becomes_variables_and_back() {
-        let provider = json!({
-            "type": "azure", "baseUrl": "http://x", "apiKey": "k", "wireApi": "responses",
-            "azure": { "apiVersion": "v1" }, "headers": { "A": "1", "B": "2" },
-        });
-        let mut environment: BTreeMap<String, String> =
-            [("COPILOT_PROVIDER_BEARER_TOKEN".to_owned(), "another's".to_owned())].into();
+        let provider = Provider {
+            kind: ProviderKind::Azure,
+            base_url: "http://x".to_owned(),
+            wire_api: Some(WireApi::Responses),
+            api_key: Some("k".to_owned()),
+            bearer_token: None,
+            api_version: Some("v1".to_owned()),
+            headers: [("A".to_owned(), "1".to_owned()), ("B".to_owned(), "2".to_owned())].into(),
+            model_id: Some("gpt-5".to_owned()),
+            wire_model: Some("mine".to_owned()),
+            max_prompt_tokens: Some(32_000),
+            max_output_tokens: None,
+        };
+        let mut environment = variables(&[("BEARER_TOKEN", "another's")]);
         into_environment(&provider, &mut environment);
-        assert_eq!(from_environment(&environment), Some(provider));
+        assert_eq!(from_environment(&environment).expect("valid"), Some(provider));
     }
 
     #[test]
     fn an_unknown_provider_is_named_with_those_there_are() {
-        for (option, word) in [(json!("olama"), "ollama"), (json!(7), "options.provider")] {
-            let error = route(&spec("m", Some(option)), &configured(), &BTreeMap::new()).expect_err("unknown");
-            assert!(error.to_string().contains(word), "{error}");
-        }
+        let option = Some(ProviderChoice::Configured("olama".to_owned()));
+        let error = route(&spec("m", option), &configured(), &BTreeMap::new()).expect_err("unknown");
+        assert!(error.to_string().contains("ollama"), "{error}");
     }
 }

@@ -2,18 +2,23 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
-
 use super::provider;
 use crate::agent::copilot::settings::CopilotSettings;
-use crate::model::{Check, redact};
+use crate::model::{Check, Provider, ProviderKind, redact};
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// A line for the environment's provider and for each configured one.
 pub(in crate::agent::copilot) async fn checks(settings: &CopilotSettings) -> Vec<Check> {
-    let of_environment = provider::from_environment(&settings.environment).map(|value| ("of the environment", value));
-    let configured = settings.providers.iter().map(|(name, provider)| (name.as_str(), provider.value.clone()));
+    let of_environment = match provider::from_environment(&settings.environment) {
+        Ok(provider) => provider,
+        Err(error) => {
+            let hint = "correct the variable, or unset COPILOT_PROVIDER_BASE_URL";
+            return vec![Check::failure("copilot: provider from the environment", error.to_string(), hint)];
+        }
+    };
+    let of_environment = of_environment.map(|provider| ("from the environment", provider));
+    let configured = settings.providers.iter().map(|(name, entry)| (name.as_str(), entry.provider.clone()));
     let asked = of_environment.into_iter().chain(configured).map(|(name, provider)| async move {
         let name = format!("copilot: provider {name}");
         match tokio::task::spawn_blocking(move || check(&name, &provider)).await {
@@ -25,8 +30,8 @@ pub(in crate::agent::copilot) async fn checks(settings: &CopilotSettings) -> Vec
 }
 
 /// Any answer shows that somebody is there; what a key is worth is known by the answer's status.
-fn check(name: &str, provider: &Value) -> Check {
-    let base = provider["baseUrl"].as_str().unwrap_or_default().trim_end_matches('/');
+fn check(name: &str, provider: &Provider) -> Check {
+    let base = provider.base_url.trim_end_matches('/');
     let shown = redact(base).into_owned();
     let agent: ureq::Agent =
         ureq::Agent::config_builder().timeout_global(Some(ANSWER_WITHIN)).http_status_as_error(false).build().into();
@@ -49,22 +54,21 @@ fn check(name: &str, provider: &Value) -> Check {
 }
 
 /// The list of models, as each kind of service has it.
-fn request(agent: &ureq::Agent, base: &str, provider: &Value) -> ureq::RequestBuilder<ureq::typestate::WithoutBody> {
-    let key = provider["apiKey"].as_str();
-    let mut request = match provider["type"].as_str() {
-        Some("anthropic") => agent.get(format!("{base}/v1/models")).header("anthropic-version", "2023-06-01"),
-        Some("azure") => agent.get(base),
-        _ => agent.get(format!("{base}/models")),
+fn request(agent: &ureq::Agent, base: &str, provider: &Provider) -> ureq::RequestBuilder<ureq::typestate::WithoutBody> {
+    let mut request = match provider.kind {
+        ProviderKind::Anthropic => agent.get(format!("{base}/v1/models")).header("anthropic-version", "2023-06-01"),
+        ProviderKind::Azure => agent.get(base),
+        ProviderKind::Openai => agent.get(format!("{base}/models")),
     };
-    request = match (provider["type"].as_str(), key, provider["bearerToken"].as_str()) {
+    request = match (provider.kind, &provider.api_key, &provider.bearer_token) {
         (_, _, Some(token)) => request.header("Authorization", format!("Bearer {token}")),
-        (Some("anthropic"), Some(key), None) => request.header("x-api-key", key),
-        (Some("azure"), Some(key), None) => request.header("api-key", key),
-        (_, Some(key), None) => request.header("Authorization", format!("Bearer {key}")),
+        (ProviderKind::Anthropic, Some(key), None) => request.header("x-api-key", key),
+        (ProviderKind::Azure, Some(key), None) => request.header("api-key", key),
+        (ProviderKind::Openai, Some(key), None) => request.header("Authorization", format!("Bearer {key}")),
         (_, None, None) => request,
     };
-    for (header, value) in provider["headers"].as_object().into_iter().flatten() {
-        request = request.header(header, value.as_str().unwrap_or_default());
+    for (header, value) in &provider.headers {
+        request = request.header(header, value);
     }
     request
 }

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use tokio::io::{BufReader, DuplexStream};
 use tokio::task::JoinHandle;
 
+use super::falling_behind::{CONTINUE, CONTINUED_AT_MOST};
 use super::*;
 use crate::agent::StartSpec;
 use crate::agent::copilot::transport::{Server, read_frame, write_frame};
@@ -58,7 +59,7 @@ impl Session {
         let (commands, to_obey) = mpsc::channel(8);
         let (sender, events) = mpsc::channel(EVENTS_IN_FLIGHT);
         let settings = CopilotSettings::default();
-        let spec = StartSpec::in_folder(std::path::Path::new("/"));
+        let spec = StartSpec::in_folder(crate::agent::Owner::Canary, std::path::Path::new("/"));
         let link = Link {
             lease: Lease::of(server),
             servers: Arc::new(Servers::new(settings.clone())),
@@ -143,7 +144,7 @@ async fn a_session_that_takes_nothing_is_stopped_and_continued_and_no_other_noti
     let (method, params) = program.call().await;
     assert_eq!((method.as_str(), &params["sessionId"]), ("session.abort", &json!("stalled")));
     let caller = Arc::clone(&server);
-    let ping = tokio::spawn(async move { caller.feel(Duration::from_mins(1)).await });
+    let ping = tokio::spawn(async move { caller.probe(Duration::from_mins(1)).await });
     assert_eq!(program.call().await.0, "ping");
     assert!(ping.await.expect("asked"), "replies pass");
     program.event("stalled", "assistant.idle", json!({})).await;

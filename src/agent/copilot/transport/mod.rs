@@ -14,5 +14,5 @@ pub(super) use frames::write_frame;
 pub(super) use message::{Frame, FromProgram};
 pub(super) use opening::Opening;
 pub(super) use server::{Server, plain, reason};
-pub(super) use servers::{Lease, Servers, SharedPulse};
+pub(super) use servers::{Lease, Servers, SharedLiveness};
 pub(super) use tap::{Queue, Tap};

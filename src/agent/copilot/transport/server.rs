@@ -88,7 +88,7 @@ impl Server {
         if let Some(version) = server.ask("status.get").await.ok().and_then(|status| text(&status, "version")) {
             server.version = version;
         }
-        match settings.quarantine.reason(Copilot::NAME, &server.version) {
+        match settings.quarantine.reason(Copilot::NAME, Some(&server.version)) {
             Some(reason) => {
                 server.end().await;
                 Err(StartError::Permanent(reason))
@@ -189,8 +189,8 @@ impl Server {
         tokio::task::spawn_blocking(move || probe?.figures()).await.ok().flatten().map(|figures| figures.cpu)
     }
 
-    /// Looks for a sign of life, as [`crate::agent::Pulse::feel`] says.
-    pub async fn feel(&self, within: Duration) -> bool {
+    /// Looks for a sign of life, as [`crate::agent::Liveness::probe`] says.
+    pub async fn probe(&self, within: Duration) -> bool {
         let before = self.processor_time().await;
         let answer = tokio::time::timeout(within, self.client.call("ping", Some(json!({})))).await;
         // An error is an answer, and one that is gone says so itself.

@@ -16,7 +16,7 @@ use crate::agent::copilot::Copilot;
 use crate::agent::copilot::program;
 use crate::agent::copilot::settings::CopilotSettings;
 use crate::agent::program::Programs;
-use crate::agent::{BoxFuture, Pulse, StartError};
+use crate::agent::{BoxFuture, Liveness, StartError};
 
 /// Far enough away, and still a moment that can be computed with.
 const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
@@ -50,14 +50,14 @@ impl Lease {
 }
 
 /// What a session can find out about its program, and do about it.
-pub(in crate::agent::copilot) struct SharedPulse {
+pub(in crate::agent::copilot) struct SharedLiveness {
     pub servers: Arc<Servers>,
     pub server: Arc<Server>,
 }
 
-impl Pulse for SharedPulse {
-    fn feel(&self, within: Duration) -> BoxFuture<'_, bool> {
-        Box::pin(self.server.feel(within))
+impl Liveness for SharedLiveness {
+    fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
+        Box::pin(self.server.probe(within))
     }
 
     fn cut_off(&self) -> BoxFuture<'_, ()> {
@@ -140,7 +140,7 @@ impl Servers {
     async fn get_locked(&self, running: &mut Running) -> Result<Arc<Server>, StartError> {
         if let Some(server) = running.current.clone().filter(|server| server.is_alive()) {
             // A version may be found out while it runs.
-            return match self.settings.quarantine.reason(Copilot::NAME, &server.version) {
+            return match self.settings.quarantine.reason(Copilot::NAME, Some(&server.version)) {
                 None => Ok(server),
                 Some(reason) => {
                     self.retire_current(running).await;
@@ -230,8 +230,8 @@ mod tests {
         let server = Arc::new(Server::at(from_program, to_program));
         servers.running.lock().await.current = Some(Arc::clone(&server));
         let leases = [Lease::of(&server), Lease::of(&server)];
-        let pulse = SharedPulse { servers: Arc::clone(&servers), server: Arc::clone(&server) };
-        pulse.abandon().await;
+        let liveness = SharedLiveness { servers: Arc::clone(&servers), server: Arc::clone(&server) };
+        liveness.abandon().await;
         assert!(server.is_alive(), "the other session still has it");
         let running = servers.running.lock().await;
         assert!(running.current.is_none(), "the next session gets another one");

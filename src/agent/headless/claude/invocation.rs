@@ -10,6 +10,8 @@ use super::super::invocation::{Invocation, Wanted, as_text, left_behind};
 use super::super::options::Options;
 use super::super::permissions::granted;
 use super::TITLE;
+use crate::agent::StartSpec;
+use crate::model::{McpServer, McpTransport};
 
 /// What a session may choose.
 const OPTIONS: [&str; 8] =
@@ -28,7 +30,6 @@ struct ClaudeOptions {
 
 fn options(values: &Map<String, Value>) -> Result<ClaudeOptions, String> {
     let options = Options::new(TITLE, values, &OPTIONS)?;
-    options.table("mcpServers")?;
     Ok(ClaudeOptions {
         stream: options.switch("stream", true)?,
         add_dirs: options.list("addDirs")?,
@@ -40,13 +41,17 @@ fn options(values: &Map<String, Value>) -> Result<ClaudeOptions, String> {
     })
 }
 
-/// Options that nobody knows, or of the wrong kind, are an error before anything is opened.
-pub fn check_options(values: &Map<String, Value>) -> Result<(), String> {
-    options(values).map(drop)
+/// Unknown options, and options of the wrong type, are an error before anything is opened.
+pub fn check_options(spec: &StartSpec) -> Result<(), String> {
+    options(&spec.options)?;
+    match spec.provider {
+        Some(_) => Err(format!("{TITLE} has no option \"provider\"; it has: {}", OPTIONS.join(", "))),
+        None => Ok(()),
+    }
 }
 
 /// How the program is started for a turn, with these MCP servers.
-pub fn invocation(wanted: &Wanted<'_>, servers: &Map<String, Value>) -> Result<Invocation, String> {
+pub fn invocation(wanted: &Wanted<'_>, servers: &BTreeMap<String, McpServer>) -> Result<Invocation, String> {
     let options = options(&wanted.spec.options)?;
     let mut invocation = Invocation::default();
     let mut arguments = Arguments::new(wanted.flags, &["-p", "--output-format=stream-json", "--verbose"]);
@@ -79,7 +84,7 @@ pub fn invocation(wanted: &Wanted<'_>, servers: &Map<String, Value>) -> Result<I
     arguments.flag_if("--bare", options.bare);
     permissions(wanted, options.allowed_tools, &mut arguments, &mut invocation);
     if !servers.is_empty() {
-        let servers = json!({ "mcpServers": as_claude_wants(servers) }).to_string();
+        let servers = json!({ "mcpServers": encode(servers) }).to_string();
         let file = invocation.file("mcp", ".json", servers.as_bytes())?;
         arguments.value("--mcp-config", &file.display().to_string());
     }
@@ -138,19 +143,17 @@ fn names(tool: &str) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Copilot's word for a program as a server is another one.
-fn as_claude_wants(servers: &Map<String, Value>) -> Map<String, Value> {
-    let one = |(name, server): (&String, &Value)| {
-        let mut server = server.clone();
-        if let Some(fields) = server.as_object_mut() {
-            fields.remove("tools");
-            if fields.get("type").is_some_and(|kind| kind == "local") {
-                fields.insert("type".to_owned(), json!("stdio"));
-            }
+/// MCP servers as Claude Code takes them. It offers every tool of a server.
+fn encode(servers: &BTreeMap<String, McpServer>) -> Map<String, Value> {
+    let one = |server: &McpServer| match &server.transport {
+        McpTransport::Stdio { command, args, env, cwd: _ } => {
+            json!({ "type": "stdio", "command": command, "args": args, "env": env })
         }
-        (name.clone(), server)
+        McpTransport::Http(address) | McpTransport::Sse(address) => {
+            json!({ "type": server.transport.as_str(), "url": address.url, "headers": address.headers })
+        }
     };
-    servers.iter().map(one).collect()
+    servers.iter().map(|(name, server)| (name.clone(), one(server))).collect()
 }
 
 /// Whether the program has a session on disk.
@@ -166,29 +169,26 @@ pub fn has_session(environment: &BTreeMap<String, String>, session: &str) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::StartSpec;
+    use crate::agent::Owner;
     use crate::agent::headless::flags::KnownFlags;
-    use crate::model::{PermissionMode, PermissionPolicy, PermissionRule, RuleDecision, SessionId};
+    use crate::model::{PermissionMode, PermissionRule, ProviderChoice, RuleDecision, SessionOptions};
 
     fn spec(options: &Value) -> StartSpec {
         StartSpec {
-            session: SessionId::from_number(1),
             model: "sonnet".to_owned(),
             effort: Some("high".to_owned()),
-            working_directory: None,
-            system_prompt: None,
             options: options.as_object().cloned().unwrap_or_default(),
-            environment: BTreeMap::new(),
-            permissions: PermissionPolicy::default(),
-            agent_session_id: None,
-            suspended: None,
+            ..StartSpec::in_folder(Owner::Canary, std::path::Path::new("/"))
         }
     }
 
     fn invoke(spec: &StartSpec, is_known: bool, servers: &Value) -> Invocation {
         let flags = KnownFlags::default();
         let wanted = Wanted { spec, session: "ID", is_known, text: "hello", attachments: &[], flags: &flags };
-        invocation(&wanted, servers.as_object().expect("a table")).expect("fits")
+        let options = json!({ "mcpServers": servers });
+        let options = SessionOptions::read(options.as_object().expect("an object")).expect("valid");
+        let servers = crate::model::merged_mcp_servers(&BTreeMap::new(), &options.mcp_servers);
+        invocation(&wanted, &servers).expect("valid")
     }
 
     #[test]
@@ -226,9 +226,15 @@ mod tests {
         };
         assert_eq!(file("--system-prompt-file="), "be brief");
         let servers: Value = serde_json::from_str(&file("--mcp-config=")).expect("JSON");
-        assert_eq!(servers, json!({ "mcpServers": { "s": { "command": "c", "type": "stdio" } } }));
-        let error = check_options(json!({ "autopilot": true }).as_object().expect("a table")).expect_err("unknown");
+        assert_eq!(
+            servers,
+            json!({ "mcpServers": { "s": { "command": "c", "type": "stdio", "args": [], "env": {} } } })
+        );
+        let error = check_options(&self::spec(&json!({ "autopilot": true }))).expect_err("unknown");
         assert!(error.contains("maxTurns"), "{error}");
+        let provider = Some(ProviderChoice::Configured("ollama".to_owned()));
+        let error = check_options(&StartSpec { provider, ..self::spec(&json!({})) }).expect_err("unknown");
+        assert!(error.contains("provider"), "{error}");
     }
 
     #[test]

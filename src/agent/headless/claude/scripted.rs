@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::{Map, Value};
-
-use crate::agent::{StartSpec, mcp_servers};
+use crate::agent::{Owner, StartSpec};
+use crate::model::McpServer;
 
 /// Variables that choose another service.
 const SERVICES: [&str; 3] = ["ANTHROPIC_", "CLAUDE_CODE_USE_", "CLAUDE_CONFIG_DIR"];
@@ -15,7 +14,7 @@ pub(in crate::agent::headless) fn spec_for_model_at(
     base_url: &str,
     folder: &Path,
     environment: &BTreeMap<String, String>,
-    servers: &Map<String, Value>,
+    servers: &BTreeMap<String, McpServer>,
 ) -> StartSpec {
     let mut environment = environment.clone();
     environment.retain(|name, _| !SERVICES.iter().any(|beginning| name.starts_with(beginning)));
@@ -30,6 +29,6 @@ pub(in crate::agent::headless) fn spec_for_model_at(
     ] {
         environment.insert(name.to_owned(), value.to_owned());
     }
-    let options = [mcp_servers::option_without(servers)].into_iter().collect();
-    StartSpec { options, environment, ..StartSpec::in_folder(folder) }
+    let mcp_servers = servers.keys().map(|name| (name.clone(), None)).collect();
+    StartSpec { mcp_servers, environment, ..StartSpec::in_folder(Owner::Canary, folder) }
 }

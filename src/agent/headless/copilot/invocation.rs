@@ -10,6 +10,8 @@ use super::super::invocation::{Invocation, Wanted, as_text, content, left_behind
 use super::super::options::Options;
 use super::super::permissions::granted;
 use super::TITLE;
+use crate::agent::copilot::mcp;
+use crate::model::McpServer;
 
 /// What a session may choose.
 const OPTIONS: [&str; 9] = [
@@ -41,7 +43,6 @@ struct CopilotOptions {
 
 fn options(values: &Map<String, Value>) -> Result<CopilotOptions, String> {
     let options = Options::new(TITLE, values, &OPTIONS)?;
-    options.table("mcpServers")?;
     Ok(CopilotOptions {
         autopilot: options.switch("autopilot", false)?,
         max_autopilot_continues: options.count("maxAutopilotContinues")?,
@@ -59,7 +60,11 @@ pub fn check_options(values: &Map<String, Value>) -> Result<(), String> {
 }
 
 /// How the program is started for a turn on that model, with these MCP servers.
-pub fn invocation(wanted: &Wanted<'_>, model: &str, servers: &Map<String, Value>) -> Result<Invocation, String> {
+pub fn invocation(
+    wanted: &Wanted<'_>,
+    model: &str,
+    servers: &BTreeMap<String, McpServer>,
+) -> Result<Invocation, String> {
     let options = options(&wanted.spec.options)?;
     let mut invocation = Invocation::default();
     let mut arguments = Arguments::new(wanted.flags, &["--output-format=json", "-s"]);
@@ -91,7 +96,8 @@ pub fn invocation(wanted: &Wanted<'_>, model: &str, servers: &Map<String, Value>
     arguments.flag_if("--no-custom-instructions", options.no_custom_instructions);
     permissions(wanted, servers, &mut arguments, &mut invocation);
     if !servers.is_empty() {
-        let file = invocation.file("mcp", ".json", json!({ "mcpServers": servers }).to_string().as_bytes())?;
+        let file =
+            invocation.file("mcp", ".json", json!({ "mcpServers": mcp::encode(servers) }).to_string().as_bytes())?;
         arguments.value("--additional-mcp-config", &format!("@{}", file.display()));
     }
     invocation.input = input(wanted);
@@ -111,7 +117,7 @@ fn effort(wanted: &Wanted<'_>, arguments: &mut Arguments<'_>) {
 
 fn permissions(
     wanted: &Wanted<'_>,
-    servers: &Map<String, Value>,
+    servers: &BTreeMap<String, McpServer>,
     arguments: &mut Arguments<'_>,
     invocation: &mut Invocation,
 ) {
@@ -132,7 +138,7 @@ fn permissions(
 }
 
 /// The names of a rule's tool on the command line: a kind of action, or a tool of an MCP server.
-fn names(tool: &str, servers: &Map<String, Value>) -> Vec<String> {
+fn names(tool: &str, servers: &BTreeMap<String, McpServer>) -> Vec<String> {
     if matches!(tool, "shell" | "write" | "url") {
         return vec![tool.to_owned()];
     }
@@ -184,28 +190,21 @@ pub fn has_session(environment: &BTreeMap<String, String>, session: &str) -> boo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::StartSpec;
     use crate::agent::headless::flags::KnownFlags;
-    use crate::model::{Attachment, PermissionMode, PermissionPolicy, PermissionRule, RuleDecision, SessionId};
+    use crate::agent::{Owner, StartSpec};
+    use crate::model::{Attachment, McpTransport, PermissionMode, PermissionRule, RuleDecision};
 
     fn spec(options: &Value) -> StartSpec {
         StartSpec {
-            session: SessionId::from_number(1),
-            model: String::new(),
-            effort: None,
-            working_directory: None,
             system_prompt: Some("be brief".to_owned()),
             options: options.as_object().cloned().unwrap_or_default(),
-            environment: BTreeMap::new(),
-            permissions: PermissionPolicy::default(),
-            agent_session_id: None,
-            suspended: None,
+            ..StartSpec::in_folder(Owner::Canary, std::path::Path::new("/"))
         }
     }
 
     fn invoke(spec: &StartSpec, is_known: bool, flags: &KnownFlags) -> Invocation {
         let wanted = Wanted { spec, session: "ID", is_known, text: "hello", attachments: &[], flags };
-        invocation(&wanted, "m", &Map::new()).expect("fits")
+        invocation(&wanted, "m", &BTreeMap::new()).expect("fits")
     }
 
     #[test]
@@ -257,7 +256,7 @@ mod tests {
     fn a_short_name_of_the_other_agents_models_is_passed_on_with_a_warning() {
         let (spec, flags) = (spec(&json!({})), KnownFlags::default());
         let wanted = Wanted { spec: &spec, session: "ID", is_known: true, text: "", attachments: &[], flags: &flags };
-        let invocation = invocation(&wanted, "sonnet", &Map::new()).expect("fits");
+        let invocation = invocation(&wanted, "sonnet", &BTreeMap::new()).expect("fits");
         assert!(invocation.arguments.contains(&"--model=sonnet".to_owned()));
         assert!(invocation.notices[0].contains("Claude Code"), "{:?}", invocation.notices);
     }
@@ -280,8 +279,10 @@ mod tests {
 
     #[test]
     fn permissions_become_flags_and_nothing_is_allowed_by_default() {
-        let servers = json!({ "greeter": { "command": "g" } });
-        let servers = servers.as_object().expect("a table");
+        let transport =
+            McpTransport::Stdio { command: "g".to_owned(), args: Vec::new(), env: BTreeMap::new(), cwd: None };
+        let greeter = McpServer { transport, tools: None, timeout_ms: None };
+        let servers = &BTreeMap::from([("greeter".to_owned(), greeter)]);
         let rule = |tool: &str, decision| PermissionRule { tool: tool.to_owned(), decision };
         let mut spec = spec(&json!({}));
         let flags = KnownFlags::default();
@@ -324,7 +325,7 @@ mod tests {
             attachments: &attachments,
             flags: &flags,
         };
-        let invocation = invocation(&wanted, "", &Map::new()).expect("fits");
+        let invocation = invocation(&wanted, "", &BTreeMap::new()).expect("fits");
         assert_eq!(invocation.input, "look\n\na.txt:\ninside");
         let path = invocation.arguments.iter().find_map(|word| word.strip_prefix("--attachment=")).expect("a file");
         assert_eq!(std::fs::read_to_string(path).expect("readable"), "picture");

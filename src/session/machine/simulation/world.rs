@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::agent::Agent;
 use super::random::Random;
 use super::store::{PromptState, Store};
-use crate::agent::{AgentCommand, AgentEvent, RequestAnswer, Restored, StartError};
+use crate::agent::{AgentCommand, AgentEvent, QueuePosition, RequestAnswer, Restored, StartError};
 use crate::model::{
     AnsweredBy, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionState,
     Timestamp, Usage,
@@ -326,7 +326,7 @@ impl World {
             }
             Link::Opening if self.random.one_in(6) => {
                 let position = 1 + self.random.below(3);
-                self.drive(Input::QueuePosition { position, limit: 1 });
+                self.drive(Input::Queued(QueuePosition { position, limit: 1 }));
             }
             Link::Opening => self.open_succeeds(),
             Link::AwaitingLogin => {
@@ -505,7 +505,7 @@ fn name(input: &Input) -> &'static str {
         Input::Agent(_) => "agent",
         Input::Opened(_) => "opened",
         Input::OpenFailed(_) => "open failed",
-        Input::QueuePosition { .. } => "queue position",
+        Input::Queued(_) => "queued",
         Input::TurnSlotGranted => "turn slot granted",
         Input::ProcessWanted => "process wanted",
         Input::LoginChanged => "login changed",

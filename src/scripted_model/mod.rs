@@ -2,9 +2,13 @@
 //!
 //! The last `@@name argument` in a user message chooses the scenario; how many answers were given since then is its step.
 //! It speaks chat completions, responses and Anthropic's messages, streaming and not.
+//!
+//! What must always hold here: it listens on the loopback address only, costs nothing, asks nobody, and keeps a bounded
+//! number of requests.
 
 mod chat;
 mod messages;
+mod request_log;
 mod responses;
 mod scenario;
 
@@ -17,23 +21,23 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+use request_log::RequestLog;
 use scenario::{Item, plan};
 
 /// A running scripted model. Dropping it ends it.
 pub struct ScriptedModel {
     address: SocketAddr,
-    requests: Arc<Mutex<Vec<Value>>>,
+    requests: Arc<RequestLog>,
     task: JoinHandle<()>,
 }
 
 #[derive(Clone, Default)]
 struct Shared {
-    requests: Arc<Mutex<Vec<Value>>>,
+    requests: Arc<RequestLog>,
 }
 
 impl ScriptedModel {
@@ -72,9 +76,9 @@ impl ScriptedModel {
         format!("http://{}", self.address)
     }
 
-    /// The bodies of all requests so far.
+    /// The bodies of the last requests, the oldest first.
     pub fn requests(&self) -> Vec<Value> {
-        self.requests.lock().clone()
+        self.requests.all()
     }
 }
 
@@ -98,9 +102,8 @@ async fn messages_api(State(shared): State<Shared>, body: Bytes) -> Response {
 
 fn answer(shared: &Shared, body: &[u8], respond: fn(&Value, Vec<Item>) -> Response) -> Response {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
-    shared.requests.lock().push(request.clone());
-    let earlier = shared.requests.lock().len();
-    let items = plan(&request, earlier);
+    let number = shared.requests.add(request.clone(), body.len());
+    let items = plan(&request, number);
     match items.iter().find_map(|item| if let Item::Error(status) = item { Some(*status) } else { None }) {
         Some(status) => refuse(status),
         None => respond(&request, items),

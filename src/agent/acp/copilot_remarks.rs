@@ -26,12 +26,12 @@ pub(super) enum Remark {
 }
 
 #[derive(Debug)]
-pub(super) struct Chatter {
+pub(super) struct CopilotRemarks {
     is_copilot: bool,
     held: Option<String>,
 }
 
-impl Chatter {
+impl CopilotRemarks {
     pub fn new(is_copilot: bool) -> Self {
         Self { is_copilot, held: None }
     }

@@ -1,0 +1,160 @@
+//! A session that does not keep up: its turn is stopped, and continued when it has taken everything.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Calls, Link, Outcome};
+use crate::agent::copilot::outbox::{NobodyListens, Refused};
+use crate::agent::copilot::parameters;
+use crate::agent::failure::Failure;
+use crate::agent::{AgentEvent, QuestionAnswer};
+use crate::model::ErrorClass;
+
+/// How long a program may take to say that a turn it was told to stop is over. It says nothing where the turn was over
+/// already.
+const STOPPED_WITHIN: Duration = Duration::from_secs(10);
+/// How often one turn is continued for a session that falls behind again and again.
+pub(super) const CONTINUED_AT_MOST: u32 = 3;
+pub(super) const CONTINUE: &str = "Your last reply was cut off because its reader could not keep up. Continue where you stopped; \
+    do not repeat what you have already done or said.";
+
+/// Whether the session keeps up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::agent::copilot) enum Pace {
+    #[default]
+    KeepsUp,
+    /// The program was told to stop the turn. What it says of its work is dropped.
+    Stopping(Then),
+    /// The turn is stopped, and continues when the session has taken everything.
+    Stopped,
+    /// There was no turn to stop. What the program says of its work is dropped until the session has taken everything.
+    Skipping,
+}
+
+/// What follows when a turn has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::agent::copilot) enum Then {
+    Continue,
+    /// Somebody interrupted the turn meanwhile.
+    End,
+}
+
+impl Link {
+    /// Passes an event on, unless the session is too far behind.
+    pub(super) fn tell(&mut self, event: AgentEvent, calls: &mut Calls) -> Result<(), NobodyListens> {
+        if matches!((self.pace, &event), (Pace::Stopping(_), AgentEvent::TurnFailed { .. })) {
+            // It ended by itself, and nothing is left to continue.
+            self.pace = Pace::Stopping(Then::End);
+        }
+        if self.pace != Pace::KeepsUp && is_of_turn(&event) {
+            return match event {
+                AgentEvent::Idle => self.stopped(calls),
+                // Outside a turn nothing is aborted, so the program waits for an answer.
+                AgentEvent::RequestMade { .. } if self.pace == Pace::Skipping => {
+                    self.outbox.push(event).map_err(|_| NobodyListens)
+                }
+                AgentEvent::RequestMade { agent_request_id, .. } => {
+                    if let Some(question) = self.questions.remove(&agent_request_id) {
+                        self.reply(&question, QuestionAnswer::Nobody, calls);
+                    }
+                    Ok(())
+                }
+                _ => Ok(()),
+            };
+        }
+        if matches!(event, AgentEvent::Idle) {
+            self.is_working = false;
+        }
+        match self.outbox.push(event) {
+            Ok(()) => Ok(()),
+            Err(Refused::TooFarBehind) => self.fall_behind(calls),
+            Err(Refused::NobodyListens) => Err(NobodyListens),
+        }
+    }
+
+    /// Stops the turn of a session that does not keep up, which is the only way to make the program say less: it shares
+    /// its output with other sessions.
+    pub(super) fn fall_behind(&mut self, calls: &mut Calls) -> Result<(), NobodyListens> {
+        if self.pace != Pace::KeepsUp {
+            return Ok(());
+        }
+        let waiting = self.outbox.bytes();
+        tracing::warn!(session = %self.session, waiting, "a session does not keep up with its agent");
+        if self.is_working {
+            self.pace = Pace::Stopping(Then::Continue);
+            self.withdraw_questions(calls);
+            let (client, params) = (self.lease.server.client.clone(), json!({ "sessionId": self.session }));
+            let time = self.times_continued;
+            calls.push(Box::pin(async move {
+                if let Err(error) = client.call("session.abort", Some(params)).await {
+                    tracing::warn!(%error, "copilot did not stop a turn");
+                }
+                tokio::time::sleep(STOPPED_WITHIN).await;
+                Outcome::Stopped { time }
+            }));
+        } else {
+            self.pace = Pace::Skipping;
+        }
+        self.outbox.push(AgentEvent::FellBehind { waiting }).map_err(|_| NobodyListens)
+    }
+
+    /// The program has stopped.
+    pub(super) fn stopped(&mut self, calls: &mut Calls) -> Result<(), NobodyListens> {
+        // What was begun was dropped.
+        drop(self.translator.left_open());
+        match self.pace {
+            Pace::Stopping(Then::Continue) if self.times_continued < CONTINUED_AT_MOST => {
+                self.pace = Pace::Stopped;
+                Ok(())
+            }
+            Pace::Stopping(Then::Continue) => {
+                let message = format!(
+                    "The turn was ended because the session did not keep up with Copilot, although it was continued \
+                     {CONTINUED_AT_MOST} times"
+                );
+                self.pace = Pace::KeepsUp;
+                self.tell(
+                    AgentEvent::TurnFailed { failure: Failure::with_message(ErrorClass::Timeout, &message) },
+                    calls,
+                )?;
+                self.tell(AgentEvent::Idle, calls)
+            }
+            Pace::Stopping(Then::End) => {
+                self.pace = Pace::KeepsUp;
+                self.tell(AgentEvent::Idle, calls)
+            }
+            Pace::Stopped | Pace::Skipping | Pace::KeepsUp => Ok(()),
+        }
+    }
+
+    pub(super) fn waits_for_session(&self) -> bool {
+        matches!(self.pace, Pace::Stopped | Pace::Skipping)
+    }
+
+    /// The session has taken everything.
+    pub(super) fn caught_up(&mut self, calls: &mut Calls) {
+        if std::mem::take(&mut self.pace) == Pace::Stopped {
+            self.times_continued += 1;
+            let params = parameters::prompt(&self.session, CONTINUE, &[], None);
+            self.call(calls, "session.send", params, Outcome::PromptRefused);
+        }
+    }
+}
+
+/// Whether an event is of the work that a turn does: worthless without the parts of it that were dropped.
+fn is_of_turn(event: &AgentEvent) -> bool {
+    matches!(
+        event,
+        AgentEvent::TurnStarted { .. }
+            | AgentEvent::BlockStarted(_)
+            | AgentEvent::BlockDelta { .. }
+            | AgentEvent::BlockEnded(_)
+            | AgentEvent::BlockDiscarded(_)
+            | AgentEvent::ImageMade { .. }
+            | AgentEvent::PromptGenerated(_)
+            | AgentEvent::RequestMade { .. }
+            | AgentEvent::Unknown { .. }
+            | AgentEvent::Idle
+    )
+}

@@ -1,0 +1,50 @@
+//! Commands that came during a turn and are obeyed after it.
+
+use std::collections::VecDeque;
+
+use crate::agent::AgentCommand;
+
+/// What waits for the end of a turn. It stays small however often somebody changes the session's settings: only the last
+/// change counts. The session sends neither prompts nor additions while a turn of such an agent runs.
+#[derive(Debug, Default)]
+pub(super) struct Deferred {
+    configure: Option<AgentCommand>,
+    permit: Option<AgentCommand>,
+    rest: VecDeque<AgentCommand>,
+}
+
+impl Deferred {
+    pub fn add(&mut self, command: AgentCommand) {
+        match command {
+            AgentCommand::Configure { .. } => self.configure = Some(command),
+            AgentCommand::Permit(_) => self.permit = Some(command),
+            AgentCommand::Prompt { .. } | AgentCommand::Steer { .. } => self.rest.push_back(command),
+            // They were meant for the turn that ran.
+            AgentCommand::Interrupt | AgentCommand::Answer { .. } => {}
+        }
+    }
+
+    /// The next one: settings first, so that a prompt after them finds them changed.
+    pub fn next(&mut self) -> Option<AgentCommand> {
+        self.configure.take().or_else(|| self.permit.take()).or_else(|| self.rest.pop_front())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::PermissionPolicy;
+
+    #[test]
+    fn only_the_last_change_of_a_setting_is_kept() {
+        let mut deferred = Deferred::default();
+        for number in 0..1_000 {
+            deferred.add(AgentCommand::Permit(PermissionPolicy::default()));
+            deferred.add(AgentCommand::Configure { model: format!("m{number}"), effort: None });
+            deferred.add(AgentCommand::Interrupt);
+        }
+        assert!(matches!(deferred.next(), Some(AgentCommand::Configure { model, .. }) if model == "m999"));
+        assert!(matches!(deferred.next(), Some(AgentCommand::Permit(_))));
+        assert!(deferred.next().is_none());
+    }
+}

@@ -1,0 +1,66 @@
+//! The last requests that the model got, for tests that look at what an agent sent.
+
+use std::collections::VecDeque;
+
+use parking_lot::Mutex;
+use serde_json::Value;
+
+/// How many requests are kept.
+const MOST_REQUESTS: usize = 1_000;
+/// How many bytes of bodies are kept.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// The last requests, and how many there were.
+#[derive(Debug, Default)]
+pub(super) struct RequestLog {
+    kept: Mutex<Kept>,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    total: usize,
+    bytes: usize,
+    requests: VecDeque<(usize, Value)>,
+}
+
+impl RequestLog {
+    /// Keeps a request with a body of that size. Returns its number, from 1 up.
+    pub fn add(&self, request: Value, bytes: usize) -> usize {
+        let mut kept = self.kept.lock();
+        kept.total += 1;
+        kept.bytes += bytes;
+        kept.requests.push_back((bytes, request));
+        while kept.requests.len() > MOST_REQUESTS || (kept.bytes > MOST_BYTES && kept.requests.len() > 1) {
+            if let Some((bytes, _)) = kept.requests.pop_front() {
+                kept.bytes -= bytes;
+            }
+        }
+        kept.total
+    }
+
+    /// Those that are kept, the oldest first.
+    pub fn all(&self) -> Vec<Value> {
+        self.kept.lock().requests.iter().map(|(_, request)| request.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn only_the_last_requests_are_kept_and_all_are_counted() {
+        let log = RequestLog::default();
+        for number in 1..=MOST_REQUESTS + 5 {
+            assert_eq!(log.add(json!(number), 10), number);
+        }
+        let all = log.all();
+        assert_eq!((all.len(), &all[0]), (MOST_REQUESTS, &json!(6)));
+        log.add(json!("large"), MOST_BYTES + 1);
+        assert_eq!(log.all(), [json!("large")], "the bytes are bounded too");
+        log.add(json!("next"), 1);
+        assert_eq!(log.all(), [json!("next")]);
+    }
+}
