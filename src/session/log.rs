@@ -107,6 +107,11 @@ impl SessionLog {
         self.viewers.attach(position, limit)
     }
 
+    /// How many readers watch right now.
+    pub fn viewers(&self) -> usize {
+        self.viewers.count()
+    }
+
     pub(super) fn unattended_since(&self) -> Option<Instant> {
         self.viewers.unattended_since()
     }

@@ -67,6 +67,10 @@ impl Viewers {
         Some(ViewerGuard { viewers: Arc::clone(self), id, position })
     }
 
+    pub fn count(&self) -> usize {
+        self.readers.lock().positions.len()
+    }
+
     /// Since when nobody watches; `None` while somebody does.
     pub fn unattended_since(&self) -> Option<Instant> {
         let readers = self.readers.lock();
