@@ -28,8 +28,11 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, JsonFile
     }
 }
 
-/// Writes a value so that it survives a power cut.
+/// Writes a value so that it survives a power cut, and makes its folder if there is none.
 pub fn write_json<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
     write(path, &serde_json::to_vec_pretty(value)?, Durability::PowerCut)
 }
 

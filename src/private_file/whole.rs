@@ -12,11 +12,10 @@ pub enum Durability {
     PowerCut,
 }
 
-/// Replaces a file, and makes its folder if there is none. Two processes may do so at the same moment: the later one
+/// Replaces a file in a folder that is there. Two processes may do so at the same moment: the later one
 /// wins, and nobody reads half of it.
 pub fn write(path: &Path, content: &[u8], durability: Durability) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("a file needs a folder"))?;
-    std::fs::create_dir_all(folder)?;
     let mut fresh = tempfile::Builder::new().prefix(".new-").tempfile_in(folder)?;
     fresh.write_all(content)?;
     if durability == Durability::PowerCut {

@@ -267,9 +267,11 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_is_started_that_cannot_be_written_down() {
-        let supervisor = Supervisor::in_folder(PathBuf::from("/no/such/folder"));
+        let missing = tempfile::tempdir().expect("a folder").path().join("missing");
+        let supervisor = Supervisor::in_folder(missing.clone());
         let error = supervisor.spawn(&shell("exit 0")).expect_err("refused").to_string();
-        assert!(error.contains("/bin/sh") && error.contains("/no/such/folder"), "{error}");
+        assert!(error.contains("/bin/sh") && error.contains(&missing.display().to_string()), "{error}");
+        assert!(!missing.exists(), "a data folder that is gone is not made again behind the server's back");
     }
 
     #[tokio::test]

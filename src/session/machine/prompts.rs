@@ -149,9 +149,9 @@ impl Machine {
         Ok(None)
     }
 
-    /// Nobody works on a turn that waits for its next attempt, so it cannot be steered.
+    /// A turn that nobody works on cannot be steered: one that waits for its next attempt, or for an agent.
     fn steers(&self, mode: PromptMode) -> bool {
-        mode == PromptMode::Steer && self.turn.as_ref().is_some_and(super::Turn::is_worked_on)
+        mode == PromptMode::Steer && self.is_live() && self.turn.as_ref().is_some_and(super::Turn::is_worked_on)
     }
 
     fn accept_prompt(&mut self, context: &Context<'_>, prompt: NewPrompt, misfit: Option<String>) {

@@ -15,6 +15,8 @@ pub(super) enum SecondChance {
     Wait(Failure),
     /// The same again by an agent that knows of a login.
     Login(Failure),
+    /// None after all: the agent said or did something after it had failed.
+    Missed(Failure),
 }
 
 /// One attempt at a turn.
@@ -38,7 +40,12 @@ impl Attempt {
     }
 
     pub fn take_chance(&mut self) -> Option<SecondChance> {
-        self.chance.take()
+        match self.chance.take()? {
+            SecondChance::Wait(failure) | SecondChance::Login(failure) if self.untouched.is_none() => {
+                Some(SecondChance::Missed(failure))
+            }
+            chance => Some(chance),
+        }
     }
 
     /// Whether the turn gets a second chance after this failure.

@@ -319,6 +319,10 @@ impl Machine {
             Some(Phase::Working(attempt)) => match attempt.take_chance() {
                 Some(SecondChance::Wait(failure)) => return self.wait_for_retry(context, &failure),
                 Some(SecondChance::Login(failure)) => return self.keep_for_login(context, failure),
+                Some(SecondChance::Missed(failure)) => {
+                    self.fail_turn(failure);
+                    self.finish_turn(context, &Ending::Idle);
+                }
                 None => self.finish_turn(context, &Ending::Idle),
             },
             Some(Phase::Suspended { .. }) => self.finish_turn(context, &Ending::Idle),
@@ -414,12 +418,16 @@ impl Machine {
 
     /// The agent says that the turn failed; it is idle next.
     pub(super) fn on_turn_failed(&mut self, context: &Context<'_>, failure: Failure) {
+        if let Some(Phase::Working(attempt)) = self.turn.as_mut().map(|turn| &mut turn.phase)
+            && attempt.takes_chance(context, &failure)
+        {
+            return;
+        }
+        self.fail_turn(failure);
+    }
+
+    fn fail_turn(&mut self, failure: Failure) {
         if let Some(turn) = &mut self.turn {
-            if let Phase::Working(attempt) = &mut turn.phase
-                && attempt.takes_chance(context, &failure)
-            {
-                return;
-            }
             turn.failed_with(failure.class);
         }
         self.write(Response::from(failure));

@@ -131,7 +131,7 @@ async fn an_agent_that_always_dies_is_given_up_with_its_last_words() {
         session.prompt("hello").await;
         let events = session.events_after(0).await.until(|event| event.json()["state"] == "failed").await;
         let last = events.last().expect("one").json()["detail"].as_str().expect("why").to_owned();
-        assert!(last.contains(&format!("died at {step}")) && last.contains("given up after 2 attempts"), "{last}");
+        assert!(last.contains(&format!("died at {step}")) && last.contains("gave up after 2 attempts"), "{last}");
         assert!(events.iter().any(|event| event.data.contains("attempt 2 of 2")), "{events:?}");
     }
 }

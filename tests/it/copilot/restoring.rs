@@ -100,7 +100,7 @@ async fn attempts_to_bring_an_agent_back_are_counted_where_everybody_sees_them()
         details.iter().any(|detail| detail.contains("attempt 2 of 2") && detail.contains("not today")),
         "{details:?}"
     );
-    assert!(details.last().expect("one").contains("given up after 2 attempts"), "{details:?}");
+    assert!(details.last().expect("one").contains("gave up after 2 attempts"), "{details:?}");
     let tried = server.http().post_json(&session.path("/retry"), &json!({})).await;
     assert_eq!(tried.status, 202, "{}", tried.text());
 }

@@ -94,7 +94,8 @@ async fn where_there_is_nothing_to_compare_with_a_person_is_told() {
     let (plain, goes, none) =
         (session_in(&server, &work).await, session_in(&server, &work.join("goes")).await, server.session().await);
     std::fs::remove_dir(work.join("goes")).expect("removed");
-    for (session, words) in [(&plain, "no git repository"), (&goes, "does not exist"), (&none, "no folder")] {
+    for (session, words) in [(&plain, "no git repository"), (&goes, "does not exist"), (&none, "no working directory")]
+    {
         let list = changes(session).await;
         assert_eq!((&list["repository"], &list["files"]), (&Value::Null, &json!([])));
         assert!(list["message"].as_str().is_some_and(|message| message.contains(words)), "{list}");
