@@ -116,7 +116,7 @@ impl Session {
             _ => Newcomer::StartsAfter(after.unwrap_or(0)),
         };
         if let Some(after) = after {
-            self.check_cursor(after)?;
+            self.check_cursor(after).await?;
         }
         let position = self.begin(token, newcomer).await?;
         self.poll(token, position, BATCH_RESPONSES).await
@@ -138,8 +138,13 @@ impl Session {
     }
 
     /// A cursor beyond every number that was ever given is a mistake of the caller.
-    pub fn check_cursor(&self, after: Seq) -> Result<(), LiveError> {
-        let last = self.log.head().committed.max(self.first_new_seq.saturating_sub(1));
+    pub async fn check_cursor(&self, after: Seq) -> Result<(), LiveError> {
+        let last = || self.log.head().committed.max(self.first_new_seq.saturating_sub(1));
+        if after > last() {
+            // A client may have read the number from the store a moment before the log is told of the commit.
+            self.store.flush().await.map_err(LiveError::Store)?;
+        }
+        let last = last();
         if after > last { Err(LiveError::CursorAhead { after, last }) } else { Ok(()) }
     }
 

@@ -34,7 +34,7 @@ pub(in crate::http) async fn log(
 ) -> ApiResult<Response> {
     let session = session(&app, &id).await?;
     let after = query.after.unwrap_or(0);
-    session.check_cursor(after)?;
+    session.check_cursor(after).await?;
     let limit = query.limit.unwrap_or(LARGEST_PAGE).clamp(1, LARGEST_PAGE);
     let page = EventPage { after, before: query.before, limit, max_bytes: PAGE_BYTES };
     let (events, more) = app.sessions().store().events(session.id(), page).await?;

@@ -36,7 +36,7 @@ pub(in crate::http) async fn session_events(
     let session = session(&app, &id).await?;
     let resumed = sse::resume_point(&headers, query.after)?;
     let after = resumed.unwrap_or(0);
-    session.check_cursor(after)?;
+    session.check_cursor(after).await?;
     let head = session.log().head();
     if resumed.is_some() && head.is_complete() && after >= head.committed {
         // Everything was read and nothing will come: tells a browser to stop reconnecting.
