@@ -152,7 +152,7 @@ pub struct TurnId(String);
 pub struct RequestId(String);
 
 impl RequestId {
-    /// The id of a request whose event has this number. Numbers are never given twice, so neither is the id.
+    /// The id of a request whose event has this number. Numbers are never used twice, so neither is the id.
     pub fn of_event(seq: Seq) -> Self {
         Self(format!("request-{seq}"))
     }

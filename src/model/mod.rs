@@ -30,7 +30,7 @@ mod words;
 
 pub use background_task::BackgroundTask;
 pub use block::{BlockKey, BlockKind};
-pub use budget::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetNews, BudgetScope, BudgetStand, SessionBudget};
+pub use budget::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetNotices, BudgetScope, BudgetStatus, SessionBudget};
 pub use check::{Check, CheckVerdict};
 pub use context::ContextUsage;
 pub use day::{Day, InvalidDay};

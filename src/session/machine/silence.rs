@@ -1,7 +1,7 @@
-//! Silence: an agent that says nothing in a turn is probed, and silence alone never ends it.
+//! Silence: an agent that is silent in a turn is probed, and silence alone never ends it.
 //!
-//! When half of the configured time has passed without a sign of life, a probe begins that lasts for the other half: if
-//! the agent neither responds nor uses the processor in that time, the log says so, once. Only where it is configured
+//! When half of the configured time has passed without any activity, a probe begins that lasts for the other half: if
+//! the agent neither responds nor uses the CPU in that time, this is logged once. Only if it is so configured
 //! is the agent ended then.
 
 use std::time::Duration;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::{Context, Disconnect, Link, Machine, Output};
 use crate::model::NoticeKind;
 
-/// How long it has been quiet, and what is being done about it.
+/// How long the agent has been silent, and what is being done about it.
 #[derive(Debug, Default)]
 pub(super) struct Silence {
-    /// When the agent last said something, was told something, or responded to a probe.
+    /// When the agent last sent something, got a command, or responded to a probe.
     last_sign: Duration,
     step: Step,
 }
@@ -22,12 +22,12 @@ enum Step {
     #[default]
     Quiet,
     Probing,
-    /// The log has it.
+    /// It has been logged.
     Reported,
 }
 
 impl Silence {
-    /// There was a sign of life, or nobody can expect one. The result of a probe that is under way no longer matters.
+    /// There was activity, or none can be expected. The result of a running probe no longer matters.
     pub fn sign(&mut self, now: Duration) {
         *self = Self { last_sign: now, step: Step::Quiet };
     }
@@ -39,12 +39,12 @@ impl Machine {
         self.silence.step == Step::Probing
     }
 
-    /// The agent was heard or cannot be heard: its silence counts from here.
+    /// The agent was active or is not being read: its silence counts from here.
     pub fn note_sign(&mut self, now: Duration) {
         self.silence.sign(now);
     }
 
-    /// The time after which silence is reported, where anybody waits for the agent: in a turn that neither waits for a
+    /// The time after which silence is reported, where the agent is expected to act: in a turn that neither waits for a
     /// person nor is being interrupted, on a connection that can be probed.
     fn longest_silence(&self, context: &Context<'_>) -> Option<Duration> {
         let longest = context.settings.recovery.silence_notice?;

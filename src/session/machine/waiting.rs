@@ -18,7 +18,7 @@ pub(super) enum Waiting {
 
 impl Machine {
     /// The first number of what is committed next. What was written before is handed over first, so that it does not
-    /// share the fate of the commit.
+    /// fail with the commit.
     pub(super) fn begin_commit(&mut self) -> Seq {
         use super::Entries as _;
         self.flush();

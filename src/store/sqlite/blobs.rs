@@ -86,7 +86,7 @@ fn read_whole(path: PathBuf, hash: String, mime: String) -> Result<Option<Blob>,
             Err(StoreError::BlobDamaged { hash })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            tracing::error!(path = %path.display(), "a blob that a session uses is gone");
+            tracing::error!(path = %path.display(), "a blob that a session uses is missing");
             Ok(None)
         }
         Err(source) => Err(StoreError::Blob { path, source }),

@@ -1,4 +1,5 @@
-//! What every backend must do, as tests over the store's handle. They run against each [`Medium`]; a new backend adds one.
+//! What every backend must do, as tests over the store's handle. They run against each [`Medium`]; a new backend adds
+//! one.
 
 mod log;
 mod power_cut;

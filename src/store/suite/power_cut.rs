@@ -1,5 +1,5 @@
-//! What must hold after a power cut, which may take the last commits: nobody gets a number or a key's place that somebody
-//! has seen.
+//! What must hold after a power cut, which may take the last commits: nobody gets a number or a key's place that
+//! somebody has seen.
 
 use super::{Ending, Medium, accepted, changes, ended, events, new_record, new_session};
 use crate::model::StreamId;

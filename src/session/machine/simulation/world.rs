@@ -17,7 +17,7 @@ use crate::session::machine::{Abilities, AgentInput, Command, Context, Input, Ma
 use crate::session::{PromptError, SessionSettings};
 use crate::store::StoreError;
 
-/// Where the connection to the agent stands.
+/// The state of the connection to the agent.
 enum Link {
     None,
     Opening,
@@ -37,7 +37,7 @@ pub(super) struct World {
     unsent: VecDeque<(u64, AgentCommand)>,
     wants_turn_slot: bool,
     probes: bool,
-    /// Prompts that somebody was told are accepted, by key.
+    /// Prompts that were reported as accepted, by key.
     accepted: BTreeMap<String, PromptId>,
     /// The turns that agents were given, in order, with the server's life in which it happened.
     pub begun: Vec<(u32, u32)>,
@@ -45,7 +45,7 @@ pub(super) struct World {
     opens: u32,
     keys: u32,
     steps: usize,
-    /// Prompts whose power was cut may be lost.
+    /// Prompts that a power cut may have lost.
     pub lost_to_power: HashSet<PromptId>,
 }
 
@@ -131,7 +131,7 @@ impl World {
         self.check();
     }
 
-    /// From here on nothing goes wrong, until there is nothing left to do.
+    /// Runs without failures until nothing is left to do.
     pub fn settle(&mut self) {
         if self.store.refuses {
             self.store.refuses = false;
@@ -169,7 +169,7 @@ impl World {
             }
             self.check();
         }
-        // What the agent did by itself comes to its end with the connection.
+        // Work of the agent outside a turn ends with the connection.
         self.shut_down();
     }
 
@@ -207,7 +207,7 @@ impl World {
             self.machine.step(&context, input);
             self.carry_out(&mut inputs, &mut reply);
         }
-        self.machine.take_news();
+        self.machine.take_status();
         reply
     }
 
@@ -257,7 +257,7 @@ impl World {
             AgentCommand::Prompt { turn_id, .. } => Some(turn_id.clone()),
             _ => None,
         };
-        let answered = agent.obey(command);
+        let answered = agent.run_command(command);
         if let Some(turn_id) = turn {
             let committed = self.store.records.turn.as_ref().map(|turn| turn.turn_id.clone());
             assert_eq!(committed, Some(turn_id.clone()), "a turn is committed before its prompt is sent");
