@@ -190,7 +190,7 @@ macro_rules! text_id {
 text_id!(TurnId);
 text_id!(RequestId);
 
-/// The number behind a prefix. `u32::from_str` would also take "+1" and "01", which would give one thing several names.
+/// The number behind a prefix. `u32::from_str` would also take "+1" and "01", so that one id would have several spellings.
 fn number_after(prefix: &str, text: &str) -> Option<u32> {
     let digits = text.strip_prefix(prefix)?;
     let is_canonical =

@@ -1,7 +1,7 @@
 //! Plain values that every module uses: ids, responses, states, permissions, usage.
 //!
 //! What must always hold here: no I/O, no clock, no task. A value of this module means the same in the store,
-//! in a session and on the wire, so whoever changes a type here changes the product's vocabulary.
+//! in a session and on the wire, so changing a type here changes the API.
 
 mod background_task;
 mod block;

@@ -75,7 +75,7 @@ impl Sessions {
     }
 
     /// Imports one of them with its history. One that was imported before is returned as it is: no two sessions drive
-    /// an agent's session.
+    /// the same session of an agent.
     pub async fn adopt(&self, runtime: &str, id: &str) -> Result<Arc<Session>, AdoptError> {
         let (sessions, runtime, id) = (self.clone(), runtime.to_owned(), id.to_owned());
         self.shared.operations.run(async move { sessions.make_ours(&runtime, &id).await }).await

@@ -7,7 +7,7 @@ use crate::agent::{Freshness, ModelChoice, Runtime, Runtimes};
 use crate::model::SessionDefaults;
 
 /// Resolves the layers, the session's own first. Nothing is written here, and nothing is started. `listed` is the
-/// runtime whose models stand in lists by their plain ids.
+/// runtime whose models are listed by their plain ids.
 pub(super) async fn choose(
     runtimes: &Runtimes,
     layers: &[SessionDefaults],

@@ -52,6 +52,6 @@ mod tests {
         drop(caller);
         go.send(()).expect("the operation lives");
         operations.finish().await;
-        finished.await.expect("it went on to its end");
+        finished.await.expect("it finished");
     }
 }

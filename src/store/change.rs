@@ -1,5 +1,5 @@
-//! Changes of a session's record that are committed together with events. They are data: how they are written is the
-//! backend's business.
+//! Changes of a session's record that are committed together with events. They are data: the backend decides how they
+//! are stored.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -16,7 +16,7 @@ use crate::model::{
 pub struct OpenTurn {
     /// Its id.
     pub turn_id: TurnId,
-    /// Its prompt; `None` for work that the agent does by itself.
+    /// Its prompt; `None` for work that the agent does outside a turn.
     #[serde(default, with = "prompt_number")]
     pub prompt: Option<PromptId>,
     /// Everything that is open began after this event.
@@ -51,7 +51,7 @@ pub struct QueuedPrompt {
     pub idempotency_key: Option<String>,
     /// The text.
     pub text: String,
-    /// What came along.
+    /// Its attachments.
     pub attachments: Vec<Attachment>,
 }
 
@@ -61,7 +61,7 @@ impl QueuedPrompt {
         hex(&Sha256::digest(json(&(text, attachments))))
     }
 
-    /// The prompt as it is written. Takes time for large attachments, so it is called where nobody else waits: never by
+    /// The prompt as it is stored. Slow for large attachments, so it is called where it blocks nobody else: never by
     /// a backend.
     pub fn prepare(&self) -> AcceptedPrompt {
         AcceptedPrompt {
@@ -85,7 +85,7 @@ pub struct AcceptedPrompt {
     pub fingerprint: String,
     /// The text.
     pub text: String,
-    /// What came along, as a JSON list of [`Attachment`].
+    /// Its attachments, as a JSON list of [`Attachment`].
     pub attachments: String,
 }
 

@@ -237,7 +237,7 @@ impl ServerNote {
 #[cfg(unix)]
 fn keep_others_out(path: &Path) -> Result<(), FolderError> {
     use std::os::unix::fs::PermissionsExt;
-    let refused = |source| FolderError::Refused { path: path.to_owned(), action: "looked at", source };
+    let refused = |source| FolderError::Refused { path: path.to_owned(), action: "read", source };
     let mode = fs::metadata(path).map_err(refused)?.permissions().mode() & 0o7777;
     if mode & 0o022 == 0 {
         return Ok(());

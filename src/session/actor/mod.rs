@@ -120,7 +120,7 @@ impl Actor {
             let full = self.journal.in_flight() >= WINDOW;
             if full {
                 // The agent is not being read, so its silence means nothing.
-                self.machine.note_sign(self.began.elapsed());
+                self.machine.note_activity(self.began.elapsed());
                 self.stalled_since.get_or_insert_with(Instant::now);
             } else {
                 self.stalled_since = None;
@@ -190,7 +190,7 @@ impl Actor {
             LinkEvent::Events => {
                 let mut buffer = std::mem::take(&mut self.buffer);
                 if full {
-                    self.machine.note_sign(self.began.elapsed());
+                    self.machine.note_activity(self.began.elapsed());
                     self.backlog.extend(buffer.drain(..));
                 } else {
                     self.take_in(buffer.drain(..)).await;

@@ -122,8 +122,8 @@ impl Actor {
             Command::Update(update, reply) => {
                 let profile = self.machine.profile();
                 let model = update.model.as_ref().unwrap_or(&profile.model);
-                let misfit = self.services.runtimes.misfit(&profile.runtime, model, &profile.options);
-                let updated = self.done(machine::Command::Update { update: *update, misfit }).await;
+                let model_warning = self.services.runtimes.misfit(&profile.runtime, model, &profile.options);
+                let updated = self.done(machine::Command::Update { update: *update, model_warning }).await;
                 self.refresh_opening();
                 let _ = reply.send(updated);
             }
@@ -149,8 +149,8 @@ impl Actor {
             None => None,
         };
         let SessionProfile { runtime, model, options, .. } = self.machine.profile();
-        let misfit = self.services.runtimes.misfit(runtime, model, options);
-        match self.command(machine::Command::Prompt { prompt, known, misfit }).await {
+        let model_warning = self.services.runtimes.misfit(runtime, model, options);
+        match self.command(machine::Command::Prompt { prompt, known, model_warning }).await {
             Some(Reply::Prompt(answer)) => answer,
             _ => Err(SessionError::ShuttingDown.into()),
         }

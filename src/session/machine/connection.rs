@@ -84,7 +84,7 @@ impl Machine {
             self.draft.change(Change::AgentSession(agent_session_id));
         }
         self.link = Link::Live { can_probe, is_outdated: false };
-        self.silence.sign(context.now);
+        self.silence.note_activity(context.now);
         self.report_restored(restored, last_sent.as_ref());
         match &self.turn {
             Some(turn) if turn.is_interrupted() => {

@@ -98,7 +98,7 @@ pub(in crate::session) enum Command {
         /// The prompt that was accepted with the same key before.
         known: Option<KnownPrompt>,
         /// A warning that the agent probably does not know the session's model.
-        misfit: Option<String>,
+        model_warning: Option<String>,
     },
     Interrupt,
     Close,
@@ -110,7 +110,7 @@ pub(in crate::session) enum Command {
     },
     Update {
         update: SessionUpdate,
-        misfit: Option<String>,
+        model_warning: Option<String>,
     },
     Answer {
         request_id: RequestId,

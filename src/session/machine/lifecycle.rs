@@ -56,7 +56,7 @@ impl Machine {
         self.status_changed = true;
     }
 
-    pub(super) fn update(&mut self, context: &Context<'_>, update: SessionUpdate, misfit: Option<String>) {
+    pub(super) fn update(&mut self, context: &Context<'_>, update: SessionUpdate, model_warning: Option<String>) {
         let switches = update.model.is_some() || update.effort.is_some();
         if self.state == SessionState::Closed && switches {
             return self.reply(Reply::Done(Err(SessionError::Closed)));
@@ -94,7 +94,7 @@ impl Machine {
             self.draft.change(Change::Budget(budget));
             profile.budget = budget;
         }
-        self.commit(Waiting::Update { profile: Box::new(profile), switches, permits, misfit, first });
+        self.commit(Waiting::Update { profile: Box::new(profile), switches, permits, model_warning, first });
     }
 
     pub(super) fn on_update_committed(
@@ -103,12 +103,12 @@ impl Machine {
         profile: SessionProfile,
         switches: bool,
         permits: bool,
-        misfit: Option<String>,
+        model_warning: Option<String>,
     ) {
         self.profile = profile;
         self.status_changed = true;
         if switches {
-            if let Some(warning) = misfit {
+            if let Some(warning) = model_warning {
                 self.notify(NoticeKind::Warning, warning);
             }
             if self.is_live() {

@@ -123,7 +123,7 @@ impl Machine {
             Input::QueueResumed | Input::StoreRecovered => self.advance(context),
             Input::Command(command) => self.run_command(context, command),
             Input::Agent(input) => {
-                self.silence.sign(context.now);
+                self.silence.note_activity(context.now);
                 self.on_agent_input(context, input);
             }
             Input::Opened(opened) => self.on_opened(context, opened),
@@ -223,7 +223,7 @@ impl Machine {
     }
 
     fn send(&mut self, context: &Context<'_>, command: crate::agent::AgentCommand) {
-        self.silence.sign(context.now);
+        self.silence.note_activity(context.now);
         self.outputs.push(Output::Send(command));
     }
 

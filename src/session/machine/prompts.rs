@@ -103,12 +103,12 @@ impl Machine {
         context: &Context<'_>,
         prompt: NewPrompt,
         known: Option<KnownPrompt>,
-        misfit: Option<String>,
+        model_warning: Option<String>,
     ) {
         match self.check_prompt(context, &prompt, known) {
             Err(error) => self.reply(Reply::Prompt(Err(error))),
             Ok(Some(earlier)) => self.reply(Reply::Prompt(Ok(Accepted { prompt: earlier }))),
-            Ok(None) => self.accept_prompt(context, prompt, misfit),
+            Ok(None) => self.accept_prompt(context, prompt, model_warning),
         }
     }
 
@@ -154,7 +154,7 @@ impl Machine {
         mode == PromptMode::Steer && self.turn.as_ref().is_some_and(super::Turn::is_worked_on)
     }
 
-    fn accept_prompt(&mut self, context: &Context<'_>, prompt: NewPrompt, misfit: Option<String>) {
+    fn accept_prompt(&mut self, context: &Context<'_>, prompt: NewPrompt, model_warning: Option<String>) {
         let steers = self.steers(prompt.mode);
         let prompt = QueuedPrompt {
             id: self.prompts.next_id(),
@@ -184,7 +184,7 @@ impl Machine {
                 ));
             }
             self.write_early_notices();
-            if let Some(warning) = misfit {
+            if let Some(warning) = model_warning {
                 self.write(Response::notice(NoticeKind::Warning, warning));
             }
         }
@@ -274,7 +274,7 @@ impl Machine {
 
     pub(super) fn run_command(&mut self, context: &Context<'_>, command: Command) {
         match command {
-            Command::Prompt { prompt, known, misfit } => self.on_prompt(context, prompt, known, misfit),
+            Command::Prompt { prompt, known, model_warning } => self.on_prompt(context, prompt, known, model_warning),
             Command::Interrupt => self.on_interrupt(context),
             Command::Close => self.close(context),
             Command::Reopen => self.reopen(),
@@ -283,7 +283,7 @@ impl Machine {
                 self.reply(Reply::Done(outcome));
             }
             Command::Adopt { agent_session_id, past } => self.adopt(context, agent_session_id, past),
-            Command::Update { update, misfit } => self.update(context, update, misfit),
+            Command::Update { update, model_warning } => self.update(context, update, model_warning),
             Command::Answer { request_id, answer, by } => self.on_answer(&request_id, answer, by),
             Command::ShutDown => self.shut_down(context),
         }

@@ -16,21 +16,21 @@ use crate::session::session_feed::PendingRequest;
 use crate::store::Change;
 
 /// How long to wait before a request that could not be closed is closed again.
-const PUT_OFF_FOR: Duration = Duration::from_secs(5);
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// Open requests, and answers for an agent that is being started.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    open: Vec<Waits>,
+    open: Vec<WaitingRequest>,
     /// Requests of the turn before the restart, which the next connection must know of.
     suspended: Vec<OpenRequest>,
     undelivered: Vec<(String, RequestAnswer)>,
     /// The store refused to close an unattended request; it is retried then.
-    put_off_until: Duration,
+    retry_after: Duration,
 }
 
 #[derive(Debug)]
-struct Waits {
+struct WaitingRequest {
     request: OpenRequest,
     since: Duration,
 }
@@ -53,7 +53,7 @@ impl AnswerGiven {
 impl Requests {
     pub fn new(open: Vec<OpenRequest>) -> Self {
         let suspended = open.clone();
-        let open = open.into_iter().map(|request| Waits { request, since: Duration::ZERO }).collect();
+        let open = open.into_iter().map(|request| WaitingRequest { request, since: Duration::ZERO }).collect();
         Self { open, suspended, ..Self::default() }
     }
 
@@ -80,14 +80,14 @@ impl Requests {
         self.undelivered.clear();
     }
 
-    pub fn put_off(&mut self, context: &Context<'_>) {
-        self.put_off_until = context.now + PUT_OFF_FOR;
+    pub fn postpone(&mut self, context: &Context<'_>) {
+        self.retry_after = context.now + RETRY_AFTER;
     }
 
     pub fn briefs(&self) -> Vec<PendingRequest> {
         self.open
             .iter()
-            .map(|Waits { request, .. }| PendingRequest {
+            .map(|WaitingRequest { request, .. }| PendingRequest {
                 request_id: request.request_id.clone(),
                 kind: match request.body {
                     RequestBody::Permission { .. } => "permission",
@@ -107,7 +107,7 @@ impl Requests {
             // Somebody watches: the time starts when they leave.
             None => context.now + timeout,
         };
-        Some(due.max(self.put_off_until))
+        Some(due.max(self.retry_after))
     }
 
     fn find(&self, request_id: &RequestId) -> Option<&OpenRequest> {
@@ -146,7 +146,7 @@ impl Machine {
             let command = AgentCommand::Answer { agent_request_id: request.agent_request_id, answer };
             return self.outputs.push(Output::SendCommitted(self.draft.last_seq(), command));
         }
-        self.requests.open.push(Waits { request, since: context.now });
+        self.requests.open.push(WaitingRequest { request, since: context.now });
         self.set_state(SessionState::Waiting, None);
         self.status_changed = true;
     }
@@ -252,7 +252,7 @@ impl Machine {
         let open = std::mem::take(&mut self.requests.open);
         self.requests.suspended.clear();
         self.requests.undelivered.clear();
-        for Waits { request, .. } in &open {
+        for WaitingRequest { request, .. } in &open {
             self.write_answer(request, outcome, None, by);
             self.status_changed = true;
         }

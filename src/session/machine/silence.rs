@@ -13,7 +13,7 @@ use crate::model::NoticeKind;
 #[derive(Debug, Default)]
 pub(super) struct Silence {
     /// When the agent last sent something, got a command, or responded to a probe.
-    last_sign: Duration,
+    last_activity: Duration,
     step: Step,
 }
 
@@ -28,8 +28,8 @@ enum Step {
 
 impl Silence {
     /// There was activity, or none can be expected. The result of a running probe no longer matters.
-    pub fn sign(&mut self, now: Duration) {
-        *self = Self { last_sign: now, step: Step::Quiet };
+    pub fn note_activity(&mut self, now: Duration) {
+        *self = Self { last_activity: now, step: Step::Quiet };
     }
 }
 
@@ -40,8 +40,8 @@ impl Machine {
     }
 
     /// The agent was active or is not being read: its silence counts from here.
-    pub fn note_sign(&mut self, now: Duration) {
-        self.silence.sign(now);
+    pub fn note_activity(&mut self, now: Duration) {
+        self.silence.note_activity(now);
     }
 
     /// The time after which silence is reported, where the agent is expected to act: in a turn that neither waits for a
@@ -56,7 +56,7 @@ impl Machine {
     /// When the next probe begins.
     pub(super) fn silence_deadline(&self, context: &Context<'_>) -> Option<Duration> {
         let longest = self.longest_silence(context)?;
-        (self.silence.step == Step::Quiet).then(|| self.silence.last_sign + longest / 2)
+        (self.silence.step == Step::Quiet).then(|| self.silence.last_activity + longest / 2)
     }
 
     pub(super) fn probe_silent_agent(&mut self, context: &Context<'_>) {
@@ -71,13 +71,13 @@ impl Machine {
             return;
         }
         if alive {
-            return self.silence.sign(context.now);
+            return self.silence.note_activity(context.now);
         }
         if self.longest_silence(context).is_none() {
-            return self.silence.sign(context.now);
+            return self.silence.note_activity(context.now);
         }
         self.silence.step = Step::Reported;
-        let quiet = in_words(context.now.saturating_sub(self.silence.last_sign));
+        let quiet = in_words(context.now.saturating_sub(self.silence.last_activity));
         let ends = context.settings.recovery.end_hung;
         let next = if ends { "It is being restarted." } else { "Interrupt the turn to end it, or wait." };
         self.notify(

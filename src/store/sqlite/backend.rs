@@ -153,15 +153,15 @@ impl Sqlite {
         })
     }
 
-    /// Why the writer dropped a job. One that dies does so before it can say that it is dead, so this waits until the
-    /// thread has ended in one way or the other.
+    /// Why the writer dropped a job. A dying writer drops its jobs before it is reported dead, so this waits until the
+    /// thread has ended.
     async fn why_gone(&self) -> StoreError {
         let mut health = self.health.clone();
         let died = health.wait_for(|health| matches!(health, StoreHealth::Dead { .. })).await.is_ok();
         if died { StoreError::WriterDied } else { StoreError::Closed }
     }
 
-    /// A job that nobody takes any more is dropped, which whoever waits for it notices; appends, for which nobody
+    /// If the writer has ended, the job is dropped, and its caller gets an error; appends, which have no caller that
     /// waits, are rejected.
     fn send(&self, job: Job) {
         self.statistics.queue.inc();
@@ -332,16 +332,16 @@ fn open_for_writing(path: &std::path::Path, settings: StoreSettings) -> Result<C
     Ok(connection)
 }
 
-/// The note that the database is open in a boot.
+/// The record that the database is open in a boot.
 pub(super) fn write_note(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)", [boot_id()]).map(drop)
 }
 
-/// Notes that the database is open in this boot. When it was left open in another boot, the machine went down with it
-/// and the last commits may be missing, so all numbers jump over those that may have been seen.
+/// Records that the database is open in this boot. If it was left open in another boot, the machine went down
+/// and the last commits may be missing, so all numbers skip those that may have been seen.
 ///
-/// Returns whether the note is written. On a full disk it is not, and the server starts all the same, because deleting
-/// sessions makes room; the writer writes the note with its first commit, before which nothing can be lost.
+/// Returns whether the record is written. On a full disk it is not, and the server starts anyway, because deleting
+/// sessions frees space; the writer writes the record with its first commit, before which nothing can be lost.
 fn note_open(connection: &Connection, path: &std::path::Path) -> Result<bool, StoreError> {
     let described = |error| described(error, path);
     let boot = boot_id();

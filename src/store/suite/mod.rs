@@ -25,7 +25,7 @@ use crate::model::{
 
 const TIME: Timestamp = Timestamp::from_millis(0);
 
-/// What a store is kept on.
+/// What a store is stored on.
 pub(super) enum Medium {
     Sqlite { folder: DataFolder, _root: TempDir },
     Memory(Disk),
@@ -211,7 +211,7 @@ fn outcome(number: u32) -> PromptOutcome {
     }
 }
 
-/// Remembers what it hears.
+/// Records what it is notified of.
 #[derive(Default)]
 pub(super) struct Heard {
     pub committed: Mutex<Vec<Seq>>,

@@ -252,7 +252,7 @@ impl World {
     }
 
     fn agent_hears(&mut self, command: AgentCommand) {
-        let Link::Live(agent) = &mut self.link else { panic!("nobody is there to hear {command:?}") };
+        let Link::Live(agent) = &mut self.link else { panic!("no agent is connected for {command:?}") };
         let turn = match &command {
             AgentCommand::Prompt { turn_id, .. } => Some(turn_id.clone()),
             _ => None,
@@ -366,7 +366,7 @@ impl World {
             idempotency_key: Some(key.clone()),
         };
         let known = self.store.with_key(&key);
-        let reply = self.drive(Input::Command(Command::Prompt { prompt, known, misfit: None }));
+        let reply = self.drive(Input::Command(Command::Prompt { prompt, known, model_warning: None }));
         let Some(Reply::Prompt(reply)) = reply else { panic!("a prompt is answered") };
         match reply {
             Ok(accepted) => {
@@ -406,7 +406,7 @@ impl World {
 
     fn somebody_updates(&mut self) {
         let update = SessionUpdate { model: Some("other".to_owned()), ..SessionUpdate::default() };
-        self.drive(Input::Command(Command::Update { update, misfit: Some("unusual".to_owned()) }));
+        self.drive(Input::Command(Command::Update { update, model_warning: Some("unusual".to_owned()) }));
     }
 
     fn process_is_wanted(&mut self) {
