@@ -10,7 +10,7 @@ use tokio::io::BufReader;
 use super::arguments::ReplayFlags;
 use crate::agent::AgentEvent;
 use crate::agent::transcript::{Replayed, replay};
-use crate::session::Scribe;
+use crate::session::TranscriptWriter;
 
 pub(super) fn run(flags: &ReplayFlags) -> anyhow::Result<ExitCode> {
     let threads = tokio::runtime::Builder::new_current_thread().build().context("no thread could be started")?;
@@ -30,7 +30,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 async fn tell(flags: &ReplayFlags, out: &mut impl std::io::Write) -> anyhow::Result<()> {
     let named = || format!("{} cannot be read", flags.file.display());
     let file = tokio::fs::File::open(&flags.file).await.with_context(named)?;
-    let mut scribe = Scribe::default();
+    let mut scribe = TranscriptWriter::default();
     let mut problem = None;
     let mut write = |event: AgentEvent| {
         for response in scribe.write(event) {

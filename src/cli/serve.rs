@@ -87,7 +87,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     {
         tracing::warn!(%error, "sessions.runtime names nothing; sessions that choose no runtime will be refused");
     }
-    sessions.bring_back().await.context("sessions of the last run could not be brought back")?;
+    sessions.restore().await.context("sessions of the last run could not be brought back")?;
     sessions.start_housekeeping();
 
     let (address, port) = (listeners.address, listeners.port);

@@ -113,7 +113,7 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     metrics.readers.set(i64::try_from(app.sessions().reader_count()).unwrap_or(i64::MAX));
     metrics.queued_prompts.set(i64::try_from(store.queued_prompt_count().await?).unwrap_or(i64::MAX));
     metrics.unknown_events.set(i64::try_from(app.sessions().unknown_event_count()).unwrap_or(i64::MAX));
-    let (held, awaited) = app.sessions().process_line();
+    let (held, awaited) = app.sessions().process_figures();
     metrics.processes_held.set(i64::try_from(held).unwrap_or(i64::MAX));
     metrics.processes_awaited.set(i64::try_from(awaited).unwrap_or(i64::MAX));
     let processes = app.sessions().runtimes().processes().await;

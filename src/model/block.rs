@@ -3,7 +3,7 @@
 /// What a block holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BlockKind {
-    /// What the model thinks before it answers.
+    /// What the model thinks before it responds.
     Reasoning,
     /// What the agent says.
     Message,

@@ -1,4 +1,4 @@
-//! Limits on what may be used, and how far along them a session or a day is.
+//! Limits on usage, and how much of them a session or a day has used.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl BudgetFigure {
         }
     }
 
-    /// How much of it was used, as far as anybody said.
+    /// How much of it was used, as far as reported.
     #[expect(clippy::cast_precision_loss, reason = "nobody limits tokens to more than 53 bits")]
     pub fn of(self, usage: &Usage) -> Option<f64> {
         match self {
@@ -72,7 +72,7 @@ impl BudgetFigure {
         }
     }
 
-    /// As in "it does not say how much".
+    /// As in "it does not report how much".
     pub fn how_much(self) -> &'static str {
         match self {
             Self::PremiumRequests => "how many premium requests",
@@ -126,7 +126,7 @@ impl BudgetLimits {
         }
     }
 
-    /// Of each figure the lower limit.
+    /// The lower limit of each figure.
     #[must_use]
     pub fn lower(self, other: Self) -> Self {
         fn lower<T: PartialOrd>(one: Option<T>, other: Option<T>) -> Option<T> {
@@ -143,7 +143,7 @@ impl BudgetLimits {
     }
 }
 
-/// The limits that a session was given for itself.
+/// A session's own limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct SessionBudget {
@@ -164,24 +164,24 @@ impl SessionBudget {
         BudgetLimits { premium_requests, tokens, cost_usd }
     }
 
-    /// What is wrong with it, for people.
+    /// What is wrong with it, for users.
     pub fn problem(&self) -> Option<String> {
         let limits = self.limits();
         BudgetFigure::ALL.into_iter().find_map(|figure| {
             let limit = limits.of(figure)?;
             let fits = limit.is_finite() && limit > 0.0;
-            (!fits).then(|| format!("a limit of {limit} {} will not do; it must be above 0", figure.noun()))
+            (!fits).then(|| format!("invalid limit of {limit} {}: it must be above 0", figure.noun()))
         })
     }
 }
 
-/// How far along a limit is, as far as a person should hear of it.
+/// How close to a limit the usage is, as far as a person should know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BudgetLevel {
-    /// The agent does not say how much it uses, so nobody can tell.
+    /// The agent does not report its usage, so the limit cannot be checked.
     Unknown,
-    /// Not far from the limit.
+    /// Close to the limit.
     Near,
     /// At the limit or beyond.
     Reached,
@@ -189,35 +189,35 @@ pub enum BudgetLevel {
 
 /// One limit and what was used of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct BudgetStand {
+pub struct BudgetStatus {
     /// Whose use it is.
     pub scope: BudgetScope,
     /// What is limited.
     pub figure: BudgetFigure,
-    /// How much there may be.
+    /// The limit itself.
     pub limit: f64,
-    /// Whether the session was given this limit for itself.
+    /// Whether it is the session's own limit.
     pub own: bool,
-    /// How much there was, as far as anybody said.
+    /// How much was used, as far as reported.
     pub used: Option<f64>,
-    /// The session's agent has worked and has never said how much.
-    pub unsaid: bool,
+    /// The session's agent has worked and has never reported this figure.
+    pub unreported: bool,
 }
 
-impl BudgetStand {
-    /// What there is to say; `warn_at` is the fraction of the limit from which on it is near.
+impl BudgetStatus {
+    /// The level to report; `warn_at` is the fraction of the limit from which usage counts as near it.
     pub fn level(&self, warn_at: f64) -> Option<BudgetLevel> {
         match self.used {
             Some(used) if used >= self.limit => Some(BudgetLevel::Reached),
             Some(used) if used >= self.limit * warn_at => Some(BudgetLevel::Near),
-            _ if self.unsaid => Some(BudgetLevel::Unknown),
+            _ if self.unreported => Some(BudgetLevel::Unknown),
             _ => None,
         }
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Told {
+struct Notified {
     level: BudgetLevel,
     limit: f64,
     /// For a limit of a day.
@@ -225,25 +225,25 @@ struct Told {
     day: Option<String>,
 }
 
-/// Which limits a session has been told of: each level of each limit once, also across restarts. Another day, or
-/// another limit, is news again.
+/// Which limits a session has been notified of: each level of each limit once, also across restarts. Another day, or
+/// another limit, is announced again.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct BudgetNews(BTreeMap<String, Told>);
+pub struct BudgetNotices(BTreeMap<String, Notified>);
 
-impl BudgetNews {
-    /// Whether that is news; from now on it is not.
-    pub fn tell(&mut self, stand: &BudgetStand, level: BudgetLevel, day: Day) -> bool {
-        let key = stand.figure.key(stand.scope);
-        let day = (stand.scope == BudgetScope::Day).then(|| day.to_string());
-        let known = self.0.get(key).is_some_and(|told| {
-            // A change of the limit is no reason to repeat that nobody can tell.
-            let same_limit = level == BudgetLevel::Unknown || (told.limit - stand.limit).abs() < f64::EPSILON;
-            let same_day = level == BudgetLevel::Unknown || told.day == day;
-            same_limit && same_day && told.level >= level
+impl BudgetNotices {
+    /// Records a notification. Returns whether it is new.
+    pub fn note(&mut self, status: &BudgetStatus, level: BudgetLevel, day: Day) -> bool {
+        let key = status.figure.key(status.scope);
+        let day = (status.scope == BudgetScope::Day).then(|| day.to_string());
+        let known = self.0.get(key).is_some_and(|notified| {
+            // A changed limit is no reason to repeat that it cannot be checked.
+            let same_limit = level == BudgetLevel::Unknown || (notified.limit - status.limit).abs() < f64::EPSILON;
+            let same_day = level == BudgetLevel::Unknown || notified.day == day;
+            same_limit && same_day && notified.level >= level
         });
         if !known {
-            self.0.insert(key.to_owned(), Told { level, limit: stand.limit, day });
+            self.0.insert(key.to_owned(), Notified { level, limit: status.limit, day });
         }
         !known
     }
@@ -253,13 +253,13 @@ impl BudgetNews {
 mod tests {
     use super::*;
 
-    const TOKENS: BudgetStand = BudgetStand {
+    const TOKENS: BudgetStatus = BudgetStatus {
         scope: BudgetScope::Day,
         figure: BudgetFigure::Tokens,
         limit: 1000.0,
         own: false,
         used: None,
-        unsaid: false,
+        unreported: false,
     };
 
     fn day(text: &str) -> Day {
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_near_then_reached_and_unknown_only_when_nobody_says() {
-        let level = |used, unsaid| BudgetStand { used, unsaid, ..TOKENS }.level(0.8);
+        let level = |used, unreported| BudgetStatus { used, unreported, ..TOKENS }.level(0.8);
         assert_eq!(level(None, false), None);
         assert_eq!(level(None, true), Some(BudgetLevel::Unknown));
         assert_eq!(level(Some(799.0), false), None);
@@ -286,20 +286,20 @@ mod tests {
 
     #[test]
     fn each_level_is_news_once_for_a_limit_and_a_day() {
-        let mut news = BudgetNews::default();
+        let mut news = BudgetNotices::default();
         let (monday, tuesday) = (day("2026-03-02"), day("2026-03-03"));
-        assert!(news.tell(&TOKENS, BudgetLevel::Near, monday));
-        assert!(!news.tell(&TOKENS, BudgetLevel::Near, monday));
-        assert!(news.tell(&TOKENS, BudgetLevel::Reached, monday));
+        assert!(news.note(&TOKENS, BudgetLevel::Near, monday));
+        assert!(!news.note(&TOKENS, BudgetLevel::Near, monday));
+        assert!(news.note(&TOKENS, BudgetLevel::Reached, monday));
         let written = serde_json::to_string(&news).expect("written");
-        let mut news: BudgetNews = serde_json::from_str(&written).expect("read back");
-        assert!(!news.tell(&TOKENS, BudgetLevel::Reached, monday), "also after a restart");
-        assert!(!news.tell(&TOKENS, BudgetLevel::Near, monday), "the lesser news is old");
-        assert!(news.tell(&BudgetStand { limit: 2000.0, ..TOKENS }, BudgetLevel::Near, monday), "another limit");
-        assert!(news.tell(&TOKENS, BudgetLevel::Near, tuesday), "another day");
-        let session = BudgetStand { scope: BudgetScope::Session, ..TOKENS };
-        assert!(news.tell(&session, BudgetLevel::Near, monday));
-        assert!(!news.tell(&session, BudgetLevel::Near, tuesday), "a session's limit knows no days");
+        let mut news: BudgetNotices = serde_json::from_str(&written).expect("read back");
+        assert!(!news.note(&TOKENS, BudgetLevel::Reached, monday), "also after a restart");
+        assert!(!news.note(&TOKENS, BudgetLevel::Near, monday), "the lesser news is old");
+        assert!(news.note(&BudgetStatus { limit: 2000.0, ..TOKENS }, BudgetLevel::Near, monday), "another limit");
+        assert!(news.note(&TOKENS, BudgetLevel::Near, tuesday), "another day");
+        let session = BudgetStatus { scope: BudgetScope::Session, ..TOKENS };
+        assert!(news.note(&session, BudgetLevel::Near, monday));
+        assert!(!news.note(&session, BudgetLevel::Near, tuesday), "a session's limit knows no days");
     }
 
     #[test]

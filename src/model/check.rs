@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How bad it is.
+/// How serious it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckVerdict {
@@ -24,7 +24,7 @@ pub struct Check {
     pub group: String,
     /// What was checked, such as `data folder` or `copilot: login`.
     pub name: String,
-    /// How bad it is.
+    /// How serious it is.
     pub verdict: CheckVerdict,
     /// What was found.
     pub message: String,

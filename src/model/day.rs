@@ -1,4 +1,4 @@
-//! A day, by the clock of UTC, written `2026-03-01`.
+//! A day in UTC, written `2026-03-01`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,19 +9,19 @@ use serde::{Serialize, Serializer};
 
 use super::Timestamp;
 
-/// A day of UTC: everybody's days begin at the same moment, wherever the server and its readers are.
+/// A day in UTC, so that it begins at the same moment for the server and all readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day(Date);
 
-/// The text is no day.
+/// The text is not a day.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no day; a day is written YYYY-MM-DD")]
+#[error("invalid day {0:?}; expected YYYY-MM-DD")]
 pub struct InvalidDay(String);
 
 impl Day {
     /// The day on which a moment falls.
     pub fn of(moment: Timestamp) -> Self {
-        // A moment beyond what a calendar can name is a clock gone mad; its figures stand at the beginning of time.
+        // A moment that no calendar can name means a wrong clock; its figures count for the first possible day.
         let moment = jiff::Timestamp::from_millisecond(moment.as_millis()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
         Self(Offset::UTC.to_datetime(moment).date())
     }
@@ -42,7 +42,7 @@ impl fmt::Display for Day {
 impl FromStr for Day {
     type Err = InvalidDay;
 
-    /// Reads exactly the form that [`Display`](fmt::Display) writes: times of day and other spellings are no days.
+    /// Reads exactly the form that [`Display`](fmt::Display) writes: times of day and other formats are rejected.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let day = text.parse().ok().map(Self).filter(|day| day.to_string() == text);
         day.ok_or_else(|| InvalidDay(text.to_owned()))

@@ -152,7 +152,7 @@ pub struct TurnId(String);
 pub struct RequestId(String);
 
 impl RequestId {
-    /// The id of a request whose event has this number. Numbers are never given twice, so neither is the id.
+    /// The id of a request whose event has this number. Numbers are never used twice, so neither is the id.
     pub fn of_event(seq: Seq) -> Self {
         Self(format!("request-{seq}"))
     }
@@ -190,7 +190,7 @@ macro_rules! text_id {
 text_id!(TurnId);
 text_id!(RequestId);
 
-/// The number behind a prefix. `u32::from_str` would also take "+1" and "01", which would give one thing several names.
+/// The number behind a prefix. `u32::from_str` would also take "+1" and "01", so that one id would have several spellings.
 fn number_after(prefix: &str, text: &str) -> Option<u32> {
     let digits = text.strip_prefix(prefix)?;
     let is_canonical =

@@ -1,7 +1,7 @@
 //! Plain values that every module uses: ids, responses, states, permissions, usage.
 //!
 //! What must always hold here: no I/O, no clock, no task. A value of this module means the same in the store,
-//! in a session and on the wire, so whoever changes a type here changes the product's vocabulary.
+//! in a session and on the wire, so changing a type here changes the API.
 
 mod background_task;
 mod block;
@@ -30,7 +30,7 @@ mod words;
 
 pub use background_task::BackgroundTask;
 pub use block::{BlockKey, BlockKind};
-pub use budget::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetNews, BudgetScope, BudgetStand, SessionBudget};
+pub use budget::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetNotices, BudgetScope, BudgetStatus, SessionBudget};
 pub use check::{Check, CheckVerdict};
 pub use context::ContextUsage;
 pub use day::{Day, InvalidDay};

@@ -44,7 +44,7 @@ impl FromStr for PermissionMode {
         [Self::Ask, Self::AllowAll, Self::Deny]
             .into_iter()
             .find(|mode| mode.as_str() == text)
-            .ok_or_else(|| format!("unknown permission mode {text:?}; there are ask, allow-all and deny"))
+            .ok_or_else(|| format!("unknown permission mode {text:?}; expected ask, allow-all or deny"))
     }
 }
 
@@ -201,7 +201,7 @@ impl Decision {
         }
     }
 
-    /// Whether the agent may go on.
+    /// Whether the agent may do it.
     pub fn allows(self) -> bool {
         self != Self::Deny
     }

@@ -20,7 +20,7 @@ pub struct Attachment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromptVerdict {
-    /// The agent came to its end without an error.
+    /// The agent finished without an error.
     Succeeded,
     /// The agent reported an error or was lost.
     Failed,
@@ -40,7 +40,7 @@ pub struct PromptOutcome {
     pub text: String,
     /// How the turn ended.
     pub verdict: PromptVerdict,
-    /// What the turn cost, as far as the agent said.
+    /// What the turn cost, as far as the agent reported it.
     pub usage: Usage,
     /// What kind of failure ended the turn. Outcomes of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// How the secrets begin that we know by sight, ours (`fd_`, `fdc_`, `fdl_`, `fds_`, `fdt_`) among them.
+/// Prefixes of secrets that we recognise, ours (`fd_`, `fdc_`, `fdl_`, `fds_`, `fdt_`) among them.
 const PREFIXES: [&str; 18] = [
     "github_pat_",
     "ghp_",

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::words::words;
 use super::{Decision, RequestId};
 
-/// What an agent wants to know.
+/// What an agent asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum RequestBody {
@@ -54,7 +54,7 @@ impl RequestBody {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
-    /// Our id, unique within the session for good.
+    /// Our id, unique within the session.
     pub request_id: RequestId,
     /// The id the agent knows the request by.
     pub agent_request_id: String,
@@ -63,7 +63,7 @@ pub struct OpenRequest {
 }
 
 impl OpenRequest {
-    /// One line that says what is asked.
+    /// The request in one line.
     pub fn headline(&self) -> &str {
         match &self.body {
             RequestBody::Permission { title, .. } => title,
@@ -123,7 +123,7 @@ words! {
         Shutdown = "shutdown",
         /// The server was restarted.
         Restart = "restart",
-        /// Time ran out.
+        /// The timeout passed.
         Timeout = "timeout",
         /// The disk refused writes.
         Storage = "storage",

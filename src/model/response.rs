@@ -26,12 +26,12 @@ pub struct SessionTrouble {
     /// For programs. Logs of earlier versions have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_class: Option<ErrorClass>,
-    /// What the agent itself said, where that is more than the message.
+    /// The agent's own message, if it says more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
 }
 
-/// What a tool gave back.
+/// What a tool returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
@@ -60,7 +60,7 @@ pub struct ToolImage {
     pub mime: String,
 }
 
-/// Why a tool gave nothing.
+/// Why a tool failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolError {
     /// For people.
@@ -70,7 +70,7 @@ pub struct ToolError {
     pub code: Option<String>,
 }
 
-/// The callbacks of the portal, the seeds' first, then ours.
+/// The callbacks: those of the portal API first, then our own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "callback", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the fields are the API's and are described in docs/api.md")]
@@ -78,7 +78,7 @@ pub enum Callback {
     #[serde(rename = "onStartReasoning")]
     StartReasoning {
         reasoning_id: String,
-        /// The tool call of the sub-agent that thinks.
+        /// The tool call of the sub-agent that reasons.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent_tool_call_id: Option<String>,
     },
@@ -88,14 +88,14 @@ pub enum Callback {
     EndReasoning {
         reasoning_id: String,
         complete_content: String,
-        /// The agent never ended it; this is what there was.
+        /// The agent never ended it; this is the content so far.
         #[serde(default, skip_serializing_if = "is_false")]
         incomplete: bool,
     },
     #[serde(rename = "onStartMessage")]
     StartMessage {
         message_id: String,
-        /// The tool call of the sub-agent that speaks.
+        /// The tool call of the sub-agent that wrote it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent_tool_call_id: Option<String>,
     },
@@ -105,7 +105,7 @@ pub enum Callback {
     EndMessage {
         message_id: String,
         complete_content: String,
-        /// The agent never ended it, or started it again; this is what there was, and no part of the answer.
+        /// The agent never ended it, or started it again; this is the content so far, which is not part of the answer.
         #[serde(default, skip_serializing_if = "is_false")]
         incomplete: bool,
     },
@@ -201,7 +201,7 @@ impl From<Callback> for Response {
 }
 
 impl Response {
-    /// Something went wrong, and all that is known of it is said in the message.
+    /// An error with a message and nothing else.
     pub fn session_error(class: ErrorClass, message: impl Into<String>) -> Self {
         Self::SessionError(SessionTrouble { message: message.into(), error_class: Some(class), raw: None })
     }
@@ -227,7 +227,7 @@ impl Response {
         written.expect("a response holds only strings, numbers and lists of them");
     }
 
-    /// Reads a response back from the store. `None` for a callback of a later version: it is shown as it stands.
+    /// Reads a response back from the store. `None` for a callback of a later version: it is passed on unchanged.
     pub fn from_json(json: &str) -> Option<Self> {
         if let Ok(callback) = serde_json::from_str(json) {
             return Some(Self::Callback(callback));

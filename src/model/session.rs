@@ -10,7 +10,7 @@ use super::{PermissionPolicy, Seq, SessionBudget, SessionId, SessionState, Times
 /// What a session is made of: chosen at its start, some of it changed later.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionProfile {
-    /// For people; `None` until somebody or the first prompt gives one.
+    /// For people; `None` until it is set by a person or by the first prompt.
     pub title: Option<String>,
     /// The runtime's name.
     pub runtime: String,

@@ -12,7 +12,7 @@ pub struct SessionDefaults {
 }
 
 impl SessionDefaults {
-    /// Takes the value of one of the keys that hold choices; whether it is one.
+    /// Sets the value of a key that holds a choice. Returns whether the key is one.
     pub fn set(&mut self, key: &str, value: &str) -> bool {
         let choice = match key {
             "sessions.runtime" => &mut self.runtime,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
-/// Milliseconds since the Unix epoch, UTC. Made by whoever has a clock; this module has none.
+/// Milliseconds since the Unix epoch, UTC. The caller reads the clock; this module has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(i64);
 

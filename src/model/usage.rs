@@ -1,12 +1,12 @@
-//! What a turn cost, and what many of them did.
+//! What a turn cost, and sums of such figures.
 
 use serde::{Deserialize, Serialize};
 
-/// The most that one report may add to a count: what an agent says beyond that is nonsense, and sums of it would
-/// no longer fit anywhere.
+/// The most that one report may add to a count: larger figures are invalid, and sums of them would
+/// overflow.
 const MOST_PER_REPORT: u64 = 1 << 40;
 
-/// Figures an agent reported. What it did not say is `null`, never 0.
+/// Figures an agent reported. A figure that it did not report is `null`, never 0.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
@@ -36,15 +36,15 @@ pub struct Usage {
 /// Files that a sum names.
 const MOST_FILES: usize = 1_000;
 
-/// What an agent says it changed in files.
+/// What an agent reports to have changed in files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CodeChanges {
-    /// Lines that are new.
+    /// Added lines.
     pub lines_added: u64,
-    /// Lines that are gone.
+    /// Removed lines.
     pub lines_removed: u64,
-    /// The files, each once; of very many the first.
+    /// The files, each once; only the first of very many.
     pub files_modified: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl CodeChanges {
 }
 
 impl Usage {
-    /// Adds what another report of the same turn says; a figure only one of them knows is kept.
+    /// Adds another report of the same turn; a figure that only one of them has is kept.
     pub fn add(&mut self, other: &Usage) {
         fn sum<T: Copy>(into: &mut Option<T>, more: Option<T>, plus: impl Fn(T, T) -> T) {
             *into = match (*into, more) {
@@ -85,7 +85,7 @@ impl Usage {
         }
     }
 
-    /// The report without what cannot be: no number, below nothing, or beyond all measure.
+    /// The report without impossible figures: not a number, negative, or too large.
     #[must_use]
     pub fn plausible(self) -> Self {
         let whole = |figure: Option<u64>| figure.map(|figure| figure.min(MOST_PER_REPORT));
@@ -112,7 +112,7 @@ impl Usage {
         }
     }
 
-    /// The model that a report is about: its own word, else the session's model. A session may know the model by a
+    /// The model that a report is about: the one it names, else the session's model. A session may know the model by a
     /// longer name, with its provider in front; then that is the name.
     pub fn model_in<'a>(&'a self, session_model: &'a str) -> &'a str {
         match self.model.as_deref() {

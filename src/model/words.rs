@@ -1,7 +1,7 @@
 //! Enums whose variants are words of the API and the log.
 
-/// Declares an enum whose variants are words. The enum, the list `ALL` and the words come from one list, so that none of
-/// them can miss a variant.
+/// Declares an enum whose variants are words. The enum, the list `ALL` and the words come from one list, so that none
+/// of them can miss a variant.
 macro_rules! words {
     ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $variant:ident = $word:tt,)+ }) => {
         $(#[$meta])*

@@ -1,4 +1,4 @@
-//! Sessions that agents keep on their own: listing them, and making one of them ours.
+//! Sessions that agents store themselves: listing and importing them.
 
 use std::sync::Arc;
 
@@ -9,17 +9,17 @@ use crate::agent::{OwnSession, RuntimeNotFound};
 use crate::model::{PermissionPolicy, SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState};
 use crate::store::{Creation, NewSessionRecord, StoreError};
 
-/// Why a session could not be adopted.
+/// Why a session could not be imported.
 #[derive(Debug, thiserror::Error)]
 pub enum AdoptError {
     /// No such runtime.
     #[error(transparent)]
     Runtime(#[from] RuntimeNotFound),
-    /// The runtime's agent keeps no sessions.
-    #[error("the runtime {0} keeps no sessions of its own")]
+    /// The runtime's agent does not store sessions.
+    #[error("the runtime {0} does not store sessions")]
     KeepsNone(String),
-    /// The agent was asked and could not say.
-    #[error("{runtime} could not be asked for its sessions: {reason}")]
+    /// The agent could not list its sessions.
+    #[error("could not list the sessions of {runtime}: {reason}")]
     Agent {
         /// Which.
         runtime: String,
@@ -34,7 +34,7 @@ pub enum AdoptError {
         /// What was asked for.
         id: String,
     },
-    /// Its folder will not do.
+    /// Its folder cannot be used.
     #[error(transparent)]
     WorkingDirectory(#[from] WorkingDirectoryError),
     /// No more sessions.
@@ -51,7 +51,7 @@ pub enum AdoptError {
     Store(#[from] StoreError),
 }
 
-/// A session that an agent keeps, and which of ours it is already.
+/// A session that an agent stores, and our session for it, if it was imported.
 #[derive(Clone, Debug)]
 pub struct Adoptable {
     /// The agent's.
@@ -61,7 +61,7 @@ pub struct Adoptable {
 }
 
 impl Sessions {
-    /// The sessions that a runtime's agent keeps, the latest first.
+    /// The sessions that a runtime's agent stores, the latest first.
     pub async fn adoptable(&self, runtime: &str) -> Result<Vec<Adoptable>, AdoptError> {
         let agent = self.runtimes().named(runtime)?;
         let kept = agent.own_sessions().ok_or_else(|| AdoptError::KeepsNone(runtime.to_owned()))?;
@@ -74,8 +74,8 @@ impl Sessions {
         Ok(listed.into_iter().map(|session| Adoptable { adopted_as: adopted_as(&session.id), session }).collect())
     }
 
-    /// Makes one of them ours, with its history. One that is ours already is given as it is: nobody drives an agent's
-    /// session twice.
+    /// Imports one of them with its history. One that was imported before is returned as it is: no two sessions drive
+    /// the same session of an agent.
     pub async fn adopt(&self, runtime: &str, id: &str) -> Result<Arc<Session>, AdoptError> {
         let (sessions, runtime, id) = (self.clone(), runtime.to_owned(), id.to_owned());
         self.shared.operations.run(async move { sessions.make_ours(&runtime, &id).await }).await
@@ -124,7 +124,7 @@ impl Sessions {
         };
         let session = self.get(created).await?;
         if let Err(error) = session.adopt(Adoption { agent_session_id: id.to_owned(), past }).await {
-            // Half an adoption is none.
+            // A partial import is removed.
             self.delete(session.id()).await?;
             return Err(error.into());
         }

@@ -1,104 +1,111 @@
-//! Budgets: the configured limits, and what a person is told about them.
+//! Budgets: the configured limits, and notices about them.
 
-use crate::model::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetScope, BudgetStand, SessionBudget, Usage};
+use crate::model::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetScope, BudgetStatus, SessionBudget, Usage};
 
-/// What the configuration says about limits.
+/// The configured limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BudgetSettings {
     /// For each session.
     pub session: BudgetLimits,
     /// For all sessions of a day of UTC.
     pub day: BudgetLimits,
-    /// The fraction of a limit from which on it is near.
+    /// The fraction of a limit from which usage counts as near it.
     pub warn_at: f64,
     /// Whether prompts are refused once a limit is reached.
     pub refuse: bool,
 }
 
 impl BudgetSettings {
-    /// The limits that hold for a session with limits of its own.
+    /// The limits that apply to a session with its own limits.
     pub fn session_limits(&self, own: &SessionBudget) -> BudgetLimits {
         self.session.lower(own.limits())
     }
 
-    /// Every limit that holds for a session, and how far along it is.
-    pub(super) fn stands(&self, own: &SessionBudget, of_session: &Usage, of_day: &Usage) -> Vec<BudgetStand> {
+    /// Every limit that applies to a session, and how much of it is used.
+    pub(super) fn statuses(&self, own: &SessionBudget, of_session: &Usage, of_day: &Usage) -> Vec<BudgetStatus> {
         let limits = self.session_limits(own);
-        // An agent that has said nothing at all has not worked yet.
+        // An agent without any report has not worked yet.
         let worked = *of_session != Usage::default();
-        let stand = |scope: BudgetScope, figure: BudgetFigure| {
+        let status = |scope: BudgetScope, figure: BudgetFigure| {
             let (limit, used) = match scope {
                 BudgetScope::Session => (limits.of(figure)?, figure.of(of_session)),
                 BudgetScope::Day => (self.day.of(figure)?, figure.of(of_day)),
             };
             let own = scope == BudgetScope::Session && self.session.of(figure).is_none_or(|common| limit < common);
-            Some(BudgetStand { scope, figure, limit, own, used, unsaid: worked && figure.of(of_session).is_none() })
+            Some(BudgetStatus {
+                scope,
+                figure,
+                limit,
+                own,
+                used,
+                unreported: worked && figure.of(of_session).is_none(),
+            })
         };
         let scopes = [BudgetScope::Session, BudgetScope::Day];
         scopes
             .into_iter()
-            .flat_map(|scope| BudgetFigure::ALL.into_iter().filter_map(move |figure| stand(scope, figure)))
+            .flat_map(|scope| BudgetFigure::ALL.into_iter().filter_map(move |figure| status(scope, figure)))
             .collect()
     }
 
     /// Whether prompts are refused when this limit is reached.
-    fn refuses_at(&self, stand: &BudgetStand, own: &SessionBudget) -> bool {
-        self.refuse || (own.refuse && stand.scope == BudgetScope::Session)
+    fn refuses_at(&self, status: &BudgetStatus, own: &SessionBudget) -> bool {
+        self.refuse || (own.refuse && status.scope == BudgetScope::Session)
     }
 
-    /// Why the session may not begin another turn, if so.
+    /// Why the session may not begin another turn, if a limit forbids it.
     pub(super) fn refusal(&self, own: &SessionBudget, of_session: &Usage, of_day: &Usage) -> Option<String> {
         let reached = self
-            .stands(own, of_session, of_day)
+            .statuses(own, of_session, of_day)
             .into_iter()
-            .find(|stand| stand.level(self.warn_at) == Some(BudgetLevel::Reached) && self.refuses_at(stand, own))?;
-        Some(format!("{}, so no further prompt is taken: {}", used(&reached), way_on(&reached)))
+            .find(|status| status.level(self.warn_at) == Some(BudgetLevel::Reached) && self.refuses_at(status, own))?;
+        Some(format!("{}, so further prompts are refused: {}", used(&reached), remedy(&reached)))
     }
 
-    /// What a session is told when a limit comes to a level.
-    pub(super) fn notice(&self, stand: &BudgetStand, level: BudgetLevel, own: &SessionBudget) -> String {
-        let refuses = self.refuses_at(stand, own);
-        let name = name(stand);
+    /// The notice when a limit reaches a level.
+    pub(super) fn notice(&self, status: &BudgetStatus, level: BudgetLevel, own: &SessionBudget) -> String {
+        let refuses = self.refuses_at(status, own);
+        let name = name(status);
         match level {
             BudgetLevel::Unknown => format!(
-                "This agent does not say {} it uses, so the limit of {} ({name}) cannot be held in this session.",
-                stand.figure.how_much(),
-                stand.figure.amount(stand.limit),
+                "This agent does not report {} it uses, so the limit of {} ({name}) cannot be enforced in this session.",
+                status.figure.how_much(),
+                status.figure.amount(status.limit),
             ),
             BudgetLevel::Near if refuses => {
-                format!("{} ({name}). At the limit further prompts are refused.", used(stand))
+                format!("{} ({name}). At the limit further prompts are refused.", used(status))
             }
-            BudgetLevel::Near => format!("{} ({name}).", used(stand)),
+            BudgetLevel::Near => format!("{} ({name}).", used(status)),
             BudgetLevel::Reached if refuses => {
-                format!("{} ({name}). Further prompts are refused: {}.", used(stand), way_on(stand))
+                format!("{} ({name}). Further prompts are refused: {}.", used(status), remedy(status))
             }
             BudgetLevel::Reached => {
-                format!("{} ({name}). This is only a notice; budget.refuse makes the limit hold.", used(stand))
+                format!("{} ({name}). This is only a notice; set budget.refuse to enforce the limit.", used(status))
             }
         }
     }
 }
 
-fn name(stand: &BudgetStand) -> &'static str {
-    if stand.own { "the session's own budget" } else { stand.figure.key(stand.scope) }
+fn name(status: &BudgetStatus) -> &'static str {
+    if status.own { "the session's own budget" } else { status.figure.key(status.scope) }
 }
 
-fn used(stand: &BudgetStand) -> String {
-    let who = match stand.scope {
+fn used(status: &BudgetStatus) -> String {
+    let who = match status.scope {
         BudgetScope::Session => "This session has used",
         BudgetScope::Day => "Today's sessions have used",
     };
-    format!("{who} {}", stand.figure.portion(stand.used.unwrap_or_default(), stand.limit))
+    format!("{who} {}", status.figure.portion(status.used.unwrap_or_default(), status.limit))
 }
 
-fn way_on(stand: &BudgetStand) -> String {
-    let key = stand.figure.key(stand.scope);
-    match stand.scope {
-        BudgetScope::Session if stand.own => {
-            "raise the session's own budget (PATCH its `budget`), or begin a new session".to_owned()
+fn remedy(status: &BudgetStatus) -> String {
+    let key = status.figure.key(status.scope);
+    match status.scope {
+        BudgetScope::Session if status.own => {
+            "raise the session's own budget (PATCH its `budget`), or start a new session".to_owned()
         }
         BudgetScope::Session => {
-            format!("raise {key} (`flightdeck config set {key} …`) and restart the server, or begin a new session")
+            format!("raise {key} (`flightdeck config set {key} …`) and restart the server, or start a new session")
         }
         BudgetScope::Day => {
             format!("raise {key} (`flightdeck config set {key} …`) and restart the server, or wait for midnight UTC")
@@ -125,10 +132,10 @@ mod tests {
         let settings = settings(false);
         for (own, expected, is_own) in [(None, 100.0, false), (Some(50), 50.0, true), (Some(500), 100.0, false)] {
             let own = SessionBudget { tokens: own, ..SessionBudget::default() };
-            let stands = settings.stands(&own, &Usage::default(), &Usage::default());
-            assert_eq!(stands.len(), 2, "the other figures have no limit: {stands:?}");
-            assert!((stands[0].limit - expected).abs() < f64::EPSILON, "{stands:?}");
-            assert_eq!(stands[0].own, is_own);
+            let statuses = settings.statuses(&own, &Usage::default(), &Usage::default());
+            assert_eq!(statuses.len(), 2, "the other figures have no limit: {statuses:?}");
+            assert!((statuses[0].limit - expected).abs() < f64::EPSILON, "{statuses:?}");
+            assert_eq!(statuses[0].own, is_own);
         }
     }
 
@@ -152,10 +159,13 @@ mod tests {
     fn an_agent_that_does_not_say_what_is_limited_is_named() {
         let settings = settings(true);
         let own = SessionBudget::default();
-        let stands = settings.stands(&own, &tokens(1), &Usage::default());
-        let levels: Vec<_> = stands.iter().map(|stand| stand.level(settings.warn_at)).collect();
+        let statuses = settings.statuses(&own, &tokens(1), &Usage::default());
+        let levels: Vec<_> = statuses.iter().map(|status| status.level(settings.warn_at)).collect();
         assert_eq!(levels, [None, Some(BudgetLevel::Unknown)]);
-        let notice = settings.notice(&stands[1], BudgetLevel::Unknown, &own);
-        assert!(notice.contains("does not say how much money") && notice.contains("budget.day_cost_usd"), "{notice}");
+        let notice = settings.notice(&statuses[1], BudgetLevel::Unknown, &own);
+        assert!(
+            notice.contains("does not report how much money") && notice.contains("budget.day_cost_usd"),
+            "{notice}"
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Which runtime and model a session gets: its own choice, then layer by layer what is configured, then what there is.
+//! Which runtime and model a session gets: its own choice, then the configured layers, then the first available.
 
 use serde_json::{Map, Value};
 
@@ -6,8 +6,8 @@ use super::CreateError;
 use crate::agent::{Freshness, ModelChoice, Runtime, Runtimes};
 use crate::model::SessionDefaults;
 
-/// Resolves the layers, the session's own first. Nothing is written here, and nothing is started. `listed` is the runtime
-/// whose models stand in lists by their plain ids.
+/// Resolves the layers, the session's own first. Nothing is written here, and nothing is started. `listed` is the
+/// runtime whose models are listed by their plain ids.
 pub(super) async fn choose(
     runtimes: &Runtimes,
     layers: &[SessionDefaults],
@@ -18,7 +18,7 @@ pub(super) async fn choose(
     let name = runtime.and_then(|layer| chosen(layers[layer].runtime.as_ref())).unwrap_or_default();
     let Some(model) = model(runtimes, layers, runtime, name).await else {
         let runtime = runtimes.default_runtime(name).await?;
-        // Models of a list say nothing about what the session brings along.
+        // Listed models do not apply to a session's own provider.
         let is_open = runtime.takes_any_model(options);
         let model = if is_open { String::new() } else { first_model(runtime.as_ref()).await };
         return Ok(ModelChoice { runtime, model });
@@ -29,7 +29,7 @@ pub(super) async fn choose(
         return Ok(runtimes.choose(listed, model, options).await?);
     }
     if !name.is_empty() && (is_own_runtime || !runtimes.names_runtime(model)) {
-        // Said here, where the runtimes that there are can be named.
+        // Reported here, where the available runtimes can be named.
         runtimes.named(name)?;
     }
     let prefix = format!("{name}/");
@@ -72,7 +72,7 @@ async fn is_from_list(runtimes: &Runtimes, name: &str, listed: &str, model: &str
     }
     let usual = match runtimes.default_runtime(name).await {
         Ok(usual) => usual.name().to_owned(),
-        // The mistake in the configuration is told.
+        // The error in the configuration is reported.
         Err(_) => return false,
     };
     !offers(runtimes, &usual, model).await && offers(runtimes, listed, model).await

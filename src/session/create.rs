@@ -83,7 +83,7 @@ pub enum CreateError {
     /// The key was used for another session.
     #[error("the Idempotency-Key was used to create a different session; use a new key for a new session")]
     KeyReused,
-    /// The server is ending.
+    /// The server is shutting down.
     #[error("the server is shutting down")]
     ShuttingDown,
     /// The store refused.
@@ -102,12 +102,12 @@ pub(super) async fn create(
     if let Some(key) = &key
         && let Some((id, fingerprint)) = store.session_by_creation_key(key.key.clone()).await?
     {
-        // Before anything is checked: a model that is gone since does not make a repetition fail.
+        // Before anything is checked, so that a repetition does not fail because a model has since been removed.
         return if fingerprint == key.fingerprint { Ok(Creation::Known(id)) } else { Err(CreateError::KeyReused) };
     }
     let chosen = |choice: &Option<String>| choice.clone().filter(|text| !text.is_empty());
     let folder = Some(Path::new(&new.working_directory)).filter(|folder| folder.is_absolute());
-    // What is wrong with the project's file is said last: model and folder come first, as the portal has it.
+    // A problem of the project's file is reported last: model and folder come first, as in the portal.
     let FoundDefaults { layers: configured, problem } = (settings.defaults)(folder);
     let own = SessionDefaults { runtime: new.runtime, model: new.model, effort: new.effort };
     let layers: Vec<SessionDefaults> = std::iter::once(own).chain(configured).collect();

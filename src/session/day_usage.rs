@@ -1,4 +1,4 @@
-//! What all sessions have used today, in memory, so that nobody has to read the store to know.
+//! What all sessions have used today, in memory, so that budget checks do not read the store.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ impl DayUsage {
         self.0.lock().insert(day, usage);
     }
 
-    /// Adds a report and gives the day's sum.
+    /// Adds a report and returns the day's sum.
     pub fn add(&self, day: Day, usage: &Usage) -> Usage {
         let mut days = self.0.lock();
         let sum = days.entry(day).or_default();
-        // Names of files would only grow, and no budget asks for them.
+        // Names of files would accumulate, and no budget needs them.
         sum.add(&Usage { code_changes: None, ..usage.clone() });
         let sum = sum.clone();
         while days.len() > DAYS {

@@ -1,20 +1,20 @@
-//! Why a session did not do what it was asked to.
+//! Errors of commands to a session.
 
 use crate::store::{ClosedRequest, StoreError};
 
-/// Any command to a session may fail like this.
+/// Errors of any command to a session.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// Never there, or deleted.
+    /// It never existed, or was deleted.
     #[error("there is no such session")]
     NotFound,
     /// It is closed.
     #[error("the session is closed; reopen it first")]
     Closed,
     /// It is not closed.
-    #[error("the session is open")]
+    #[error("the session is already open")]
     NotClosed,
-    /// The server is ending.
+    /// The server is shutting down.
     #[error("the server is shutting down; start it again and repeat the request")]
     ShuttingDown,
     /// The runtime cannot do that.
@@ -43,7 +43,7 @@ pub enum PromptError {
         limit: usize,
     },
     /// Too many wait already.
-    #[error("{limit} prompts wait already; wait for a turn to end, or raise limits.queued_prompts")]
+    #[error("{limit} prompts are queued, which is the limit; wait for a turn to end, or raise limits.queued_prompts")]
     QueueFull {
         /// What is allowed.
         limit: usize,
@@ -54,8 +54,8 @@ pub enum PromptError {
     /// A budget is used up; the text names it and says what to do.
     #[error("{0}")]
     BudgetSpent(String),
-    /// The runtime cannot take a prompt in mid-turn.
-    #[error("the runtime {runtime} cannot be steered in mid-turn; queue the prompt, or interrupt the turn first")]
+    /// The runtime cannot take a prompt during a turn.
+    #[error("the runtime {runtime} cannot take a prompt during a turn; queue the prompt, or interrupt the turn first")]
     SteeringNotSupported {
         /// Its name.
         runtime: String,
@@ -71,16 +71,16 @@ pub enum AnswerError {
     /// No such request.
     #[error("there is no such request in this session")]
     NotFound,
-    /// Somebody was first.
+    /// It was already answered.
     #[error("the request was already answered with {:?} by {}", closed.decision, closed.by)]
     AlreadyAnswered {
-        /// What was said, and by whom.
+        /// The answer, and by whom.
         closed: ClosedRequest,
     },
     /// A decision for a question, or the other way round.
     #[error("{0}")]
     WrongKind(&'static str),
-    /// A form without all that it needs.
+    /// Required values of the form are missing.
     #[error("the form needs values for: {0}")]
     Incomplete(String),
 }

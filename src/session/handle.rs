@@ -1,4 +1,4 @@
-//! A loaded session, as everybody but its actor sees it.
+//! The handle on a loaded session.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,17 +35,17 @@ impl Session {
         self.id
     }
 
-    /// What it said.
+    /// Its log.
     pub fn log(&self) -> &Arc<SessionLog> {
         &self.log
     }
 
-    /// Ends when the server does.
+    /// Cancelled when the server shuts down.
     pub fn stopping(&self) -> &CancellationToken {
         &self.stopping
     }
 
-    /// Ends when the session's actor does: nothing more will be written to this log.
+    /// Resolves when the session's actor ends: nothing more will be written to this log.
     pub async fn gone(&self) {
         self.commands.closed().await;
     }
@@ -61,12 +61,12 @@ impl Session {
         if let Some(pending) = pending {
             pending.await.map_err(|_| SessionError::ShuttingDown)?;
         }
-        // What anybody hears of is in the store first, so it is read from there.
+        // An outcome is in the store before it is announced, so it is read from there.
         self.store.flush().await?;
         if let Some(outcome) = self.stored_outcome(prompt).await? {
             return Ok(outcome);
         }
-        // The turn is over; perhaps the disk did not take its end.
+        // The turn is over, but the disk may have refused its end.
         self.store.all_written().await?;
         self.stored_outcome(prompt).await?.ok_or(SessionError::NotFound)
     }
@@ -75,17 +75,17 @@ impl Session {
         Ok(self.store.prompt(self.id, prompt.number()).await?.and_then(|known| known.outcome))
     }
 
-    /// Ends the running turn and keeps the session. Gives whether a turn was running.
+    /// Ends the running turn and keeps the session. Returns whether a turn was running.
     pub async fn interrupt(&self) -> Result<bool, SessionError> {
         self.ask(Command::Interrupt).await?
     }
 
-    /// Ends agent and session.
+    /// Ends the agent and closes the session.
     pub async fn close(&self) -> Result<(), SessionError> {
         self.ask(Command::Close).await?
     }
 
-    /// Makes a closed session work again.
+    /// Reopens a closed session.
     pub async fn reopen(self: &Arc<Self>) -> Result<(), SessionError> {
         let session = Arc::clone(self);
         let reopening = async move {
@@ -96,7 +96,7 @@ impl Session {
         self.operations.run(reopening).await
     }
 
-    /// Tries again what came to nothing: a missing login, an agent that was given up.
+    /// Retries a session that failed, needs a login or is recovering.
     pub async fn try_again(&self) -> Result<(), SessionError> {
         self.ask(Command::TryAgain).await?
     }
@@ -128,13 +128,14 @@ impl Session {
         }
     }
 
-    /// Why a request that its actor does not know cannot be answered.
+    /// Why a request that is not open cannot be answered.
     async fn why_not_open(&self, request_id: &RequestId) -> Result<AnswerError, SessionError> {
         let closed = || self.store.closed_request(self.id, request_id.to_string());
         if let Some(closed) = closed().await? {
             return Ok(AnswerError::AlreadyAnswered { closed });
         }
-        // A full disk interrupts turns, and their requests are gone before that is written. Then the disk is the reason.
+        // A full disk interrupts turns, and their requests are gone before that is written. Then the disk is the
+        // reason.
         self.store.all_written().await?;
         Ok(match closed().await? {
             Some(closed) => AnswerError::AlreadyAnswered { closed },
@@ -142,9 +143,9 @@ impl Session {
         })
     }
 
-    /// Ends the turn and the agent because the server ends; the session stays open.
+    /// Ends the turn and the agent because the server shuts down; the session stays open.
     pub(super) async fn shut_down(&self) {
-        // An error means that the actor is gone, which is what is wanted.
+        // An error means that the actor has ended already.
         let _ = self.ask(Command::ShutDown).await;
     }
 

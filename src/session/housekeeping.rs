@@ -1,4 +1,4 @@
-//! What happens by itself: readers' places are saved, old sessions deleted, closed ones removed from memory.
+//! Background work: saving reader positions, deleting old sessions, unloading closed ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,20 +9,20 @@ use crate::model::{SessionId, Timestamp};
 
 /// Sessions read at once to fill the inbox.
 const PAGE: usize = 1_000;
-/// Readers' places are saved this long after the first change.
+/// Reader positions are saved this long after the first change.
 const SAVE_AFTER: Duration = Duration::from_millis(500);
-/// How often old things are looked for.
+/// How often the cleanup runs.
 const ROUND: Duration = Duration::from_mins(10);
-/// Reader tokens unused for this long are forgotten.
+/// Reader tokens unused for this long are deleted.
 const TOKEN_LIFE: Duration = Duration::from_hours(24);
 
 impl Sessions {
-    /// Starts what happens by itself; it ends with the server.
+    /// Starts the background work; it ends with the server.
     pub fn start_housekeeping(&self) {
         let sessions = self.clone();
         self.shared.housekeeping.spawn(async move { sessions.save_positions_as_they_change().await });
         let sessions = self.clone();
-        self.shared.housekeeping.spawn(async move { sessions.make_rounds().await });
+        self.shared.housekeeping.spawn(async move { sessions.run_cleanup().await });
     }
 
     async fn save_positions_as_they_change(&self) {
@@ -56,21 +56,21 @@ impl Sessions {
             // They stay unsaved and are saved with the next change.
             Err(error) => tracing::warn!(
                 error = %error,
-                "readers' places could not be saved; after a restart they may read some events again"
+                "could not save reader positions; after a restart, readers may get some events again"
             ),
         }
     }
 
-    async fn make_rounds(&self) {
-        if let Err(error) = self.fill_bulletin(PAGE).await {
-            tracing::warn!(error = %error, "the inbox could not be filled");
+    async fn run_cleanup(&self) {
+        if let Err(error) = self.fill_session_feed(PAGE).await {
+            tracing::warn!(error = %error, "could not fill the inbox");
         }
         loop {
-            if let Err(error) = self.forget_old().await {
-                tracing::warn!(error = %error, "old sessions could not be forgotten");
+            if let Err(error) = self.apply_retention().await {
+                tracing::warn!(error = %error, "could not delete old sessions");
             }
-            self.let_go_of_closed();
-            self.bulletin().forget_deleted();
+            self.unload_closed();
+            self.session_feed().forget_deleted();
             tokio::select! {
                 () = self.shared.stopping.cancelled() => return,
                 () = tokio::time::sleep(ROUND) => {}
@@ -83,7 +83,7 @@ impl Sessions {
     }
 
     /// Applies the configured retention: by age first, then by size.
-    pub(super) async fn forget_old(&self) -> Result<(), super::SessionError> {
+    pub(super) async fn apply_retention(&self) -> Result<(), super::SessionError> {
         let retention = self.settings().retention;
         let store = self.store();
         store.expire_readers(before(clock::now(), TOKEN_LIFE)).await?;
@@ -99,7 +99,7 @@ impl Sessions {
                 let Some(id) = store.longest_closed(clock::now()).await? else {
                     tracing::warn!(
                         max_bytes,
-                        "the database is larger than retention.max_bytes and no closed session is left to forget"
+                        "the database is larger than retention.max_bytes and no closed session is left to delete"
                     );
                     return Ok(());
                 };
@@ -111,24 +111,24 @@ impl Sessions {
     }
 
     async fn forget(&self, id: SessionId, reason: &str) -> Result<(), super::SessionError> {
-        tracing::info!(session = %id, reason, "a closed session is forgotten, as retention says");
+        tracing::info!(session = %id, reason, "deleting a closed session according to the retention settings");
         self.delete(id).await
     }
 
-    /// Takes closed sessions out of memory once nobody reads them; they are loaded again when somebody does.
-    fn let_go_of_closed(&self) {
+    /// Unloads closed sessions that have no readers; they are loaded again when needed.
+    fn unload_closed(&self) {
         let grace = self.settings().closed_grace;
         self.shared.loaded.lock().retain(|id, place| {
             let unused = is_unused(place, grace);
             if unused {
-                self.bulletin().forget(*id);
+                self.session_feed().forget(*id);
             }
             !unused
         });
     }
 }
 
-/// Nobody holds the place or the session: both are counted under the lock that hands them out.
+/// Whether nothing else holds the place or the session: both are counted under the lock that hands them out.
 fn is_unused(place: &LoadedSession, grace: Duration) -> bool {
     let Some(session) = place.get() else { return false };
     let head = session.log.head();

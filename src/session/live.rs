@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::{Duration, Instant};
 
 use super::handle::Session;
-use super::readers::{Newcomer, NotNow, SHARED};
+use super::readers::{NewReader, ReaderRefused, SHARED};
 use super::viewers::ViewerGuard;
 use super::{clock, log::SessionLog};
 use crate::model::Seq;
@@ -15,7 +15,7 @@ use crate::store::{StoreError, StoredEvent};
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// What arrives within this time of the first response comes in the same batch.
 const COALESCE: Duration = Duration::from_millis(2);
-/// A caller that hung up and comes again at once may be here before its old call was noticed to be gone.
+/// A caller that hung up and calls again at once may arrive before its old call has ended.
 const RELEASE_WAIT: Duration = Duration::from_millis(500);
 const BATCH_RESPONSES: usize = 1_000;
 const BATCH_BYTES: usize = 1_000_000;
@@ -26,7 +26,7 @@ pub enum LiveError {
     /// Unknown, deleted, or closed and read to its end.
     #[error("there is no such session")]
     NotFound,
-    /// Closed, and everything was read. Said once.
+    /// Closed, and everything was read. Reported once.
     #[error("the session is closed")]
     Closed,
     /// Nothing came.
@@ -36,10 +36,10 @@ pub enum LiveError {
     #[error("another call is waiting")]
     ParallelCall,
     /// No more readers for this session.
-    #[error("the session has as many readers as it may have; let one end, or raise limits.readers_per_session")]
+    #[error("the session has reached its limit of readers; close one, or raise limits.readers_per_session")]
     TooManyReaders,
-    /// `after` lies beyond the log.
-    #[error("the session's last number is {last}; there is nothing after {after} yet")]
+    /// `after` is beyond the end of the log.
+    #[error("the session's last event is {last}; there is no event after {after} yet")]
     CursorAhead {
         /// What was asked for.
         after: Seq,
@@ -51,18 +51,18 @@ pub enum LiveError {
     Store(#[from] StoreError),
 }
 
-impl From<NotNow> for LiveError {
-    fn from(reason: NotNow) -> Self {
+impl From<ReaderRefused> for LiveError {
+    fn from(reason: ReaderRefused) -> Self {
         match reason {
-            NotNow::Busy => Self::ParallelCall,
-            NotNow::Done | NotNow::NoNewcomers => Self::NotFound,
-            NotNow::TooMany => Self::TooManyReaders,
+            ReaderRefused::Busy => Self::ParallelCall,
+            ReaderRefused::Done | ReaderRefused::NewReadersRefused => Self::NotFound,
+            ReaderRefused::TooMany => Self::TooManyReaders,
         }
     }
 }
 
-/// Responses on their way to a reader. The reader's place moves only when [`Delivery::delivered`] says so; a caller
-/// that is gone by then has lost nothing.
+/// Responses on their way to a reader. The reader's position moves only with [`Delivery::delivered`]; a caller
+/// that hangs up before that loses nothing.
 pub struct Delivery {
     /// In order, never empty.
     pub events: Vec<StoredEvent>,
@@ -104,32 +104,32 @@ impl Drop for Claim {
 impl Session {
     /// The next response of the shared cursor.
     pub async fn live_one(self: &Arc<Self>) -> Result<Delivery, LiveError> {
-        let position = self.begin(SHARED, Newcomer::StartsAfter(0)).await?;
+        let position = self.begin(SHARED, NewReader::StartsAfter(0)).await?;
         self.poll(SHARED, position, 1).await
     }
 
     /// The unread responses of a token. A new token starts at `after`, or at the beginning.
     pub async fn live_batch(self: &Arc<Self>, token: &str, after: Option<Seq>) -> Result<Delivery, LiveError> {
         let head = self.log.head();
-        let newcomer = match head.closed_at {
-            Some(closed_at) if clock::now().since(closed_at) > self.closed_grace => Newcomer::Refused,
-            _ => Newcomer::StartsAfter(after.unwrap_or(0)),
+        let new_reader = match head.closed_at {
+            Some(closed_at) if clock::now().since(closed_at) > self.closed_grace => NewReader::Refused,
+            _ => NewReader::StartsAfter(after.unwrap_or(0)),
         };
         if let Some(after) = after {
             self.check_cursor(after).await?;
         }
-        let position = self.begin(token, newcomer).await?;
+        let position = self.begin(token, new_reader).await?;
         self.poll(token, position, BATCH_RESPONSES).await
     }
 
-    /// Takes the reader's place, and waits a moment for an earlier call to leave it.
-    async fn begin(&self, token: &str, newcomer: Newcomer) -> Result<Seq, LiveError> {
+    /// Claims the reader, and waits a moment for an earlier call to release it.
+    async fn begin(&self, token: &str, new_reader: NewReader) -> Result<Seq, LiveError> {
         let deadline = Instant::now() + RELEASE_WAIT;
         loop {
-            // Made before looking, so that a call that ends in between is not missed.
+            // Created before checking, so that a call that ends in between is not missed.
             let finish = self.readers.next_finish();
-            match self.readers.begin(token, newcomer) {
-                Err(NotNow::Busy) => {
+            match self.readers.begin(token, new_reader) {
+                Err(ReaderRefused::Busy) => {
                     tokio::time::timeout_at(deadline, finish).await.map_err(|_| LiveError::ParallelCall)?;
                 }
                 other => return Ok(other?),
@@ -141,7 +141,7 @@ impl Session {
     pub async fn check_cursor(&self, after: Seq) -> Result<(), LiveError> {
         let last = || self.log.head().committed.max(self.first_new_seq.saturating_sub(1));
         if after > last() {
-            // A client may have read the number from the store a moment before the log is told of the commit.
+            // A client may have read the number from the store a moment before the log learns of the commit.
             self.store.flush().await.map_err(LiveError::Store)?;
         }
         let last = last();
@@ -169,7 +169,7 @@ impl Session {
                 return Err(LiveError::Closed);
             }
             if seen.broken {
-                // The next call finds the session loaded anew.
+                // The next call reloads the session.
                 return Err(LiveError::Timeout);
             }
             tokio::select! {
@@ -187,7 +187,7 @@ impl Session {
     }
 }
 
-/// Gives a burst a moment to arrive, unless the batch is full already or the session just closed.
+/// Waits a moment for the rest of a burst, unless the batch is full or the session just closed.
 async fn coalesce(log: &SessionLog, position: Seq, limit: usize) {
     let head = log.head();
     let waiting = head.committed.saturating_sub(position);

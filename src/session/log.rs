@@ -13,14 +13,15 @@ use super::viewers::{RECENTLY, ViewerGuard, Viewers};
 use crate::model::{Seq, SessionId, Timestamp};
 use crate::store::{CommitObserver, EventPage, Store, StoreError, StoredEvent};
 
-/// An attached reader that is less than this behind the end of the log gets every event, deltas of ended blocks included.
+/// An attached reader that is less than this behind the end of the log gets every event, deltas of ended blocks
+/// included.
 const WATCHED_TAIL_BYTES: usize = 16 * 1024 * 1024;
-/// What a watched tail holds although every attached reader has it, for readers that come now.
+/// What a watched tail holds although every attached reader has it, for new readers.
 const NEWCOMERS_TAIL_BYTES: usize = 1024 * 1024;
 /// What a tail holds when nobody watches, or when all tails together are large.
 const SMALL_TAIL_BYTES: usize = 64 * 1024;
 const ALL_TAILS_BYTES: usize = 256 * 1024 * 1024;
-/// How soon to look again at a tail that some reader still needs.
+/// When to check a tail again that a reader still needs.
 const NEXT_LOOK: Duration = Duration::from_secs(5);
 
 /// Where a log ends, for those who wait for more.
@@ -34,12 +35,12 @@ pub struct Head {
     closed_after: Seq,
     /// The session was deleted.
     pub deleted: bool,
-    /// The store will never take what was numbered: a defect, the session has failed.
+    /// The store rejected numbered events for good: a bug; the session has failed.
     pub broken: bool,
 }
 
 impl Head {
-    /// Closed, with everything it will ever say committed.
+    /// Closed, with all of its events committed.
     pub fn is_complete(&self) -> bool {
         self.closed_at.is_some() && self.committed >= self.closed_after
     }
@@ -92,7 +93,7 @@ impl SessionLog {
         *self.head.borrow()
     }
 
-    /// Hears of every change of the head.
+    /// Subscribes to changes of the head.
     pub fn watch(&self) -> watch::Receiver<Head> {
         self.head.subscribe()
     }
@@ -154,13 +155,13 @@ impl SessionLog {
         events.for_each(|event| tail.push(event));
     }
 
-    /// Takes back what the store refused.
+    /// Withdraws events that the store refused.
     pub(super) fn withdraw(&self, from: Seq) {
         self.tail.lock().withdraw(from);
     }
 
     /// Frees the tail's memory, except for what a reader in the window still needs. Returns when to call this again.
-    pub(super) fn let_go(&self) -> Option<Instant> {
+    pub(super) fn release_tail(&self) -> Option<Instant> {
         let lowest = self.viewers.lowest_position();
         let mut tail = self.tail.lock();
         tail.evict_through(lowest.unwrap_or(Seq::MAX), 0);
@@ -250,13 +251,13 @@ mod tests {
     async fn the_tail_is_kept_for_an_attached_reader_until_it_has_read_it() {
         let (_folder, log) = log(TailBudget::default());
         let reader = log.attach(0, LIMIT).expect("room");
-        assert!(log.let_go().is_some(), "to be called again");
+        assert!(log.release_tail().is_some(), "to be called again");
         assert_eq!(seqs(&log, 0).await, [1, 2, 3]);
         reader.has_read(2);
-        assert!(log.let_go().is_some());
+        assert!(log.release_tail().is_some());
         assert_eq!(seqs(&log, 2).await, [3]);
         reader.has_read(3);
-        assert_eq!((log.let_go(), log.budget.used()), (None, 0));
+        assert_eq!((log.release_tail(), log.budget.used()), (None, 0));
     }
 
     #[tokio::test]
@@ -281,10 +282,10 @@ mod tests {
         let (_folder, log) = log(TailBudget::default());
         drop(log.attach(1, LIMIT));
         tokio::time::advance(RECENTLY.saturating_sub(Duration::from_millis(1))).await;
-        assert!(log.let_go().is_some());
+        assert!(log.release_tail().is_some());
         assert_eq!(seqs(&log, 1).await, [2, 3]);
         tokio::time::advance(Duration::from_millis(1)).await;
-        assert_eq!((log.let_go(), log.budget.used()), (None, 0));
+        assert_eq!((log.release_tail(), log.budget.used()), (None, 0));
     }
 
     #[tokio::test]
@@ -296,7 +297,7 @@ mod tests {
         log.committed(10_000);
         let mut other = Tail::new(0, budget.clone());
         other.push(StoredEvent { body: vec![b'x'; ALL_TAILS_BYTES].into(), ..event(1) });
-        assert!(log.let_go().is_some());
+        assert!(log.release_tail().is_some());
         drop(other);
         assert!(budget.used() <= SMALL_TAIL_BYTES, "{}", budget.used());
     }

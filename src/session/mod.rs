@@ -1,19 +1,18 @@
-//! Sessions: one actor each, their logs, their readers, and how they come back after a restart.
+//! Sessions: their rules, one actor each, their logs, their readers, and their restoration after a restart.
 //!
 //! What must always hold here:
 //!
-//! - A session's actor is the only one that numbers and appends to its log: it numbers events, stages them in the tail
-//!   and appends them to the store. A reader sees an event once the store has committed it, not before.
-//! - A reader is a cursor over store and tail. It holds nothing that grows and nothing that others wait for.
+//! - Only a session's machine numbers its events, and only its actor appends them: it stages them in the tail
+//!   and passes them to the store. A reader sees an event once the store has committed it, not before.
+//! - A reader is a cursor over store and tail. It holds nothing that grows and blocks nobody.
 //! - An attached reader less than 16 MB behind the end of the log gets every event, also the deltas of a block that has
 //!   ended.
 //! - Every turn that began ends with `onAgentEnd`, then `onIdle`, whatever happens to the agent or the server.
-//! - A request is answered once: the answer is committed before anybody hears of it.
+//! - A request is answered once, and the answer is committed before the agent or a client gets it.
 
 mod actor;
 mod adopt;
 mod budget;
-mod bulletin;
 mod choice;
 mod clock;
 mod create;
@@ -28,27 +27,28 @@ mod log;
 mod machine;
 mod operations;
 mod readers;
-mod scribe;
 mod search_text;
+mod session_feed;
 mod sessions;
 mod settings;
 mod tail;
+mod transcript_writer;
 mod viewers;
 mod working_directory;
 
 pub use actor::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 pub use adopt::{AdoptError, Adoptable};
 pub use budget::BudgetSettings;
-pub use bulletin::{Bulletin, BulletinEntry, PendingBrief};
 pub use clock::now;
 pub use create::{CreateError, NewSession};
 pub use error::{AnswerError, PromptError, SessionError};
 pub use handle::Session;
 pub use live::{Delivery, LiveError};
 pub use log::{Head, SessionLog};
-pub use scribe::Scribe;
+pub use session_feed::{PendingRequest, SessionFeed, SessionStatus};
 pub use sessions::{Sessions, SessionsParts};
 pub use settings::{FindDefaults, FoundDefaults, RecoverySettings, SessionSettings};
+pub use transcript_writer::TranscriptWriter;
 pub use viewers::ViewerGuard;
 pub use working_directory::{
     WorkingDirectoryError, check as check_working_directory, check_resolved as resolve_working_directory,

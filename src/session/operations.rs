@@ -1,14 +1,14 @@
-//! Operations of several steps, which run to their end even when nobody waits for them any more.
+//! Operations with several steps, which finish even when their caller is gone.
 
 use std::time::Duration;
 
 use tokio_util::task::TaskTracker;
 
-/// How long operations that are under way may take once the server ends.
+/// How long running operations may take once the server shuts down.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Operations that are under way. A caller that is dropped (a client hung up) stops at whatever it waits for; an
-/// operation in a task of its own does not, so it is done as a whole or not at all. Clones share them.
+/// Running operations. A caller that is dropped (its client hung up) stops where it waits; an
+/// operation in its own task does not, so it is done completely or not at all. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Operations(TaskTracker);
 
@@ -26,7 +26,7 @@ impl Operations {
         }
     }
 
-    /// Waits for the operations that are under way.
+    /// Waits for the running operations.
     pub async fn finish(&self) {
         self.0.close();
         if tokio::time::timeout(GRACE, self.0.wait()).await.is_err() {
@@ -52,6 +52,6 @@ mod tests {
         drop(caller);
         go.send(()).expect("the operation lives");
         operations.finish().await;
-        finished.await.expect("it went on to its end");
+        finished.await.expect("it finished");
     }
 }

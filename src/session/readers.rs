@@ -11,10 +11,10 @@ use super::clock::now;
 use crate::model::{Seq, SessionId};
 use crate::store::ReaderPosition;
 
-/// Tokens unused for this long make room for new ones when a session has as many as it may.
+/// Tokens unused for this long are replaced by new ones when a session has reached its limit.
 const MAY_BE_REPLACED_AFTER: Duration = Duration::from_mins(1);
 
-/// A token in use is noted in the store at least this often, so that it does not expire there.
+/// A token in use is saved at least this often, so that it does not expire in the store.
 const SAVED_AT_LEAST_EVERY: Duration = Duration::from_hours(1);
 
 /// The token of the shared cursor.
@@ -30,32 +30,32 @@ pub(super) struct Readers {
 #[derive(Clone, Debug)]
 struct Cursor {
     position: Seq,
-    /// It was told that the session is closed.
+    /// It got the response that the session is closed.
     done: bool,
-    /// A call is under way.
+    /// A call is in progress.
     busy: bool,
-    /// Its place is not saved yet.
+    /// Its position is not saved yet.
     unsaved: bool,
     last_used: Instant,
-    /// When its place was last saved: one that only waits is saved now and then too, or it would expire in the store.
+    /// When its position was last saved: an idle one is saved occasionally too, or it would expire in the store.
     last_saved: Instant,
 }
 
 /// Why a reader cannot begin to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum NotNow {
-    /// Another call with this token is under way.
+pub(super) enum ReaderRefused {
+    /// Another call with this token is in progress.
     Busy,
-    /// It was told of the close.
+    /// It got the response that the session is closed.
     Done,
     /// The token is new, and new ones are not allowed any more.
-    NoNewcomers,
+    NewReadersRefused,
     TooMany,
 }
 
-/// How a token that was never seen may begin.
+/// How a new token may begin.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Newcomer {
+pub(super) enum NewReader {
     StartsAfter(Seq),
     Refused,
 }
@@ -79,11 +79,11 @@ impl Readers {
         Self { cursors: Mutex::new(cursors), limit, finished: Notify::new() }
     }
 
-    /// Marks the reader as busy and gives its position.
-    pub fn begin(&self, token: &str, newcomer: Newcomer) -> Result<Seq, NotNow> {
+    /// Marks the reader as busy and returns its position.
+    pub fn begin(&self, token: &str, new_reader: NewReader) -> Result<Seq, ReaderRefused> {
         let mut cursors = self.cursors.lock();
         if !cursors.contains_key(token) {
-            let Newcomer::StartsAfter(position) = newcomer else { return Err(NotNow::NoNewcomers) };
+            let NewReader::StartsAfter(position) = new_reader else { return Err(ReaderRefused::NewReadersRefused) };
             if token != SHARED {
                 make_room(&mut cursors, self.limit)?;
             }
@@ -97,14 +97,14 @@ impl Readers {
             };
             cursors.insert(token.to_owned(), cursor);
         }
-        let Some(cursor) = cursors.get_mut(token) else { return Err(NotNow::NoNewcomers) };
+        let Some(cursor) = cursors.get_mut(token) else { return Err(ReaderRefused::NewReadersRefused) };
         cursor.last_used = Instant::now();
         cursor.unsaved |= cursor.last_saved.elapsed() > SAVED_AT_LEAST_EVERY;
         if cursor.busy {
-            return Err(NotNow::Busy);
+            return Err(ReaderRefused::Busy);
         }
         if cursor.done {
-            return Err(NotNow::Done);
+            return Err(ReaderRefused::Done);
         }
         cursor.busy = true;
         Ok(cursor.position)
@@ -118,7 +118,7 @@ impl Readers {
         self.finished.notify_waiters();
     }
 
-    /// Ends when a call does that was under way when this was called.
+    /// Resolves when a call ends that is in progress now.
     pub fn next_finish(&self) -> Notified<'_> {
         self.finished.notified()
     }
@@ -130,8 +130,8 @@ impl Readers {
         }
     }
 
-    /// The reader is about to be told that the session is closed. Gives whether that is still so: a session that is
-    /// reopened at the same moment is either seen as open here, or clears the mark afterwards.
+    /// The reader is about to get the response that the session is closed. Returns whether it still is: a session that
+    /// is reopened at the same moment is either seen as open here, or clears the mark afterwards.
     pub fn done(&self, token: &str, still_closed: impl FnOnce() -> bool) -> bool {
         let mut cursors = self.cursors.lock();
         let closed = still_closed();
@@ -142,12 +142,12 @@ impl Readers {
         closed
     }
 
-    /// Whether a place waits to be saved.
+    /// Whether a position is not saved yet.
     pub fn has_unsaved(&self) -> bool {
         self.cursors.lock().values().any(|cursor| cursor.unsaved)
     }
 
-    /// The session was reopened: readers go on from where they were.
+    /// The session was reopened: readers continue from where they were.
     pub fn reopen(&self) {
         for cursor in self.cursors.lock().values_mut() {
             cursor.done = false;
@@ -155,7 +155,7 @@ impl Readers {
         }
     }
 
-    /// Places that are to be saved. They stay unsaved until [`Self::saved`] says otherwise.
+    /// Positions to save. They stay unsaved until [`Self::saved`] is called.
     pub fn unsaved(&self, session: SessionId) -> Vec<ReaderPosition> {
         let seen_at = now();
         self.cursors
@@ -172,7 +172,7 @@ impl Readers {
             .collect()
     }
 
-    /// A place is in the store. A reader that has moved since is still unsaved.
+    /// A position is in the store. A reader that has moved since is still unsaved.
     pub fn saved(&self, place: &ReaderPosition) {
         if let Some(cursor) = self.cursors.lock().get_mut(&place.token)
             && (cursor.position, cursor.done) == (place.position, place.done)
@@ -182,7 +182,7 @@ impl Readers {
         }
     }
 
-    /// Forgets tokens that have not been used for that long.
+    /// Removes tokens that have not been used for that long.
     pub fn expire(&self, unused_for: Duration) {
         self.cursors
             .lock()
@@ -190,7 +190,7 @@ impl Readers {
     }
 }
 
-fn make_room(cursors: &mut HashMap<String, Cursor>, limit: usize) -> Result<(), NotNow> {
+fn make_room(cursors: &mut HashMap<String, Cursor>, limit: usize) -> Result<(), ReaderRefused> {
     if cursors.len() < limit {
         return Ok(());
     }
@@ -206,7 +206,7 @@ fn make_room(cursors: &mut HashMap<String, Cursor>, limit: usize) -> Result<(), 
             cursors.remove(&token);
             Ok(())
         }
-        None => Err(NotNow::TooMany),
+        None => Err(ReaderRefused::TooMany),
     }
 }
 
@@ -214,7 +214,7 @@ fn make_room(cursors: &mut HashMap<String, Cursor>, limit: usize) -> Result<(), 
 mod tests {
     use super::*;
 
-    const FROM_START: Newcomer = Newcomer::StartsAfter(0);
+    const FROM_START: NewReader = NewReader::StartsAfter(0);
 
     #[tokio::test(start_paused = true)]
     async fn a_full_session_replaces_the_token_unused_the_longest_and_refuses_while_all_are_in_use() {
@@ -222,10 +222,10 @@ mod tests {
         readers.begin("a", FROM_START).expect("first");
         readers.finish("a");
         readers.begin("b", FROM_START).expect("second");
-        assert_eq!(readers.begin("c", FROM_START), Err(NotNow::TooMany));
+        assert_eq!(readers.begin("c", FROM_START), Err(ReaderRefused::TooMany));
         tokio::time::advance(MAY_BE_REPLACED_AFTER).await;
         assert_eq!(readers.begin("c", FROM_START), Ok(0), "a was unused, b is in a call");
-        assert_eq!(readers.begin("b", FROM_START), Err(NotNow::Busy));
+        assert_eq!(readers.begin("b", FROM_START), Err(ReaderRefused::Busy));
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,4 +1,4 @@
-//! All sessions of a server: found, loaded once, created, deleted, brought back at start and ended at the end.
+//! All sessions of a server: found, loaded once, created, deleted, restored at startup and shut down.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -9,12 +9,12 @@ use tokio::sync::{Notify, OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::actor::{Actor, Surroundings};
-use super::bulletin::{Bulletin, BulletinEntry};
+use super::actor::{Actor, SessionServices};
 use super::create::{self, CreateError, NewSession};
 use super::day_usage::DayUsage;
 use super::operations::Operations;
 use super::readers::Readers;
+use super::session_feed::{SessionFeed, SessionStatus};
 use super::tail::TailBudget;
 use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings, clock};
@@ -27,13 +27,13 @@ const COMMANDS_IN_FLIGHT: usize = 8;
 
 /// What [`Sessions`] is made of.
 pub struct SessionsParts {
-    /// Where everything is kept.
+    /// The store.
     pub store: Store,
-    /// The agents there are.
+    /// The available agents.
     pub runtimes: Runtimes,
-    /// What the configuration says.
+    /// The configured settings.
     pub settings: SessionSettings,
-    /// Cancelled when the server begins to end.
+    /// Cancelled when the server begins to shut down.
     pub stopping: CancellationToken,
 }
 
@@ -44,7 +44,7 @@ pub struct Sessions {
 }
 
 pub(super) struct Shared {
-    pub(super) around: Arc<Surroundings>,
+    pub(super) services: Arc<SessionServices>,
     pub(super) loaded: Mutex<HashMap<SessionId, LoadedSession>>,
     pub(super) positions_changed: Arc<Notify>,
     pub(super) stopping: CancellationToken,
@@ -57,39 +57,39 @@ pub(super) struct Shared {
     pub(super) adopting: tokio::sync::Mutex<()>,
 }
 
-/// A place for a session that is loaded or being loaded, so that no session ever has two actors.
+/// The place of a session that is loaded or being loaded, so that no session ever has two actors.
 pub(super) type LoadedSession = Arc<OnceCell<Arc<Session>>>;
 
-/// How a session is brought into memory.
+/// How a session is loaded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Load {
     /// Just created: its agent is started at once.
     New,
     /// From an earlier run.
     Known,
-    /// As `Known`, and its queued prompts go on.
+    /// As `Known`, and its queued prompts run if so configured.
     AtStart,
 }
 
 impl Sessions {
-    /// The sessions in a store. [`Self::bring_back`] closes what an earlier run left open.
+    /// The sessions in a store. [`Self::restore`] closes what an earlier run left open.
     pub fn new(parts: SessionsParts) -> Self {
         let SessionsParts { store, runtimes, settings, stopping } = parts;
-        let bulletin = Arc::new(Bulletin::default());
+        let session_feed = Arc::new(SessionFeed::default());
         let stops = stopping.clone();
         runtimes.limit_processes(settings.agent_processes);
-        let around = Arc::new(Surroundings {
+        let services = Arc::new(SessionServices {
             store,
             runtimes,
             settings,
-            bulletin,
+            session_feed,
             day_usage: DayUsage::default(),
             unknown_events: AtomicU64::new(0),
             stopping: stops,
         });
         Self {
             shared: Arc::new(Shared {
-                around,
+                services,
                 loaded: Mutex::default(),
                 positions_changed: Arc::new(Notify::new()),
                 stopping,
@@ -103,27 +103,27 @@ impl Sessions {
         }
     }
 
-    /// Where everything is kept.
+    /// The store.
     pub fn store(&self) -> &Store {
-        &self.shared.around.store
+        &self.shared.services.store
     }
 
-    /// The agents there are.
+    /// The available agents.
     pub fn runtimes(&self) -> &Runtimes {
-        &self.shared.around.runtimes
+        &self.shared.services.runtimes
     }
 
-    /// What the configuration says.
+    /// The configured settings.
     pub fn settings(&self) -> &SessionSettings {
-        &self.shared.around.settings
+        &self.shared.services.settings
     }
 
     /// What all sessions are doing.
-    pub fn bulletin(&self) -> &Arc<Bulletin> {
-        &self.shared.around.bulletin
+    pub fn session_feed(&self) -> &Arc<SessionFeed> {
+        &self.shared.services.session_feed
     }
 
-    /// Cancelled when the server begins to end.
+    /// Cancelled when the server begins to shut down.
     pub fn stopping(&self) -> &CancellationToken {
         &self.shared.stopping
     }
@@ -133,14 +133,14 @@ impl Sessions {
         self.shared.readers.load(Ordering::Relaxed)
     }
 
-    /// Events of agents that nobody knows, since the start.
+    /// Agent events of unknown kinds since startup.
     pub fn unknown_event_count(&self) -> u64 {
-        self.shared.around.unknown_events.load(Ordering::Relaxed)
+        self.shared.services.unknown_events.load(Ordering::Relaxed)
     }
 
-    /// Agent processes that are counted against the limit, and sessions that wait for one.
-    pub fn process_line(&self) -> (usize, usize) {
-        self.shared.around.runtimes.process_figures()
+    /// Agent processes that count against the limit, and sessions that wait for one.
+    pub fn process_figures(&self) -> (usize, usize) {
+        self.shared.services.runtimes.process_figures()
     }
 
     /// Creates a session and starts its agent. A repetition with the same key gets the session of the first call.
@@ -150,13 +150,13 @@ impl Sessions {
         }
         let sessions = self.clone();
         let creating = async move {
-            let around = &sessions.shared.around;
-            let created = create::create(&around.store, &around.runtimes, &around.settings, new).await?;
+            let services = &sessions.shared.services;
+            let created = create::create(&services.store, &services.runtimes, &services.settings, new).await?;
             let (id, how) = match created {
                 Creation::New(id) => (id, Load::New),
                 Creation::Known(id) => (id, Load::Known),
                 Creation::KeyReused => return Err(CreateError::KeyReused),
-                Creation::TooMany => return Err(CreateError::TooMany { limit: around.settings.open_sessions }),
+                Creation::TooMany => return Err(CreateError::TooMany { limit: services.settings.open_sessions }),
             };
             sessions.load(id, how).await.map_err(|error| match error {
                 SessionError::Store(error) => CreateError::Store(error),
@@ -186,10 +186,10 @@ impl Sessions {
     }
 
     async fn fill(&self, place: LoadedSession, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
-        let loaded = place.get_or_try_init(|| self.bring_into_memory(id, how)).await.map(Arc::clone);
+        let loaded = place.get_or_try_init(|| self.load_from_store(id, how)).await.map(Arc::clone);
         if loaded.is_err() {
             let mut all = self.shared.loaded.lock();
-            // Only our own empty place goes: another call may have put a session there since.
+            // Only our own empty place is removed: another call may have put a session there since.
             if all.get(&id).is_some_and(|current| Arc::ptr_eq(current, &place) && !current.initialized()) {
                 all.remove(&id);
             }
@@ -197,26 +197,26 @@ impl Sessions {
         loaded
     }
 
-    /// The place of a session. One whose actor is gone (it ended in a panic, or the store rejected its events) is
-    /// loaded anew from what the store has.
+    /// The place of a session. One whose actor ended (by a panic, or because the store rejected its events) is
+    /// reloaded from the store.
     fn place_for(&self, id: SessionId) -> LoadedSession {
         let mut all = self.shared.loaded.lock();
         let place = all.entry(id).or_default();
         let is_lost = |session: &Arc<Session>| session.commands.is_closed() && !session.log.head().deleted;
         if place.get().is_some_and(is_lost) && !self.shared.stopping.is_cancelled() {
-            tracing::error!(session = %id, "the session's actor is gone; it is loaded anew");
+            tracing::error!(session = %id, "the session's actor ended unexpectedly; reloading the session");
             *place = LoadedSession::default();
         }
         Arc::clone(place)
     }
 
-    async fn bring_into_memory(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
+    async fn load_from_store(&self, id: SessionId, how: Load) -> Result<Arc<Session>, SessionError> {
         let shared = &self.shared;
-        let store = &shared.around.store;
+        let store = &shared.services.store;
         if shared.stopping.is_cancelled() {
             return Err(SessionError::ShuttingDown);
         }
-        // What an actor that is gone left with the writer counts too.
+        // So that appends of an earlier actor that are still queued count too.
         store.flush().await?;
         let stored = store.load_session(id).await?.ok_or(SessionError::NotFound)?;
         let positions = store.reader_positions(id).await?;
@@ -234,9 +234,9 @@ impl Sessions {
         let session = Arc::new(Session {
             id,
             log: Arc::clone(&log),
-            readers: Readers::new(positions, shared.around.settings.readers_per_session),
+            readers: Readers::new(positions, shared.services.settings.readers_per_session),
             positions_changed: Arc::clone(&shared.positions_changed),
-            closed_grace: shared.around.settings.closed_grace,
+            closed_grace: shared.services.settings.closed_grace,
             first_new_seq: stored.next_seq,
             commands,
             operations: shared.operations.clone(),
@@ -255,13 +255,13 @@ impl Sessions {
         how: Load,
     ) -> Result<Actor, StoreError> {
         let turn = stored.turn.take();
-        let mut actor = Actor::new(Arc::clone(&self.shared.around), log, stored);
+        let mut actor = Actor::new(Arc::clone(&self.shared.services), log, stored);
         match how {
             Load::New => actor.begin().await,
             Load::Known => actor.restore(turn).await?,
             Load::AtStart => {
                 actor.restore(turn).await?;
-                if self.shared.around.settings.resume_at_start {
+                if self.shared.services.settings.resume_at_start {
                     actor.resume_queue().await;
                 }
             }
@@ -270,26 +270,26 @@ impl Sessions {
     }
 
     /// Closes turns that an earlier run left open, and fills the inbox.
-    pub async fn bring_back(&self) -> Result<(), SessionError> {
+    pub async fn restore(&self) -> Result<(), SessionError> {
         let store = self.store();
-        // Before any session may go on: what was used today counts for its budget.
+        // Before any session continues: today's usage counts for its budget.
         let today = Day::of(clock::now());
-        self.shared.around.day_usage.restore(today, store.usage_total(today, today).await?.usage);
+        self.shared.services.day_usage.restore(today, store.usage_total(today, today).await?.usage);
         if let Err(error) = store.settle_states().await {
-            // Each is settled when it is loaded; until then lists may show what it was doing before.
-            tracing::warn!(error = %error, "states of the last run could not be settled");
+            // Each is corrected when it is loaded; until then lists may show an old state.
+            tracing::warn!(error = %error, "could not reset the session states of the last run");
         }
         let mut unfinished = store.sessions_with_open_turn().await?;
         if self.settings().resume_at_start {
             unfinished.extend(store.sessions_with_queued_prompts().await?);
         }
         for id in unfinished {
-            // One session that cannot be read must not keep all the others from being served.
+            // One session that cannot be read must not prevent the others from being served.
             if let Err(error) = self.load(id, Load::AtStart).await {
-                tracing::error!(session = %id, error = %error, "a session of the last run could not be brought back");
+                tracing::error!(session = %id, error = %error, "could not restore a session of the last run");
             }
         }
-        // Whoever asks first finds the turns of the last run closed.
+        // So that the first request finds the turns of the last run closed.
         Ok(store.flush().await?)
     }
 
@@ -302,17 +302,17 @@ impl Sessions {
     async fn end_and_delete(&self, id: SessionId) -> Result<(), SessionError> {
         let session = self.get(id).await?;
         match session.close().await {
-            // A disk that refuses must not keep anybody from making room on it.
+            // A full disk must not prevent deleting, which frees space.
             Ok(()) | Err(SessionError::Closed | SessionError::Store(_)) => {}
             Err(other) => return Err(other),
         }
-        // Before its actor ends, so that nobody takes the session for lost and loads it again.
+        // Before its actor ends, so that the session is not reloaded as one that lost its actor.
         session.log.set_deleted();
         session.shut_down().await;
         let deleted = self.store().delete_session(id).await;
         self.shared.loaded.lock().remove(&id);
         deleted?;
-        self.bulletin().post(BulletinEntry {
+        self.session_feed().post(SessionStatus {
             session_id: id,
             title: None,
             state: None,
@@ -322,9 +322,9 @@ impl Sessions {
         Ok(())
     }
 
-    /// Interrupts turns, ends agents, saves where readers are. The log is complete when this returns.
+    /// Interrupts turns, ends agents and saves reader positions. The log is complete when this returns.
     pub async fn shut_down(&self) {
-        // Every actor sees for itself that the server ends, one that is being started this moment too.
+        // Every actor watches this token, including one that is being started right now.
         self.shared.stopping.cancel();
         self.shared.operations.finish().await;
         self.shared.actors.close();
@@ -335,8 +335,8 @@ impl Sessions {
         self.save_positions().await;
     }
 
-    /// The latest word on every open session, for readers of the inbox that come after a restart.
-    pub(super) async fn fill_bulletin(&self, page_size: usize) -> Result<(), StoreError> {
+    /// Publishes the status of every open session, for readers of the inbox after a restart.
+    pub(super) async fn fill_session_feed(&self, page_size: usize) -> Result<(), StoreError> {
         for state in SessionState::ALL.into_iter().filter(|state| *state != SessionState::Closed) {
             let mut after = None;
             loop {
@@ -344,8 +344,8 @@ impl Sessions {
                 let is_last = page.len() < page_size;
                 after = page.last().map(|summary| summary.id);
                 for summary in page {
-                    // A session that has said something itself knows better than a page that was read before.
-                    self.bulletin().post_if_unknown(BulletinEntry {
+                    // A status that the session itself published is newer than this page.
+                    self.session_feed().publish_if_unknown(SessionStatus {
                         session_id: summary.id,
                         title: summary.profile.title,
                         state: Some(summary.state),
@@ -395,8 +395,8 @@ mod tests {
             settings: SessionSettings::default(),
             stopping: CancellationToken::new(),
         });
-        sessions.fill_bulletin(2).await.expect("filled");
-        assert_eq!(sessions.bulletin().since(0).1.len(), 5);
+        sessions.fill_session_feed(2).await.expect("filled");
+        assert_eq!(sessions.session_feed().since(0).1.len(), 5);
         store.close().await;
     }
 }

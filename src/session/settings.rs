@@ -8,20 +8,20 @@ use super::BudgetSettings;
 use crate::model::{PermissionPolicy, SessionDefaults};
 use crate::store::Retention;
 
-/// How a lost agent is brought back.
+/// How a lost agent is restored.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoverySettings {
-    /// Attempts before the session is given up as failed.
+    /// Attempts before the session counts as failed.
     pub attempts: u32,
-    /// Attempts at a turn that fails before the agent has said or done anything.
+    /// Attempts at a turn that fails before the agent has produced anything.
     pub turn_attempts: u32,
     /// The wait before the second attempt; it doubles from there.
     pub first_delay: Duration,
     /// The longest wait.
     pub longest_delay: Duration,
-    /// No sign of life in a turn for this long is told; `None` for never.
+    /// An agent that is unresponsive in a turn for this long is reported; `None` for never.
     pub silence_notice: Option<Duration>,
-    /// Ends an agent that shows no sign of life, and starts it anew.
+    /// Ends and restarts an unresponsive agent.
     pub end_hung: bool,
 }
 
@@ -40,7 +40,7 @@ pub type FindDefaults = Arc<dyn Fn(Option<&Path>) -> FoundDefaults + Send + Sync
 /// All settings of this module.
 #[derive(Clone)]
 pub struct SessionSettings {
-    /// The runtime whose models stand first in lists; empty for the first that is ready.
+    /// The runtime whose models come first in lists; empty for the first that is ready.
     pub default_runtime: String,
     /// The model that is offered first; empty for the runtime's first.
     pub default_model: String,
@@ -56,9 +56,9 @@ pub struct SessionSettings {
     pub interrupt_grace: Duration,
     /// Agent processes at once, where agents take one of their own; 0 for no limit.
     pub agent_processes: usize,
-    /// How long a turn may take; `None` for as long as it likes.
+    /// How long a turn may take; `None` for no limit.
     pub turn_timeout: Option<Duration>,
-    /// How a lost agent is brought back.
+    /// How a lost agent is restored.
     pub recovery: RecoverySettings,
     /// How long a closed session may still be read from the start by new tokens.
     pub closed_grace: Duration,

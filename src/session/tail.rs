@@ -71,7 +71,7 @@ impl Tail {
         self.entries.push_back(event);
     }
 
-    /// Takes back events from that number on: the store refused them and nobody has seen them.
+    /// Withdraws events from that number on: the store refused them and no reader has seen them.
     pub fn withdraw(&mut self, from: Seq) {
         while self.entries.back().is_some_and(|event| event.seq >= from) {
             if let Some(event) = self.entries.pop_back() {

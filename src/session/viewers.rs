@@ -1,5 +1,5 @@
-//! Who is watching a session and how far each reader has read: a request needs to know whether anybody could answer it,
-//! and the tail which events somebody still needs.
+//! Who is watching a session and how far each reader has read. Requests depend on whether anybody could answer them,
+//! and the tail on which events a reader still needs.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::time::{Duration, Instant};
 
 use crate::model::Seq;
 
-/// A reader that polls is away between its calls, and a stream that broke off reconnects: both still count as watching
+/// A reader that polls is detached between its calls, and a broken stream reconnects: both still count as watching
 /// for this long.
 pub(super) const RECENTLY: Duration = Duration::from_secs(10);
 /// Readers that leave within this time of each other are remembered together, at the lowest of their positions.

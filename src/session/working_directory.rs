@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-/// The folder will not do.
+/// Why a folder cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkingDirectoryError {
-    /// Relative.
+    /// Not an absolute path.
     #[error("the working directory {0:?} is not an absolute path")]
     NotAbsolute(String),
-    /// Not there, or not a folder.
+    /// Does not exist, or is not a folder.
     #[error("the working directory {0:?} does not exist or is not a folder")]
     NotExists(String),
     /// Outside the configured roots.
@@ -16,8 +16,8 @@ pub enum WorkingDirectoryError {
     NotAllowed(String),
 }
 
-/// As [`check`], and without symbolic links in any case: what was checked is what is used, whatever a link leads to
-/// meanwhile.
+/// As [`check`], but always resolves symbolic links: the path that was checked is the one that is used, even if a link
+/// changes meanwhile.
 pub async fn check_resolved(
     path: impl AsRef<Path>,
     roots: &[PathBuf],

@@ -1,12 +1,12 @@
-//! Changes of a session's record that are committed together with events. They are data: how they are written is the
-//! backend's business.
+//! Changes of a session's record that are committed together with events. They are data: the backend decides how they
+//! are stored.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    AnsweredBy, Attachment, BudgetNews, ContextUsage, OpenRequest, PermissionPolicy, PromptId, PromptOutcome,
+    AnsweredBy, Attachment, BudgetNotices, ContextUsage, OpenRequest, PermissionPolicy, PromptId, PromptOutcome,
     RequestId, RequestOutcome, Seq, SessionBudget, SessionState, Timestamp, TurnId, Usage, hex,
 };
 
@@ -16,7 +16,7 @@ use crate::model::{
 pub struct OpenTurn {
     /// Its id.
     pub turn_id: TurnId,
-    /// Its prompt; `None` for work that the agent does by itself.
+    /// Its prompt; `None` for work that the agent does outside a turn.
     #[serde(default, with = "prompt_number")]
     pub prompt: Option<PromptId>,
     /// Everything that is open began after this event.
@@ -49,9 +49,9 @@ pub struct QueuedPrompt {
     pub id: PromptId,
     /// The caller's own key, to make a repetition harmless.
     pub idempotency_key: Option<String>,
-    /// What to do.
+    /// The text.
     pub text: String,
-    /// What came along.
+    /// Its attachments.
     pub attachments: Vec<Attachment>,
 }
 
@@ -61,7 +61,7 @@ impl QueuedPrompt {
         hex(&Sha256::digest(json(&(text, attachments))))
     }
 
-    /// The prompt as it is written. Takes time for large attachments, so it is called where nobody else waits: never by
+    /// The prompt as it is stored. Slow for large attachments, so it is called where it blocks nobody else: never by
     /// a backend.
     pub fn prepare(&self) -> AcceptedPrompt {
         AcceptedPrompt {
@@ -83,9 +83,9 @@ pub struct AcceptedPrompt {
     pub idempotency_key: Option<String>,
     /// What a repetition with the same key must match.
     pub fingerprint: String,
-    /// What to do.
+    /// The text.
     pub text: String,
-    /// What came along, as a JSON list of [`Attachment`].
+    /// Its attachments, as a JSON list of [`Attachment`].
     pub attachments: String,
 }
 
@@ -110,7 +110,7 @@ pub enum Change {
     PromptAccepted(AcceptedPrompt),
     /// A prompt's turn began.
     PromptStarted(PromptId),
-    /// A prompt waits again: the agent did not take it.
+    /// A prompt is queued again: the agent did not accept it.
     PromptPutBack(PromptId),
     /// A prompt's turn is over.
     PromptEnded(PromptId, PromptOutcome),
@@ -134,7 +134,7 @@ pub enum Change {
         /// Its size in bytes.
         size: u64,
     },
-    /// Readers that heard of the close may read again.
+    /// Readers that were notified of the close may read again.
     ReadersReopened,
     /// What it has cost so far.
     Usage(Usage),
@@ -142,9 +142,9 @@ pub enum Change {
     UsageReported(UsageReport),
     /// Its own limits.
     Budget(SessionBudget),
-    /// Which limits it has been told of.
-    BudgetTold(BudgetNews),
-    /// How full the agent's memory is.
+    /// Which limits it has been notified of.
+    BudgetNotified(BudgetNotices),
+    /// How full the agent's context is.
     Context(ContextUsage),
 }
 

@@ -1,11 +1,11 @@
-//! What can go wrong with the store. No type of a database is in here, so that every backend fails in the same words.
+//! Errors of the store. They contain no type of a database, so every backend reports the same errors.
 
 use std::path::PathBuf;
 
-/// What a database or the operating system said; only its text matters to anybody.
+/// The error of a database or the operating system; only its text matters.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// The store could not do what it was asked to. Nothing is half done: a failed transaction leaves no trace.
+/// Why an operation of the store failed. A failed transaction changes nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// No room left, on the disk or below the configured limit.
@@ -17,19 +17,19 @@ pub enum StoreError {
     #[error("the database cannot be written; check who owns the data folder and whether its disk is mounted read-only")]
     ReadOnly(#[source] Cause),
     /// The operating system refused.
-    #[error("the disk refused to read or write the database; check the disk")]
+    #[error("the database could not be read or written because the disk failed; check the disk")]
     Disk(#[source] Cause),
     /// The database's files were deleted, moved or replaced while they were in use.
     #[error(
         "the database file was deleted, moved or replaced while the server was running; put it back, or restart the server"
     )]
     Missing,
-    /// The database is not what it should be.
+    /// The database is damaged.
     #[error("the database {} is damaged; restore a backup, or move it away to start with an empty one", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What the database says.
+        /// The database's error.
         #[source]
         source: Cause,
     },
@@ -44,7 +44,7 @@ pub enum StoreError {
     Open {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         #[source]
         source: Cause,
     },
@@ -53,7 +53,7 @@ pub enum StoreError {
     Blob {
         /// The file, for the log.
         path: PathBuf,
-        /// What the operating system says.
+        /// The operating system's error.
         #[source]
         source: std::io::Error,
     },
@@ -63,7 +63,7 @@ pub enum StoreError {
         /// The hash that it should have.
         hash: String,
     },
-    /// The writer ended by a defect. Nothing can be written until the server is restarted.
+    /// The writer died because of a bug. Nothing can be written until the server is restarted.
     #[error("the database writer stopped unexpectedly; restart the server and try again")]
     WriterDied,
     /// The store was closed because the server is shutting down.
@@ -72,18 +72,18 @@ pub enum StoreError {
     /// All ids are used up.
     #[error("this database has no session ids left; start a new one with --data-dir")]
     NoMoreIds,
-    /// Anything else: a defect of ours.
-    #[error("the database did not accept a statement; this is a defect of Flightdeck")]
+    /// Anything else: a bug of ours.
+    #[error("the database rejected a statement; this is a bug in Flightdeck")]
     Statement(#[source] Cause),
 }
 
 impl StoreError {
-    /// Whether the same statement may succeed later, when the disk is better.
-    pub fn is_the_disks(&self) -> bool {
+    /// Whether the same statement may succeed later, when the disk works again.
+    pub fn is_disk_error(&self) -> bool {
         matches!(self, Self::Full(_) | Self::ReadOnly(_) | Self::Disk(_) | Self::Missing | Self::Damaged { .. })
     }
 
-    /// The same error for somebody else who waits for the same transaction; the cause is kept as text.
+    /// A copy for another caller of the same transaction; the cause is kept as text.
     #[must_use]
     pub fn copy(&self) -> Self {
         let text = |cause: &Cause| Cause::from(cause.to_string());

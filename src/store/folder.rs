@@ -1,4 +1,4 @@
-//! The data folder: who may use it, and where things are in it. Files that are not ours are left alone.
+//! The data folder: its locks, its permissions, and its files. Files that are not ours are not touched.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
@@ -15,8 +15,8 @@ pub struct DataFolder {
     _locks: Locks,
 }
 
-/// Two locks: programs wait for the file's, and the folder's holds even if somebody deletes that file. Both end with the
-/// process, however that ends.
+/// Two locks: programs wait for the file's, and the folder's holds even if somebody deletes that file. Both end with
+/// the process, however that ends.
 #[derive(Debug)]
 struct Locks {
     _file: File,
@@ -41,12 +41,12 @@ impl Locks {
 /// The file that is locked.
 const LOCK: &str = "flightdeck.lock";
 
-/// What a running server writes down so that other programs find it.
+/// What a running server records so that other programs find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerNote {
     /// The server's process.
     pub pid: u32,
-    /// Where it answers.
+    /// Its address.
     pub url: String,
 }
 
@@ -58,10 +58,10 @@ pub enum FolderError {
     InUse {
         /// The folder.
         path: PathBuf,
-        /// Who uses it, if it said so.
+        /// The server that uses it, if it recorded its address.
         server: Option<ServerNote>,
     },
-    /// Other users may change what is in it, and it is not ours to change that.
+    /// Other users can write to it, and we may not change its permissions.
     #[error(
         "other users can write to the data folder {} (mode {mode:o}), so they could replace the token and the database; run `chmod 700` on it, or choose another folder with --data-dir",
         path.display()
@@ -100,13 +100,13 @@ fn in_use_text(path: &Path, server: Option<&ServerNote>) -> String {
 const SMALLEST_DATABASE: u64 = 512;
 
 impl DataFolder {
-    /// The folder in it where running agents are written down.
+    /// The folder in it where running agents are recorded.
     pub const PROCESSES: &'static str = "processes";
 
     /// The file that holds the server's token; there from the first start on.
     pub const TOKEN: &str = "token";
 
-    /// Creates the folder if need be, and locks it.
+    /// Creates the folder if needed, and locks it.
     pub fn lock(path: &Path) -> Result<Self, FolderError> {
         let refused = |action| move |source| FolderError::Refused { path: path.to_owned(), action, source };
         create_private_folder(path).map_err(refused("created"))?;
@@ -119,7 +119,7 @@ impl DataFolder {
         }
     }
 
-    /// Whether a server has ever kept anything in a folder; looking makes nothing.
+    /// Whether a server has ever used a folder. Creates nothing.
     pub fn has_database(folder: &Path) -> bool {
         folder.join("flightdeck.db").exists()
     }
@@ -149,7 +149,7 @@ impl DataFolder {
         self.path.join("blobs")
     }
 
-    /// Where child processes are written down; made if need be.
+    /// Where child processes are recorded; created if needed.
     pub fn processes(&self) -> Result<PathBuf, FolderError> {
         let path = self.path.join(Self::PROCESSES);
         create_private_folder(&path).map_err(|source| FolderError::Refused {
@@ -160,7 +160,7 @@ impl DataFolder {
         Ok(path)
     }
 
-    /// Writes a file that only its owner may read, whole or not at all.
+    /// Writes a file atomically that only its owner may read.
     pub fn write_private(&self, name: &str, content: &str) -> Result<(), FolderError> {
         let write = || {
             let fresh = self.path.join(format!("{name}.new"));
@@ -187,13 +187,13 @@ impl DataFolder {
         }
     }
 
-    /// Says where the server is.
+    /// Records where the server is.
     pub fn write_server_note(&self, note: &ServerNote) -> Result<(), FolderError> {
         let text = serde_json::to_string(note).expect("a number and a string");
         self.write_private(ServerNote::FILE, &text)
     }
 
-    /// Takes the note back; the server is gone.
+    /// Removes the record; the server is stopping.
     pub fn remove_server_note(&self) {
         if let Err(error) = fs::remove_file(self.path.join(ServerNote::FILE)) {
             tracing::warn!(%error, "could not remove server.json");
@@ -204,7 +204,7 @@ impl DataFolder {
 impl ServerNote {
     const FILE: &'static str = "server.json";
 
-    /// The note in a data folder, if there is a readable one.
+    /// The record in a data folder, if there is a readable one.
     pub fn read(folder: &Path) -> Option<Self> {
         serde_json::from_str(&fs::read_to_string(folder.join(Self::FILE)).ok()?).ok()
     }
@@ -214,7 +214,7 @@ impl ServerNote {
     pub fn wait_until_gone(folder: &Path, longest: Duration) -> bool {
         let Ok(lock) = File::open(folder.join(LOCK)).or_else(|_| File::open(folder)) else { return true };
         let (gone, heard) = mpsc::channel();
-        // Nobody waits for this thread when time runs out: the process that asked is about to end.
+        // This thread is abandoned after the timeout: the process is about to end.
         std::thread::spawn(move || {
             if lock.lock_shared().is_ok() {
                 let _ = gone.send(());
@@ -223,7 +223,7 @@ impl ServerNote {
         heard.recv_timeout(longest).is_ok()
     }
 
-    /// The note of a server that really runs: it holds the folder's lock.
+    /// The record of a server that is running: it holds the folder's lock.
     pub fn of_running_server(folder: &Path) -> Option<Self> {
         let file = OpenOptions::new().write(true).open(folder.join(LOCK));
         let is_held = |lock: &File| matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
@@ -233,11 +233,11 @@ impl ServerNote {
 }
 
 /// A folder that others may write to is made private if it is empty or a data folder already. Any other one, such as
-/// `/tmp`, is somebody else's business.
+/// `/tmp`, is not changed.
 #[cfg(unix)]
 fn keep_others_out(path: &Path) -> Result<(), FolderError> {
     use std::os::unix::fs::PermissionsExt;
-    let refused = |source| FolderError::Refused { path: path.to_owned(), action: "looked at", source };
+    let refused = |source| FolderError::Refused { path: path.to_owned(), action: "read", source };
     let mode = fs::metadata(path).map_err(refused)?.permissions().mode() & 0o7777;
     if mode & 0o022 == 0 {
         return Ok(());
@@ -282,7 +282,7 @@ fn restrict(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The file that is locked. Whoever could open it could also lock us out.
+/// The file that is locked. Another user who can open it could lock us out, so it is private.
 #[cfg(unix)]
 fn lock_file(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

@@ -1,16 +1,16 @@
-//! Whether the database takes writes.
+//! Whether the database is writable.
 
-/// Whether the database takes writes.
+/// Whether the database is writable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreHealth {
-    /// It does.
+    /// It is.
     Good,
-    /// It does not, for now; what was accepted is kept in memory and tried again.
+    /// Not for now; accepted events are kept in memory and retried.
     Refusing {
         /// For people.
         reason: String,
     },
-    /// It never will again: the writer ended by a defect. The process has to be restarted.
+    /// Never again: the writer died because of a bug. The process has to be restarted.
     Dead {
         /// For people.
         reason: String,

@@ -10,10 +10,11 @@ use crate::model::{Seq, StreamId, Timestamp};
 /// Logs, one per stream.
 ///
 /// A backend that several nodes share adds the owner's epoch to [`Append`] and checks it in the append's transaction;
-/// nothing else of this interface says who owns a stream. Subscribers hear of every commit, whichever node made it.
+/// nothing else of this interface says who owns a stream. Subscribers are notified of every commit, whichever node made
+/// it.
 pub trait Log: Send + Sync {
-    /// Appends events. Returns at once; subscribers hear of the commit. While the disk refuses, the append is kept and
-    /// tried again. The caller bounds how much it has in flight.
+    /// Appends events. Returns at once; subscribers are notified of the commit. While the disk refuses, the append is
+    /// kept and retried. The caller bounds how much it has in flight.
     fn append(&self, append: Append);
 
     /// Appends events and waits for the commit. After an error nothing was written and nothing is kept.
@@ -25,18 +26,18 @@ pub trait Log: Send + Sync {
     /// The event that started the block which ended with the event `end`.
     fn block_start(&self, stream: StreamId, end: Seq) -> Answer<'_, Option<StoredEvent>>;
 
-    /// The number of the next event, for whoever continues to write the log.
+    /// The number of the next event.
     fn next_seq(&self, stream: StreamId) -> Answer<'_, Seq>;
 
     /// Calls the observer for every commit to the stream from now on, for as long as it exists.
     fn subscribe(&self, stream: StreamId, observer: Weak<dyn CommitObserver>);
 }
 
-/// Hears what became of appended events. Called by the store's own thread, so it must not block.
+/// Is notified of what happened to appended events. Called on the store's thread, so it must not block.
 pub trait CommitObserver: Send + Sync {
     /// Everything up to this number is in the store.
     fn committed(&self, through: Seq);
-    /// The store will never take events that were appended: a defect.
+    /// The store rejected appended events for good: a bug.
     fn rejected(&self, error: &StoreError);
 }
 
@@ -110,7 +111,7 @@ impl Append {
         self.events.last().map(|event| event.seq)
     }
 
-    /// Somebody is promised that this is never forgotten, not even by a power cut: a caller that repeats a prompt with
+    /// Whether it contains a promise that must survive a power cut: a caller that repeats a prompt with
     /// its key must find the first one.
     pub fn must_survive_power_cut(&self) -> bool {
         self.changes
@@ -119,7 +120,7 @@ impl Append {
     }
 }
 
-/// An event as it stands in the store.
+/// An event as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
     /// Its number.

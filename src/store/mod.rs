@@ -1,14 +1,15 @@
-//! What is kept: the interface of small traits that a backend implements, changes as data, and the handle that everybody
-//! uses. All SQL is in `sqlite/`.
+//! Persistence: the interface of small traits that a backend implements, changes as data, and the handle that the rest
+//! of the program uses. All SQL is in `sqlite/`.
 //!
 //! What must always hold here:
 //!
 //! - A transaction is all or nothing, and appends of one stream are committed in the order given.
 //! - A commit is announced to the stream's [`CommitObserver`]s after it, never before.
-//! - An event that was given to [`Store::append`] is written in the end, or its observers hear that it was rejected, or
-//!   the store says that it is dead: it never vanishes silently. While the disk refuses, it is kept and tried again.
-//! - No type of a database is in the interface, and no caller hands in SQL.
-//! - A backend passes the suite in `suite/`; the tests run it against `SQLite` and against plain memory.
+//! - An event that was passed to [`Store::append`] is written eventually, or its observers are notified of the
+//!   rejection, or the store reports that it is dead. It is never lost silently. While the disk refuses it, it is kept
+//!   and retried.
+//! - No type of a database is in the interface, and no caller passes SQL.
+//! - A backend passes the suite in `suite/`; the tests run it against `SQLite` and a backend in memory.
 
 mod blob;
 mod change;

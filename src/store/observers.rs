@@ -1,4 +1,4 @@
-//! Who hears of commits, by stream. For the use of backends.
+//! Subscribers to commits, by stream. Used by backends.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -35,21 +35,21 @@ impl Observers {
         registry.streams.entry(stream).or_default().push(observer);
     }
 
-    /// Says that everything up to a number is committed.
+    /// Reports that everything up to a number is committed.
     pub fn committed(&self, stream: StreamId, through: Seq) {
         for observer in self.of(stream) {
             observer.committed(through);
         }
     }
 
-    /// Says that an append was rejected.
+    /// Reports that an append was rejected.
     pub fn rejected(&self, stream: StreamId, error: &StoreError) {
         for observer in self.of(stream) {
             observer.rejected(error);
         }
     }
 
-    /// Says that nothing will be committed any more.
+    /// Reports that nothing will be committed any more.
     pub fn all_rejected(&self, error: &StoreError) {
         let all: Vec<StreamId> = self.lock().streams.keys().copied().collect();
         for stream in all {

@@ -1,4 +1,4 @@
-//! Prompts, their outcomes and answered requests as the store keeps them.
+//! Prompts, their outcomes and answered requests as they are stored.
 
 use crate::model::{PromptOutcome, SessionId};
 
@@ -15,7 +15,7 @@ pub struct KnownPrompt {
     pub outcome: Option<PromptOutcome>,
 }
 
-/// The number of an outcome, over all sessions, in the order in which turns ended. Never given twice; 0 means "before
+/// The number of an outcome, over all sessions, in the order in which turns ended. Never used twice; 0 means "before
 /// everything".
 pub type OutcomeSeq = u64;
 
@@ -33,8 +33,8 @@ pub struct StoredOutcome {
 /// A request that was answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClosedRequest {
-    /// What was said.
+    /// The answer.
     pub decision: String,
-    /// Who said it.
+    /// Who gave it.
     pub by: String,
 }

@@ -1,8 +1,8 @@
-//! Where portal readers are, so that they continue after a restart, and which browsers are logged in.
+//! Positions of portal readers, so that they continue after a restart, and which browsers are logged in.
 
 use crate::model::{Seq, SessionId, Timestamp};
 
-/// A reader's place in a session's log.
+/// A reader's position in a session's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReaderPosition {
     /// Whose log.
@@ -11,13 +11,13 @@ pub struct ReaderPosition {
     pub token: String,
     /// The number of the last event it got.
     pub position: Seq,
-    /// It heard that the session is closed.
+    /// It got the response that the session is closed.
     pub done: bool,
     /// When it last read.
     pub seen_at: Timestamp,
 }
 
-/// A browser that is logged in, known by hashes of what it holds.
+/// A browser that is logged in, identified by hashes of its cookie and secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredLogin {
     /// The hash of its cookie.

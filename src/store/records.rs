@@ -12,7 +12,7 @@ use super::{
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, UsageTotal};
 
-/// What a backend answers, later.
+/// A backend's future result.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// Sessions: creating, finding, listing and deleting them. They change by [`super::Change`]s in appends.
@@ -35,7 +35,7 @@ pub trait SessionRecords {
     fn recent_working_directories(&self, limit: usize) -> Answer<'_, Vec<std::path::PathBuf>>;
     /// Sessions whose turn was running when the server ended.
     fn sessions_with_open_turn(&self) -> Answer<'_, Vec<SessionId>>;
-    /// Open sessions with prompts that wait.
+    /// Open sessions with queued prompts.
     fn sessions_with_queued_prompts(&self) -> Answer<'_, Vec<SessionId>>;
     /// Sets sessions without an open turn to ready, if the last run left them busy.
     fn settle_states(&self) -> Answer<'_, ()>;
@@ -51,23 +51,23 @@ pub trait PromptRecords {
     fn prompt_by_key(&self, session: SessionId, key: String) -> Answer<'_, Option<KnownPrompt>>;
     /// The prompt with that number.
     fn prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<KnownPrompt>>;
-    /// How many prompts wait, over all sessions.
+    /// How many prompts are queued in all sessions.
     fn queued_prompt_count(&self) -> Answer<'_, u64>;
     /// Outcomes of all sessions after a number, in the order in which turns ended.
     fn outcomes_after(&self, after: OutcomeSeq, limit: usize) -> Answer<'_, Vec<StoredOutcome>>;
-    /// The number of the newest outcome, and when there is a newer one.
+    /// The number of the newest outcome, and changes of it.
     fn newest_outcome(&self) -> watch::Receiver<OutcomeSeq>;
-    /// What became of a request; `None` when it is unknown or still open.
+    /// How a request was closed; `None` when it is unknown or still open.
     fn closed_request(&self, session: SessionId, id: String) -> Answer<'_, Option<ClosedRequest>>;
 }
 
-/// Readers' places and logged-in browsers.
+/// Reader positions and logged-in browsers.
 pub trait ReaderRecords {
     /// The readers of a session.
     fn reader_positions(&self, session: SessionId) -> Answer<'_, Vec<ReaderPosition>>;
-    /// Saves where readers are. A reader of a session that is gone is not saved.
+    /// Saves reader positions, except those of deleted sessions.
     fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Answer<'_, ()>;
-    /// Forgets readers with a token that have not read since that moment.
+    /// Deletes readers with a token that have not read since that moment.
     fn expire_readers(&self, before: Timestamp) -> Answer<'_, ()>;
     /// Keeps a login until it expires; removes those that have expired.
     fn add_login(&self, login: StoredLogin, now: Timestamp) -> Answer<'_, ()>;
@@ -75,13 +75,13 @@ pub trait ReaderRecords {
     fn logins(&self, now: Timestamp) -> Answer<'_, Vec<StoredLogin>>;
 }
 
-/// What was used, by day: kept also when the sessions that used it are deleted.
+/// Usage by day: kept also when its sessions are deleted.
 pub trait UsageRecords {
     /// Figures of these days, both included, grouped; at most that many rows.
     fn usage(&self, from: Day, to: Day, grouping: UsageGrouping, limit: usize) -> Answer<'_, Vec<UsageRow>>;
     /// The figures of these days, both included, in one sum.
     fn usage_total(&self, from: Day, to: Day) -> Answer<'_, UsageTotal>;
-    /// All figures there have ever been, by runtime and model.
+    /// All figures ever recorded, by runtime and model.
     fn usage_of_all_time(&self) -> Answer<'_, Vec<(String, String, UsageTotal)>>;
 }
 
@@ -95,29 +95,29 @@ pub trait Blobs {
     fn remove_unused_blobs(&self) -> Answer<'_, ()>;
 }
 
-/// The backend itself: how it is, and waiting for it.
+/// The backend itself: its health, its size, and waiting for it.
 pub trait Upkeep {
-    /// What it counts about itself.
+    /// Its counters.
     fn statistics(&self) -> &StoreStatistics;
-    /// Whether it takes writes, and when that changes.
+    /// Whether it is writable, and changes of that.
     fn health(&self) -> watch::Receiver<StoreHealth>;
-    /// Finds out now whether it takes writes, so that [`Self::health`] is up to date even if nobody writes.
+    /// Checks now whether it is writable, so that [`Self::health`] is up to date even if nobody writes.
     fn probe(&self) -> Answer<'_, ()>;
-    /// What reading found damaged since the start, for people.
+    /// Damage that reads have found since startup, for users.
     fn damage(&self) -> Option<String>;
-    /// Looks for damage everywhere; empty when the database is intact. Takes a while on a large one.
+    /// Checks everything for damage; empty when the database is intact. Slow on a large one.
     fn problems(&self) -> Answer<'_, Vec<String>>;
-    /// How many bytes are in use. What is being dropped is waited for.
+    /// How many bytes are in use, once rows that are being deleted are gone.
     fn used_bytes(&self) -> Answer<'_, u64>;
-    /// Waits until everything given before is committed; an error when something is kept because the disk refuses it.
+    /// Waits until everything passed before is committed; an error when something is kept because the disk refuses it.
     fn all_written(&self) -> Answer<'_, ()>;
     /// Waits until dropped rows are gone.
     fn settle(&self) -> Answer<'_, ()>;
-    /// Writes what is left, notes the clean end, and closes everything.
+    /// Writes what is left, records the clean shutdown, and closes everything.
     fn close(&self) -> Answer<'_, ()>;
 }
 
-/// Everything that the server keeps.
+/// Everything that the server stores.
 pub trait Backend: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + Blobs + Upkeep {}
 
 impl<T: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + Blobs + Upkeep> Backend for T {}

@@ -1,12 +1,12 @@
-//! Which old sessions are forgotten. Only closed sessions are ever forgotten.
+//! Which old sessions are deleted. Only closed sessions are ever deleted.
 
 use std::time::Duration;
 
 /// What is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Retention {
-    /// Sessions closed longer ago than this are forgotten.
+    /// Sessions closed longer ago than this are deleted.
     pub max_age: Option<Duration>,
-    /// While the database holds more than this, the sessions closed longest ago are forgotten.
+    /// While the database is larger than this, the sessions closed longest ago are deleted.
     pub max_bytes: Option<u64>,
 }

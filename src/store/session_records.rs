@@ -1,8 +1,8 @@
-//! Sessions as the store keeps them.
+//! Sessions as they are stored.
 
 use super::{OpenTurn, QueuedPrompt};
 use crate::model::{
-    BudgetNews, ContextUsage, OpenRequest, PromptId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState,
+    BudgetNotices, ContextUsage, OpenRequest, PromptId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState,
     SessionSummary, Timestamp, Usage,
 };
 
@@ -19,7 +19,7 @@ pub struct NewSessionRecord {
     pub key: Option<CreationKey>,
     /// When.
     pub now: Timestamp,
-    /// There is none if this many sessions are open.
+    /// The limit of open sessions.
     pub most_open: usize,
 }
 
@@ -32,7 +32,7 @@ pub struct CreationKey {
     pub fingerprint: String,
 }
 
-/// What became of a creation. In every case the answer survives a power cut.
+/// The result of a creation. It survives a power cut in every case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Creation {
     /// A new session.
@@ -41,7 +41,7 @@ pub enum Creation {
     Known(SessionId),
     /// The key was used for something else.
     KeyReused,
-    /// As many sessions are open as may be.
+    /// The limit of open sessions is reached.
     TooMany,
 }
 
@@ -63,7 +63,7 @@ pub struct StoredSession {
     pub summary: SessionSummary,
     /// The number of its next event.
     pub next_seq: Seq,
-    /// Its next prompt. After a power cut its number lies above any that may have been given. Requests are named after
+    /// Its next prompt. After a power cut its number is above any that may have been used. Requests are named after
     /// the number of their event, so they need none of their own.
     pub next_prompt: PromptId,
     /// The agent's own id for it.
@@ -78,8 +78,8 @@ pub struct StoredSession {
     pub last_prompt: u32,
     /// What it has cost so far.
     pub usage: Usage,
-    /// How full the agent's memory is, as it last said.
+    /// How full the agent's context is, as last reported.
     pub context: Option<ContextUsage>,
-    /// Which limits it has been told of.
-    pub budget_told: BudgetNews,
+    /// Which limits it has been notified of.
+    pub budget_notified: BudgetNotices,
 }

@@ -1,10 +1,10 @@
-//! What the store counts about itself, for the metrics page.
+//! Counters of the store, for the metrics page.
 
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 
-/// Counters that the writer keeps; cheap clones share the figures.
+/// Counters of the writer; cheap clones share the figures.
 #[derive(Clone, Debug)]
 pub struct StoreStatistics {
     /// Events committed.
@@ -13,7 +13,7 @@ pub struct StoreStatistics {
     pub commit_seconds: Histogram,
     /// Commits that waited for the disk, so that they survive a power cut.
     pub synced_commits: Counter,
-    /// What waits for the writer.
+    /// Jobs queued for the writer.
     pub queue: Gauge,
     /// Transactions that failed.
     pub failures: Counter,

@@ -1,4 +1,4 @@
-//! The handle on whatever backend keeps everything.
+//! The handle on the backend.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Weak};
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UsageTotal};
 
-/// How the database is to be opened.
+/// How to open the database.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StoreSettings {
     /// The database never grows beyond this.
@@ -37,7 +37,8 @@ impl Store {
         Self { backend }
     }
 
-    /// Appends events. Returns at once; subscribers hear of the commit. The caller bounds how much it has in flight.
+    /// Appends events. Returns at once; subscribers are notified of the commit. The caller bounds how much it has in
+    /// flight.
     pub fn append(&self, append: Append) {
         self.backend.append(append);
     }
@@ -77,12 +78,12 @@ impl Store {
         self.backend.next_seq(stream.into()).await
     }
 
-    /// What the store counts about itself.
+    /// The store's counters.
     pub fn statistics(&self) -> &StoreStatistics {
         self.backend.statistics()
     }
 
-    /// Whether the database takes writes, and when that changes.
+    /// Whether the database is writable, and changes of that.
     pub fn health(&self) -> watch::Receiver<StoreHealth> {
         self.backend.health()
     }
@@ -92,26 +93,26 @@ impl Store {
         died(self.health()).await
     }
 
-    /// Finds out now whether the database takes writes, so that [`Self::health`] is up to date.
+    /// Checks now whether the database is writable, so that [`Self::health`] is up to date.
     pub async fn probe(&self) -> Result<(), StoreError> {
         self.backend.probe().await
     }
 
-    /// What reading found damaged since the start, for people.
+    /// Damage that reads have found since startup, for users.
     pub fn damage(&self) -> Option<String> {
         self.backend.damage()
     }
 
-    /// Looks for damage everywhere; empty when the database is intact. Takes a while on a large one.
+    /// Checks everything for damage; empty when the database is intact. Slow on a large one.
     pub async fn problems(&self) -> Result<Vec<String>, StoreError> {
         self.backend.problems().await
     }
 
-    /// Waits until everything that was given to the writer before is committed or kept.
+    /// Waits until everything that was passed to the writer before is committed, or kept for a retry.
     pub async fn flush(&self) -> Result<(), StoreError> {
         match self.backend.all_written().await {
             Err(error @ (StoreError::Closed | StoreError::WriterDied)) => Err(error),
-            // What the disk refuses is kept, and whoever needs to know asks for it.
+            // What the disk refuses is kept for a retry; `all_written` reports that.
             _ => Ok(()),
         }
     }
@@ -126,10 +127,10 @@ impl Store {
         self.backend.settle().await
     }
 
-    /// Writes what is left, notes the clean end, and closes the files.
+    /// Writes what is left, records the clean shutdown, and closes the files.
     pub async fn close(&self) {
         if let Err(error) = self.backend.close().await {
-            tracing::warn!(%error, "could not note the clean end");
+            tracing::warn!(%error, "could not record the clean shutdown");
         }
     }
 
@@ -178,7 +179,7 @@ impl Store {
         self.backend.sessions_with_open_turn().await
     }
 
-    /// Open sessions with prompts that wait.
+    /// Open sessions with queued prompts.
     pub async fn sessions_with_queued_prompts(&self) -> Result<Vec<SessionId>, StoreError> {
         self.backend.sessions_with_queued_prompts().await
     }
@@ -214,7 +215,7 @@ impl Store {
         self.backend.prompt(session, number).await
     }
 
-    /// How many prompts wait, over all sessions.
+    /// How many prompts are queued in all sessions.
     pub async fn queued_prompt_count(&self) -> Result<u64, StoreError> {
         self.backend.queued_prompt_count().await
     }
@@ -224,12 +225,12 @@ impl Store {
         self.backend.outcomes_after(after, limit).await
     }
 
-    /// The number of the newest outcome, and when there is a newer one.
+    /// The number of the newest outcome, and changes of it.
     pub fn newest_outcome(&self) -> watch::Receiver<OutcomeSeq> {
         self.backend.newest_outcome()
     }
 
-    /// What became of a request; `None` when it is unknown or still open.
+    /// How a request was closed; `None` when it is unknown or still open.
     pub async fn closed_request(&self, session: SessionId, id: String) -> Result<Option<ClosedRequest>, StoreError> {
         self.backend.closed_request(session, id).await
     }
@@ -239,12 +240,12 @@ impl Store {
         self.backend.reader_positions(session).await
     }
 
-    /// Saves where readers are. A reader of a session that is gone is not saved.
+    /// Saves reader positions, except those of deleted sessions.
     pub async fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Result<(), StoreError> {
         self.backend.save_reader_positions(positions).await
     }
 
-    /// Forgets readers with a token that have not read since that moment.
+    /// Deletes readers with a token that have not read since that moment.
     pub async fn expire_readers(&self, before: Timestamp) -> Result<(), StoreError> {
         self.backend.expire_readers(before).await
     }
@@ -275,7 +276,7 @@ impl Store {
         self.backend.usage_total(from, to).await
     }
 
-    /// All figures there have ever been, by runtime and model.
+    /// All figures ever recorded, by runtime and model.
     pub async fn usage_of_all_time(&self) -> Result<Vec<(String, String, UsageTotal)>, StoreError> {
         self.backend.usage_of_all_time().await
     }

@@ -1,4 +1,4 @@
-//! What was used, by day, as the store keeps it.
+//! Usage by day, as it is stored.
 
 use crate::model::{Day, SessionId, Usage, UsageTotal};
 
@@ -15,7 +15,7 @@ pub struct UsageReport {
     pub usage: Usage,
 }
 
-/// How figures are put together.
+/// How figures are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UsageGrouping {
     /// By day, the latest first.

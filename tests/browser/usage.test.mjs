@@ -95,7 +95,7 @@ test("a budget that is nearly used up and one that is used up are said in words,
   assert.equal(await page.locator('.session-notice[data-kind="budget"].notice-warning').count(), 1);
   await turn(page, "usage 1000");
   await send(page, "one more");
-  await waitForText(page.locator("#request-problem"), /Not sent: This session has used 9,000 of 9,000 tokens.*begin a new session/);
+  await waitForText(page.locator("#request-problem"), /Not sent: This session has used 9,000 of 9,000 tokens.*start a new session/);
   assert.equal(await page.locator("#request-textarea").inputValue(), "one more", "what was written stays");
 });
 

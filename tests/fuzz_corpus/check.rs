@@ -6,7 +6,7 @@ use flightdeck::agent::copilot::SdkReader;
 use flightdeck::agent::headless::{ClaudeReader, CopilotReader};
 use flightdeck::agent::transcript::{ProcessEnd, StreamReader, Terminal, judge};
 use flightdeck::model::Response;
-use flightdeck::session::Scribe;
+use flightdeck::session::TranscriptWriter;
 
 /// Reads the input twice and looks at what came of it.
 pub fn check(runtime: &str, input: &[u8]) {
@@ -34,7 +34,7 @@ fn read(runtime: &str, input: &[u8]) -> Vec<String> {
 
 /// What an agent says over a connection that stays: there is no end that would have to be judged.
 fn messages(input: &[u8], mut read: impl FnMut(&[u8], &mut Vec<AgentEvent>)) -> Vec<String> {
-    let (mut scribe, mut events) = (Scribe::default(), Vec::new());
+    let (mut scribe, mut events) = (TranscriptWriter::default(), Vec::new());
     read(input, &mut events);
     events.push(AgentEvent::Idle);
     events.into_iter().flat_map(|event| scribe.write(event)).map(|response| response.to_json()).collect()
@@ -65,7 +65,7 @@ fn stream(runtime: &str, input: &[u8]) -> Vec<String> {
         "claude" => Box::new(ClaudeReader::new()),
         _ => Box::new(CopilotReader::new()),
     };
-    let (mut scribe, mut written, mut events) = (Scribe::default(), Vec::new(), Vec::new());
+    let (mut scribe, mut written, mut events) = (TranscriptWriter::default(), Vec::new(), Vec::new());
     for line in input.split(|byte| *byte == b'\n') {
         reader.read(&String::from_utf8_lossy(line), &mut events);
         written.extend(events.drain(..).flat_map(|event| scribe.write(event)));

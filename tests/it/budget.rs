@@ -158,7 +158,7 @@ async fn an_agent_that_does_not_say_what_is_limited_is_named_once() {
     session.ask("usage 10").await;
     let notices = told(&session).await;
     assert_eq!(notices.len(), 1, "{notices:?}");
-    assert!(notices[0].contains("does not say how much money"), "{notices:?}");
+    assert!(notices[0].contains("does not report how much money"), "{notices:?}");
 }
 
 #[tokio::test]

@@ -76,7 +76,7 @@ impl Run {
             settings: settings(),
             stopping: stopping.clone(),
         });
-        sessions.bring_back().await.expect("brought back");
+        sessions.restore().await.expect("brought back");
         let session = match id {
             Some(id) => sessions.get(id).await.expect("there"),
             None => sessions.create(NewSession::default()).await.expect("created"),

@@ -12,7 +12,7 @@ use crate::http::sse::{self, Chunks};
 /// First the latest state of every open session, then changes. A reader that was away gets the
 /// latest word again, so it needs no number to resume from.
 pub(in crate::http) async fn inbox(State(app): State<App>) -> Response {
-    let version = app.sessions().bulletin().watch();
+    let version = app.sessions().session_feed().watch();
     sse::stream(Inbox { app, version, seen: 0 })
 }
 
@@ -30,7 +30,7 @@ impl Chunks for Inbox {
                 return None;
             }
             self.version.borrow_and_update();
-            let (version, entries) = self.app.sessions().bulletin().since(self.seen);
+            let (version, entries) = self.app.sessions().session_feed().since(self.seen);
             self.seen = version;
             if !entries.is_empty() {
                 let mut chunk = BytesMut::new();

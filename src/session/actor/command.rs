@@ -1,4 +1,4 @@
-//! What a session can be asked to do.
+//! Commands to a session.
 
 use tokio::sync::oneshot;
 
@@ -6,7 +6,7 @@ use crate::agent::{Past, RequestAnswer};
 use crate::model::{AnsweredBy, Attachment, PermissionPolicy, PromptId, PromptOutcome, RequestId, SessionBudget};
 use crate::session::{AnswerError, PromptError, SessionError};
 
-/// What happens to a prompt that comes while a turn runs.
+/// What happens to a prompt that arrives during a turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PromptMode {
     /// It waits for the turn's end.
@@ -16,14 +16,14 @@ pub enum PromptMode {
     Steer,
 }
 
-/// A prompt on its way in.
+/// A prompt that is to be accepted.
 #[derive(Clone, Debug, Default)]
 pub struct NewPrompt {
-    /// What to do.
+    /// The text.
     pub text: String,
-    /// What comes along.
+    /// Its attachments.
     pub attachments: Vec<Attachment>,
-    /// If a turn runs.
+    /// What happens if a turn is running.
     pub mode: PromptMode,
     /// The caller's own key: a prompt with a known key is accepted and does nothing.
     pub idempotency_key: Option<String>,
@@ -51,7 +51,7 @@ pub struct SessionUpdate {
     pub budget: Option<SessionBudget>,
 }
 
-/// A session that the agent had before, and what happened in it.
+/// A session that the agent already has, and its history.
 pub(in crate::session) struct Adoption {
     pub agent_session_id: String,
     pub past: Vec<Past>,
@@ -61,7 +61,7 @@ type Reply<T, E = SessionError> = oneshot::Sender<Result<T, E>>;
 
 pub(in crate::session) enum Command {
     Prompt(Box<NewPrompt>, Reply<Accepted, PromptError>),
-    /// Gives a receiver if the prompt's turn is not over yet.
+    /// Replies with a receiver if the prompt's turn is not over yet.
     AwaitOutcome(PromptId, oneshot::Sender<Option<oneshot::Receiver<PromptOutcome>>>),
     Interrupt(Reply<bool>),
     Close(Reply<()>),

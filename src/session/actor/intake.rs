@@ -1,9 +1,9 @@
-//! What an agent says, on its way to the machine: large content goes to blobs first.
+//! Agent events on their way to the machine: large content is stored as blobs first.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Actor, Input, Surroundings};
+use super::{Actor, Input, SessionServices};
 use crate::agent::{AgentEvent, BlockEnd};
 use crate::model::{Day, SessionId, ToolImage, ToolResult, redact};
 use crate::session::clock;
@@ -15,9 +15,9 @@ const PREVIEW_BYTES: usize = 16 * 1024;
 impl Actor {
     /// Hands events to the machine, one at a time and in order.
     pub(super) async fn take_in(&mut self, events: impl Iterator<Item = AgentEvent>) {
-        let around = Arc::clone(&self.around);
-        // One look at the clock serves all events that arrived together, until something had to be waited for.
-        let mut context = self.context(&around);
+        let services = Arc::clone(&self.services);
+        // The clock is read once for all events that arrived together, and again after waiting.
+        let mut context = self.context(&services);
         for event in events {
             if let AgentEvent::Gone { reason } = &event {
                 tracing::warn!(session = %self.id, reason = %redact(reason), "the agent is gone");
@@ -25,7 +25,7 @@ impl Actor {
             let input = match event {
                 event @ (AgentEvent::BlockEnded(BlockEnd::Tool { .. })
                 | AgentEvent::ImageMade { .. }
-                | AgentEvent::UsageReported(_)) => Intake { around: &around, session: self.id }.take(event).await,
+                | AgentEvent::UsageReported(_)) => Intake { services: &services, session: self.id }.take(event).await,
                 event => AgentInput::Event(event),
             };
             self.machine.step(&context, Input::Agent(input));
@@ -33,11 +33,11 @@ impl Actor {
                 let mut inputs = VecDeque::new();
                 self.carry_out(&mut inputs, &mut None).await;
                 while let Some(input) = inputs.pop_front() {
-                    let context = self.context(&around);
+                    let context = self.context(&services);
                     self.machine.step(&context, input);
                     self.carry_out(&mut inputs, &mut None).await;
                 }
-                context = self.context(&around);
+                context = self.context(&services);
             }
         }
         self.after_step();
@@ -46,7 +46,7 @@ impl Actor {
 
 /// Stores what is too large for the log.
 pub(super) struct Intake<'a> {
-    pub around: &'a Surroundings,
+    pub services: &'a SessionServices,
     pub session: SessionId,
 }
 
@@ -68,7 +68,7 @@ impl Intake<'_> {
             }
             AgentEvent::UsageReported(usage) => {
                 let usage = usage.plausible();
-                let of_day = self.around.day_usage.add(Day::of(clock::now()), &usage);
+                let of_day = self.services.day_usage.add(Day::of(clock::now()), &usage);
                 AgentInput::Usage { usage, of_day }
             }
             event => AgentInput::Event(event),
@@ -76,18 +76,18 @@ impl Intake<'_> {
     }
 
     async fn store_image(&self, mime: String, data: Vec<u8>, stored: &mut Stored) -> Option<ToolImage> {
-        let (size, most) = (data.len(), self.around.settings.blob_bytes);
+        let (size, most) = (data.len(), self.services.settings.blob_bytes);
         if size > most {
             stored.limits.push(format!("An image of {size} bytes was left out; raise limits.blob_bytes to keep it."));
             return None;
         }
-        match self.around.store.put_blob(data).await {
+        match self.services.store.put_blob(data).await {
             Ok(hash) => {
                 stored.blobs.push(StoredBlob { hash: hash.clone(), mime: mime.clone(), size: size as u64 });
                 Some(ToolImage { blob: hash, mime })
             }
             Err(error) => {
-                tracing::error!(session = %self.session, error = %error, "an image could not be stored");
+                tracing::error!(session = %self.session, error = %error, "could not store an image");
                 stored.limits.push(format!("An image of {size} bytes could not be stored: {error}."));
                 None
             }
@@ -106,7 +106,7 @@ impl Intake<'_> {
     }
 
     async fn outsource_text(&self, mut text: String, stored: &mut Stored) -> (String, Option<String>) {
-        let (inline, most) = (self.around.settings.inline_output_bytes, self.around.settings.blob_bytes);
+        let (inline, most) = (self.services.settings.inline_output_bytes, self.services.settings.blob_bytes);
         let size = text.len();
         if size <= inline {
             return (text, None);
@@ -119,14 +119,14 @@ impl Intake<'_> {
         }
         let preview = text[..text.floor_char_boundary(PREVIEW_BYTES.min(inline))].to_owned();
         let stored_size = text.len() as u64;
-        match self.around.store.put_blob(text.into_bytes()).await {
+        match self.services.store.put_blob(text.into_bytes()).await {
             Ok(hash) => {
                 let mime = "text/plain; charset=utf-8".to_owned();
                 stored.blobs.push(StoredBlob { hash: hash.clone(), mime, size: stored_size });
                 (preview, Some(hash))
             }
             Err(error) => {
-                tracing::error!(session = %self.session, error = %error, "a large output could not be stored");
+                tracing::error!(session = %self.session, error = %error, "could not store a large output");
                 let message =
                     format!("Only the beginning of a tool's output of {size} bytes could be stored: {error}.");
                 stored.limits.push(message);

@@ -15,7 +15,7 @@ pub(super) struct Journal {
     session: SessionId,
     store: Store,
     log: Arc<SessionLog>,
-    /// Nothing up to here is under way: after a power cut, numbers begin far above the last committed one.
+    /// Nothing up to here is in flight: after a power cut, numbers begin far above the last committed one.
     settled: Seq,
     /// The last event that was handed to the store, or that it had before.
     last: Seq,

@@ -12,7 +12,7 @@ use crate::agent::{
 use crate::model::{SessionOptions, redact};
 use crate::session::machine::{Disconnect, Opened};
 
-/// How long an agent may take to go away before it is left to itself.
+/// How long to wait for an agent to exit.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
 /// How long an agent that did not stop its turn may take to respond.
 const RESPONDS_WITHIN: Duration = Duration::from_secs(2);
@@ -27,31 +27,31 @@ pub(super) enum Link {
     AwaitingLogin,
 }
 
-pub(super) enum LinkNews {
+pub(super) enum LinkEvent {
     /// In the buffer.
     Events,
     /// It waits for a process.
     Queued(QueuePosition),
     Started(Result<Box<Connection>, StartError>),
-    /// The agent's side ended without saying so.
+    /// The agent's side ended without a reason.
     Ended,
 }
 
 /// What the link does next. May be dropped at any point without losing anything.
-pub(super) async fn next(link: &mut Link, buffer: &mut Vec<AgentEvent>, limit: usize) -> LinkNews {
+pub(super) async fn next(link: &mut Link, buffer: &mut Vec<AgentEvent>, limit: usize) -> LinkEvent {
     match link {
         Link::None | Link::AwaitingLogin => std::future::pending().await,
         Link::Opening(pending) => match pending.next().await {
-            OpeningStep::Queued(position) => LinkNews::Queued(position),
-            OpeningStep::Done(outcome) => LinkNews::Started(outcome),
+            OpeningStep::Queued(position) => LinkEvent::Queued(position),
+            OpeningStep::Done(outcome) => LinkEvent::Started(outcome),
         },
         Link::Failing(_) => match std::mem::replace(link, Link::None) {
-            Link::Failing(error) => LinkNews::Started(Err(error)),
+            Link::Failing(error) => LinkEvent::Started(Err(error)),
             _ => std::future::pending().await,
         },
         Link::Live(connection) => match connection.events.recv_many(buffer, limit).await {
-            0 => LinkNews::Ended,
-            _ => LinkNews::Events,
+            0 => LinkEvent::Ended,
+            _ => LinkEvent::Events,
         },
     }
 }
@@ -84,7 +84,7 @@ impl Actor {
     /// Begins to open a connection.
     pub(super) fn open(&mut self, agent_session_id: Option<String>, suspended: Option<SuspendedTurn>) {
         let profile = self.machine.profile();
-        let settings = &self.around.settings;
+        let settings = &self.services.settings;
         let options = match SessionOptions::read(&profile.options) {
             Ok(options) => options,
             Err(problem) => {
@@ -106,15 +106,15 @@ impl Actor {
             agent_session_id,
             suspended,
         };
-        // Listened for from before the start, so that no login in between is missed.
-        let runtime = self.around.runtimes.named(&profile.runtime).ok();
-        self.login_news = runtime.map(|runtime| runtime.credentials_changed());
-        self.link = Link::Opening(Box::new(self.around.runtimes.open(&profile.runtime, spec)));
+        // Subscribed before the start, so that no login in between is missed.
+        let runtime = self.services.runtimes.named(&profile.runtime).ok();
+        self.login_change = runtime.map(|runtime| runtime.credentials_changed());
+        self.link = Link::Opening(Box::new(self.services.runtimes.open(&profile.runtime, spec)));
     }
 
     /// A connection that waits for a process is opened with what the session is set to by then.
     pub(super) fn refresh_opening(&mut self) {
-        let policy = self.machine.policy(&self.around.settings.permissions);
+        let policy = self.machine.policy(&self.services.settings.permissions);
         let profile = self.machine.profile();
         if let Link::Opening(pending) = &mut self.link
             && let Some(spec) = pending.spec_mut()
@@ -141,7 +141,7 @@ impl Actor {
         match outcome {
             Ok(connection) => {
                 let last_sent = match self.machine.needs_recap() {
-                    Some(prompt) => self.around.store.prompt(self.id, prompt).await.ok().flatten(),
+                    Some(prompt) => self.services.store.prompt(self.id, prompt).await.ok().flatten(),
                     None => None,
                 };
                 let opened = Opened {
@@ -171,31 +171,31 @@ impl Actor {
         }
     }
 
-    /// The connection is of no more use.
+    /// The connection is lost.
     pub(super) async fn lose(&mut self, reason: String) {
         tracing::warn!(session = %self.id, reason = %redact(&reason), "the agent is gone");
         self.drive(Input::Lost(reason)).await;
     }
 
-    /// Sends a command to the agent. Returns whether it took it: one that does not keep up with a handful of commands is
-    /// as good as gone; one that closed its channel says so itself.
+    /// Sends a command to the agent. Returns whether it took it: one that does not keep up with a handful of commands
+    /// is treated as lost; one that closed its channel reports that itself.
     pub(super) fn send(&mut self, command: AgentCommand) -> bool {
         use tokio::sync::mpsc::error::TrySendError;
         let Link::Live(connection) = &self.link else { return true };
         !matches!(connection.commands.try_send(command), Err(TrySendError::Full(_)))
     }
 
-    /// Ends the link, if there is one, and waits a bounded time for the agent to go away.
+    /// Closes the link, if there is one, and waits a bounded time for the agent to exit.
     pub(super) async fn disconnect(&mut self, how: Disconnect) {
-        // Nothing that it said may be numbered after what is written now.
-        self.held.take();
+        // Its events must not be numbered after what is written now.
+        self.backlog.take();
         self.buffer.clear();
         self.probe = None;
         self.unsent.clear();
         if let Link::Live(connection) = std::mem::replace(&mut self.link, Link::None) {
             end_program(connection.liveness().cloned(), how).await;
             if tokio::time::timeout(CLOSE_GRACE, connection.close()).await.is_err() {
-                tracing::warn!(session = %self.id, "the agent did not go away in time");
+                tracing::warn!(session = %self.id, "the agent did not exit in time");
             }
         }
         (self.turn_slot, self.slot_request) = (None, None);
@@ -206,7 +206,7 @@ impl Actor {
         while self.unsent.front().is_some_and(|(after, _)| *after <= committed) {
             let Some((_, command)) = self.unsent.pop_front() else { return };
             if !self.send(command) {
-                return self.lose("the agent took no more commands".to_owned()).await;
+                return self.lose("the agent stopped accepting commands".to_owned()).await;
             }
         }
     }

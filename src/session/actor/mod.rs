@@ -4,8 +4,8 @@
 //! hands what happened to the machine (`session/machine`), and carries out what the machine asks for. It decides
 //! nothing itself. What a step wrote is handed to the store in one piece before the next step begins.
 
+mod backlog;
 mod command;
-mod held;
 mod intake;
 mod journal;
 mod link;
@@ -22,50 +22,50 @@ use tokio::sync::mpsc;
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+use backlog::Backlog;
 pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 pub(super) use command::{Adoption, Command};
-use held::Held;
 use journal::Journal;
-use link::{Link, LinkNews};
+use link::{Link, LinkEvent};
 use outcomes::Outcomes;
 
-use super::bulletin::Bulletin;
 use super::day_usage::DayUsage;
 use super::machine::{self, Abilities, Context, Input, Machine, Output, Reply};
+use super::session_feed::SessionFeed;
 use super::{SessionLog, SessionSettings, clock};
 use crate::agent::{AgentCommand, AgentEvent, BoxFuture, ProcessSlot, ProcessUse, Runtimes, SlotRequest, SlotStep};
 use crate::model::{Day, Seq, SessionId};
 use crate::store::{Store, StoreHealth, StoredSession};
 
-/// Events numbered and not yet committed beyond which a session's agent waits.
+/// A session's agent waits when this many of its events are numbered and not committed.
 const WINDOW: u64 = 2_048;
 /// Events taken from an agent in one step.
 const EVENTS_PER_STEP: usize = 256;
-/// A store that has not moved for this long is slow: what the agent says meanwhile is merged.
+/// A store without a commit for this long is slow: deltas that arrive meanwhile are merged.
 const STALLED_AFTER: Duration = Duration::from_millis(250);
 /// How long after a turn its events stay in memory for readers that are a little behind.
 const TAIL_LINGERS: Duration = Duration::from_secs(5);
 
 /// What all actors share.
-pub(super) struct Surroundings {
+pub(super) struct SessionServices {
     pub store: Store,
     pub runtimes: Runtimes,
     pub settings: SessionSettings,
-    pub bulletin: Arc<Bulletin>,
+    pub session_feed: Arc<SessionFeed>,
     /// What all sessions have used today.
     pub day_usage: DayUsage,
-    /// Events of agents that nobody knows, over all sessions.
+    /// Agent events of unknown kinds, over all sessions.
     pub unknown_events: AtomicU64,
-    /// Cancelled when the server begins to end.
+    /// Cancelled when the server begins to shut down.
     pub stopping: CancellationToken,
 }
 
 pub(super) struct Actor {
     id: SessionId,
-    around: Arc<Surroundings>,
+    services: Arc<SessionServices>,
     machine: Machine,
     journal: Journal,
-    /// The machine's time is counted from here.
+    /// The start of the machine's time.
     began: Instant,
     link: Link,
     /// The process of the running turn, where the agent takes one for each.
@@ -73,80 +73,80 @@ pub(super) struct Actor {
     /// The request for that, while the session waits for it.
     slot_request: Option<SlotRequest>,
     /// Resolves when somebody may have logged in since the agent was last started.
-    login_news: Option<BoxFuture<'static, ()>>,
+    login_change: Option<BoxFuture<'static, ()>>,
     probe: Option<BoxFuture<'static, bool>>,
-    /// What the agent is told once everything up to a number is committed.
+    /// Commands to send once everything up to a number is committed.
     unsent: VecDeque<(Seq, AgentCommand)>,
     outcomes: Outcomes,
     buffer: Vec<AgentEvent>,
-    held: Held,
+    backlog: Backlog,
     stalled_since: Option<Instant>,
-    let_go_at: Option<Instant>,
+    tail_release_at: Option<Instant>,
     spare: Vec<Output>,
 }
 
 impl Actor {
-    pub fn new(around: Arc<Surroundings>, log: Arc<SessionLog>, stored: StoredSession) -> Self {
+    pub fn new(services: Arc<SessionServices>, log: Arc<SessionLog>, stored: StoredSession) -> Self {
         let (id, next_seq) = (stored.summary.id, stored.next_seq);
         Self {
             id,
-            journal: Journal::new(id, around.store.clone(), log, next_seq),
+            journal: Journal::new(id, services.store.clone(), log, next_seq),
             machine: Machine::new(stored),
-            around,
+            services,
             began: Instant::now(),
             link: Link::None,
             turn_slot: None,
             slot_request: None,
-            login_news: None,
+            login_change: None,
             probe: None,
             unsent: VecDeque::new(),
             outcomes: Outcomes::default(),
             buffer: Vec::new(),
-            held: Held::default(),
+            backlog: Backlog::default(),
             stalled_since: None,
-            let_go_at: None,
+            tail_release_at: None,
             spare: Vec::new(),
         }
     }
 
-    /// Obeys until the session is shut down or nobody can command it any more.
+    /// Runs until the session is shut down or its last handle is dropped.
     pub async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
-        let mut health = self.around.store.health();
+        let mut health = self.services.store.health();
         let mut health_is_known = true;
         let mut head = self.journal.watch();
-        let (stopping, broken) = (self.around.stopping.clone(), self.journal.log().broken().clone());
+        let (stopping, broken) = (self.services.stopping.clone(), self.journal.log().broken().clone());
         loop {
             self.flush().await;
             let full = self.journal.in_flight() >= WINDOW;
             if full {
-                // Nobody listens, so nobody can say that it is quiet.
-                self.machine.note_sign(self.began.elapsed());
+                // The agent is not being read, so its silence means nothing.
+                self.machine.note_activity(self.began.elapsed());
                 self.stalled_since.get_or_insert_with(Instant::now);
             } else {
                 self.stalled_since = None;
-                if !self.held.is_empty() {
-                    self.play_held().await;
+                if !self.backlog.is_empty() {
+                    self.process_backlog().await;
                     continue;
                 }
             }
-            let listens = !full || (self.is_stalled() && self.held.has_room());
+            let listens = !full || (self.is_stalled() && self.backlog.has_room());
             let deadline = self.next_deadline();
             let could_give_up = self.holds_process() && self.with_context(Machine::could_give_up_process);
             tokio::select! {
                 command = commands.recv() => {
                     let Some(command) = command else { break };
-                    if self.obey(command).await == ControlFlow::Break(()) {
+                    if self.run_command(command).await == ControlFlow::Break(()) {
                         break;
                     }
                 }
                 news = link::next(&mut self.link, &mut self.buffer, EVENTS_PER_STEP), if listens => {
-                    self.on_news(news, full).await;
+                    self.on_link_event(news, full).await;
                 }
                 step = link::slot_step(&mut self.slot_request), if self.slot_request.is_some() => {
                     self.on_slot_step(step).await;
                 }
-                () = self.around.runtimes.process_wanted(), if could_give_up => {
-                    tracing::info!(session = %self.id, "an idle agent makes room for another session");
+                () = self.services.runtimes.process_wanted(), if could_give_up => {
+                    tracing::info!(session = %self.id, "closing an idle agent to free its process for another session");
                     self.drive(Input::ProcessWanted).await;
                 }
                 alive = link::probed(&mut self.probe), if self.machine.is_probing() && self.probe.is_some() => {
@@ -154,8 +154,8 @@ impl Actor {
                     tracing::debug!(session = %self.id, alive, "a silent agent was probed");
                     self.drive(Input::Probed { alive }).await;
                 }
-                () = link::login(&mut self.login_news), if matches!(self.link, Link::AwaitingLogin) => {
-                    self.login_news = None;
+                () = link::login(&mut self.login_change), if matches!(self.link, Link::AwaitingLogin) => {
+                    self.login_change = None;
                     self.link = Link::None;
                     self.drive(Input::LoginChanged).await;
                 }
@@ -165,14 +165,14 @@ impl Actor {
                     break;
                 }
                 () = broken.cancelled() => {
-                    // Nothing that is numbered from here on could be read by anybody. Loaded again, the session
+                    // No reader could ever see what is numbered from here on. When it is reloaded, the session
                     // continues from what the store has.
                     tracing::error!(session = %self.id, "the store rejected events of this session");
                     break;
                 }
                 () = sleep_until(deadline), if deadline.is_some() => self.on_deadline().await,
                 changed = health.changed(), if health_is_known => {
-                    // Without a writer there is no more news of it; the server ends.
+                    // The writer is gone and the server exits.
                     health_is_known = changed.is_ok();
                     if health_is_known {
                         let health = health.borrow_and_update().clone();
@@ -185,24 +185,24 @@ impl Actor {
         self.disconnect(machine::Disconnect::Politely).await;
     }
 
-    async fn on_news(&mut self, news: LinkNews, full: bool) {
+    async fn on_link_event(&mut self, news: LinkEvent, full: bool) {
         match news {
-            LinkNews::Events => {
+            LinkEvent::Events => {
                 let mut buffer = std::mem::take(&mut self.buffer);
                 if full {
-                    self.machine.note_sign(self.began.elapsed());
-                    self.held.extend(buffer.drain(..));
+                    self.machine.note_activity(self.began.elapsed());
+                    self.backlog.extend(buffer.drain(..));
                 } else {
                     self.take_in(buffer.drain(..)).await;
                 }
                 self.buffer = buffer;
             }
-            LinkNews::Queued(position) => {
+            LinkEvent::Queued(position) => {
                 self.drive(Input::Queued(position)).await;
             }
-            LinkNews::Started(outcome) => self.on_started(outcome).await,
-            LinkNews::Ended => {
-                self.play_held().await;
+            LinkEvent::Started(outcome) => self.on_started(outcome).await,
+            LinkEvent::Ended => {
+                self.process_backlog().await;
                 self.lose("the agent ended without giving a reason".to_owned()).await;
             }
         }
@@ -220,10 +220,10 @@ impl Actor {
         }
     }
 
-    /// Numbers what was held back while the store was slow. Also done before the agent is let go: what it said counts.
-    async fn play_held(&mut self) {
-        let held = self.held.take();
-        self.take_in(held.into_iter()).await;
+    /// Processes events that arrived while the store was slow. Also done before disconnecting, so that none is lost.
+    async fn process_backlog(&mut self) {
+        let backlog = self.backlog.take();
+        self.take_in(backlog.into_iter()).await;
     }
 
     fn is_stalled(&self) -> bool {
@@ -233,16 +233,16 @@ impl Actor {
     fn next_deadline(&self) -> Option<Instant> {
         let stall = self.stalled_since.filter(|_| !self.is_stalled()).map(|since| since + STALLED_AFTER);
         let rules = self.with_context(Machine::next_deadline).map(|at| self.began + at);
-        [stall, rules, self.let_go_at].into_iter().flatten().min()
+        [stall, rules, self.tail_release_at].into_iter().flatten().min()
     }
 
     async fn on_deadline(&mut self) {
-        if self.let_go_at.is_some_and(|at| at <= Instant::now()) {
-            self.let_go_at = self.journal.log().let_go();
+        if self.tail_release_at.is_some_and(|at| at <= Instant::now()) {
+            self.tail_release_at = self.journal.log().release_tail();
         }
         let is_due = |machine: &Machine, now: &Context<'_>| machine.next_deadline(now).is_some_and(|at| at <= now.now);
         if self.with_context(is_due) {
-            self.play_held().await;
+            self.process_backlog().await;
             self.drive(Input::Deadline).await;
         }
     }
@@ -251,35 +251,35 @@ impl Actor {
         match health {
             StoreHealth::Refusing { reason } => self.drive(Input::StoreRefuses(reason)).await,
             StoreHealth::Good => self.drive(Input::StoreRecovered).await,
-            // The server ends, and the turn with it.
+            // The server exits.
             StoreHealth::Dead { .. } => None,
         };
     }
 
     /// Asks the machine something that depends on the time.
     fn with_context<T>(&self, ask: impl FnOnce(&Machine, &Context<'_>) -> T) -> T {
-        ask(&self.machine, &self.context(&self.around))
+        ask(&self.machine, &self.context(&self.services))
     }
 
-    fn context<'a>(&self, around: &'a Surroundings) -> Context<'a> {
+    fn context<'a>(&self, services: &'a SessionServices) -> Context<'a> {
         let time = clock::now();
         let since_began = |moment: Instant| moment.saturating_duration_since(self.began);
         Context {
             now: self.began.elapsed(),
             time,
-            settings: &around.settings,
+            settings: &services.settings,
             abilities: self.abilities(),
-            day_usage: around.day_usage.of(Day::of(time)),
-            store_refuses: !matches!(*around.store.health().borrow(), StoreHealth::Good),
-            stopping: around.stopping.is_cancelled(),
+            day_usage: services.day_usage.of(Day::of(time)),
+            store_refuses: !matches!(*services.store.health().borrow(), StoreHealth::Good),
+            stopping: services.stopping.is_cancelled(),
             unattended_since: self.journal.log().unattended_since().map(since_began),
-            // Without randomness all sessions come back at the same moment; that is no reason to fail.
+            // Without randomness all sessions retry at the same moment; that is no reason to fail.
             spread: getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX)),
         }
     }
 
     fn abilities(&self) -> Abilities {
-        let Ok(runtime) = self.around.runtimes.named(&self.machine.profile().runtime) else {
+        let Ok(runtime) = self.services.runtimes.named(&self.machine.profile().runtime) else {
             return Abilities::default();
         };
         let capabilities = runtime.capabilities();
@@ -297,11 +297,11 @@ impl Actor {
 
     /// Hands an input to the machine and carries out what follows. Returns the answer to a command.
     async fn drive(&mut self, input: Input) -> Option<Reply> {
-        let around = Arc::clone(&self.around);
+        let services = Arc::clone(&self.services);
         let mut inputs = VecDeque::from([input]);
         let mut reply = None;
         while let Some(input) = inputs.pop_front() {
-            let context = self.context(&around);
+            let context = self.context(&services);
             self.machine.step(&context, input);
             self.carry_out(&mut inputs, &mut reply).await;
         }
@@ -309,7 +309,7 @@ impl Actor {
         reply
     }
 
-    /// Hands everything that was written to the store, then tells those who waited for the end of a turn.
+    /// Hands everything that was written to the store, then notifies callers that wait for the end of a turn.
     async fn flush(&mut self) {
         self.machine.flush();
         self.carry_out(&mut VecDeque::new(), &mut None).await;
@@ -319,12 +319,12 @@ impl Actor {
 
     fn after_step(&mut self) {
         if self.machine.has_turn() {
-            self.let_go_at = None;
+            self.tail_release_at = None;
         } else if self.outcomes.is_turn_over() {
-            self.let_go_at = Some(Instant::now() + TAIL_LINGERS);
+            self.tail_release_at = Some(Instant::now() + TAIL_LINGERS);
         }
-        if let Some(entry) = self.machine.take_news() {
-            self.around.bulletin.post(entry);
+        if let Some(entry) = self.machine.take_status() {
+            self.services.session_feed.post(entry);
         }
     }
 }

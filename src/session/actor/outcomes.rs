@@ -1,4 +1,4 @@
-//! Who waits for the end of a prompt's turn.
+//! Callers that wait for the end of a prompt's turn.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::model::{PromptId, PromptOutcome};
 #[derive(Default)]
 pub(super) struct Outcomes {
     awaited: HashMap<PromptId, Vec<oneshot::Sender<PromptOutcome>>>,
-    /// Turns that are over, until their end has been handed to the store: whoever waits reads the outcome from there.
+    /// Turns that are over, until their end has been handed to the store: callers read the outcome from there.
     over: Vec<PromptOutcome>,
 }
 
@@ -32,7 +32,7 @@ impl Outcomes {
     pub fn announce(&mut self) {
         for outcome in self.over.drain(..) {
             for waiting in self.awaited.remove(&outcome.prompt_id).into_iter().flatten() {
-                // Whoever waited may have hung up.
+                // The caller may have hung up.
                 let _ = waiting.send(outcome.clone());
             }
         }

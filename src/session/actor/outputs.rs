@@ -26,15 +26,15 @@ impl Actor {
                 Output::Commit(batch) => {
                     let outcome = self.journal.commit(batch).await;
                     if let Err(error) = &outcome {
-                        tracing::warn!(session = %self.id, error = %error, "the store did not take a change");
+                        tracing::warn!(session = %self.id, error = %error, "the store refused a change");
                     }
                     // Before anything else that this step may have led to.
                     inputs.push_front(Input::Committed(outcome));
                 }
                 Output::Send(command) => {
                     if !self.send(command) {
-                        tracing::error!(session = %self.id, "the agent takes no commands; it is restarted");
-                        inputs.push_back(Input::Lost("the agent took no more commands".to_owned()));
+                        tracing::error!(session = %self.id, "the agent does not accept commands; restarting it");
+                        inputs.push_back(Input::Lost("the agent stopped accepting commands".to_owned()));
                     }
                 }
                 Output::SendCommitted(after, command) => self.unsent.push_back((after, command)),
@@ -49,10 +49,10 @@ impl Actor {
                 }
                 Output::ReleaseTurnSlot => (self.turn_slot, self.slot_request) = (None, None),
                 Output::Outcome(outcome) => self.outcomes.add(outcome),
-                Output::CountUnknown => drop(self.around.unknown_events.fetch_add(1, Ordering::Relaxed)),
+                Output::CountUnknown => drop(self.services.unknown_events.fetch_add(1, Ordering::Relaxed)),
                 Output::Closed { at } => {
-                    let flushed = self.around.store.flush().await;
-                    self.let_go_at = self.journal.log().let_go();
+                    let flushed = self.services.store.flush().await;
+                    self.tail_release_at = self.journal.log().release_tail();
                     self.journal.log().set_closed(at, self.journal.last());
                     *reply = Some(Reply::Done(flushed.map_err(SessionError::Store)));
                 }
@@ -65,9 +65,9 @@ impl Actor {
 
     fn await_login(&mut self) {
         self.link = Link::AwaitingLogin;
-        if self.login_news.is_none() {
-            let runtime = self.around.runtimes.named(&self.machine.profile().runtime);
-            self.login_news = runtime.ok().map(|runtime| runtime.credentials_changed());
+        if self.login_change.is_none() {
+            let runtime = self.services.runtimes.named(&self.machine.profile().runtime);
+            self.login_change = runtime.ok().map(|runtime| runtime.credentials_changed());
         }
     }
 
@@ -79,8 +79,8 @@ impl Actor {
         }
     }
 
-    /// Breaks when the actor is to end. An answer that nobody waits for any more is dropped.
-    pub(super) async fn obey(&mut self, command: Command) -> ControlFlow<()> {
+    /// Breaks when the actor must end. A reply to a caller that is gone is dropped.
+    pub(super) async fn run_command(&mut self, command: Command) -> ControlFlow<()> {
         match command {
             Command::Prompt(prompt, reply) => {
                 let _ = reply.send(self.prompt(*prompt).await);
@@ -97,7 +97,7 @@ impl Actor {
                 let _ = reply.send(answer);
             }
             Command::Close(reply) => {
-                self.play_held().await;
+                self.process_backlog().await;
                 let _ = reply.send(self.done(machine::Command::Close).await);
             }
             Command::Reopen(reply) => {
@@ -107,8 +107,8 @@ impl Actor {
                 let _ = reply.send(self.done(machine::Command::TryAgain).await);
             }
             Command::Adopt(adoption, reply) => {
-                let around = std::sync::Arc::clone(&self.around);
-                let intake = Intake { around: &around, session: self.id };
+                let services = std::sync::Arc::clone(&self.services);
+                let intake = Intake { services: &services, session: self.id };
                 let mut past = Vec::with_capacity(adoption.past.len());
                 for piece in adoption.past {
                     past.push(match piece {
@@ -122,8 +122,8 @@ impl Actor {
             Command::Update(update, reply) => {
                 let profile = self.machine.profile();
                 let model = update.model.as_ref().unwrap_or(&profile.model);
-                let misfit = self.around.runtimes.misfit(&profile.runtime, model, &profile.options);
-                let updated = self.done(machine::Command::Update { update: *update, misfit }).await;
+                let model_warning = self.services.runtimes.misfit(&profile.runtime, model, &profile.options);
+                let updated = self.done(machine::Command::Update { update: *update, model_warning }).await;
                 self.refresh_opening();
                 let _ = reply.send(updated);
             }
@@ -145,12 +145,12 @@ impl Actor {
 
     async fn prompt(&mut self, prompt: super::NewPrompt) -> Result<super::Accepted, PromptError> {
         let known = match &prompt.idempotency_key {
-            Some(key) => self.around.store.prompt_by_key(self.id, key.clone()).await.map_err(SessionError::Store)?,
+            Some(key) => self.services.store.prompt_by_key(self.id, key.clone()).await.map_err(SessionError::Store)?,
             None => None,
         };
         let SessionProfile { runtime, model, options, .. } = self.machine.profile();
-        let misfit = self.around.runtimes.misfit(runtime, model, options);
-        match self.command(machine::Command::Prompt { prompt, known, misfit }).await {
+        let model_warning = self.services.runtimes.misfit(runtime, model, options);
+        match self.command(machine::Command::Prompt { prompt, known, model_warning }).await {
             Some(Reply::Prompt(answer)) => answer,
             _ => Err(SessionError::ShuttingDown.into()),
         }
@@ -167,13 +167,13 @@ impl Actor {
         }
     }
 
-    /// The server ends, or the session is deleted.
+    /// The server shuts down, or the session is deleted.
     pub(super) async fn shut_down(&mut self) {
-        self.play_held().await;
+        self.process_backlog().await;
         let _ = self.done(machine::Command::ShutDown).await;
         self.disconnect(Disconnect::Politely).await;
-        if let Err(error) = self.around.store.flush().await {
-            tracing::error!(session = %self.id, error = %error, "the last events could not be written");
+        if let Err(error) = self.services.store.flush().await {
+            tracing::error!(session = %self.id, error = %error, "could not write the last events");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Bringing a session back after a restart: its log is replayed through the machine.
+//! Restoring a session after a restart: its log is replayed through the machine.
 
 use super::{Actor, Input};
 use crate::model::Response;
@@ -13,7 +13,7 @@ impl Actor {
     pub async fn restore(&mut self, open: Option<OpenTurn>) -> Result<(), StoreError> {
         if let Some(open) = open {
             let prompt = match open.prompt {
-                Some(prompt) => self.around.store.prompt(self.id, prompt.number()).await?.map(|known| known.text),
+                Some(prompt) => self.services.store.prompt(self.id, prompt.number()).await?.map(|known| known.text),
                 None => None,
             };
             let replay = self.replay(&open).await?;
@@ -29,7 +29,7 @@ impl Actor {
         self.drive(Input::Created).await;
     }
 
-    /// Runs prompts that were queued when the server ended.
+    /// Runs prompts that were queued when the server stopped.
     pub async fn resume_queue(&mut self) {
         self.drive(Input::QueueResumed).await;
     }
@@ -39,7 +39,7 @@ impl Actor {
         let mut after = open.after;
         loop {
             let page = EventPage { after, before: None, limit: PAGE, max_bytes: PAGE_BYTES };
-            let (events, _) = self.around.store.events(self.id, page).await?;
+            let (events, _) = self.services.store.events(self.id, page).await?;
             let Some(last) = events.last() else { return Ok(replay) };
             after = last.seq;
             for event in events {

@@ -1,4 +1,4 @@
-//! From what an agent says to what the log says.
+//! Agent events, written to the log.
 
 use super::turn::Phase;
 use super::{AgentInput, Context, Link, Machine, Output, Stored};
@@ -8,7 +8,7 @@ use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
 const LONGEST_UNKNOWN: usize = 64 * 1024;
-/// What the record calls work that the agent does outside any turn, where the agent has no name for it.
+/// The turn id of work outside any turn, if the agent has none.
 const OWN_WORK: &str = "agent";
 
 impl Machine {
@@ -99,7 +99,7 @@ impl Machine {
         }
     }
 
-    /// What the agent said since is lost. A turn continues: the agent was told to.
+    /// Events of the agent were dropped. The turn continues, because the agent was asked to continue.
     fn on_fell_behind(&mut self, waiting: usize) {
         self.transcript.close_blocks(&mut self.draft, "the session did not keep up with the agent");
         self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Agent);
@@ -121,7 +121,7 @@ impl Machine {
             }
             self.draft.change(Change::Title(title.clone()));
             self.profile.title = Some(title);
-            self.has_news = true;
+            self.status_changed = true;
         }
     }
 

@@ -1,4 +1,4 @@
-//! The link to the agent: opening it, losing it, getting it back.
+//! The link to the agent: opening it, losing it, restoring it.
 
 use std::time::Duration;
 
@@ -12,33 +12,33 @@ use crate::store::{Change, KnownPrompt};
 /// Characters of the last request that a new session of the agent gets.
 const RECAP_CHARACTERS: usize = 600;
 
-/// Where the link to the agent stands.
+/// The state of the link to the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
-    /// Nothing is there and nothing is under way.
+    /// Not connected and not connecting.
     None,
     /// A connection is being opened, or waits for a process.
     Opening,
     Live {
-        /// Somebody can say whether the agent is alive.
+        /// Whether the agent can be probed.
         can_probe: bool,
-        /// It is to be opened again before the next turn.
+        /// It must be opened again before the next turn.
         is_outdated: bool,
     },
-    /// The next attempt is due then.
+    /// The next attempt is due at `until`.
     BackingOff { until: Duration },
     /// Nobody is logged in.
     AwaitingLogin,
 }
 
-/// What getting the agent back needs to remember.
+/// State for restoring the agent.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
     /// Consecutive losses of the agent without a turn that succeeded.
     pub losses: u32,
-    /// The last turn was refused for lack of a login, and a fresh agent is being asked.
+    /// The last turn failed because of a missing login, and a new process is being tried.
     pub login_was_refused: bool,
-    /// Why the agent's own session could not be restored, until another one is there.
+    /// Why the agent's own session could not be restored, until a new one is open.
     pub lost_session: Option<String>,
     /// What the agent gets with the next prompt about a conversation that it has lost.
     pub recap: Option<String>,
@@ -69,7 +69,7 @@ impl Machine {
         Some(SuspendedTurn { turn_id: turn.id.clone(), prompt, requests: self.requests.take_suspended() })
     }
 
-    /// The prompt whose fate a new session of the agent must know, because the old one was lost.
+    /// The prompt that a new session of the agent gets a summary of, because the old one was lost.
     pub fn needs_recap(&self) -> Option<u32> {
         self.recovery.lost_session.as_ref()?;
         let waiting = u32::try_from(self.prompts.len()).unwrap_or(u32::MAX);
@@ -84,7 +84,7 @@ impl Machine {
             self.draft.change(Change::AgentSession(agent_session_id));
         }
         self.link = Link::Live { can_probe, is_outdated: false };
-        self.silence.sign(context.now);
+        self.silence.note_activity(context.now);
         self.report_restored(restored, last_sent.as_ref());
         match &self.turn {
             Some(turn) if turn.is_interrupted() => {
@@ -103,7 +103,7 @@ impl Machine {
         }
     }
 
-    /// Says what became of the agent's session, if that is not what everybody expects.
+    /// Writes a notice if the agent's session was not restored completely.
     fn report_restored(&mut self, restored: Restored, last_sent: Option<&KnownPrompt>) {
         if let Some(reason) = self.recovery.lost_session.take() {
             self.notify(
@@ -127,7 +127,7 @@ impl Machine {
         self.link = Link::None;
         let message = redact(&error.to_string()).into_owned();
         if self.turn.is_some() {
-            // A turn that was to continue after a restart has no agent to continue with.
+            // A turn that should continue after a restart has no agent.
             self.cut_lost_turn(context, &message);
         }
         match error {
@@ -138,7 +138,7 @@ impl Machine {
         }
     }
 
-    /// Waiting prompts are kept: they are sent when somebody has logged in.
+    /// Queued prompts are kept: they are sent after a login.
     pub(super) fn await_login(&mut self, message: String) {
         if self.state != SessionState::NeedsLogin {
             self.notify(NoticeKind::LoginNeeded, message.clone());
@@ -158,7 +158,7 @@ impl Machine {
         self.open(context);
     }
 
-    /// The connection ended. A running turn is closed and says so; then the agent is brought back.
+    /// The connection ended. A running turn is closed with a notice; then the agent is restored.
     pub(super) fn on_agent_lost(&mut self, context: &Context<'_>, reason: &str) {
         self.disconnect(Disconnect::Politely);
         self.lose_agent(context, reason);
@@ -200,7 +200,7 @@ impl Machine {
         self.link = Link::BackingOff { until: context.now + delay };
     }
 
-    /// Gives up until the next prompt. Prompts that wait end with the reason.
+    /// Gives up until the next prompt. Queued prompts fail with the reason.
     fn fail(&mut self, context: &Context<'_>, class: ErrorClass, reason: String) {
         self.end_waiting_prompts(context, class, &reason);
         self.set_state(SessionState::Failed, Some(reason));
@@ -239,11 +239,11 @@ impl Machine {
         is_idle && self.is_live() && context.abilities.session_resume
     }
 
-    /// Another session needs a process: this one is ended, and comes back with the next prompt.
+    /// Another session needs a process: this one is ended, and started again with the next prompt.
     pub(super) fn give_up_process(&mut self) {
         self.disconnect(Disconnect::Politely);
         if !self.has_been_prompted() {
-            // An agent need not keep a session in which nothing was ever said.
+            // Agents may not store a session without any prompt.
             self.agent_session_id = None;
             self.draft.change(Change::AgentSession(None));
         }

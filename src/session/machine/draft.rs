@@ -1,4 +1,4 @@
-//! Events and changes that have been decided and not handed to the store yet.
+//! Events and changes that have not been handed to the store yet.
 
 use super::transcript::Entries;
 use crate::model::{Response, Seq, Timestamp};
@@ -55,7 +55,7 @@ impl Draft {
         (!is_empty).then(|| std::mem::take(&mut self.batch))
     }
 
-    /// The store did not take the last batch, which began with this number: its numbers are free again.
+    /// The store refused the last batch, which began with this number: its numbers are free again.
     pub fn withdraw(&mut self, first: Seq) {
         debug_assert!(self.batch.entries.is_empty(), "nothing is numbered while a commit is under way");
         self.next_seq = first;

@@ -1,7 +1,7 @@
-//! What a log says so far: the one place where events are folded into state.
+//! The state of a log so far: the one place where events are folded into state.
 //!
 //! A live session applies each event as it writes it, a restarted one applies what the store has, and a recording
-//! applies what it makes of an agent's stream. All of them end up with the same state because they run the same code.
+//! applies the events that it translates. All of them get the same state because they run the same code.
 
 use std::collections::{HashMap, HashSet};
 
@@ -31,7 +31,7 @@ struct OpenBlock {
 pub(in crate::session) struct Answer {
     /// What the agent said since its last tool call.
     pub text: String,
-    /// What it cost, as far as the agent said.
+    /// What it cost, as far as the agent reported it.
     pub usage: Usage,
     /// Prompts that were added to the turn while it ran.
     pub steered_by: Vec<PromptId>,
@@ -121,7 +121,7 @@ impl Fold {
         }
     }
 
-    /// A turn begins: what earlier ones produced is over. Events that follow are its own.
+    /// A turn begins: the answer of the last one is cleared.
     pub fn begin_turn(&mut self) {
         self.answer = Answer::default();
     }
@@ -156,7 +156,7 @@ impl Fold {
         open.into_iter().map(|(_, kind, id, block)| closing_response(kind, id, &block.content, reason)).collect()
     }
 
-    /// The end that closes one block with what it said so far.
+    /// The end that closes one block with its content so far.
     pub fn closing_response(&self, key: &BlockKey, reason: &str) -> Option<Response> {
         self.blocks(key.kind).get(&key.id).map(|block| closing_response(key.kind, &key.id, &block.content, reason))
     }

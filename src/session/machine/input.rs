@@ -8,9 +8,9 @@ use crate::session::SessionSettings;
 use crate::session::actor::{NewPrompt, SessionUpdate};
 use crate::store::{KnownPrompt, StoreError};
 
-/// What the rules may know of the world when something happens.
+/// What the rules may know about the world.
 pub(in crate::session) struct Context<'a> {
-    /// Time that never goes back, since some moment before the session was loaded.
+    /// Monotonic time since some moment before the session was loaded.
     pub now: Duration,
     /// The time of day.
     pub time: Timestamp,
@@ -18,7 +18,7 @@ pub(in crate::session) struct Context<'a> {
     pub abilities: Abilities,
     /// What all sessions have used today.
     pub day_usage: Usage,
-    /// The store takes no writes for now.
+    /// The store refuses writes for now.
     pub store_refuses: bool,
     /// The server is being stopped.
     pub stopping: bool,
@@ -28,7 +28,7 @@ pub(in crate::session) struct Context<'a> {
     pub spread: f64,
 }
 
-/// What a runtime can do, as far as the rules care.
+/// The capabilities of a runtime that matter to the rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one capability")]
 pub(in crate::session) struct Abilities {
@@ -41,21 +41,21 @@ pub(in crate::session) struct Abilities {
     pub permissions: bool,
     pub session_resume: bool,
     pub demo: bool,
-    /// Every turn takes a process of its own.
+    /// Every turn has its own process.
     pub process_per_turn: bool,
 }
 
-/// Something that happens. One at a time: the next is taken when this one's outputs have been carried out.
+/// Something that happens. The next input is taken when the outputs of this one have been carried out.
 pub(in crate::session) enum Input {
     /// The session was just created: its agent is started before the first prompt, so that problems show early.
     Created,
     /// The session was loaded; what an earlier run left open has been replayed.
     Restarted,
-    /// Prompts that were queued when the server ended are to run.
+    /// Prompts that were queued when the server stopped may run.
     QueueResumed,
     Command(Command),
     Agent(AgentInput),
-    /// The connection is there.
+    /// The connection is open.
     Opened(Opened),
     OpenFailed(StartError),
     /// The agent waits for a process.
@@ -72,12 +72,12 @@ pub(in crate::session) enum Input {
     Probed {
         alive: bool,
     },
-    /// The store takes no writes any more.
+    /// The store began to refuse writes.
     StoreRefuses(String),
     StoreRecovered,
     /// A deadline may have passed.
     Deadline,
-    /// What became of the last [`super::Output::Commit`].
+    /// The result of the last [`super::Output::Commit`].
     Committed(Result<(), StoreError>),
 }
 
@@ -85,7 +85,7 @@ pub(in crate::session) enum Input {
 pub(in crate::session) struct Opened {
     pub agent_session_id: Option<String>,
     pub restored: Restored,
-    /// Somebody can say whether the agent is alive.
+    /// Whether the agent can be probed.
     pub can_probe: bool,
     /// The last prompt that was sent, when [`super::Machine::needs_recap`] asked for it.
     pub last_sent: Option<KnownPrompt>,
@@ -97,8 +97,8 @@ pub(in crate::session) enum Command {
         prompt: NewPrompt,
         /// The prompt that was accepted with the same key before.
         known: Option<KnownPrompt>,
-        /// Why the agent will hardly know the session's model.
-        misfit: Option<String>,
+        /// A warning that the agent probably does not know the session's model.
+        model_warning: Option<String>,
     },
     Interrupt,
     Close,
@@ -110,7 +110,7 @@ pub(in crate::session) enum Command {
     },
     Update {
         update: SessionUpdate,
-        misfit: Option<String>,
+        model_warning: Option<String>,
     },
     Answer {
         request_id: RequestId,
@@ -126,9 +126,9 @@ pub(in crate::session) enum PastInput {
     Event(Box<AgentInput>),
 }
 
-/// What an agent said, with large content already stored.
+/// An agent's event, with large content already stored.
 pub(in crate::session) enum AgentInput {
-    /// Everything that has no case of its own here.
+    /// Every other event.
     Event(AgentEvent),
     /// A block ended; what was too large for the log is in blobs.
     BlockEnded { end: crate::agent::BlockEnd, stored: Stored },
@@ -141,11 +141,11 @@ pub(in crate::session) enum AgentInput {
     },
 }
 
-/// What storing large content came to.
+/// The result of storing large content.
 #[derive(Debug, Default)]
 pub(in crate::session) struct Stored {
     pub blobs: Vec<StoredBlob>,
-    /// What a person should know: something was cut or left out.
+    /// Notices about content that was cut or left out.
     pub limits: Vec<String>,
 }
 

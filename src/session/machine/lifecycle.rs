@@ -11,12 +11,12 @@ use crate::session::actor::SessionUpdate;
 use crate::store::{Change, QueuedPrompt};
 
 impl Machine {
-    /// Ends agent and session. Everything it has said is committed when the reply comes.
+    /// Ends the agent and closes the session. Everything it has said is committed when the reply comes.
     pub(super) fn close(&mut self, context: &Context<'_>) {
         if self.state == SessionState::Closed {
             return self.reply(Reply::Done(Err(SessionError::Closed)));
         }
-        // First of all, so that none of them begins when the running turn ends by itself this moment.
+        // First, so that none of them begins if the running turn ends right now.
         let dropped: Vec<QueuedPrompt> = std::iter::from_fn(|| self.prompts.pop()).collect();
         self.disconnect(Disconnect::Politely);
         self.finish_turn(
@@ -53,10 +53,10 @@ impl Machine {
         self.recovery.losses = 0;
         (self.state, self.state_detail) = (SessionState::Ready, None);
         self.outputs.push(Output::Reopened);
-        self.has_news = true;
+        self.status_changed = true;
     }
 
-    pub(super) fn update(&mut self, context: &Context<'_>, update: SessionUpdate, misfit: Option<String>) {
+    pub(super) fn update(&mut self, context: &Context<'_>, update: SessionUpdate, model_warning: Option<String>) {
         let switches = update.model.is_some() || update.effort.is_some();
         if self.state == SessionState::Closed && switches {
             return self.reply(Reply::Done(Err(SessionError::Closed)));
@@ -94,7 +94,7 @@ impl Machine {
             self.draft.change(Change::Budget(budget));
             profile.budget = budget;
         }
-        self.commit(Waiting::Update { profile: Box::new(profile), switches, permits, misfit, first });
+        self.commit(Waiting::Update { profile: Box::new(profile), switches, permits, model_warning, first });
     }
 
     pub(super) fn on_update_committed(
@@ -103,12 +103,12 @@ impl Machine {
         profile: SessionProfile,
         switches: bool,
         permits: bool,
-        misfit: Option<String>,
+        model_warning: Option<String>,
     ) {
         self.profile = profile;
-        self.has_news = true;
+        self.status_changed = true;
         if switches {
-            if let Some(warning) = misfit {
+            if let Some(warning) = model_warning {
                 self.notify(NoticeKind::Warning, warning);
             }
             if self.is_live() {
@@ -122,7 +122,7 @@ impl Machine {
         }
     }
 
-    /// Writes the past and remembers the agent's id, both in one commit: after a crash there is all of it or nothing.
+    /// Writes the history and the agent's id in one commit: after a crash all of it is there or none.
     pub(super) fn adopt(&mut self, context: &Context<'_>, agent_session_id: String, past: Vec<PastInput>) {
         let first = self.begin_commit();
         self.draft.change(Change::AgentSession(Some(agent_session_id.clone())));
@@ -154,8 +154,8 @@ impl Machine {
         self.open_turn(id);
     }
 
-    /// The server ends: the turn is interrupted, the agent ended, the session stays open. A turn that can continue after
-    /// a restart because it only waits for a person is left as it is.
+    /// The server shuts down: the turn is interrupted, the agent ended, the session stays open. A turn that can
+    /// continue after a restart because it only waits for a person is left as it is.
     pub(super) fn shut_down(&mut self, context: &Context<'_>) {
         let survives = self.turn.is_some() && !self.requests.is_empty() && context.abilities.durable_requests;
         self.disconnect(Disconnect::Politely);
@@ -169,7 +169,7 @@ impl Machine {
         self.reply(Reply::Done(Ok(())));
     }
 
-    /// Nothing is under way, so the state says so, unless it says something that lasts.
+    /// Nothing is in progress, so the state becomes ready, unless it is one that lasts.
     pub(super) fn settle(&mut self) {
         if !matches!(self.state, SessionState::Closed | SessionState::Failed | SessionState::NeedsLogin) {
             self.set_state(SessionState::Ready, None);

@@ -1,4 +1,4 @@
-//! The rules of a session as a state machine: something happens, and the machine says what is to be done.
+//! The rules of a session as a pure state machine: an input comes in, and the machine says what to do.
 //!
 //! What must always hold here:
 //!
@@ -6,9 +6,9 @@
 //!   out the outputs; the tests run the same machine through simulated crashes, slow stores and misbehaving agents.
 //! - An event is numbered here and nowhere else. State that the log determines is folded from the events that are
 //!   written (`fold.rs`), live and after a restart alike.
-//! - What somebody is told happened is committed first ([`Output::Commit`]); the next input is the outcome of that.
-//! - Every turn that began ends with `onAgentEnd`, then `onIdle`; every prompt gets one outcome; every request is closed
-//!   once.
+//! - What a client is promised is committed first ([`Output::Commit`]); the next input is the result of that commit.
+//! - Every turn that began ends with `onAgentEnd`, then `onIdle`; every prompt gets one outcome; every request is
+//!   closed once.
 
 mod agent_events;
 mod connection;
@@ -50,7 +50,7 @@ use turn::{Turn, TurnSlot};
 use waiting::Waiting;
 
 use crate::model::{Callback, PromptId, Response, Seq, SessionId, SessionProfile, SessionState, ToolImage};
-use crate::session::bulletin::{BulletinEntry, PendingBrief};
+use crate::session::session_feed::{PendingRequest, SessionStatus};
 use crate::store::{Change, StoredSession};
 
 /// One session's rules and what they need to remember.
@@ -78,7 +78,7 @@ pub(super) struct Machine {
     /// What waits for a commit.
     waiting: Option<Waiting>,
     outputs: Vec<Output>,
-    has_news: bool,
+    status_changed: bool,
 }
 
 impl Machine {
@@ -101,16 +101,16 @@ impl Machine {
             recovery: Recovery::default(),
             notices: Notices::default(),
             silence: Silence::default(),
-            spending: Spending { used: stored.usage, announced: stored.budget_told },
+            spending: Spending { used: stored.usage, announced: stored.budget_notified },
             images: HashMap::new(),
             draft: Draft::new(next_seq),
             waiting: None,
             outputs: Vec::new(),
-            has_news: true,
+            status_changed: true,
         }
     }
 
-    /// Takes an input. What is to be done is in [`Self::take_outputs`]; events are held back until [`Self::flush`].
+    /// Takes an input. The actions are in [`Self::take_outputs`]; events are buffered until [`Self::flush`].
     pub fn step(&mut self, context: &Context<'_>, input: Input) {
         debug_assert!(
             self.waiting.is_none() || matches!(input, Input::Committed(_)),
@@ -121,9 +121,9 @@ impl Machine {
             Input::Created => self.open(context),
             Input::Restarted => self.restart(context),
             Input::QueueResumed | Input::StoreRecovered => self.advance(context),
-            Input::Command(command) => self.obey(context, command),
+            Input::Command(command) => self.run_command(context, command),
             Input::Agent(input) => {
-                self.silence.sign(context.now);
+                self.silence.note_activity(context.now);
                 self.on_agent_input(context, input);
             }
             Input::Opened(opened) => self.on_opened(context, opened),
@@ -151,7 +151,7 @@ impl Machine {
         }
     }
 
-    /// What is to be done, in order. `spare` is kept for the next outputs.
+    /// The actions, in order. `spare` is reused for the next outputs.
     pub fn take_outputs(&mut self, spare: Vec<Output>) -> Vec<Output> {
         std::mem::replace(&mut self.outputs, spare)
     }
@@ -181,18 +181,18 @@ impl Machine {
         self.close_unattended_request(context);
     }
 
-    /// The disk refuses: a running turn is brought to its end, so that it does not run on unseen.
+    /// The disk refuses writes: a running turn is ended, because its events could not be stored.
     fn on_store_refuses(&mut self, context: &Context<'_>, reason: &str) {
         let message = format!("The turn was ended because {reason}.");
         self.interrupt_turn(context, message, crate::model::AnsweredBy::Storage);
     }
 
-    /// Whether anything may be written to the log: a session's list is empty until its first prompt.
+    /// Whether anything may be written to the log: it is empty until the first prompt.
     fn has_been_prompted(&self) -> bool {
         self.prompts.last().number() > 0
     }
 
-    /// Changes the state. The log says so where no other event does: when the session begins or ceases to wait, to
+    /// Changes the state. It is logged where no other event shows it: when the session begins or ceases to wait, to
     /// recover, to queue, to need a login or to have failed.
     fn set_state(&mut self, state: SessionState, detail: Option<String>) {
         if self.state == state && self.state_detail == detail {
@@ -210,7 +210,7 @@ impl Machine {
             self.write_state();
         }
         self.draft.change(Change::State(state, detail));
-        self.has_news = true;
+        self.status_changed = true;
     }
 
     fn write_state(&mut self) {
@@ -223,7 +223,7 @@ impl Machine {
     }
 
     fn send(&mut self, context: &Context<'_>, command: crate::agent::AgentCommand) {
-        self.silence.sign(context.now);
+        self.silence.note_activity(context.now);
         self.outputs.push(Output::Send(command));
     }
 
@@ -231,9 +231,9 @@ impl Machine {
         self.outputs.push(Output::Reply(reply));
     }
 
-    /// What the inbox shows, if that changed since the last time.
-    pub fn take_news(&mut self) -> Option<BulletinEntry> {
-        std::mem::take(&mut self.has_news).then(|| BulletinEntry {
+    /// The status for the inbox, if it changed since the last call.
+    pub fn take_status(&mut self) -> Option<SessionStatus> {
+        std::mem::take(&mut self.status_changed).then(|| SessionStatus {
             session_id: self.id,
             title: self.profile.title.clone(),
             state: Some(self.state),
@@ -242,7 +242,7 @@ impl Machine {
         })
     }
 
-    fn pending(&self) -> Vec<PendingBrief> {
+    fn pending(&self) -> Vec<PendingRequest> {
         self.requests.briefs()
     }
 

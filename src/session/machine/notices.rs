@@ -17,7 +17,7 @@ pub(super) struct Notices {
 }
 
 impl Machine {
-    /// Writes a notice, once the session has a list to write it to.
+    /// Writes a notice, once the session has its first prompt.
     pub(super) fn notify(&mut self, kind: NoticeKind, message: impl Into<String>) {
         let message = message.into();
         if kind.is_repeated() && self.notices.last.get(&kind) == Some(&message) {
@@ -44,7 +44,7 @@ impl Machine {
             self.write(Response::notice(kind, message));
         }
         if self.state_detail.is_some() && matches!(self.link, Link::Opening) {
-            // It is in a queue; nobody has been told because there was no log yet.
+            // It is in a queue, which was not logged because there was no log yet.
             self.write_state();
         }
     }

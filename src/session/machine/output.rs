@@ -1,4 +1,4 @@
-//! What a session wants done, in the order in which it is to be done.
+//! What the machine asks the actor to do, in order.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use crate::model::{PromptOutcome, Seq, Timestamp};
 use crate::session::actor::Accepted;
 use crate::session::{AnswerError, PromptError, SessionError};
 
-/// Something to do.
+/// An action for the actor.
 pub(in crate::session) enum Output {
     /// Hand this to the store; it is committed soon, or kept until it can be.
     Append(Batch),
     /// Commit this, all of it or nothing, and report with [`super::Input::Committed`] before anything else.
     Commit(Batch),
-    /// Tell the agent.
+    /// Send this to the agent.
     Send(AgentCommand),
-    /// Tell the agent once everything up to this number is committed.
+    /// Send this to the agent once everything up to this number is committed.
     SendCommitted(Seq, AgentCommand),
     /// Open a connection: queue for a process, take the lease, start the agent.
     Open {
@@ -25,7 +25,7 @@ pub(in crate::session) enum Output {
     },
     /// Wait until somebody may have logged in since the agent was last started.
     AwaitLogin,
-    /// End the connection, and wait a bounded time until it is gone.
+    /// Close the connection, and wait a bounded time until it is closed.
     Disconnect(Disconnect),
     /// Find out whether the agent is alive.
     Probe {
@@ -38,13 +38,13 @@ pub(in crate::session) enum Output {
     Outcome(PromptOutcome),
     /// An event of an unknown kind was kept.
     CountUnknown,
-    /// Write out everything, then tell readers that the session is closed.
+    /// Write everything, then notify readers that the session is closed.
     Closed {
         at: Timestamp,
     },
     /// Readers may read again.
     Reopened,
-    /// The answer to the command.
+    /// The reply to the command.
     Reply(Reply),
 }
 
@@ -59,7 +59,7 @@ pub(in crate::session) enum Disconnect {
     Hung,
 }
 
-/// The answer to a command.
+/// The reply to a command.
 pub(in crate::session) enum Reply {
     Prompt(Result<Accepted, PromptError>),
     /// Whether a turn was running.

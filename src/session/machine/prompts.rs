@@ -51,19 +51,19 @@ impl PromptQueue {
         self.waiting.pop_front()
     }
 
-    /// Its turn did not begin or was abandoned; it waits again, at the place that its age gives it.
+    /// Its turn did not begin or was abandoned; it is queued again, ordered by age.
     pub fn put_back(&mut self, prompt: QueuedPrompt) {
         let place = self.waiting.partition_point(|waiting| waiting.id < prompt.id);
         self.waiting.insert(place, prompt);
     }
 
-    /// This id is taken. Returns what the last one was.
+    /// Uses this id. Returns the last one before it.
     pub fn take_id(&mut self, prompt: PromptId) -> PromptId {
         self.next = PromptId::from_number(prompt.number() + 1);
         std::mem::replace(&mut self.last, prompt)
     }
 
-    /// The store did not take the prompt with that id.
+    /// The store refused the prompt with that id.
     pub fn give_back_id(&mut self, prompt: PromptId, last: PromptId) {
         (self.last, self.next) = (last, prompt);
     }
@@ -77,13 +77,13 @@ impl PromptQueue {
 pub(super) struct AcceptedPrompt {
     prompt: QueuedPrompt,
     title: Option<String>,
-    fate: Fate,
+    after_commit: AfterCommit,
     /// The last prompt before it.
     last: PromptId,
 }
 
 /// What happens to a prompt once it is committed.
-enum Fate {
+enum AfterCommit {
     /// Its turn begins, in the same commit.
     Begins {
         before: (SessionState, Option<String>),
@@ -92,7 +92,7 @@ enum Fate {
     Waits,
 }
 
-/// What the log says of a prompt.
+/// The event for a prompt.
 pub(super) fn user_prompt(prompt: &QueuedPrompt, queued: bool) -> Callback {
     Callback::UserPrompt { prompt_id: prompt.id, text: prompt.text.clone(), queued }
 }
@@ -103,12 +103,12 @@ impl Machine {
         context: &Context<'_>,
         prompt: NewPrompt,
         known: Option<KnownPrompt>,
-        misfit: Option<String>,
+        model_warning: Option<String>,
     ) {
         match self.check_prompt(context, &prompt, known) {
             Err(error) => self.reply(Reply::Prompt(Err(error))),
             Ok(Some(earlier)) => self.reply(Reply::Prompt(Ok(Accepted { prompt: earlier }))),
-            Ok(None) => self.accept_prompt(context, prompt, misfit),
+            Ok(None) => self.accept_prompt(context, prompt, model_warning),
         }
     }
 
@@ -154,7 +154,7 @@ impl Machine {
         mode == PromptMode::Steer && self.is_live() && self.turn.as_ref().is_some_and(super::Turn::is_worked_on)
     }
 
-    fn accept_prompt(&mut self, context: &Context<'_>, prompt: NewPrompt, misfit: Option<String>) {
+    fn accept_prompt(&mut self, context: &Context<'_>, prompt: NewPrompt, model_warning: Option<String>) {
         let steers = self.steers(prompt.mode);
         let prompt = QueuedPrompt {
             id: self.prompts.next_id(),
@@ -169,7 +169,7 @@ impl Machine {
         let first = self.begin_commit();
         let is_first = !self.has_been_prompted();
         self.write(user_prompt(&prompt, is_queued));
-        // Counts from here on, so that what follows may be written to the log. Taken back if the commit fails.
+        // Counts from here on, so that what follows can be written to the log. Undone if the commit fails.
         let last = self.prompts.take_id(prompt.id);
         self.draft.change(Change::PromptAccepted(prompt.prepare()));
         let title = self.profile.title.is_none().then(|| title_of(&prompt.text));
@@ -184,21 +184,24 @@ impl Machine {
                 ));
             }
             self.write_early_notices();
-            if let Some(warning) = misfit {
+            if let Some(warning) = model_warning {
                 self.write(Response::notice(NoticeKind::Warning, warning));
             }
         }
-        let fate = if steers {
+        let after_commit = if steers {
             self.draft.change(Change::PromptStarted(prompt.id));
-            Fate::Steers
+            AfterCommit::Steers
         } else if !is_queued && self.may_begin(context) {
             let before = (self.state, self.state_detail.clone());
             self.open_turn(prompt.id);
-            Fate::Begins { before }
+            AfterCommit::Begins { before }
         } else {
-            Fate::Waits
+            AfterCommit::Waits
         };
-        self.commit(Waiting::Prompt { accepted: Box::new(AcceptedPrompt { prompt, title, fate, last }), first });
+        self.commit(Waiting::Prompt {
+            accepted: Box::new(AcceptedPrompt { prompt, title, after_commit, last }),
+            first,
+        });
     }
 
     /// Whether a turn could begin this moment.
@@ -208,22 +211,22 @@ impl Machine {
     }
 
     pub(super) fn on_prompt_committed(&mut self, context: &Context<'_>, accepted: AcceptedPrompt) {
-        let AcceptedPrompt { prompt, title, fate, .. } = accepted;
+        let AcceptedPrompt { prompt, title, after_commit, .. } = accepted;
         self.reply(Reply::Prompt(Ok(Accepted { prompt: prompt.id })));
         if title.is_some() {
             self.profile.title = title;
-            self.has_news = true;
+            self.status_changed = true;
         }
-        match fate {
-            Fate::Begins { .. } => self.on_turn_committed(context, prompt),
-            Fate::Steers => {
+        match after_commit {
+            AfterCommit::Begins { .. } => self.on_turn_committed(context, prompt),
+            AfterCommit::Steers => {
                 if let Some(turn) = &mut self.turn {
                     turn.steered.push(prompt.clone());
                 }
                 let QueuedPrompt { id, text, attachments, .. } = prompt;
                 self.send(context, AgentCommand::Steer { prompt: id, text, attachments });
             }
-            Fate::Waits => {
+            AfterCommit::Waits => {
                 self.prompts.push(prompt);
                 if self.state == SessionState::Failed {
                     self.recovery.losses = 0;
@@ -233,17 +236,17 @@ impl Machine {
         }
     }
 
-    /// The store did not take the prompt: it never happened.
+    /// The store refused the prompt: everything is undone.
     pub(super) fn on_prompt_refused(&mut self, accepted: AcceptedPrompt) {
-        let AcceptedPrompt { prompt, fate, last, .. } = accepted;
+        let AcceptedPrompt { prompt, after_commit, last, .. } = accepted;
         self.prompts.give_back_id(prompt.id, last);
         self.transcript.fold_mut().remove_steered(prompt.id);
-        if let Fate::Begins { before } = fate {
+        if let AfterCommit::Begins { before } = after_commit {
             self.take_back_turn(before);
         }
     }
 
-    /// The agent did not take a prompt into the running turn: it is sent when that is over.
+    /// The agent refused a prompt during the turn: it is sent when the turn is over.
     pub(super) fn on_steer_refused(&mut self, prompt: PromptId, reason: &str) {
         let reason = redact(reason).into_owned();
         let steered = self.turn.as_mut().and_then(|turn| turn.take_steered(prompt));
@@ -258,7 +261,7 @@ impl Machine {
             NoticeKind::Warning,
             format!("A prompt was not added to the running turn and is sent when the turn ends: {reason}."),
         );
-        self.has_news = true;
+        self.status_changed = true;
     }
 
     /// A connection that was made for another model or login is not used for another turn.
@@ -269,9 +272,9 @@ impl Machine {
         }
     }
 
-    pub(super) fn obey(&mut self, context: &Context<'_>, command: Command) {
+    pub(super) fn run_command(&mut self, context: &Context<'_>, command: Command) {
         match command {
-            Command::Prompt { prompt, known, misfit } => self.on_prompt(context, prompt, known, misfit),
+            Command::Prompt { prompt, known, model_warning } => self.on_prompt(context, prompt, known, model_warning),
             Command::Interrupt => self.on_interrupt(context),
             Command::Close => self.close(context),
             Command::Reopen => self.reopen(),
@@ -280,7 +283,7 @@ impl Machine {
                 self.reply(Reply::Done(outcome));
             }
             Command::Adopt { agent_session_id, past } => self.adopt(context, agent_session_id, past),
-            Command::Update { update, misfit } => self.update(context, update, misfit),
+            Command::Update { update, model_warning } => self.update(context, update, model_warning),
             Command::Answer { request_id, answer, by } => self.on_answer(&request_id, answer, by),
             Command::ShutDown => self.shut_down(context),
         }

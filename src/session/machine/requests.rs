@@ -1,4 +1,4 @@
-//! Permissions and questions: asked, answered once, closed when nobody can answer any more.
+//! Permissions and questions: asked, answered once, closed when they can no longer be answered.
 
 use std::time::Duration;
 
@@ -12,25 +12,25 @@ use crate::model::{
     RequestOutcome, SessionState,
 };
 use crate::session::AnswerError;
-use crate::session::bulletin::PendingBrief;
+use crate::session::session_feed::PendingRequest;
 use crate::store::Change;
 
-/// How long a request that could not be closed is left alone.
-const PUT_OFF_FOR: Duration = Duration::from_secs(5);
+/// How long to wait before a request that could not be closed is closed again.
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// Requests that wait, and answers on their way to an agent that is being started.
+/// Open requests, and answers for an agent that is being started.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    open: Vec<Waits>,
+    open: Vec<WaitingRequest>,
     /// Requests of the turn before the restart, which the next connection must know of.
     suspended: Vec<OpenRequest>,
     undelivered: Vec<(String, RequestAnswer)>,
-    /// The store did not take the end of an unattended request; not before then again.
-    put_off_until: Duration,
+    /// The store refused to close an unattended request; it is retried then.
+    retry_after: Duration,
 }
 
 #[derive(Debug)]
-struct Waits {
+struct WaitingRequest {
     request: OpenRequest,
     since: Duration,
 }
@@ -44,7 +44,7 @@ pub(super) struct AnswerGiven {
 }
 
 impl AnswerGiven {
-    /// Somebody waits to hear whether it was accepted.
+    /// Whether a caller waits for the result.
     pub fn is_asked(&self) -> bool {
         self.by != AnsweredBy::Timeout
     }
@@ -53,7 +53,7 @@ impl AnswerGiven {
 impl Requests {
     pub fn new(open: Vec<OpenRequest>) -> Self {
         let suspended = open.clone();
-        let open = open.into_iter().map(|request| Waits { request, since: Duration::ZERO }).collect();
+        let open = open.into_iter().map(|request| WaitingRequest { request, since: Duration::ZERO }).collect();
         Self { open, suspended, ..Self::default() }
     }
 
@@ -80,14 +80,14 @@ impl Requests {
         self.undelivered.clear();
     }
 
-    pub fn put_off(&mut self, context: &Context<'_>) {
-        self.put_off_until = context.now + PUT_OFF_FOR;
+    pub fn postpone(&mut self, context: &Context<'_>) {
+        self.retry_after = context.now + RETRY_AFTER;
     }
 
-    pub fn briefs(&self) -> Vec<PendingBrief> {
+    pub fn briefs(&self) -> Vec<PendingRequest> {
         self.open
             .iter()
-            .map(|Waits { request, .. }| PendingBrief {
+            .map(|WaitingRequest { request, .. }| PendingRequest {
                 request_id: request.request_id.clone(),
                 kind: match request.body {
                     RequestBody::Permission { .. } => "permission",
@@ -104,10 +104,10 @@ impl Requests {
         let timeout = context.settings.unattended_timeout;
         let due = match context.unattended_since {
             Some(since) => since.max(first.since) + timeout,
-            // Somebody watches: whenever they leave, the time starts over.
+            // Somebody watches: the time starts when they leave.
             None => context.now + timeout,
         };
-        Some(due.max(self.put_off_until))
+        Some(due.max(self.retry_after))
     }
 
     fn find(&self, request_id: &RequestId) -> Option<&OpenRequest> {
@@ -146,9 +146,9 @@ impl Machine {
             let command = AgentCommand::Answer { agent_request_id: request.agent_request_id, answer };
             return self.outputs.push(Output::SendCommitted(self.draft.last_seq(), command));
         }
-        self.requests.open.push(Waits { request, since: context.now });
+        self.requests.open.push(WaitingRequest { request, since: context.now });
         self.set_state(SessionState::Waiting, None);
-        self.has_news = true;
+        self.status_changed = true;
     }
 
     pub(super) fn on_request_withdrawn(&mut self, agent_request_id: &str) {
@@ -179,7 +179,7 @@ impl Machine {
         }
     }
 
-    /// What the log says of an answer, and the permissions that follow from it.
+    /// The outcome for the log, and the permissions that follow from the answer.
     fn checked(&self, request: &OpenRequest, answer: &RequestAnswer) -> Result<CheckedAnswer, AnswerError> {
         match (&request.body, answer) {
             (RequestBody::Permission { tool, .. }, RequestAnswer::Permission { decision, .. }) => {
@@ -231,7 +231,7 @@ impl Machine {
         if self.requests.is_empty() && self.state == SessionState::Waiting {
             self.set_state(SessionState::Working, None);
         }
-        self.has_news = true;
+        self.status_changed = true;
     }
 
     fn write_answer(&mut self, request: &OpenRequest, outcome: RequestOutcome, text: Option<String>, by: AnsweredBy) {
@@ -247,14 +247,14 @@ impl Machine {
         self.draft.change(Change::RequestClosed { request_id, outcome, by });
     }
 
-    /// Closes what is open because nobody needs an answer any more.
+    /// Closes all open requests because no answer is needed any more.
     pub(super) fn close_requests(&mut self, outcome: RequestOutcome, by: AnsweredBy) {
         let open = std::mem::take(&mut self.requests.open);
         self.requests.suspended.clear();
         self.requests.undelivered.clear();
-        for Waits { request, .. } in &open {
+        for WaitingRequest { request, .. } in &open {
             self.write_answer(request, outcome, None, by);
-            self.has_news = true;
+            self.status_changed = true;
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a session does first when it is loaded after the server's end.
+//! What a session does first when it is loaded after a restart.
 
 use super::fold::Fold;
 use super::turn::{Ending, Phase, Turn};
@@ -7,8 +7,8 @@ use crate::model::{AnsweredBy, PromptVerdict, RequestOutcome, SessionState};
 use crate::store::OpenTurn;
 
 impl Machine {
-    /// Something was open when the server ended, and its events come to `fold`. `prompt` is the text of the prompt that
-    /// began the turn. [`super::Input::Restarted`] comes next.
+    /// Something was open when the server stopped; `fold` is the state of its events. `prompt` is the text of the
+    /// prompt that began the turn. [`super::Input::Restarted`] comes next.
     pub fn resume(&mut self, open: &OpenTurn, prompt: Option<String>, fold: Fold) {
         self.transcript = Transcript::resume(fold);
         self.open_after = Some(open.after);
@@ -34,16 +34,16 @@ impl Machine {
                 waiting => format!(" {waiting} queued prompts wait for the next prompt."),
             };
             let message = format!(
-                "The turn was interrupted because the server ended; everything up to that point is kept.{queued}"
+                "The turn was interrupted because the server stopped; everything up to that point is kept.{queued}"
             );
             let ending = Ending::cut(message, AnsweredBy::Restart, PromptVerdict::Interrupted);
             self.finish_turn(context, &ending);
         }
-        self.end_own_work("the server ended", AnsweredBy::Restart);
+        self.end_own_work("the server stopped", AnsweredBy::Restart);
         self.settle();
     }
 
-    /// A prompt that the agent did not take into the turn is in the queue again, whatever the log says of it.
+    /// A prompt that the agent did not accept during the turn is in the queue again, although the log shows it as sent.
     fn drop_steered_that_wait(&mut self) {
         let steered = self.transcript.fold().answer().steered_by.clone();
         for prompt in steered.into_iter().filter(|prompt| self.prompts.holds(*prompt)) {

@@ -1,4 +1,4 @@
-//! Turns that fail before the agent has said or done anything: sent again, or kept for after a login.
+//! Turns that fail before the agent has produced anything: retried, or kept until after a login.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use crate::agent::{AgentCommand, failure::Failure};
 use crate::model::{AnsweredBy, NoticeKind, RequestOutcome, SessionState};
 use crate::store::{Change, QueuedPrompt};
 
-/// What becomes of a turn that failed with nothing to show for it, once the agent is idle.
+/// What happens to a turn that failed without any output, once the agent is idle.
 #[derive(Debug)]
-pub(super) enum SecondChance {
-    /// The same again after a while.
+pub(super) enum Retry {
+    /// It is retried after a while.
     Wait(Failure),
-    /// The same again by an agent that knows of a login.
+    /// It is retried after a login.
     Login(Failure),
     /// None after all: the agent said or did something after it had failed.
     Missed(Failure),
@@ -22,34 +22,32 @@ pub(super) enum SecondChance {
 /// One attempt at a turn.
 #[derive(Debug, Default)]
 pub(super) struct Attempt {
-    /// The prompt as the agent got it; `None` once the agent has said or done something.
+    /// The prompt as the agent got it; `None` once the agent has produced something.
     untouched: Option<QueuedPrompt>,
     /// Attempts that failed before.
     failed: u32,
-    chance: Option<SecondChance>,
+    retry: Option<Retry>,
 }
 
 impl Attempt {
     pub fn first(prompt: QueuedPrompt) -> Self {
-        Self { untouched: Some(prompt), failed: 0, chance: None }
+        Self { untouched: Some(prompt), failed: 0, retry: None }
     }
 
-    /// From here on, sending the same prompt again would say or do things twice.
+    /// From here on, a retry could repeat what the agent has done.
     pub fn touch(&mut self) {
         self.untouched = None;
     }
 
-    pub fn take_chance(&mut self) -> Option<SecondChance> {
-        match self.chance.take()? {
-            SecondChance::Wait(failure) | SecondChance::Login(failure) if self.untouched.is_none() => {
-                Some(SecondChance::Missed(failure))
-            }
-            chance => Some(chance),
+    pub fn take_retry(&mut self) -> Option<Retry> {
+        match self.retry.take()? {
+            Retry::Wait(failure) | Retry::Login(failure) if self.untouched.is_none() => Some(Retry::Missed(failure)),
+            retry => Some(retry),
         }
     }
 
-    /// Whether the turn gets a second chance after this failure.
-    pub fn takes_chance(&mut self, context: &Context<'_>, failure: &Failure) -> bool {
+    /// Whether the turn is retried after this failure.
+    pub fn plans_retry(&mut self, context: &Context<'_>, failure: &Failure) -> bool {
         if self.untouched.is_none() {
             return false;
         }
@@ -58,11 +56,11 @@ impl Attempt {
         let was_retried = failure.is_of_service() && context.abilities.model_retries;
         let has_attempts = self.failed + 1 < context.settings.recovery.turn_attempts;
         if failure.wants_login {
-            self.chance = Some(SecondChance::Login(failure.clone()));
+            self.retry = Some(Retry::Login(failure.clone()));
         } else if failure.retries() && !was_retried && has_attempts {
-            self.chance = Some(SecondChance::Wait(failure.clone()));
+            self.retry = Some(Retry::Wait(failure.clone()));
         }
-        self.chance.is_some()
+        self.retry.is_some()
     }
 }
 
@@ -83,7 +81,7 @@ impl Machine {
         self.notify(NoticeKind::Retrying, format!("{message}. Retrying in {wait} (attempt {next} of {most})."));
     }
 
-    /// The same prompt once more, to the same agent.
+    /// Sends the same prompt to the same agent again.
     pub(super) fn retry_turn(&mut self, context: &Context<'_>) {
         let Some(turn) = &mut self.turn else { return };
         let Phase::Retrying { attempt, .. } = &mut turn.phase else { return };
@@ -94,8 +92,8 @@ impl Machine {
         self.send(context, AgentCommand::Prompt { turn_id, text, attachments });
     }
 
-    /// The prompt waits again: for a fresh agent, which may know of a login that this one does not; and if that one
-    /// wants a login too, for a person.
+    /// The prompt is queued again: for a new process, which may know of a login that this one does not; and if that one
+    /// needs a login too, for a person.
     pub(super) fn keep_for_login(&mut self, context: &Context<'_>, failure: Failure) {
         let Some(turn) = self.turn.take() else { return };
         let Phase::Working(attempt) = turn.phase else { return };

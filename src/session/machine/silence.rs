@@ -1,7 +1,7 @@
-//! Silence: an agent that says nothing in a turn is probed, and silence alone never ends it.
+//! Silence: an agent that is silent in a turn is probed, and silence alone never ends it.
 //!
-//! When half of the configured time has passed without a sign of life, a probe begins that lasts for the other half: if
-//! the agent neither responds nor uses the processor in that time, the log says so, once. Only where it is configured
+//! When half of the configured time has passed without any activity, a probe begins that lasts for the other half: if
+//! the agent neither responds nor uses the CPU in that time, this is logged once. Only if it is so configured
 //! is the agent ended then.
 
 use std::time::Duration;
@@ -9,11 +9,11 @@ use std::time::Duration;
 use super::{Context, Disconnect, Link, Machine, Output};
 use crate::model::NoticeKind;
 
-/// How long it has been quiet, and what is being done about it.
+/// How long the agent has been silent, and what is being done about it.
 #[derive(Debug, Default)]
 pub(super) struct Silence {
-    /// When the agent last said something, was told something, or responded to a probe.
-    last_sign: Duration,
+    /// When the agent last sent something, got a command, or responded to a probe.
+    last_activity: Duration,
     step: Step,
 }
 
@@ -22,14 +22,14 @@ enum Step {
     #[default]
     Quiet,
     Probing,
-    /// The log has it.
+    /// It has been logged.
     Reported,
 }
 
 impl Silence {
-    /// There was a sign of life, or nobody can expect one. The result of a probe that is under way no longer matters.
-    pub fn sign(&mut self, now: Duration) {
-        *self = Self { last_sign: now, step: Step::Quiet };
+    /// There was activity, or none can be expected. The result of a running probe no longer matters.
+    pub fn note_activity(&mut self, now: Duration) {
+        *self = Self { last_activity: now, step: Step::Quiet };
     }
 }
 
@@ -39,12 +39,12 @@ impl Machine {
         self.silence.step == Step::Probing
     }
 
-    /// The agent was heard or cannot be heard: its silence counts from here.
-    pub fn note_sign(&mut self, now: Duration) {
-        self.silence.sign(now);
+    /// The agent was active or is not being read: its silence counts from here.
+    pub fn note_activity(&mut self, now: Duration) {
+        self.silence.note_activity(now);
     }
 
-    /// The time after which silence is reported, where anybody waits for the agent: in a turn that neither waits for a
+    /// The time after which silence is reported, where the agent is expected to act: in a turn that neither waits for a
     /// person nor is being interrupted, on a connection that can be probed.
     fn longest_silence(&self, context: &Context<'_>) -> Option<Duration> {
         let longest = context.settings.recovery.silence_notice?;
@@ -56,7 +56,7 @@ impl Machine {
     /// When the next probe begins.
     pub(super) fn silence_deadline(&self, context: &Context<'_>) -> Option<Duration> {
         let longest = self.longest_silence(context)?;
-        (self.silence.step == Step::Quiet).then(|| self.silence.last_sign + longest / 2)
+        (self.silence.step == Step::Quiet).then(|| self.silence.last_activity + longest / 2)
     }
 
     pub(super) fn probe_silent_agent(&mut self, context: &Context<'_>) {
@@ -71,13 +71,13 @@ impl Machine {
             return;
         }
         if alive {
-            return self.silence.sign(context.now);
+            return self.silence.note_activity(context.now);
         }
         if self.longest_silence(context).is_none() {
-            return self.silence.sign(context.now);
+            return self.silence.note_activity(context.now);
         }
         self.silence.step = Step::Reported;
-        let quiet = in_words(context.now.saturating_sub(self.silence.last_sign));
+        let quiet = in_words(context.now.saturating_sub(self.silence.last_activity));
         let ends = context.settings.recovery.end_hung;
         let next = if ends { "It is being restarted." } else { "Interrupt the turn to end it, or wait." };
         self.notify(

@@ -1,15 +1,15 @@
 //! What the agent's work costs: counted, and compared with the budgets.
 
 use super::{Context, Machine};
-use crate::model::{BudgetNews, Callback, Day, NoticeKind, Usage};
+use crate::model::{BudgetNotices, Callback, Day, NoticeKind, Usage};
 use crate::store::{Change, UsageReport};
 
 #[derive(Debug)]
 pub(super) struct Spending {
     /// All that the session has used.
     pub used: Usage,
-    /// Which limits the log has mentioned.
-    pub announced: BudgetNews,
+    /// Which limits the session has been notified of.
+    pub announced: BudgetNotices,
 }
 
 impl Machine {
@@ -28,25 +28,25 @@ impl Machine {
         self.announce_budgets(context, day, of_day);
     }
 
-    /// Says once what a person should know about each limit. That it was said is committed with the notice, so a
+    /// Writes each budget notice once. That it was written is committed with the notice, so a
     /// restart does not repeat it.
     fn announce_budgets(&mut self, context: &Context<'_>, day: Day, of_day: &Usage) {
         let (budget, own) = (context.settings.budget, self.profile.budget);
         let mut is_new = false;
-        for stand in budget.stands(&own, &self.spending.used, of_day) {
-            if let Some(level) = stand.level(budget.warn_at)
-                && self.spending.announced.tell(&stand, level, day)
+        for status in budget.statuses(&own, &self.spending.used, of_day) {
+            if let Some(level) = status.level(budget.warn_at)
+                && self.spending.announced.note(&status, level, day)
             {
                 is_new = true;
-                self.notify(NoticeKind::Budget, budget.notice(&stand, level, &own));
+                self.notify(NoticeKind::Budget, budget.notice(&status, level, &own));
             }
         }
         if is_new {
-            self.draft.change(Change::BudgetTold(self.spending.announced.clone()));
+            self.draft.change(Change::BudgetNotified(self.spending.announced.clone()));
         }
     }
 
-    /// Why no further turn may begin, if so.
+    /// Why no further turn may begin, if a budget forbids it.
     pub(super) fn budget_refusal(&self, context: &Context<'_>) -> Option<String> {
         context.settings.budget.refusal(&self.profile.budget, &self.spending.used, &context.day_usage)
     }

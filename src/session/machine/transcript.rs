@@ -20,12 +20,12 @@ pub(in crate::session) trait Entries {
 pub(in crate::session) struct Transcript {
     fold: Fold,
     /// The agent said that its turn ended. The end is written right before what follows, so that `onAgentEnd` and
-    /// `onIdle` stand together at the end of a turn.
+    /// `onIdle` are adjacent at the end of a turn.
     agent_turn_ended: bool,
 }
 
 impl Transcript {
-    /// Continues a log whose events come to this.
+    /// Continues a log with this state.
     pub fn resume(fold: Fold) -> Self {
         Self { fold, agent_turn_ended: false }
     }
@@ -54,7 +54,7 @@ impl Transcript {
 
     pub fn start_block(&mut self, log: &mut impl Entries, start: BlockStart) {
         let (key, callback) = started(start);
-        // A second start of an open block says nothing new.
+        // A second start of an open block is ignored.
         if !self.fold.is_open(&key) {
             self.write(log, callback.into());
         }
@@ -77,7 +77,7 @@ impl Transcript {
         self.write(log, callback.into());
     }
 
-    /// Ends a block with what it said so far, which is not part of the answer.
+    /// Ends a block with its content so far, which is not part of the answer.
     pub fn discard_block(&mut self, log: &mut impl Entries, key: &BlockKey, reason: &str) {
         if let Some(response) = self.fold.closing_response(key, reason) {
             self.write(log, response);
@@ -90,7 +90,7 @@ impl Transcript {
         }
     }
 
-    /// Whether the agent has a turn of its own open.
+    /// Whether the agent has an open turn.
     pub fn agent_works(&self) -> bool {
         self.fold.agent_turn().is_some()
     }
@@ -100,7 +100,7 @@ impl Transcript {
         self.write(log, Callback::AgentStart { turn_id }.into());
     }
 
-    /// The agent says that its turn ended.
+    /// The agent reports that its turn ended.
     pub fn note_agent_end(&mut self) {
         self.agent_turn_ended = self.agent_works();
     }

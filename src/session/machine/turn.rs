@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::retries::{Attempt, SecondChance};
+use super::retries::{Attempt, Retry};
 use super::waiting::Waiting;
 use super::{Context, Disconnect, Entries as _, Link, Machine, Output, Reply};
 use crate::agent::{AgentCommand, failure::Failure};
@@ -33,15 +33,15 @@ pub(super) struct Turn {
 pub(super) enum Phase {
     /// The agent works on it.
     Working(Attempt),
-    /// It failed before the agent said or did anything, and is sent again then.
+    /// It failed before the agent produced anything, and is sent again at `due_at`.
     Retrying { attempt: Attempt, due_at: Duration },
-    /// The agent was asked to end it, and has until then.
+    /// The agent was asked to end it, and has until `deadline`.
     Interrupting { message: String, deadline: Duration },
-    /// It waits for a person since before a restart; a new connection is told of the prompt.
+    /// It has been waiting for a person since before a restart; a new connection gets the prompt.
     Suspended { prompt: String },
 }
 
-/// Whether the next turn may have a process of its own, where agents take one for each.
+/// Whether the next turn has a process slot, where agents take a process per turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TurnSlot {
     None,
@@ -51,11 +51,11 @@ pub(super) enum TurnSlot {
 
 /// Why a turn is over.
 pub(super) enum Ending {
-    /// The agent says so.
+    /// The agent reported its end.
     Idle,
-    /// We say so; the agent may not even know.
+    /// We ended it; the agent may not know.
     Cut {
-        /// For people, as a notice.
+        /// The text of the notice.
         message: String,
         /// What closes requests that are open.
         by: AnsweredBy,
@@ -117,7 +117,7 @@ impl Machine {
         first.into_iter().chain(steered.filter(|prompt| Some(*prompt) != first)).collect()
     }
 
-    /// Begins the next waiting prompt's turn, or connects first, or does nothing because something is under way.
+    /// Begins the turn of the next queued prompt, or connects first, or does nothing because something is in progress.
     pub(super) fn advance(&mut self, context: &Context<'_>) {
         self.renew_outdated_link();
         let ends = self.state == SessionState::Closed || context.stopping;
@@ -131,7 +131,7 @@ impl Machine {
         match self.link {
             Link::Live { .. } => self.begin_turn(context),
             Link::Opening | Link::BackingOff { .. } => {}
-            // Whoever sends a prompt may know of a login that nobody reported.
+            // The user may have logged in without Flightdeck noticing.
             Link::None | Link::AwaitingLogin => self.open(context),
         }
     }
@@ -172,7 +172,7 @@ impl Machine {
         self.send(context, AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
     }
 
-    /// The store did not take the beginning of the turn: its prompt waits.
+    /// The store refused the beginning of the turn: its prompt is queued again.
     pub(super) fn on_turn_refused(&mut self, prompt: QueuedPrompt, before: (SessionState, Option<String>)) {
         self.take_back_turn(before);
         self.prompts.put_back(prompt);
@@ -182,7 +182,7 @@ impl Machine {
         self.turn = None;
         (self.state, self.state_detail) = before;
         self.forget_open_unless_agent_works();
-        self.has_news = true;
+        self.status_changed = true;
     }
 
     pub(super) fn open_turn(&mut self, prompt: PromptId) {
@@ -202,12 +202,12 @@ impl Machine {
         self.note_own_work(&turn_id);
         self.transcript.start_agent_turn(&mut self.draft, turn_id);
         if self.turn.is_none() && self.state == SessionState::Ready {
-            // Everybody should see that it works, and be able to end it.
+            // So that users see that it works and can interrupt it.
             self.set_state(SessionState::Working, None);
         }
     }
 
-    /// The agent says or does something outside any turn of ours: noted, so that a restart closes what it leaves open.
+    /// The agent does something outside any turn of ours: recorded, so that a restart closes what it leaves open.
     pub(super) fn note_own_work(&mut self, turn_id: &TurnId) {
         if self.turn.is_none() && self.open_after.is_none() {
             let after = self.draft.next_seq() - 1;
@@ -238,7 +238,7 @@ impl Machine {
         let message = "The turn was interrupted.".to_owned();
         let was_running = self.interrupt_turn(context, message, AnsweredBy::Interrupt);
         self.reply(Reply::Interrupt(Ok(was_running)));
-        // A turn that nobody works on is over at once, and others may wait.
+        // A turn that the agent does not work on ends at once, and other prompts may be queued.
         self.advance(context);
     }
 
@@ -310,23 +310,23 @@ impl Machine {
         self.finish_turn(context, &Ending::cut(message, AnsweredBy::Interrupt, PromptVerdict::Interrupted));
     }
 
-    /// The agent says that the turn is over.
+    /// The agent reports that the turn is over.
     pub(super) fn on_agent_idle(&mut self, context: &Context<'_>) {
         match self.turn.as_mut().map(|turn| &mut turn.phase) {
             Some(Phase::Interrupting { .. }) => self.end_interrupted_turn(context),
             // It waits for its next attempt.
             Some(Phase::Retrying { .. }) => return,
-            Some(Phase::Working(attempt)) => match attempt.take_chance() {
-                Some(SecondChance::Wait(failure)) => return self.wait_for_retry(context, &failure),
-                Some(SecondChance::Login(failure)) => return self.keep_for_login(context, failure),
-                Some(SecondChance::Missed(failure)) => {
+            Some(Phase::Working(attempt)) => match attempt.take_retry() {
+                Some(Retry::Wait(failure)) => return self.wait_for_retry(context, &failure),
+                Some(Retry::Login(failure)) => return self.keep_for_login(context, failure),
+                Some(Retry::Missed(failure)) => {
                     self.fail_turn(failure);
                     self.finish_turn(context, &Ending::Idle);
                 }
                 None => self.finish_turn(context, &Ending::Idle),
             },
             Some(Phase::Suspended { .. }) => self.finish_turn(context, &Ending::Idle),
-            // Work that the agent did by itself, outside any turn of ours.
+            // Work that the agent did outside any turn of ours.
             None => {
                 self.end_own_work("the agent ended its work without it", AnsweredBy::Agent);
                 if matches!(self.state, SessionState::Working | SessionState::Waiting) {
@@ -337,7 +337,7 @@ impl Machine {
         self.advance(context);
     }
 
-    /// Closes what the agent left open of work that it did by itself.
+    /// Closes what the agent left open of its work outside a turn.
     pub(super) fn end_own_work(&mut self, reason: &str, by: AnsweredBy) {
         self.transcript.close_blocks(&mut self.draft, reason);
         self.close_requests(RequestOutcome::Cancelled, by);
@@ -372,7 +372,8 @@ impl Machine {
         }
         self.set_state(SessionState::Ready, None);
         if !self.transcript.agent_works() {
-            // The agent never said that it began; readers count on the pair. Nobody works any more, so the state stays.
+            // The agent never reported that it began, but readers expect the pair. The state stays, because the turn is
+            // over.
             self.transcript.start_agent_turn(&mut self.draft, turn.id.clone());
         }
         self.transcript.write_agent_end(&mut self.draft);
@@ -389,7 +390,7 @@ impl Machine {
         }
     }
 
-    /// A prompt has its one outcome.
+    /// Records the one outcome of a prompt.
     pub(super) fn resolve_prompt(
         &mut self,
         prompt: PromptId,
@@ -404,7 +405,7 @@ impl Machine {
         self.outputs.push(Output::Outcome(outcome));
     }
 
-    /// Ends every prompt that waits as a failed turn of its own: whoever sent it waits for an end.
+    /// Ends every queued prompt as a failed turn, because its sender waits for an outcome.
     pub(super) fn end_waiting_prompts(&mut self, context: &Context<'_>, class: ErrorClass, reason: &str) {
         while let Some(prompt) = self.prompts.pop() {
             self.open_turn(prompt.id);
@@ -416,10 +417,10 @@ impl Machine {
         }
     }
 
-    /// The agent says that the turn failed; it is idle next.
+    /// The agent reports that the turn failed; it becomes idle next.
     pub(super) fn on_turn_failed(&mut self, context: &Context<'_>, failure: Failure) {
         if let Some(Phase::Working(attempt)) = self.turn.as_mut().map(|turn| &mut turn.phase)
-            && attempt.takes_chance(context, &failure)
+            && attempt.plans_retry(context, &failure)
         {
             return;
         }

@@ -11,14 +11,14 @@ pub(super) enum Waiting {
     Prompt { accepted: Box<AcceptedPrompt>, first: Seq },
     Turn { prompt: Box<QueuedPrompt>, before: (SessionState, Option<String>), first: Seq },
     Answer { given: Box<AnswerGiven>, first: Seq },
-    Update { profile: Box<SessionProfile>, switches: bool, permits: bool, misfit: Option<String>, first: Seq },
+    Update { profile: Box<SessionProfile>, switches: bool, permits: bool, model_warning: Option<String>, first: Seq },
     Reopen { first: Seq },
     Adoption { first: Seq },
 }
 
 impl Machine {
     /// The first number of what is committed next. What was written before is handed over first, so that it does not
-    /// share the fate of the commit.
+    /// fail with the commit.
     pub(super) fn begin_commit(&mut self) -> Seq {
         use super::Entries as _;
         self.flush();
@@ -52,15 +52,15 @@ impl Machine {
             Waiting::Answer { given, .. } => match outcome {
                 Ok(()) => self.on_answer_committed(context, *given),
                 Err(error) => {
-                    self.requests.put_off(context);
+                    self.requests.postpone(context);
                     if given.is_asked() {
                         self.reply(Reply::Answer(Err(AnswerError::Session(SessionError::Store(error)))));
                     }
                 }
             },
-            Waiting::Update { profile, switches, permits, misfit, .. } => {
+            Waiting::Update { profile, switches, permits, model_warning, .. } => {
                 if outcome.is_ok() {
-                    self.on_update_committed(context, *profile, switches, permits, misfit);
+                    self.on_update_committed(context, *profile, switches, permits, model_warning);
                 }
                 self.reply(Reply::Done(outcome.map_err(SessionError::Store)));
             }

@@ -1,5 +1,5 @@
-//! The store in plain memory, for tests: it has no SQL and no thread, so a suite that it passes says what a backend must
-//! do and not how `SQLite` does it. It knows what a power cut takes away: everything since the last synced commit.
+//! The store in plain memory, for tests: it has no SQL and no thread, so a suite that it passes says what a backend
+//! must do and not how `SQLite` does it. It knows what a power cut takes away: everything since the last synced commit.
 
 mod records;
 mod state;
@@ -71,7 +71,7 @@ impl Memory {
     fn commit(&self, append: &Append) -> Result<(), StoreError> {
         let last_outcome = {
             let mut content = self.disk.lock();
-            // Applied to a copy, so that a failure leaves no trace.
+            // Applied to a copy, so that a failure changes nothing.
             let mut state = content.state.clone();
             let reserves = state.apply(append)?;
             content.state = state;

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 use super::Memory;
 use super::state::{SessionRow, State};
 use crate::model::{
-    BudgetNews, Day, SessionId, SessionState, SessionSummary, Timestamp, UnknownFigures, Usage, UsageTotal, hex,
+    BudgetNotices, Day, SessionId, SessionState, SessionSummary, Timestamp, UnknownFigures, Usage, UsageTotal, hex,
 };
 use crate::store::{
     Answer, Blob, Blobs, ClosedRequest, Creation, KnownPrompt, NewSessionRecord, OutcomeSeq, PromptRecords,
@@ -44,7 +44,7 @@ impl SessionRecords for Memory {
                 turn: None,
                 usage: Usage::default(),
                 context: None,
-                budget_told: BudgetNews::default(),
+                budget_notified: BudgetNotices::default(),
             };
             state.sessions.insert(id, row);
             Creation::New(id)
@@ -89,7 +89,7 @@ impl SessionRecords for Memory {
                 last_prompt: state.last_prompt(id),
                 usage: row.usage.clone(),
                 context: row.context.clone(),
-                budget_told: row.budget_told.clone(),
+                budget_notified: row.budget_notified.clone(),
             })
         })
     }

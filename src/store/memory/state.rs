@@ -1,11 +1,11 @@
-//! What is in memory, and how an append changes it.
+//! The state in memory, and how an append changes it.
 
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
 use crate::model::{
-    Attachment, BudgetNews, ContextUsage, OpenRequest, PromptId, PromptOutcome, RequestId, Seq, SessionId,
+    Attachment, BudgetNotices, ContextUsage, OpenRequest, PromptId, PromptOutcome, RequestId, Seq, SessionId,
     SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, Usage,
 };
 use crate::store::{
@@ -37,7 +37,7 @@ enum Counter {
     Outcomes,
 }
 
-/// The last number given, and the last that may be given.
+/// The last number used, and the last that may be used.
 #[derive(Clone, Copy, Default)]
 struct Numbers {
     last: u64,
@@ -66,7 +66,7 @@ pub(super) struct SessionRow {
     pub turn: Option<OpenTurn>,
     pub usage: Usage,
     pub context: Option<ContextUsage>,
-    pub budget_told: BudgetNews,
+    pub budget_notified: BudgetNotices,
 }
 
 #[derive(Clone)]
@@ -242,7 +242,7 @@ impl State {
             Change::Usage(usage) => row.usage = usage,
             Change::UsageReported(report) => self.usage.push((id, report)),
             Change::Budget(budget) => row.profile.budget = budget,
-            Change::BudgetTold(news) => row.budget_told = news,
+            Change::BudgetNotified(news) => row.budget_notified = news,
             Change::Context(context) => row.context = Some(context),
         }
         false
@@ -258,7 +258,7 @@ impl State {
         self.numbers.get(&counter).map_or(0, |numbers| numbers.last)
     }
 
-    /// Notes that a number is given. Returns whether that needed a reservation.
+    /// Records that a number is used. Returns whether that needed a reservation.
     fn give(&mut self, counter: Counter, number: u64) -> bool {
         let numbers = self.numbers.entry(counter).or_default();
         numbers.last = numbers.last.max(number);

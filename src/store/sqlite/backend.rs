@@ -11,7 +11,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 
 use super::boot::boot_id;
 use super::checkpoint::{Checkpointer, WalBound};
-use super::error::worded;
+use super::error::described;
 use super::outcomes::{self, OutcomeNumbers};
 use super::read_pool::{AT_ONCE, ReadPool};
 use super::writer::{BUSY_TIMEOUT, DeathNotice, Job, WriteJob, Writer};
@@ -49,14 +49,14 @@ impl Sqlite {
         let path = folder
             .database()
             .map_err(|source| StoreError::Open { path: folder.path().join("flightdeck.db"), source: source.into() })?;
-        let worded = |error| worded(error, &path);
+        let described = |error| described(error, &path);
         if emptied {
             return Err(StoreError::Damaged { path, source: "the file is empty".into() });
         }
         let connection = open_for_writing(&path, settings)?;
         let is_noted = note_open(&connection, &path)?;
-        let drops_wait = drop_range::any_deferred(&connection).map_err(worded)?;
-        let outcomes = OutcomeNumbers::load(&connection).map_err(worded)?;
+        let drops_wait = drop_range::any_deferred(&connection).map_err(described)?;
+        let outcomes = OutcomeNumbers::load(&connection).map_err(described)?;
         let pool = Arc::new(ReadPool::new(&path));
         let checkpointer = Checkpointer::start(&path, Arc::clone(&pool), bound)
             .map_err(|source| StoreError::Open { path: path.clone(), source })?;
@@ -108,7 +108,7 @@ impl Sqlite {
             let read = tokio::task::spawn_blocking(move || {
                 // Held until the read is done, not only until its caller is gone.
                 let _permit = permit;
-                pool.with(work).map_err(|error| worded(error, pool.path()))
+                pool.with(work).map_err(|error| described(error, pool.path()))
             });
             let outcome = read.await.unwrap_or(Err(StoreError::Closed));
             if let Err(error @ StoreError::Damaged { .. }) = &outcome {
@@ -143,7 +143,7 @@ impl Sqlite {
         self.answer_of(outcome)
     }
 
-    /// What the writer answers, or why it never will.
+    /// The writer's result, or why there will be none.
     fn answer_of<T: Send + 'static>(&self, outcome: oneshot::Receiver<Result<T, StoreError>>) -> Answer<'_, T> {
         Box::pin(async move {
             match outcome.await {
@@ -153,15 +153,15 @@ impl Sqlite {
         })
     }
 
-    /// Why the writer dropped a job. One that dies does so before it can say that it is dead, so this waits until the
-    /// thread has ended in one way or the other.
+    /// Why the writer dropped a job. A dying writer drops its jobs before it is reported dead, so this waits until the
+    /// thread has ended.
     async fn why_gone(&self) -> StoreError {
         let mut health = self.health.clone();
         let died = health.wait_for(|health| matches!(health, StoreHealth::Dead { .. })).await.is_ok();
         if died { StoreError::WriterDied } else { StoreError::Closed }
     }
 
-    /// A job that nobody takes any more is dropped, which whoever waits for it notices; appends, for which nobody
+    /// If the writer has ended, the job is dropped, and its caller gets an error; appends, which have no caller that
     /// waits, are rejected.
     fn send(&self, job: Job) {
         self.statistics.queue.inc();
@@ -274,7 +274,7 @@ impl Upkeep for Sqlite {
             let _ = answer.await;
             let thread = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
             if thread.is_some_and(|thread| thread.join().is_err()) {
-                tracing::error!("the store's thread ended in a panic");
+                tracing::error!("the writer thread panicked");
             }
             noted
         })
@@ -310,55 +310,55 @@ where
 }
 
 fn open_for_writing(path: &std::path::Path, settings: StoreSettings) -> Result<Connection, StoreError> {
-    let worded = |error| worded(error, path);
-    let mut connection = Connection::open(path).map_err(worded)?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(worded)?;
+    let described = |error| described(error, path);
+    let mut connection = Connection::open(path).map_err(described)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(described)?;
     connection.set_prepared_statement_cache_capacity(64);
-    connection.pragma_update(None, "journal_mode", "WAL").map_err(worded)?;
-    connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024).map_err(worded)?;
-    connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(worded)?;
-    connection.pragma_update(None, "cache_size", -4_096).map_err(worded)?;
+    connection.pragma_update(None, "journal_mode", "WAL").map_err(described)?;
+    connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024).map_err(described)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(described)?;
+    connection.pragma_update(None, "cache_size", -4_096).map_err(described)?;
     schema::MIGRATIONS.to_latest(&mut connection).map_err(|error| match error {
-        MigrationError::RusqliteError { err, .. } => worded(err),
+        MigrationError::RusqliteError { err, .. } => described(err),
         MigrationError::MigrationDefinition(MigrationDefinitionError::DatabaseTooFarAhead) => {
             StoreError::TooNew { path: path.to_owned() }
         }
         other => StoreError::Statement(other.into()),
     })?;
-    let page_size: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(worded)?;
+    let page_size: u64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0)).map_err(described)?;
     // 0 would not lift an earlier limit; the largest number does.
     let pages = settings.max_bytes.map_or(0xffff_fffe, |bytes| (bytes / page_size).max(1));
-    connection.pragma_update(None, "max_page_count", pages).map_err(worded)?;
+    connection.pragma_update(None, "max_page_count", pages).map_err(described)?;
     Ok(connection)
 }
 
-/// The note that the database is open in a boot.
+/// The record that the database is open in a boot.
 pub(super) fn write_note(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("INSERT OR REPLACE INTO meta (key, value) VALUES ('open_since_boot', ?1)", [boot_id()]).map(drop)
 }
 
-/// Notes that the database is open in this boot. When it was left open in another boot, the machine went down with it
-/// and the last commits may be missing, so all numbers jump over those that may have been seen.
+/// Records that the database is open in this boot. If it was left open in another boot, the machine went down
+/// and the last commits may be missing, so all numbers skip those that may have been seen.
 ///
-/// Returns whether the note is written. On a full disk it is not, and the server starts all the same, because deleting
-/// sessions makes room; the writer writes the note with its first commit, before which nothing can be lost.
+/// Returns whether the record is written. On a full disk it is not, and the server starts anyway, because deleting
+/// sessions frees space; the writer writes the record with its first commit, before which nothing can be lost.
 fn note_open(connection: &Connection, path: &std::path::Path) -> Result<bool, StoreError> {
-    let worded = |error| worded(error, path);
+    let described = |error| described(error, path);
     let boot = boot_id();
     let left_open: Option<String> = connection
         .query_row("SELECT value FROM meta WHERE key = 'open_since_boot'", [], |row| row.get(0))
         .optional()
-        .map_err(worded)?;
+        .map_err(described)?;
     let same_boot = left_open.as_ref().is_some_and(|earlier| !earlier.is_empty() && *earlier == boot);
     if same_boot {
         return Ok(true);
     }
     if left_open.is_some() {
-        tracing::warn!("the machine went down while the server was running; numbers skip ahead");
-        reservation::jump(connection).map_err(worded)?;
-        outcomes::jump(connection).map_err(worded)?;
+        tracing::warn!("the machine went down while the server was running; skipping ahead in event numbers");
+        reservation::jump(connection).map_err(described)?;
+        outcomes::jump(connection).map_err(described)?;
     }
-    match write_note(connection).map_err(worded) {
+    match write_note(connection).map_err(described) {
         Ok(()) => Ok(true),
         Err(StoreError::Full(_) | StoreError::Disk(_)) if left_open.is_none() => Ok(false),
         Err(error) => Err(error),

@@ -1,5 +1,5 @@
-//! Large outputs, as files named after their content's hash, outside the database so that a large one never keeps the
-//! writer busy. Which session uses which blob is in the database; a file that no session uses is removed.
+//! Large outputs, as files named after their content's hash, outside the database so that a large one never blocks the
+//! writer. Which session uses which blob is in the database; a file that no session uses is removed.
 
 use std::collections::HashSet;
 use std::fs;
@@ -64,7 +64,7 @@ impl Blobs for Sqlite {
                 })
                 .await?;
             run_blocking(move || {
-                // Looked at again: a blob that is used again is touched first.
+                // Checked again: a blob that is used again is touched first.
                 for (_, path) in files.iter().filter(|(name, path)| !used.contains(name) && is_old(path)) {
                     if let Err(error) = fs::remove_file(path) {
                         tracing::warn!(%error, path = %path.display(), "could not remove an unused blob");
@@ -77,7 +77,7 @@ impl Blobs for Sqlite {
     }
 }
 
-/// Reads a blob and checks that it is what was written: a file that somebody changed is not served.
+/// Reads a blob and checks its hash: a file that was changed is not served.
 fn read_whole(path: PathBuf, hash: String, mime: String) -> Result<Option<Blob>, StoreError> {
     match fs::read(&path) {
         Ok(data) if hex(&Sha256::digest(&data)) == hash => Ok(Some(Blob { mime, data })),
@@ -86,7 +86,7 @@ fn read_whole(path: PathBuf, hash: String, mime: String) -> Result<Option<Blob>,
             Err(StoreError::BlobDamaged { hash })
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            tracing::error!(path = %path.display(), "a blob that a session uses is gone");
+            tracing::error!(path = %path.display(), "a blob that a session uses is missing");
             Ok(None)
         }
         Err(source) => Err(StoreError::Blob { path, source }),
@@ -107,7 +107,7 @@ fn blob_path(folder: &Path, hash: &str) -> PathBuf {
 
 fn write_once(path: &Path, data: &[u8]) -> io::Result<()> {
     if path.exists() {
-        // Touched, so that a clean-up that runs now sees a young file.
+        // Touched, so that a cleanup that runs now sees a new file.
         return fs::File::options().append(true).open(path)?.set_modified(SystemTime::now());
     }
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -116,13 +116,13 @@ fn write_once(path: &Path, data: &[u8]) -> io::Result<()> {
     let mut file = private_file(&fresh)?;
     let written = file.write_all(data).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&fresh, path));
     if written.is_err() {
-        // Half a blob is of no use to anybody; if it cannot be removed, the clean-up of old files does it.
+        // An incomplete blob is useless; if it cannot be removed now, the cleanup of old files removes it.
         let _ = fs::remove_file(&fresh);
     }
     written
 }
 
-/// Whether a file is named as ours are: a hash, with more behind it while it is being written.
+/// Whether a file has a name of ours: a hash, with a suffix while it is being written.
 fn is_ours(name: &str) -> bool {
     let (hash, rest) = name.split_at_checked(64).unwrap_or((name, ""));
     let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -64,7 +64,7 @@ pub(super) fn write(
         Change::PromptEnded(prompt, outcome) => {
             *last_outcome += 1;
             execute(
-                // The attachments have been sent; keeping them would only fill the disk.
+                // The attachments have been sent, so they are no longer needed.
                 "UPDATE prompt SET state = 'ended', attachments = '[]', outcome = ?3, outcome_seq = ?4
                      WHERE session = ?1 AND number = ?2",
                 params![id, prompt.number(), json(outcome), *last_outcome],
@@ -85,7 +85,7 @@ pub(super) fn write(
         Change::Usage(usage) => execute("UPDATE session SET usage = ?2 WHERE id = ?1", params![id, json(usage)]),
         Change::UsageReported(report) => usage::record(connection, session, report),
         Change::Budget(budget) => execute("UPDATE session SET budget = ?2 WHERE id = ?1", params![id, json(budget)]),
-        Change::BudgetTold(news) => {
+        Change::BudgetNotified(news) => {
             execute("UPDATE session SET budget_told = ?2 WHERE id = ?1", params![id, json(news)])
         }
         Change::Context(usage) => execute("UPDATE session SET context = ?2 WHERE id = ?1", params![id, json(usage)]),

@@ -1,4 +1,4 @@
-//! Moving committed pages from the WAL into the database, on a thread of its own, so that a commit does not wait for it
+//! Moving committed pages from the WAL into the database, on its own thread, so that a commit does not wait for it
 //! unless the WAL has reached its bound.
 
 use std::path::{Path, PathBuf};
@@ -73,7 +73,7 @@ impl Checkpointer {
         let Some(due) = &self.due else { return };
         let size = std::fs::metadata(&self.wal).map_or(0, |file| file.len());
         if size <= self.bound.bytes {
-            // The thread is there for as long as the writer is.
+            // The thread lives as long as the writer.
             let _ = due.send(Request::Passive);
             return;
         }
@@ -90,7 +90,7 @@ impl Checkpointer {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the checkpoint thread ended in a panic");
+            tracing::error!("the checkpoint thread panicked");
         }
     }
 }
@@ -103,7 +103,7 @@ fn serve(connection: &Connection, requests: &Receiver<Request>, pool: &ReadPool,
             }
             Request::Empty(done) => {
                 if !checkpoint(connection, "TRUNCATE") {
-                    tracing::warn!("a read takes too long for the size of the WAL and is interrupted");
+                    tracing::warn!("interrupting a slow read because the WAL has reached its limit");
                     pool.interrupt();
                     // An interrupted read ends soon, but not at once.
                     let patience = |time| connection.busy_timeout(time).is_ok();
@@ -118,14 +118,14 @@ fn serve(connection: &Connection, requests: &Receiver<Request>, pool: &ReadPool,
     }
 }
 
-/// Runs a checkpoint. Returns whether nobody was in its way.
+/// Runs a checkpoint. Returns whether it was not blocked.
 fn checkpoint(connection: &Connection, mode: &str) -> bool {
     let busy: rusqlite::Result<bool> =
         connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| row.get(0));
     match busy {
         Ok(busy) => !busy,
         Err(error) => {
-            tracing::warn!(%error, "could not checkpoint the database; it is tried again");
+            tracing::warn!(%error, "could not checkpoint the database; retrying later");
             false
         }
     }

@@ -1,5 +1,5 @@
 //! Dropping many rows without keeping other sessions waiting: long ranges go in slices, between transactions, and are
-//! remembered in the store until they are gone.
+//! recorded in the store until they are gone.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -37,7 +37,7 @@ pub(super) fn defer(connection: &Connection, range: DropRange) -> rusqlite::Resu
     Ok(())
 }
 
-/// Drops one slice of the oldest deferred range. Gives whether there may be more.
+/// Drops one slice of the oldest deferred range. Returns whether there may be more.
 pub(super) fn drop_slice(connection: &Connection) -> rusqlite::Result<bool> {
     let oldest = connection
         .prepare_cached("SELECT id, first, last, block FROM dropped_range ORDER BY id LIMIT 1")?

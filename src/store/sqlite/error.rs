@@ -1,4 +1,4 @@
-//! Errors of `SQLite` in the store's words.
+//! Errors of `SQLite` as errors of the store.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use rusqlite::ErrorCode;
 
 use crate::store::StoreError;
 
-/// Puts an error of `SQLite` into words.
-pub(super) fn worded(error: rusqlite::Error, path: &Path) -> StoreError {
+/// Converts an error of `SQLite`.
+pub(super) fn described(error: rusqlite::Error, path: &Path) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full(error.into()),
         Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied) => {

@@ -23,7 +23,7 @@ pub(super) fn stream_key(stream: StreamId) -> i64 {
     i64::from(first) + i64::from(number.min(LAST_OF_KIND - 1))
 }
 
-/// A number that no event can have is taken for the last one, so that no cursor reaches into another stream's events.
+/// A number that is too high counts as the last possible one, so that no cursor reaches into another stream's events.
 pub(super) fn event_id(stream: StreamId, seq: Seq) -> i64 {
     (stream_key(stream) << SEQ_BITS) | i64::try_from(seq.min(LAST_SEQ)).unwrap_or(i64::MAX)
 }

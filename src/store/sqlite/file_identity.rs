@@ -1,5 +1,5 @@
-//! Whether the file that was opened is still the one at its path. `SQLite` writes happily to a deleted file, and what it
-//! writes there is gone with the process.
+//! Whether the file that was opened is still the one at its path. `SQLite` keeps writing to a deleted file, and what it
+//! writes there is lost when the process ends.
 
 use std::fs;
 use std::path::{Path, PathBuf};

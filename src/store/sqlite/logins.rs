@@ -1,4 +1,4 @@
-//! Browsers that are logged in, known by hashes of what they hold.
+//! Browsers that are logged in, identified by hashes of their cookies and secrets.
 
 use rusqlite::{Connection, params};
 

@@ -2,10 +2,10 @@
 //!
 //! What must always hold here:
 //!
-//! - Only the writer's thread writes. Everything it is given in one go is one transaction, in the order given; each job
-//!   has a savepoint of its own, so one that fails takes no other with it.
-//! - Nothing slow happens on the writer's thread: no hashing, no encoding of attachments, no waiting for readers but when
-//!   the WAL has reached its bound.
+//! - Only the writer thread writes. Everything that is queued for it is one transaction, in the order given; each job
+//!   has its own savepoint, so one that fails does not affect the others.
+//! - Nothing slow happens on the writer thread: no hashing, no encoding of attachments, no waiting for readers except
+//!   when the WAL has reached its bound.
 //! - A log is one range of one B-tree (`events.rs`).
 
 mod append;
@@ -36,7 +36,7 @@ mod writer;
 
 pub(super) use backend::Sqlite;
 
-/// Leaves the note of a server that did not end by itself; without a boot, in this boot.
+/// Leaves the record of a server that did not shut down cleanly; without a boot id, in this boot.
 #[cfg(test)]
 pub(super) fn leave_open(folder: &crate::store::DataFolder, boot: Option<&str>) {
     let connection = rusqlite::Connection::open(folder.database().expect("there")).expect("opened");

@@ -8,7 +8,7 @@ use crate::store::{Append, Change, OutcomeSeq, StoredOutcome};
 /// How far ahead numbers are reserved: one durable commit per this many turns.
 const RESERVED_AT_ONCE: OutcomeSeq = 1_024;
 
-/// The numbers of outcomes: given by the writer alone, reserved durably like those of events.
+/// The numbers of outcomes: assigned by the writer, reserved durably like those of events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct OutcomeNumbers {
     pub last: OutcomeSeq,
@@ -39,7 +39,7 @@ impl OutcomeNumbers {
             .map(drop)
     }
 
-    /// Everything is committed: these numbers are given.
+    /// Everything is committed: these numbers are used.
     pub fn committed(&mut self, last: OutcomeSeq, reserved: Option<OutcomeSeq>) {
         self.last = last;
         self.reserved = reserved.unwrap_or(self.reserved);

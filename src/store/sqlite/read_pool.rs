@@ -1,4 +1,4 @@
-//! Connections for reading: in WAL mode they see the last commit and never hold up the writer.
+//! Connections for reading: in WAL mode they see the last commit and never block the writer.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl ReadPool {
         self.lock().running.values().for_each(InterruptHandle::interrupt);
     }
 
-    /// Closes what is idle, so that the last one to close can tidy the WAL away.
+    /// Closes idle connections, so that the last one to close can remove the WAL.
     pub fn close(&self) {
         self.lock().idle.clear();
     }

@@ -1,11 +1,11 @@
-//! Requests: those that wait, and those that have their answer, to say who was first.
+//! Requests: open ones, and answered ones, to report who answered first.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::model::{OpenRequest, SessionId};
 use crate::store::ClosedRequest;
 
-/// What became of a request; `None` when it is unknown or still open.
+/// How a request was closed; `None` when it is unknown or still open.
 pub(super) fn closed(connection: &Connection, session: SessionId, id: &str) -> rusqlite::Result<Option<ClosedRequest>> {
     connection
         .prepare_cached(
@@ -17,7 +17,7 @@ pub(super) fn closed(connection: &Connection, session: SessionId, id: &str) -> r
         .optional()
 }
 
-/// Requests that wait, oldest first: by their number, because as texts `request-10` is before `request-9`.
+/// Open requests, oldest first: by their number, because as texts `request-10` is before `request-9`.
 pub(super) fn open(connection: &Connection, session: SessionId) -> rusqlite::Result<Vec<OpenRequest>> {
     let bodies: Vec<String> = connection
         .prepare_cached(

@@ -1,5 +1,5 @@
-//! Numbers that may be given. They are reserved durably, ahead of their use and in steps, so that after a power cut that
-//! lost the last commits nobody gets a number that somebody has seen.
+//! Numbers that may be used. They are reserved durably, ahead of their use and in steps, so that after a power cut that
+//! lost the last commits no number is used again that a client has seen.
 
 use rusqlite::{Connection, OptionalExtension, params};
 
@@ -12,7 +12,7 @@ pub(super) const EVENTS: Seq = 65_536;
 /// How far ahead prompts are reserved; people see these numbers, so they jump little.
 const PROMPTS: u32 = 64;
 
-/// The highest numbers that a stream may give.
+/// The highest numbers that a stream may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reservation {
     events: Seq,
@@ -23,7 +23,7 @@ impl Reservation {
     /// What a new session has; its creation is durable.
     pub const NEW: Self = Self { events: EVENTS, prompts: PROMPTS };
     const NONE: Self = Self { events: 0, prompts: 0 };
-    /// A session that is being deleted needs no reservation: nobody will read it.
+    /// A session that is being deleted needs no reservation.
     const NOT_NEEDED: Self = Self { events: Seq::MAX, prompts: u32::MAX };
 
     pub fn load(connection: &Connection, stream: StreamId) -> rusqlite::Result<Self> {

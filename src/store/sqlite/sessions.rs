@@ -73,7 +73,7 @@ impl SessionRecords for Sqlite {
                 last_prompt,
                 usage: usage.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 context: context.and_then(|json| serde_json::from_str(&json).ok()),
-                budget_told: told.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
+                budget_notified: told.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 summary,
             }))
         })
@@ -228,7 +228,7 @@ fn by_key(connection: &Connection, key: &str) -> rusqlite::Result<Option<(Sessio
         .optional()
 }
 
-/// A path as text where it is text, else as bytes, so that nothing of it is lost.
+/// A path as text if it is valid Unicode, else as bytes, so that it is stored exactly.
 fn path_value(path: &Path) -> Value {
     match path.to_str() {
         Some(text) => Value::Text(text.to_owned()),
@@ -244,7 +244,7 @@ fn path_bytes(path: &Path) -> Value {
 
 #[cfg(not(unix))]
 fn path_bytes(path: &Path) -> Value {
-    // Half surrogate pairs; no folder that a person made has them.
+    // Unpaired surrogates, which are rare in names of folders.
     Value::Text(path.to_string_lossy().into_owned())
 }
 

@@ -86,7 +86,7 @@ async fn a_dead_writer_is_noticed_and_nothing_vanishes_silently() {
     let session = new_session(store).await;
     let heard = observe(store, session);
     backend.kill_writer();
-    // Sent behind the job that kills the writer, or when it is dead already: either way somebody hears of it.
+    // Queued behind the job that kills the writer, or sent after its death: it is rejected either way.
     store.append(events(session, 1..=1));
     let checked = store.append_checked(events(session, 2..=2)).await;
     assert!(matches!(checked, Err(StoreError::WriterDied)), "{checked:?}");

@@ -1,4 +1,4 @@
-//! What was used, by day: kept also when the sessions that used it are deleted.
+//! Usage by day: kept also when its sessions are deleted.
 
 use std::sync::LazyLock;
 

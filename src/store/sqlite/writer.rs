@@ -1,4 +1,4 @@
-//! The writer's thread: takes whatever has come in, commits it as one transaction, announces it.
+//! The writer thread: takes all queued jobs, commits them as one transaction, and announces the commit.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tokio::sync::{oneshot, watch};
 
 use super::checkpoint::Checkpointer;
 use super::durability::Durability;
-use super::error::worded;
+use super::error::described;
 use super::file_identity::FileIdentity;
 use super::outcomes::{self, OutcomeNumbers};
 use super::reservation::Reservation;
@@ -24,10 +24,10 @@ use crate::store::{Append, OutcomeSeq, StoreError, StoreHealth, StoreStatistics}
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Rows in one transaction, so that one flooding session does not make the others wait long.
 const LARGEST_BATCH: usize = 4_096;
-/// How often a refused transaction is tried again.
+/// How often a refused transaction is retried.
 const RETRY: Duration = Duration::from_millis(200);
 
-/// Work that is not an append: runs in the batch's transaction and hears how that ended.
+/// Work that is not an append: runs in the batch's transaction and is notified of the result.
 pub(super) trait WriteJob: Send {
     fn run(&mut self, connection: &Connection) -> rusqlite::Result<()>;
     fn finish(self: Box<Self>, outcome: Result<(), StoreError>);
@@ -36,19 +36,19 @@ pub(super) trait WriteJob: Send {
 type Reply = oneshot::Sender<Result<(), StoreError>>;
 
 pub(super) enum Job {
-    /// Must be written in the end; kept while the disk refuses.
+    /// Must be written eventually; kept while the disk refuses it.
     Append(Append),
-    /// Refused with an error when the disk refuses.
+    /// Fails when the disk refuses it.
     Checked(Append, Reply),
     Write {
         durable: bool,
         job: Box<dyn WriteJob>,
     },
-    /// The stream is being deleted: what is kept for it is of no more use.
+    /// The stream is being deleted: what is kept for it is dropped.
     Forget(StreamId),
     /// Answered when everything given before is written, or with the reason why it is not yet.
     AllWritten(Reply),
-    /// Looks whether the files are still there.
+    /// Checks whether the files still exist.
     Probe(Reply),
     /// Answered when no dropped rows are left.
     Settle(Reply),
@@ -57,7 +57,7 @@ pub(super) enum Job {
     Panic,
 }
 
-/// Says that the writer is dead if its thread ends by a panic: dropped last, whatever happens.
+/// Reports that the writer is dead if its thread panics; dropped last.
 pub(super) struct DeathNotice {
     health: watch::Sender<StoreHealth>,
     observers: Arc<Observers>,
@@ -72,7 +72,7 @@ impl DeathNotice {
 impl Drop for DeathNotice {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            // Whoever hears that the writer is dead finds all appends rejected.
+            // When the writer is reported dead, all appends have been rejected.
             self.observers.all_rejected(&StoreError::WriterDied);
             self.health.send_replace(StoreHealth::Dead { reason: StoreError::WriterDied.to_string() });
         }
@@ -93,13 +93,13 @@ pub(super) struct Writer {
     reserved: HashMap<StreamId, Reservation>,
     pub outcomes: OutcomeNumbers,
     pub newest_outcome: watch::Sender<OutcomeSeq>,
-    /// The note that the database is open is written.
+    /// The record that the database is open is written.
     pub is_noted_open: bool,
     /// Appends that the disk refused, in order.
     kept: Vec<Append>,
-    /// What the disk said when it last refused.
+    /// The error of the last refusal.
     refusal: Option<StoreError>,
-    /// Rows may wait to be dropped.
+    /// There may be rows to delete.
     pub drops_wait: bool,
     settling: Vec<Reply>,
 }
@@ -155,12 +155,12 @@ impl Writer {
                         self.retry_kept();
                         drop(self.connection);
                         self.checkpointer.end();
-                        // Nobody waits any more only when the process is being torn down.
+                        // The receiver is gone only when the process is being torn down.
                         let _ = closed.send(());
                         return;
                     }
                 }
-                Next::Idle => self.keep_house(),
+                Next::Idle => self.do_idle_work(),
                 Next::End => return,
             }
         }
@@ -204,7 +204,7 @@ impl Writer {
                 Job::Close(closed) => closing = Some(closed),
                 Job::AllWritten(reply) => asked.push(reply),
                 Job::Probe(reply) => {
-                    self.look_at_file();
+                    self.check_file();
                     let _ = reply.send(Ok(()));
                 }
                 Job::Settle(settled) => {
@@ -241,8 +241,8 @@ impl Writer {
         self.refusal.as_ref().map_or(StoreError::Closed, StoreError::copy)
     }
 
-    /// While the disk refuses: appends are kept behind those that wait already, prompts are refused, and other work
-    /// is tried by itself, because deleting is what makes room.
+    /// While the disk refuses writes: appends are kept behind those that are kept already, prompts are refused, and
+    /// other work is tried separately, because deleting frees space.
     fn refuse(&mut self, work: Vec<Job>) {
         for job in work {
             match job {
@@ -288,12 +288,12 @@ impl Writer {
             return Err(StoreError::Missing);
         }
         let path = self.path.clone();
-        let worded = |error| worded(error, &path);
-        let reservations = self.reservations(batch).map_err(worded)?;
-        let synced = self.sync_if(is_durable(batch, &reservations)).map_err(worded)?;
-        let transaction = self.connection.unchecked_transaction().map_err(worded)?;
+        let described = |error| described(error, &path);
+        let reservations = self.reservations(batch).map_err(described)?;
+        let synced = self.sync_if(is_durable(batch, &reservations)).map_err(described)?;
+        let transaction = self.connection.unchecked_transaction().map_err(described)?;
         if !self.is_noted_open {
-            backend::write_note(&transaction).map_err(worded)?;
+            backend::write_note(&transaction).map_err(described)?;
         }
         let mut failures = HashMap::new();
         let (mut rows, mut bytes, mut last_outcome) = (0, 0, self.outcomes.last);
@@ -311,24 +311,24 @@ impl Writer {
                 Job::Write { job, .. } => in_savepoint(&transaction, |connection| job.run(connection)),
                 _ => continue,
             };
-            match outcome.map_err(worded) {
+            match outcome.map_err(described) {
                 Ok(()) => {}
-                Err(error) if error.is_the_disks() => return Err(error),
+                Err(error) if error.is_disk_error() => return Err(error),
                 Err(error) => {
                     failures.insert(position, error);
                 }
             }
         }
         for (stream, reservation) in &reservations.streams {
-            reservation.save(&transaction, *stream).map_err(worded)?;
+            reservation.save(&transaction, *stream).map_err(described)?;
         }
         if last_outcome > self.outcomes.last {
-            outcomes::note_last(&transaction, last_outcome).map_err(worded)?;
+            outcomes::note_last(&transaction, last_outcome).map_err(described)?;
         }
         if let Some(bound) = reservations.outcomes {
-            OutcomeNumbers::reserve(&transaction, bound).map_err(worded)?;
+            OutcomeNumbers::reserve(&transaction, bound).map_err(described)?;
         }
-        transaction.commit().map_err(worded)?;
+        transaction.commit().map_err(described)?;
         self.is_noted_open = true;
         self.reserved.extend(reservations.streams);
         self.outcomes.committed(last_outcome, reservations.outcomes);
@@ -374,7 +374,7 @@ impl Writer {
     }
 
     fn announce(&self, batch: Vec<Job>, mut failures: HashMap<usize, StoreError>) {
-        // First: whoever hears that an append is committed finds its outcomes.
+        // First, so that an observer of a commit finds its outcomes.
         self.newest_outcome.send_if_modified(|newest| {
             let is_newer = *newest < self.outcomes.last;
             *newest = self.outcomes.last;
@@ -411,17 +411,17 @@ impl Writer {
     }
 
     fn fail(&mut self, batch: Vec<Job>, error: &StoreError) {
-        let the_disks = error.is_the_disks();
-        if the_disks {
+        let is_disk_error = error.is_disk_error();
+        if is_disk_error {
             self.refusal = Some(error.copy());
             self.report(StoreHealth::Refusing { reason: error.to_string() });
         }
         let alone = batch.len() == 1;
         for job in batch {
             match job {
-                Job::Append(append) if the_disks => self.kept.push(append),
-                // One of several is to blame: each is tried alone, so that the others are not lost with it.
-                Job::Append(_) | Job::Checked(..) if !alone && !the_disks => self.commit(vec![job]),
+                Job::Append(append) if is_disk_error => self.kept.push(append),
+                // One of several is the cause: each is tried separately, so that the others are not lost.
+                Job::Append(_) | Job::Checked(..) if !alone && !is_disk_error => self.commit(vec![job]),
                 Job::Append(append) => self.reject(&append, error),
                 Job::Checked(_, reply) => {
                     let _ = reply.send(Err(error.copy()));
@@ -437,9 +437,9 @@ impl Writer {
             let changed = *current != health;
             if changed {
                 match &health {
-                    StoreHealth::Good => tracing::info!("the database takes writes again"),
+                    StoreHealth::Good => tracing::info!("the database is writable again"),
                     StoreHealth::Refusing { reason } | StoreHealth::Dead { reason } => {
-                        tracing::error!(%reason, "the database refuses writes");
+                        tracing::error!(%reason, "the database is not writable");
                     }
                 }
                 *current = health;
@@ -448,16 +448,16 @@ impl Writer {
         });
     }
 
-    /// Notices that the file is gone although nobody writes.
-    fn look_at_file(&mut self) {
+    /// Detects that the file is gone even when nothing is written.
+    fn check_file(&mut self) {
         if !self.file.is_unchanged() {
             self.refusal = Some(StoreError::Missing);
             self.report(StoreHealth::Refusing { reason: StoreError::Missing.to_string() });
         }
     }
 
-    /// Rows that are to go may be what stands in the way of what is kept, so they go first.
-    fn keep_house(&mut self) {
+    /// Deleting rows may free the space that kept appends need, so it comes first.
+    fn do_idle_work(&mut self) {
         if self.drops_wait {
             let dropped = self.connection.unchecked_transaction().and_then(|transaction| {
                 let more = drop_range::drop_slice(&transaction)?;
@@ -473,8 +473,8 @@ impl Writer {
                     }
                 }
                 Err(error) => {
-                    // The ranges are in the store and are taken up with the next write.
-                    tracing::warn!(%error, "could not drop old rows yet");
+                    // The ranges are in the store and are continued with the next write.
+                    tracing::warn!(%error, "could not delete old rows; retrying later");
                     self.drops_wait = false;
                     for settled in self.settling.drain(..) {
                         let _ = settled.send(Err(StoreError::Disk(error.to_string().into())));
@@ -493,7 +493,7 @@ impl Writer {
     }
 
     /// Tries a write that leaves nothing behind, so that a server which refused its last prompt and has nothing else
-    /// to write notices that there is room again.
+    /// to write detects that there is space again.
     fn has_room(&self) -> bool {
         // Two transactions: rows that go before they are committed may never reach the disk.
         let take = "INSERT OR REPLACE INTO meta (key, value) VALUES ('room', zeroblob(65536))";

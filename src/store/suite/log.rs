@@ -68,7 +68,7 @@ pub(super) async fn a_rejected_append_takes_no_other_with_it(medium: &Medium) {
     let (session, other) = (new_session(&store).await, new_session(&store).await);
     store.append_checked(events(session, 1..=3)).await.expect("appended");
     let heard = observe(&store, session);
-    // Given in one go, so that they may share a transaction: a number that is taken, and two innocent ones.
+    // Sent together, so that they may share a transaction: a number that is in use, and two valid ones.
     store.append(events(session, 3..=4));
     store.append(events(other, 1..=1));
     let checked = store.append_checked(events(other, 2..=2)).await;

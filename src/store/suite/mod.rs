@@ -1,4 +1,5 @@
-//! What every backend must do, as tests over the store's handle. They run against each [`Medium`]; a new backend adds one.
+//! What every backend must do, as tests over the store's handle. They run against each [`Medium`]; a new backend adds
+//! one.
 
 mod log;
 mod power_cut;
@@ -24,7 +25,7 @@ use crate::model::{
 
 const TIME: Timestamp = Timestamp::from_millis(0);
 
-/// What a store is kept on.
+/// What a store is stored on.
 pub(super) enum Medium {
     Sqlite { folder: DataFolder, _root: TempDir },
     Memory(Disk),
@@ -210,7 +211,7 @@ fn outcome(number: u32) -> PromptOutcome {
     }
 }
 
-/// Remembers what it hears.
+/// Records what it is notified of.
 #[derive(Default)]
 pub(super) struct Heard {
     pub committed: Mutex<Vec<Seq>>,

@@ -1,5 +1,5 @@
-//! What must hold after a power cut, which may take the last commits: nobody gets a number or a key's place that somebody
-//! has seen.
+//! What must hold after a power cut, which may lose the last commits: no number or key that a client has seen is used
+//! again.
 
 use super::{Ending, Medium, accepted, changes, ended, events, new_record, new_session};
 use crate::model::StreamId;

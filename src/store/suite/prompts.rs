@@ -35,7 +35,7 @@ pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
     store.close().await;
 }
 
-/// A backend hashes nothing: whatever it is given is what it keeps.
+/// A backend hashes nothing: it stores what it is given.
 pub(super) async fn the_fingerprint_is_the_callers(medium: &Medium) {
     let store = medium.open();
     let session = new_session(&store).await;

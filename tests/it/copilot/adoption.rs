@@ -61,7 +61,7 @@ async fn what_cannot_be_adopted_is_said() {
     }
     let demo = http.get("/api/agent-sessions?runtime=demo").await.json();
     assert_eq!(demo["sessions"], json!([]));
-    assert!(demo["problems"][0]["message"].as_str().expect("words").contains("keeps no sessions"), "{demo}");
+    assert!(demo["problems"][0]["message"].as_str().expect("words").contains("does not store sessions"), "{demo}");
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ pub(super) struct Agent {
     requests: HashMap<String, String>,
     blocks: Vec<(BlockKind, String)>,
     ids: u32,
-    /// It has been told to stop.
+    /// It has been asked to stop.
     is_interrupted: bool,
 }
 
@@ -32,7 +32,7 @@ impl Agent {
     }
 
     /// Takes a command. Returns the request that it answers, and whether the answer permits it.
-    pub fn obey(&mut self, command: AgentCommand) -> Option<(String, bool)> {
+    pub fn run_command(&mut self, command: AgentCommand) -> Option<(String, bool)> {
         match command {
             AgentCommand::Prompt { turn_id, .. } => {
                 self.prompted.push(turn_id.to_string());
@@ -153,7 +153,7 @@ impl Agent {
         }
     }
 
-    /// A block that is open, or one that nobody has heard of.
+    /// A block that is open, or an unknown one.
     fn some_block(&mut self, random: &mut Random) -> BlockKey {
         if self.blocks.is_empty() || random.one_in(20) {
             return BlockKey::new(BlockKind::Message, self.id("x"));

@@ -1,4 +1,4 @@
-//! What must hold after every step, and what must hold once everything has come to its end.
+//! What must hold after every step, and what must hold at the end.
 
 use std::collections::HashMap;
 
@@ -44,7 +44,7 @@ impl World {
         assert_eq!(live, fold, "live and replayed state differ");
     }
 
-    /// Once nothing is under way.
+    /// Once nothing is in progress.
     pub fn check_settled(&mut self) {
         self.flush();
         while self.store.has_handed() {

@@ -1,7 +1,7 @@
 //! The session's rules under random commands, agents, crashes, restarts and slow or refusing stores.
 //!
-//! One seed is one run, and the same seed is always the same run. A failure names its seed; to replay it with a trace of
-//! every step, set `SIMULATION_SEED`. `SIMULATION_RUNS` runs more of them.
+//! One seed is one run, and the same seed is always the same run. A failure names its seed; to replay it with a trace
+//! of every step, set `SIMULATION_SEED`. `SIMULATION_RUNS` runs more of them.
 
 mod agent;
 mod checks;
@@ -19,7 +19,7 @@ fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
 }
 
-/// One run: a while of anything, then a while in which everything works and everything comes to its end.
+/// One run: random steps, then steps without failures until everything has ended.
 fn run(seed: u64, trace: bool) -> usize {
     let mut world = World::new(Random::new(seed), trace);
     for _ in 0..STEPS {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::model::{
-    BudgetNews, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Response, Seq,
+    BudgetNotices, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Response, Seq,
     SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
 };
 use crate::session::machine::fold::{Fold, Replay};
@@ -29,7 +29,7 @@ pub(super) struct Prompt {
     pub state: PromptState,
 }
 
-/// What a committed session is.
+/// The committed state of a session.
 #[derive(Clone)]
 pub(super) struct Records {
     pub log: BTreeMap<Seq, (Option<Seq>, Response)>,
@@ -45,14 +45,14 @@ pub(super) struct Records {
     pub agent_session_id: Option<String>,
     profile: SessionProfile,
     usage: Usage,
-    budget_told: BudgetNews,
+    budget_notified: BudgetNotices,
     next_seq: Seq,
     last_prompt: u32,
 }
 
 pub(super) struct Store {
     pub records: Records,
-    /// What no power cut can take away: the records before the last commits.
+    /// What no power cut can lose: the records before the last commits.
     durable: Records,
     /// The last commits.
     recent: VecDeque<Batch>,
@@ -85,7 +85,7 @@ impl Store {
             agent_session_id: None,
             profile,
             usage: Usage::default(),
-            budget_told: BudgetNews::default(),
+            budget_notified: BudgetNotices::default(),
             next_seq: 1,
             last_prompt: 0,
         };
@@ -185,11 +185,11 @@ impl Store {
             last_prompt: records.prompts.keys().next_back().map_or(0, |id| id.number()),
             usage: records.usage.clone(),
             context: None,
-            budget_told: records.budget_told.clone(),
+            budget_notified: records.budget_notified.clone(),
         }
     }
 
-    /// The state that the log comes to.
+    /// The state that follows from the log.
     pub fn replay(&self, open: &OpenTurn) -> Fold {
         let mut replay = Replay::new(open);
         for (seq, (_, response)) in self.records.log.range(open.after + 1..) {
@@ -286,7 +286,7 @@ impl Records {
             }
             Change::Usage(usage) => self.usage = usage,
             Change::Budget(budget) => self.profile.budget = budget,
-            Change::BudgetTold(news) => self.budget_told = news,
+            Change::BudgetNotified(news) => self.budget_notified = news,
             Change::ClosedAt(_)
             | Change::BlobUsed { .. }
             | Change::ReadersReopened

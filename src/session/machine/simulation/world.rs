@@ -17,7 +17,7 @@ use crate::session::machine::{Abilities, AgentInput, Command, Context, Input, Ma
 use crate::session::{PromptError, SessionSettings};
 use crate::store::StoreError;
 
-/// Where the connection to the agent stands.
+/// The state of the connection to the agent.
 enum Link {
     None,
     Opening,
@@ -37,7 +37,7 @@ pub(super) struct World {
     unsent: VecDeque<(u64, AgentCommand)>,
     wants_turn_slot: bool,
     probes: bool,
-    /// Prompts that somebody was told are accepted, by key.
+    /// Prompts that were reported as accepted, by key.
     accepted: BTreeMap<String, PromptId>,
     /// The turns that agents were given, in order, with the server's life in which it happened.
     pub begun: Vec<(u32, u32)>,
@@ -45,7 +45,7 @@ pub(super) struct World {
     opens: u32,
     keys: u32,
     steps: usize,
-    /// Prompts whose power was cut may be lost.
+    /// Prompts that a power cut may have lost.
     pub lost_to_power: HashSet<PromptId>,
 }
 
@@ -131,7 +131,7 @@ impl World {
         self.check();
     }
 
-    /// From here on nothing goes wrong, until there is nothing left to do.
+    /// Runs without failures until nothing is left to do.
     pub fn settle(&mut self) {
         if self.store.refuses {
             self.store.refuses = false;
@@ -169,7 +169,7 @@ impl World {
             }
             self.check();
         }
-        // What the agent did by itself comes to its end with the connection.
+        // Work of the agent outside a turn ends with the connection.
         self.shut_down();
     }
 
@@ -207,7 +207,7 @@ impl World {
             self.machine.step(&context, input);
             self.carry_out(&mut inputs, &mut reply);
         }
-        self.machine.take_news();
+        self.machine.take_status();
         reply
     }
 
@@ -252,12 +252,12 @@ impl World {
     }
 
     fn agent_hears(&mut self, command: AgentCommand) {
-        let Link::Live(agent) = &mut self.link else { panic!("nobody is there to hear {command:?}") };
+        let Link::Live(agent) = &mut self.link else { panic!("no agent is connected for {command:?}") };
         let turn = match &command {
             AgentCommand::Prompt { turn_id, .. } => Some(turn_id.clone()),
             _ => None,
         };
-        let answered = agent.obey(command);
+        let answered = agent.run_command(command);
         if let Some(turn_id) = turn {
             let committed = self.store.records.turn.as_ref().map(|turn| turn.turn_id.clone());
             assert_eq!(committed, Some(turn_id.clone()), "a turn is committed before its prompt is sent");
@@ -366,7 +366,7 @@ impl World {
             idempotency_key: Some(key.clone()),
         };
         let known = self.store.with_key(&key);
-        let reply = self.drive(Input::Command(Command::Prompt { prompt, known, misfit: None }));
+        let reply = self.drive(Input::Command(Command::Prompt { prompt, known, model_warning: None }));
         let Some(Reply::Prompt(reply)) = reply else { panic!("a prompt is answered") };
         match reply {
             Ok(accepted) => {
@@ -406,7 +406,7 @@ impl World {
 
     fn somebody_updates(&mut self) {
         let update = SessionUpdate { model: Some("other".to_owned()), ..SessionUpdate::default() };
-        self.drive(Input::Command(Command::Update { update, misfit: Some("unusual".to_owned()) }));
+        self.drive(Input::Command(Command::Update { update, model_warning: Some("unusual".to_owned()) }));
     }
 
     fn process_is_wanted(&mut self) {

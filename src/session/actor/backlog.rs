@@ -1,19 +1,20 @@
-//! What an agent said while the store was slow: adjacent deltas of one block are merged before they are numbered.
+//! Agent events that arrived while the store was slow: adjacent deltas of one block are merged before they are
+//! numbered.
 
 use crate::agent::AgentEvent;
 
-/// Text held back beyond which the agent waits.
+/// The agent waits beyond this much text.
 const MOST_BYTES: usize = 1024 * 1024;
-/// Events held back beyond which the agent waits.
+/// The agent waits beyond this many events.
 const MOST_EVENTS: usize = 1_024;
 
 #[derive(Debug, Default)]
-pub(super) struct Held {
+pub(super) struct Backlog {
     events: Vec<AgentEvent>,
     bytes: usize,
 }
 
-impl Held {
+impl Backlog {
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
     }
@@ -54,9 +55,10 @@ mod tests {
 
     #[test]
     fn only_adjacent_deltas_of_one_block_are_merged() {
-        let mut held = Held::default();
-        held.extend([delta("a", "1"), delta("a", "2"), delta("b", "3"), delta("a", "4"), AgentEvent::Idle].into_iter());
-        let texts: Vec<String> = held
+        let mut backlog = Backlog::default();
+        backlog
+            .extend([delta("a", "1"), delta("a", "2"), delta("b", "3"), delta("a", "4"), AgentEvent::Idle].into_iter());
+        let texts: Vec<String> = backlog
             .take()
             .into_iter()
             .map(|event| match event {
@@ -65,13 +67,13 @@ mod tests {
             })
             .collect();
         assert_eq!(texts, ["a12", "b3", "a4", "idle"]);
-        assert!(held.is_empty());
+        assert!(backlog.is_empty());
     }
 
     #[test]
     fn a_source_that_goes_on_has_to_wait_in_the_end() {
-        let mut held = Held::default();
-        held.extend(std::iter::once(delta("a", &"x".repeat(MOST_BYTES))));
-        assert!(!held.has_room());
+        let mut backlog = Backlog::default();
+        backlog.extend(std::iter::once(delta("a", &"x".repeat(MOST_BYTES))));
+        assert!(!backlog.has_room());
     }
 }

@@ -1,4 +1,4 @@
-//! What all sessions are doing, for an inbox: the latest word on each, never a queue that could overflow.
+//! The status of all sessions, for the inbox: the latest of each, never a queue that could overflow.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,22 +8,22 @@ use tokio::sync::watch;
 
 use crate::model::{RequestId, SessionId, SessionState};
 
-/// A request that waits, in short.
+/// A summary of an open request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct PendingBrief {
+pub struct PendingRequest {
     /// Its id.
     pub request_id: RequestId,
     /// `permission` or `question`.
     pub kind: &'static str,
-    /// One line that says what is asked.
+    /// The request in one line.
     pub headline: String,
 }
 
-/// The latest word on a session.
+/// The status of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct BulletinEntry {
+pub struct SessionStatus {
     /// Which.
     pub session_id: SessionId,
     /// Its title.
@@ -34,12 +34,12 @@ pub struct BulletinEntry {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// What waits for a person.
-    pub pending: Vec<PendingBrief>,
+    pub pending: Vec<PendingRequest>,
 }
 
 /// Readers ask for everything that changed since a version; a slow one misses intermediate states, never the last.
 #[derive(Debug)]
-pub struct Bulletin {
+pub struct SessionFeed {
     board: Mutex<Board>,
     version: watch::Sender<u64>,
 }
@@ -47,34 +47,34 @@ pub struct Bulletin {
 #[derive(Debug, Default)]
 struct Board {
     version: u64,
-    entries: HashMap<SessionId, (u64, BulletinEntry)>,
+    entries: HashMap<SessionId, (u64, SessionStatus)>,
     by_version: BTreeMap<u64, SessionId>,
 }
 
-impl Default for Bulletin {
+impl Default for SessionFeed {
     fn default() -> Self {
         Self { board: Mutex::default(), version: watch::Sender::new(0) }
     }
 }
 
-impl Bulletin {
-    /// Replaces the latest word on a session, if it says something new.
-    pub fn post(&self, entry: BulletinEntry) {
+impl SessionFeed {
+    /// Replaces the status of a session, if it changed.
+    pub fn post(&self, entry: SessionStatus) {
         let mut board = self.board.lock();
         if !board.entries.get(&entry.session_id).is_some_and(|(_, known)| *known == entry) {
             self.put(&mut board, entry);
         }
     }
 
-    /// Adds an entry, unless the session has one: that one is newer.
-    pub fn post_if_unknown(&self, entry: BulletinEntry) {
+    /// Adds a status, unless the session has one, which is newer.
+    pub fn publish_if_unknown(&self, entry: SessionStatus) {
         let mut board = self.board.lock();
         if !board.entries.contains_key(&entry.session_id) {
             self.put(&mut board, entry);
         }
     }
 
-    fn put(&self, board: &mut Board, entry: BulletinEntry) {
+    fn put(&self, board: &mut Board, entry: SessionStatus) {
         let id = entry.session_id;
         board.version += 1;
         let version = board.version;
@@ -85,7 +85,7 @@ impl Bulletin {
         self.version.send_replace(version);
     }
 
-    /// Forgets a session that nobody needs to hear of again.
+    /// Removes a session.
     pub fn forget(&self, id: SessionId) {
         let mut board = self.board.lock();
         if let Some((version, _)) = board.entries.remove(&id) {
@@ -93,7 +93,7 @@ impl Bulletin {
         }
     }
 
-    /// Forgets deleted sessions; readers that were there have heard of them.
+    /// Removes deleted sessions; attached readers have been notified of them.
     pub fn forget_deleted(&self) {
         let mut board = self.board.lock();
         let gone: Vec<u64> =
@@ -106,7 +106,7 @@ impl Bulletin {
     }
 
     /// Everything newer than a version, oldest first, and the version to ask with next time.
-    pub fn since(&self, version: u64) -> (u64, Vec<BulletinEntry>) {
+    pub fn since(&self, version: u64) -> (u64, Vec<SessionStatus>) {
         let board = self.board.lock();
         let entries = board
             .by_version
@@ -116,7 +116,7 @@ impl Bulletin {
         (board.version, entries)
     }
 
-    /// Hears of new versions.
+    /// Subscribes to new versions.
     pub fn watch(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
     }
@@ -126,8 +126,8 @@ impl Bulletin {
 mod tests {
     use super::*;
 
-    fn entry(number: u32, state: SessionState) -> BulletinEntry {
-        BulletinEntry {
+    fn entry(number: u32, state: SessionState) -> SessionStatus {
+        SessionStatus {
             session_id: SessionId::from_number(number),
             title: None,
             state: Some(state),
@@ -138,22 +138,22 @@ mod tests {
 
     #[test]
     fn what_is_read_from_the_store_does_not_replace_what_a_session_said() {
-        let bulletin = Bulletin::default();
-        bulletin.post(entry(1, SessionState::Working));
-        bulletin.post_if_unknown(entry(1, SessionState::Ready));
-        bulletin.post_if_unknown(entry(2, SessionState::Ready));
-        assert_eq!(bulletin.since(0).1, [entry(1, SessionState::Working), entry(2, SessionState::Ready)]);
+        let session_feed = SessionFeed::default();
+        session_feed.post(entry(1, SessionState::Working));
+        session_feed.publish_if_unknown(entry(1, SessionState::Ready));
+        session_feed.publish_if_unknown(entry(2, SessionState::Ready));
+        assert_eq!(session_feed.since(0).1, [entry(1, SessionState::Working), entry(2, SessionState::Ready)]);
     }
 
     #[test]
     fn a_slow_reader_gets_the_last_word_on_each_session_once() {
-        let bulletin = Bulletin::default();
-        bulletin.post(entry(1, SessionState::Starting));
-        bulletin.post(entry(2, SessionState::Ready));
-        bulletin.post(entry(1, SessionState::Working));
-        bulletin.post(entry(1, SessionState::Working));
-        let (version, entries) = bulletin.since(0);
+        let session_feed = SessionFeed::default();
+        session_feed.post(entry(1, SessionState::Starting));
+        session_feed.post(entry(2, SessionState::Ready));
+        session_feed.post(entry(1, SessionState::Working));
+        session_feed.post(entry(1, SessionState::Working));
+        let (version, entries) = session_feed.since(0);
         assert_eq!(entries, [entry(2, SessionState::Ready), entry(1, SessionState::Working)]);
-        assert_eq!(bulletin.since(version).1, []);
+        assert_eq!(session_feed.since(version).1, []);
     }
 }

@@ -1,14 +1,14 @@
-//! Writes down what an agent says as responses, without a session: for recordings.
+//! Turns agent events into responses without a session, for recordings.
 
 use super::machine::{Entries, Transcript};
 use crate::agent::AgentEvent;
 use crate::model::{Callback, ErrorClass, NoticeKind, RequestBody, RequestId, Response, Seq, redact};
 use crate::store::EndedBlock;
 
-/// Makes the same responses of the same events as a session does. There is nobody to answer requests, and pictures and
-/// long outputs stay where they are.
+/// Produces the same responses as a session does. Requests are not answered, and pictures and
+/// long outputs are not stored as blobs.
 #[derive(Debug, Default)]
-pub struct Scribe {
+pub struct TranscriptWriter {
     transcript: Transcript,
     written: Written,
 }
@@ -32,8 +32,8 @@ impl Entries for Written {
     fn ended(&mut self, _: EndedBlock) {}
 }
 
-impl Scribe {
-    /// The responses of one event.
+impl TranscriptWriter {
+    /// The responses to one event.
     pub fn write(&mut self, event: AgentEvent) -> Vec<Response> {
         let Self { transcript, written } = self;
         match event {
@@ -101,15 +101,18 @@ mod tests {
 
     #[test]
     fn starts_are_made_up_and_what_is_open_is_closed_at_the_end_of_a_turn() {
-        let mut scribe = Scribe::default();
+        let mut transcript_writer = TranscriptWriter::default();
         let key = BlockKey::new(BlockKind::Message, "m");
         let events = [
             AgentEvent::TurnStarted { turn_id: "t".into() },
             AgentEvent::BlockDelta { key, delta: "half".to_owned() },
             AgentEvent::Idle,
         ];
-        let written: Vec<String> =
-            events.into_iter().flat_map(|event| scribe.write(event)).map(|response| response.to_json()).collect();
+        let written: Vec<String> = events
+            .into_iter()
+            .flat_map(|event| transcript_writer.write(event))
+            .map(|response| response.to_json())
+            .collect();
         assert_eq!(
             written,
             [
