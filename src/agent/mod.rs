@@ -28,6 +28,7 @@ mod model_names;
 mod own_sessions;
 mod owner;
 mod pending_connection;
+mod permission_title;
 mod process_slots;
 pub mod program;
 mod quarantine;

@@ -24,19 +24,19 @@ impl ModelNames {
         let short = SHORTHANDS.contains(&model.split('[').next().unwrap_or(model));
         match self {
             Self::Copilot if short => Some(format!(
-                "{model:?} is a short name of Claude Code's, and {runtime} wants whole names such as \
-                 claude-sonnet-4.5; `flightdeck models` lists them."
+                "{model:?} is a Claude Code alias; {runtime} needs a full model name such as claude-sonnet-4.5. Run \
+                 `flightdeck models` for the list."
             )),
             Self::Copilot => dotted(model).map(|fixed| {
-                format!("{model:?} is how Claude Code writes it; {runtime} writes {fixed:?}, so choose that.")
+                format!("{model:?} is Claude Code's spelling; use {fixed:?} with {runtime}.")
             }),
             Self::Claude if short || model.is_empty() => None,
             Self::Claude if !model.contains("claude") && !model.starts_with("arn:") => Some(format!(
-                "{model:?} does not look like a model of Claude's, and {runtime} knows no others; choose sonnet, opus or \
-                 haiku, or a whole name such as claude-sonnet-4-5."
+                "{model:?} does not look like a Claude model, and {runtime} has no others; use sonnet, opus or haiku, or a \
+                 full name such as claude-sonnet-4-5."
             )),
             Self::Claude if model.starts_with("claude-") && model.contains('.') => Some(format!(
-                "{model:?} is how Copilot writes it; {runtime} writes {:?}, so choose that.",
+                "{model:?} is Copilot's spelling; use {:?} with {runtime}.",
                 model.replace('.', "-")
             )),
             Self::Claude | Self::Any => None,

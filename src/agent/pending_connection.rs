@@ -115,7 +115,7 @@ impl Start {
 
 fn lease(leases: &SessionLeases, runtime: &dyn Runtime, id: &str, owner: Owner) -> Result<SessionLease, StartError> {
     leases.take(runtime.family(), id, owner).map_err(|holder| {
-        StartError::Permanent(format!("{holder} already uses the agent's session {id}; close it there first"))
+        StartError::Permanent(format!("{holder} is already using the agent's session {id}; close it there first"))
     })
 }
 

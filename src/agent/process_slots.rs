@@ -65,7 +65,7 @@ impl fmt::Display for QueuePosition {
         let Self { position, limit } = self;
         write!(
             formatter,
-            "waits for one of {limit} agent processes (limits.agent_processes), position {position} in the queue"
+            "waiting for one of {limit} agent processes (limits.agent_processes), position {position} in the queue"
         )
     }
 }

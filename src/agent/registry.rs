@@ -19,7 +19,7 @@ pub struct Runtimes {
 
 /// No runtime has that name.
 #[derive(Debug, thiserror::Error)]
-#[error("there is no runtime {name:?}; there are: {known}")]
+#[error("unknown runtime {name:?}; available runtimes: {known}")]
 pub struct RuntimeNotFound {
     /// What was asked for.
     pub name: String,
@@ -29,7 +29,7 @@ pub struct RuntimeNotFound {
 
 /// The runtime's list is known and the model is not in it.
 #[derive(Debug, thiserror::Error)]
-#[error("the runtime {runtime} has no model {model:?}; it has: {known}")]
+#[error("runtime {runtime} has no model {model:?}; available models: {known}")]
 pub struct ModelNotFound {
     /// Whose list it is.
     pub runtime: String,
@@ -213,7 +213,7 @@ impl Runtimes {
         let looked_at =
             tokio::task::spawn_blocking(move || all.iter().flat_map(|runtime| runtime.processes()).collect()).await;
         looked_at.unwrap_or_else(|error| {
-            tracing::error!(%error, "looking at agent processes failed");
+            tracing::error!(%error, "reading the resource use of agent processes failed");
             Vec::new()
         })
     }

@@ -48,7 +48,7 @@ pub enum CaptureError {
     #[error(transparent)]
     Spawn(#[from] SpawnError),
     /// It took too long and was ended.
-    #[error("{} was not done after {} seconds and was ended", program.display(), limit.as_secs())]
+    #[error("{} timed out after {} seconds and was killed", program.display(), limit.as_secs())]
     TimedOut {
         /// Which.
         program: PathBuf,
@@ -56,7 +56,7 @@ pub enum CaptureError {
         limit: Duration,
     },
     /// Its output could not be read.
-    #[error("the output of {} could not be read", program.display())]
+    #[error("cannot read the output of {}", program.display())]
     Read {
         /// Which.
         program: PathBuf,

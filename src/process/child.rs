@@ -32,7 +32,7 @@ pub struct ProcessSpec {
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// The operating system refused.
-    #[error("{} could not be started", program.display())]
+    #[error("cannot start {}", program.display())]
     Start {
         /// Which.
         program: PathBuf,
@@ -41,7 +41,7 @@ pub enum SpawnError {
         source: std::io::Error,
     },
     /// Nothing is started that a later run could not find.
-    #[error("{} was not started, because it could not be noted in {}", program.display(), folder.display())]
+    #[error("did not start {}: cannot write its process record in {}", program.display(), folder.display())]
     Note {
         /// Which.
         program: PathBuf,
@@ -104,7 +104,7 @@ impl ChildProcess {
         let (name, value) = trace.marker().variable();
         command.env(name, value);
         let mut child = command.spawn().map_err(failed)?;
-        let gone = || failed(std::io::Error::other("it ended at once"));
+        let gone = || failed(std::io::Error::other("it exited immediately"));
         let id = child.id().ok_or_else(gone)?;
         let (stdin, stdout, stderr) =
             (child.stdin.take().ok_or_else(gone)?, child.stdout.take().ok_or_else(gone)?, child.stderr.take());
@@ -153,7 +153,7 @@ impl ChildProcess {
                 Exit::of(status)
             }
             Err(error) => {
-                tracing::warn!(%error, pid = self.id, "nobody knows how a child ended");
+                tracing::warn!(%error, pid = self.id, "cannot determine how a child exited");
                 Exit::default()
             }
         }

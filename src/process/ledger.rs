@@ -87,7 +87,7 @@ impl Ledger {
         let Some(path) = self.file(&marker.to_string()) else { return };
         match fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                tracing::warn!(%error, path = %path.display(), "the note of an ended process could not be removed");
+                tracing::warn!(%error, path = %path.display(), "could not remove the record of an ended process");
             }
             _ => {}
         }
@@ -111,7 +111,7 @@ impl Ledger {
             if let Some(note) = note {
                 notes.push(note);
             } else {
-                tracing::warn!(path = %path.display(), "the note of a process cannot be read and is dropped");
+                tracing::warn!(path = %path.display(), "removed an unreadable process record");
                 fs::remove_file(&path)?;
             }
         }

@@ -30,7 +30,7 @@ impl Marker {
     /// The variable as it stands in an environment.
     #[cfg_attr(
         not(any(target_os = "linux", target_os = "macos")),
-        allow(dead_code, reason = "nobody is looked for there")
+        allow(dead_code, reason = "that platform does not search for processes")
     )]
     pub fn entry(&self) -> String {
         format!("{VARIABLE}={self}")

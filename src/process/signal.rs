@@ -38,7 +38,7 @@ mod unix {
 
     pub fn signal_group(id: u32, signal: Signal) {
         if let Some(Err(error)) = pid(id).map(|group| kill_process_group(group, signal.to_unix())) {
-            tracing::debug!(%error, id, "the process group is gone already");
+            tracing::debug!(%error, id, "the process group has already exited");
         }
     }
 }

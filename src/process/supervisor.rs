@@ -28,7 +28,7 @@ pub struct Orphan {
 
 /// Orphans of an earlier run could not be looked for.
 #[derive(Debug, thiserror::Error)]
-#[error("notes of processes in {} cannot be read; check that the folder is yours, or remove it", folder.display())]
+#[error("cannot read the process records in {}; check that you own the folder, or remove it", folder.display())]
 pub struct LedgerError {
     /// Where they are.
     pub folder: PathBuf,
@@ -114,10 +114,10 @@ impl Supervisor {
 fn tell(swept: &Swept, note: &Note) {
     let program = note.program.display();
     for (pid, name) in &swept.ended {
-        tracing::warn!(pid, name, %program, "ended a process that an earlier run left behind");
+        tracing::warn!(pid, name, %program, "killed a process left over from an earlier run");
     }
     if !swept.is_clean {
-        tracing::error!(%program, "not every process of an earlier run could be ended");
+        tracing::error!(%program, "could not kill every process left over from an earlier run");
     }
 }
 
@@ -152,7 +152,7 @@ impl Trace {
         let marker = self.marker.clone();
         let ended = tokio::task::spawn_blocking(move || end_group(&marker, group)).await;
         for Carrier { pid, name } in ended.unwrap_or_default() {
-            tracing::info!(pid, name, "ended a process that a turn left in its group");
+            tracing::info!(pid, name, "killed a process left over in a turn's process group");
         }
         self.settle();
     }
@@ -161,7 +161,7 @@ impl Trace {
     pub async fn sweep(&self) {
         let swept = sweep(&self.marker, None).await;
         for (pid, name) in &swept.ended {
-            tracing::warn!(pid, name, "ended a process that a dead agent left behind");
+            tracing::warn!(pid, name, "killed a process left over from a dead agent");
         }
         if swept.is_clean {
             self.settle();

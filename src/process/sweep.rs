@@ -91,7 +91,7 @@ async fn look(marker: &Marker, noted: Option<&Identity>) -> Look {
     // Looking reads something of every process of the machine.
     let look = tokio::task::spawn_blocking(move || look_now(&marker, noted.as_ref())).await;
     look.unwrap_or_else(|error| {
-        tracing::error!(%error, "looking for processes failed");
+        tracing::error!(%error, "process search failed");
         Look { carriers: Vec::new(), is_unsure: true }
     })
 }

@@ -144,7 +144,7 @@ test("the check of the machine names what is wrong and what to do", async () => 
         verdict: "warning",
         checks: [
           { name: "data folder", verdict: "ok", message: "/data takes writes" },
-          { name: "copilot: login", verdict: "warning", message: "nobody is logged in", hint: "run `copilot login`" },
+          { name: "copilot: login", verdict: "warning", message: "not logged in", hint: "run `copilot login`" },
         ],
       },
     }),

@@ -41,7 +41,7 @@ test("the end is shown first, from one small page of the log", async () => {
   const calls = watchCalls(page, /\/log$/);
   await page.goto(`${deck.server.url}/?session=${await longSession()}`);
   await shown(page);
-  await waitForText(blocks(page).last(), /all blocks of the demo/);
+  await waitForText(blocks(page).last(), /all the demo's blocks/);
   assert.match(calls.all[0], /before=\d+&limit=40/);
   assert.ok(calls.all.length <= 3, calls.all.join("\n"));
   assert.ok((await inDocument(page)) < 400, "not everything at once");
@@ -51,7 +51,7 @@ test("the end is shown first, from one small page of the log", async () => {
 
 test("going up loads what was before, and what is being read stays where it is", async () => {
   const page = await openSession(deck, await longSession());
-  await waitForText(blocks(page).last(), /all blocks of the demo/);
+  await waitForText(blocks(page).last(), /all the demo's blocks/);
   const calls = watchCalls(page, /\/log$/);
   for (let round = 0; round < 5; round += 1) {
     const asked = calls.all.length;
@@ -67,7 +67,7 @@ test("going up loads what was before, and what is being read stays where it is",
 
 test("the whole way up and down stays light, in order and complete", async () => {
   const page = await openSession(deck, await longSession());
-  await waitForText(blocks(page).last(), /all blocks of the demo/);
+  await waitForText(blocks(page).last(), /all the demo's blocks/);
   // Goes up by itself, as fast as pages come, and notes every tool call that is ever in the document.
   await page.evaluate(() => {
     const part = document.querySelector("#session-part");
@@ -103,13 +103,13 @@ test("the whole way up and down stays light, in order and complete", async () =>
   const numbers = await page.locator(".message-block-summary").evaluateAll((all) => all.map((one) => Number(/^echo (\d+)$/.exec(one.textContent)?.[1])).filter((number) => !Number.isNaN(number)));
   assert.deepEqual(numbers, numbers.toSorted((one, other) => one - other), "in order");
   await part(page).evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
-  await waitForText(blocks(page).last(), /all blocks of the demo/);
+  await waitForText(blocks(page).last(), /all the demo's blocks/);
   assert.ok((await inDocument(page)) < 4000);
 });
 
 test("only what is near the view is laid out, and the browser's search finds what is loaded", async () => {
   const page = await openSession(deck, await longSession());
-  await waitForText(blocks(page).last(), /all blocks of the demo/);
+  await waitForText(blocks(page).last(), /all the demo's blocks/);
   assert.equal(await blocks(page).first().evaluate((element) => getComputedStyle(element).contentVisibility), "auto");
   await scrollTo(page, 200);
   await waitFor(() => part(page).evaluate((element) => element.scrollTop > 1000), "the page above");
@@ -126,7 +126,7 @@ test("a session that grows while it is watched stays light too", async () => {
   const id = await deck.server.session();
   const page = await openSession(deck, id);
   await turn(page, "blocks 3000");
-  await waitForText(blocks(page).last(), /all blocks of the demo/);
+  await waitForText(blocks(page).last(), /all the demo's blocks/);
   await waitFor(async () => (await inDocument(page)) < 2000, "the first pages to be let go of");
   await scrollTo(page, 0);
   await waitForText(blocks(page, "User").first(), /blocks 3000/);
@@ -156,7 +156,7 @@ test("a request far below is pointed at", async () => {
   const id = await deck.server.session();
   await deck.server.turn(id, "blocks 60");
   const page = await openSession(deck, id);
-  await waitForText(blocks(page).last(), /all blocks of the demo/);
+  await waitForText(blocks(page).last(), /all the demo's blocks/);
   await part(page).hover();
   await page.mouse.wheel(0, -800);
   await page.locator("#to-end-button").waitFor();

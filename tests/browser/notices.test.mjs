@@ -27,10 +27,10 @@ test("a lost memory, a missing login and silence stand above the session until t
   const { page } = await pageHearing([
     notice("fresh-session", "The previous session could not be restored; a new one was started. Your history is intact."),
     notice("incomplete", "The last message may be incomplete."),
-    notice("compaction", "The conversation was condensed from 9 to 3 tokens."),
+    notice("compaction", "The conversation was compacted from 9 to 3 tokens."),
   ]);
   await waitForText(page.locator('[data-banner="notice-fresh-session"] .banner-text'), /could not be restored.*history is intact/);
-  await waitForText(page.locator('.session-notice[data-kind="compaction"]'), /condensed/);
+  await waitForText(page.locator('.session-notice[data-kind="compaction"]'), /compacted/);
   assert.equal(await page.locator(".banner").count(), 2, "what is only news is a line in the session");
   await page.locator('[data-banner="notice-fresh-session"]').getByRole("button", { name: "Dismiss" }).click();
   assert.equal(await page.locator('[data-banner="notice-fresh-session"]').count(), 0);

@@ -17,7 +17,7 @@ test("a session that stands in line for an agent process says where, and goes on
   const second = await deck.server.session({ runtime: "acp:fake", model: "" });
   const other = await openSession(deck, second);
   await send(other, "@@echo my turn");
-  await waitForText(other.locator('[data-banner="state"] .banner-text'), /waits for one of 1 agent processes.*position 1/);
+  await waitForText(other.locator('[data-banner="state"] .banner-text'), /waiting for one of 1 agent processes.*position 1/);
   await page.getByRole("button", { name: "Interrupt" }).click();
   await waitForText(blocks(other, "Message"), /ECHO\[my turn\]/);
   await other.locator('[data-banner="state"]').waitFor({ state: "detached" });

@@ -16,7 +16,7 @@ test("from the set-up to an answer: blocks stream in, the prompt first", async (
   assert.ok(await page.locator(".session-empty").isHidden());
   const headers = await page.locator(".message-block-header-text").allTextContents();
   assert.deepEqual(headers, ["User", "Reasoning", "Message"]);
-  await waitForText(blocks(page, "Message"), /answers: 42/);
+  await waitForText(blocks(page, "Message"), /answer is 42/);
   await waitForText(page.locator(".turn-end"), /1 model call/);
   assert.match(await page.title(), /^reason · Flightdeck$/);
 });

@@ -119,12 +119,12 @@ impl Agent {
                 )));
             }
             Ok(Err(CallError::Gone(words))) => {
-                return Err(StartError::Temporary(format!("{name} ({program}) ended at its start: {words}")));
+                return Err(StartError::Temporary(format!("{name} ({program}) exited at startup: {words}")));
             }
             Ok(Err(CallError::Silent(words))) => return Err(StartError::Temporary(words)),
             Err(_) => {
                 return Err(StartError::Temporary(format!(
-                    "{name} ({program}) did not answer within {}{}; is it an ACP agent? If it only needs longer, raise \
+                    "{name} ({program}) did not respond within {}{}; is it an ACP agent? If it only needs more time, raise \
                      hello_within",
                     humantime::format_duration(patience),
                     self.life.stderr_summary()
@@ -156,7 +156,7 @@ impl Agent {
     ) -> Result<Value, CallError> {
         let Ok(id) = self.wire.call(method, params) else {
             return Err(CallError::Silent(format!(
-                "the agent takes no messages any more{}",
+                "the agent no longer accepts messages{}",
                 self.life.stderr_summary()
             )));
         };
@@ -194,7 +194,7 @@ pub(super) fn decline(sender: &Sender, id: &RawValue, method: &str) {
         sender.refuse(id, METHOD_NOT_FOUND, &format!("Method not found: {method}"))
     };
     if answered.is_err() {
-        tracing::debug!(method, "an agent asks and does not listen");
+        tracing::debug!(method, "could not answer a request: the agent no longer reads its input");
     }
 }
 

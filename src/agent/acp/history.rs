@@ -46,7 +46,7 @@ impl History {
 
     async fn replayed(&self, agent: &mut Agent, id: &str) -> Result<Vec<Past>, String> {
         if !agent.about.loads {
-            return Err(format!("{} cannot take up a session again", self.settings.title));
+            return Err(format!("{} cannot resume sessions", self.settings.title));
         }
         let sessions = self.listed(agent).await?;
         let folder =
@@ -105,6 +105,6 @@ impl OwnSessions for History {
     }
 
     fn forget(&self, _id: String) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async { Err("ACP has no way to remove a session".to_owned()) })
+        Box::pin(async { Err("ACP cannot delete sessions".to_owned()) })
     }
 }

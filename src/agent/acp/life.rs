@@ -64,9 +64,9 @@ impl Life {
             None => None,
         };
         let stderr = Some(self.stderr.text()).filter(|text| !text.is_empty());
-        let parts = [how, self.said(), stderr.map(|text| format!("its last words: {text}"))];
+        let parts = [how, self.said(), stderr.map(|text| format!("stderr: {text}"))];
         let words: Vec<String> = parts.into_iter().flatten().collect();
-        if words.is_empty() { "it said nothing".to_owned() } else { words.join("; ") }
+        if words.is_empty() { "no output".to_owned() } else { words.join("; ") }
     }
 
     /// What it has said so far that is no message, for somebody who wonders why it does not answer.

@@ -91,7 +91,7 @@ enum End {
 
 impl From<Closed> for End {
     fn from(_: Closed) -> Self {
-        Self::Gone("it takes no messages any more".to_owned())
+        Self::Gone("it no longer accepts messages".to_owned())
     }
 }
 
@@ -161,7 +161,7 @@ impl Link {
                     self.tell_all(events).await
                 }
                 () = tokio::time::sleep_until(rest_due.unwrap_or_else(Instant::now)), if rest_due.is_some() => {
-                    tracing::info!(agent = %self.settings.title, session = %self.session, "the agent is ended until it is needed");
+                    tracing::info!(agent = %self.settings.title, session = %self.session, "stopped an idle agent; it restarts with the next prompt");
                     self.is_given_up = true;
                     self.tell(AgentEvent::Outdated).await
                 }
@@ -187,7 +187,7 @@ impl Link {
         match incoming {
             Incoming::Update { session, update } if session != self.session => {
                 // Counted, and not shown: it is nobody's business here.
-                tracing::debug!(%session, update = update.get().len(), "an agent speaks of another session");
+                tracing::debug!(%session, update = update.get().len(), "the agent sent an update for another session");
                 let raw = RawValue::NULL.to_owned();
                 self.tell(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw }).await
             }
@@ -209,19 +209,19 @@ impl Link {
                         Ok(())
                     }
                     Err(error) => {
-                        let message = format!("{} did not take {what}: {error}", self.settings.title);
+                        let message = format!("{} rejected {what}: {error}", self.settings.title);
                         self.warn(message).await
                     }
                 },
                 None => {
-                    tracing::debug!(%id, "an agent answers what nobody asked");
+                    tracing::debug!(%id, "the agent sent a response with an unknown id");
                     Ok(())
                 }
             },
             Incoming::TooLong { bytes } => {
                 let kind = NoticeKind::Limit;
                 let message =
-                    format!("A message of {bytes} bytes from {} was too long and was left out.", self.settings.title);
+                    format!("Skipped a message of {bytes} bytes from {}: it is too long.", self.settings.title);
                 self.tell(AgentEvent::Notice { kind, message }).await
             }
         }
@@ -231,7 +231,7 @@ impl Link {
         let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
         let is_running = self.asked.values().any(|asked| matches!(asked, Asked::Prompt(_)));
         if method != "session/request_permission" || params["sessionId"] != self.session.as_str() || !is_running {
-            tracing::debug!(method, "an agent asks what nobody can answer");
+            tracing::debug!(method, "the agent sent an unsupported request");
             decline(&self.agent.wire.sender, &id, method);
             return Ok(());
         }
@@ -259,7 +259,7 @@ impl Link {
                 self.tell(AgentEvent::TurnStarted { turn_id }).await
             }
             AgentCommand::Steer { prompt, .. } => {
-                let reason = format!("{} takes no more words in a turn that runs", self.settings.title);
+                let reason = format!("{} does not accept input during a turn", self.settings.title);
                 self.tell(AgentEvent::SteerRefused { prompt, reason }).await
             }
             AgentCommand::Interrupt => {
@@ -304,7 +304,7 @@ impl Link {
         if left_out.is_empty() {
             return Ok(());
         }
-        let message = format!("{} cannot be given: {}.", self.settings.title, left_out.join(", "));
+        let message = format!("{} does not accept: {}.", self.settings.title, left_out.join(", "));
         self.warn(message).await
     }
 
@@ -341,7 +341,7 @@ impl Link {
                     Failure::with_message(ErrorClass::Auth, &open::login_hint(&self.settings, logins, &error))
                         .that_wants_login()
                 } else {
-                    classify(name, &format!("{name} did not finish the prompt: {error}"), None)
+                    classify(name, &format!("{name} could not finish the prompt: {error}"), None)
                 };
                 self.tell(AgentEvent::TurnFailed { failure }).await?;
             }
@@ -399,7 +399,7 @@ impl Link {
                 }
             };
             if tokio::time::timeout(GOODBYE_WITHIN, over).await.is_err() {
-                tracing::debug!(session = %self.session, "an agent did not end its turn in time");
+                tracing::debug!(session = %self.session, "the agent did not end its turn in time");
             }
         }
         self.agent.end().await;

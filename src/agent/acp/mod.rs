@@ -173,7 +173,7 @@ impl Acp {
             model = copilot.provide(&spec, &mut launch.environment)?;
             uses_github = copilot.uses_login(&spec);
             server_file = ServerFile::write(&servers)
-                .map_err(|error| StartError::Temporary(format!("MCP servers could not be written down: {error}")))?;
+                .map_err(|error| StartError::Temporary(format!("cannot write the MCP server file: {error}")))?;
             if let Some(file) = &server_file {
                 let at = format!("@{}", file.path().display());
                 launch.arguments.extend(["--additional-mcp-config".to_owned(), at]);
@@ -233,7 +233,7 @@ impl Acp {
                     Ok(program) => Readiness {
                         ready: quarantine.is_none(),
                         hint: quarantine
-                            .unwrap_or_else(|| format!("{}, an ACP agent of your configuration.", self.settings.title)),
+                            .unwrap_or_else(|| format!("{}, an ACP agent from your configuration.", self.settings.title)),
                         login,
                         program: Some(program),
                         install: None,
@@ -257,7 +257,7 @@ impl Acp {
                 let mut models: Vec<Model> = self.settings.models.iter().map(named).collect();
                 let said = self.known.lock().1.clone();
                 models.extend(said.into_iter().filter(|model| !self.settings.models.contains(&model.id)));
-                let reason = format!("{} names its models when a session begins", self.settings.title);
+                let reason = format!("{} lists its models when a session starts", self.settings.title);
                 ModelList { models, incomplete: Some(reason) }
             }
         }

@@ -88,7 +88,7 @@ impl Opening<'_> {
         let servers = mcp::servers(&self.wanted.mcp_servers, &agent.about);
         if !servers.refused.is_empty() {
             let (name, refused) = (&self.settings.title, servers.refused.join(", "));
-            self.notes.push(format!("{name} takes no MCP servers of this kind, and goes without: {refused}."));
+            self.notes.push(format!("{name} does not support these MCP servers and runs without them: {refused}."));
         }
         let (session, answer) = match &self.wanted.spec.agent_session_id {
             Some(id) => (id.clone(), self.load(agent, id, servers.offered).await?),
@@ -106,7 +106,7 @@ impl Opening<'_> {
         match answer["sessionId"].as_str().filter(|id| !id.is_empty()) {
             Some(id) => Ok((id.to_owned(), answer)),
             None => Err(StartError::Permanent(format!(
-                "{} gave a session without an id: {answer}; update the agent",
+                "{} returned a session without an id: {answer}; update the agent",
                 self.settings.title
             ))),
         }
@@ -116,10 +116,10 @@ impl Opening<'_> {
     async fn load(&mut self, agent: &mut Agent, id: &str, servers: Vec<OfferedServer>) -> Result<Value, StartError> {
         let name = &self.settings.title;
         if !agent.about.loads {
-            return Err(StartError::SessionLost(format!("{name} cannot take up a session again")));
+            return Err(StartError::SessionLost(format!("{name} cannot resume sessions")));
         }
         if agent.about.lists && !self.is_listed(agent, id).await? {
-            return Err(StartError::SessionLost(format!("{name} does not list the session {id} any more")));
+            return Err(StartError::SessionLost(format!("{name} no longer has the session {id}")));
         }
         let params = LoadSessionRequest::new(id.to_owned(), self.folder()).mcp_servers(servers);
         match self.call(agent, "session/load", &params).await {
@@ -134,7 +134,7 @@ impl Opening<'_> {
             Ok(found) => Ok(found),
             // A list that cannot be had says nothing about the session.
             Err(CallError::Refused(error)) => {
-                tracing::warn!(%error, "an agent does not list its sessions; the session is loaded unseen");
+                tracing::warn!(%error, "the agent does not list its sessions; loading the session without checking the list");
                 Ok(true)
             }
             Err(error) => Err(self.refused("its sessions", error, agent)),
@@ -151,9 +151,9 @@ impl Opening<'_> {
                 Ok(answer) => offers.learn_options(&answer["configOptions"]),
                 Err(CallError::Refused(error)) => {
                     let known: Vec<String> = offers.models().into_iter().map(|model| model.id).collect();
-                    let known = if known.is_empty() { "none that it names".to_owned() } else { known.join(", ") };
+                    let known = if known.is_empty() { "none listed".to_owned() } else { known.join(", ") };
                     return Err(StartError::Permanent(format!(
-                        "{name} does not take the model {model:?}: {error}; it has: {known}"
+                        "{name} rejected the model {model:?}: {error}; available models: {known}"
                     )));
                 }
                 Err(error) => return Err(self.refused("the model", error, agent)),
@@ -166,13 +166,13 @@ impl Opening<'_> {
                     let answer = answer.map_err(|error| self.refused("the effort", error, agent))?;
                     offers.learn_options(&answer["configOptions"]);
                 }
-                None => self.notes.push(format!("{name} has no choice of effort {effort:?}; it uses its own.")),
+                None => self.notes.push(format!("{name} does not support effort {effort:?}; using its default.")),
             }
         }
         if let Some(mode) = self.wanted.spec.options.get("mode").and_then(Value::as_str) {
             let (method, params) = offers.choose_mode(session, mode).map_err(|known| {
                 StartError::Permanent(format!(
-                    "options.mode is {mode:?}, which {name} does not have; there are: {known}"
+                    "{name} has no mode {mode:?} (options.mode); available modes: {known}"
                 ))
             })?;
             self.call(agent, method, &params).await.map_err(|error| self.refused("the mode", error, agent))?;
@@ -203,7 +203,7 @@ impl Opening<'_> {
             }
             CallError::Refused(error) => StartError::Permanent(format!("{name} refused {what}: {error}")),
             CallError::Gone(words) => StartError::Temporary(format!("{name} ended: {words}")),
-            CallError::Silent(words) => StartError::Temporary(format!("{name} gives no sign: {words}")),
+            CallError::Silent(words) => StartError::Temporary(format!("{name} is unresponsive: {words}")),
         }
     }
 }
@@ -215,9 +215,9 @@ pub(super) fn login_hint(settings: &AcpSettings, methods: &[String], error: &Rpc
     }
     let name = &settings.title;
     if methods.is_empty() {
-        return format!("{name} wants a login and does not say how ({error}).");
+        return format!("{name} needs a login and does not say how ({error}).");
     }
-    format!("{name} wants a login: {}.", methods.join("; or: "))
+    format!("{name} needs a login: {}.", methods.join("; or: "))
 }
 
 /// Goes through the agent's list of sessions, page by page, until `enough`.

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::tool_calls;
+use crate::agent::permission_title::permission_title;
 use crate::agent::{QuestionAnswer, RequestAnswer};
 use crate::model::{Decision, RequestBody};
 
@@ -30,7 +31,7 @@ pub(super) fn request(agent: &str, params: &Value) -> (RequestBody, Choices) {
         return (RequestBody::question(title, Some(names)), choices);
     }
     let body = RequestBody::Permission {
-        title: format!("{agent} wants to use {kind}: {title}"),
+        title: permission_title(agent, &kind, path(call).as_deref(), &title),
         detail: detail(call).unwrap_or(title),
         options: choices.decisions(),
         tool_call_id: text(&call["toolCallId"]),
@@ -38,6 +39,14 @@ pub(super) fn request(agent: &str, params: &Value) -> (RequestBody, Choices) {
         kind,
     };
     (body, choices)
+}
+
+/// The file or folder concerned, if the call names exactly one.
+fn path(call: &Value) -> Option<String> {
+    match call["locations"].as_array().map(Vec::as_slice) {
+        Some([location]) => text(&location["path"]),
+        _ => None,
+    }
 }
 
 /// Exactly what would be done. Its fields differ by agent; what names the action comes first.
@@ -137,7 +146,7 @@ mod tests {
             panic!("a permission")
         };
         assert_eq!((kind.as_str(), tool.as_str(), detail.as_str()), ("shell", "shell", "rm -rf x"));
-        assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to use shell: Tidy up", Some("c")));
+        assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to run a command: Tidy up", Some("c")));
         assert_eq!(options, ["allow-once", "allow-always", "deny"]);
     }
 

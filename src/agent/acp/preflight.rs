@@ -19,7 +19,7 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
                 Backend::Copilot(_) => vec![Check::info(named("program"), problem, "this runtime needs the full CLI")],
                 // Somebody configured it, so it should be there.
                 Backend::Configured(_) => {
-                    let hint = "install the program, or correct its command in the configuration";
+                    let hint = "install the program, or fix its command in the configuration";
                     vec![Check::failure(named("program"), problem, hint)]
                 }
             };
@@ -33,18 +33,18 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
             about
         }
         Err(error) => {
-            let hint = "run the program in a terminal to see what is wrong with it";
+            let hint = "run the program in a terminal to see the error";
             checks.push(Check::failure(named("protocol"), error.to_string(), hint));
             return checks;
         }
     };
     acp.known.lock().0.clone_from(&about.version);
     let who = if about.name.is_empty() { acp.settings.title.clone() } else { about.name.clone() };
-    let version = about.version.as_deref().unwrap_or("of unknown version");
+    let version = about.version.as_deref().unwrap_or("unknown version");
     let can = |word: &'static str, can: bool| can.then_some(word);
     let abilities: Vec<&str> =
         [can("resumes sessions", about.loads), can("lists sessions", about.lists)].into_iter().flatten().collect();
-    let abilities = if abilities.is_empty() { "keeps no sessions".to_owned() } else { abilities.join(", ") };
+    let abilities = if abilities.is_empty() { "no saved sessions".to_owned() } else { abilities.join(", ") };
     checks.push(Check::ok(named("protocol"), format!("{who} {version} answers, {abilities}")));
     checks.push(login(acp, &about.logins).await);
     checks
@@ -57,13 +57,13 @@ async fn login(acp: &Acp, methods: &[String]) -> Check {
         (Backend::Copilot(_), LoginState::LoggedIn | LoginState::OwnProvider | LoginState::NotNeeded) => {
             Check::ok(name, readiness.hint)
         }
-        (Backend::Copilot(_), _) => Check::warning(name, "nobody is logged in", acp.settings.login_hint.clone()),
+        (Backend::Copilot(_), _) => Check::warning(name, "not logged in", acp.settings.login_hint.clone()),
         // Asking would make a session that somebody would find in the agent's list.
         (Backend::Configured(_), _) => {
             let how = Some(acp.settings.login_hint.clone()).filter(|hint| !hint.is_empty());
             let how = how.or_else(|| methods.first().cloned());
-            let how = how.map(|how| format!("; if it wants one: {how}")).unwrap_or_default();
-            Check::ok(name, format!("known when a session begins{how}"))
+            let how = how.map(|how| format!("; if the agent needs a login: {how}")).unwrap_or_default();
+            Check::ok(name, format!("checked when a session starts{how}"))
         }
     }
 }

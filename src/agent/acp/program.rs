@@ -16,7 +16,7 @@ pub(super) fn find(settings: &AcpSettings, version: Option<String>) -> Result<Fo
     };
     let path = path.ok_or_else(|| {
         format!(
-            "{}: the program {command} is not there; install it, or correct `command` in [acp.{}] of the configuration",
+            "{}: program {command} not found; install it, or fix `command` in [acp.{}] of the configuration",
             settings.name, settings.title
         )
     })?;

@@ -255,7 +255,7 @@ impl Translator {
         let names = commands.iter().filter_map(name).collect::<Vec<_>>().join(", ");
         let is_new = !names.is_empty() && names != self.commands;
         self.commands.clone_from(&names);
-        notice_if(is_new, NoticeKind::Commands, || format!("The agent knows these commands: {names}."))
+        notice_if(is_new, NoticeKind::Commands, || format!("Available commands: {names}."))
     }
 
     /// The end of a turn: what is open ends, what failed is said, what was used is told.
@@ -275,13 +275,13 @@ impl Translator {
         events.extend(self.fall_silent());
         events.extend(used.map(AgentEvent::UsageReported));
         let problem = match end.stop_reason {
-            "refusal" => Some((ErrorClass::ContentFilter, "The agent refused to go on.")),
+            "refusal" => Some((ErrorClass::ContentFilter, "The agent refused to continue.")),
             "max_tokens" => Some((
                 ErrorClass::ContextTooLong,
-                "The answer was cut off: it reached the most that the model may say.",
+                "The answer was cut off: it reached the model's output limit.",
             )),
             "max_turn_requests" => {
-                Some((ErrorClass::Quota, "The agent stopped: it reached the most requests that it may make in a turn."))
+                Some((ErrorClass::Quota, "The agent stopped: it reached its limit of model requests per turn."))
             }
             _ => None,
         };

@@ -235,8 +235,8 @@ async fn read(mut reader: impl AsyncBufRead + Unpin, into: &mpsc::Sender<Incomin
                 message
             }
             Ok(Some(Line::TooLong { bytes, beginning })) => {
-                tracing::warn!(bytes, "an agent's message is too long and was dropped");
-                let hint = format!("the message of {bytes} bytes is longer than {LONGEST}");
+                tracing::warn!(bytes, "dropped a message from the agent that is too long");
+                let hint = format!("the message has {bytes} bytes; the limit is {LONGEST}");
                 match head(&beginning) {
                     Head { id: Some(id), method: None } => {
                         let error = RpcError { code: TOO_LONG, message: hint };
@@ -252,7 +252,7 @@ async fn read(mut reader: impl AsyncBufRead + Unpin, into: &mpsc::Sender<Incomin
             }
             Ok(None) => return,
             Err(error) => {
-                tracing::debug!(%error, "an agent's output cannot be read any more");
+                tracing::debug!(%error, "cannot read more of the agent's output");
                 return;
             }
         };
@@ -273,7 +273,7 @@ fn note_rubbish(line: &str, count: u32, stream: &Stream) {
     let shown: String = line.chars().take(RUBBISH_CHARACTERS).collect();
     let shown = printable(&shown).into_owned();
     if count <= RUBBISH_LINES_LOGGED {
-        tracing::warn!(line = %shown, "an agent wrote a line that is no message");
+        tracing::warn!(line = %shown, "the agent wrote a line that is not a message");
     }
     *stream.rubbish.lock() = Some(shown);
 }

@@ -33,7 +33,7 @@ impl OwnSessions for History {
         Box::pin(async move {
             let server = self.servers.get().await.map_err(|error| error.to_string())?;
             let listed = server.ask("session.list").await?;
-            let entries = listed["sessions"].as_array().ok_or("Copilot gave no list of sessions")?;
+            let entries = listed["sessions"].as_array().ok_or("Copilot returned no list of sessions")?;
             let mut sessions: Vec<OwnSession> = entries.iter().filter_map(own_session).collect();
             sessions.sort_by(|one, other| other.updated_at.cmp(&one.updated_at));
             Ok(sessions)
@@ -58,7 +58,7 @@ impl OwnSessions for History {
                     params["cursor"] = json!(cursor);
                 }
                 let page = server.ask_with("sessions.readPersistedEvents", params).await?;
-                let page: Page = serde_json::from_value(page).map_err(|error| format!("its events: {error}"))?;
+                let page: Page = serde_json::from_value(page).map_err(|error| format!("cannot read its events: {error}"))?;
                 let is_last = !page.has_more || page.events.is_empty() || page.cursor == cursor;
                 events.extend(page.events);
                 cursor = page.cursor;

@@ -95,7 +95,7 @@ impl Link {
                 () = cancelled.cancelled() => break,
                 message = self.incoming.recv() => {
                     let Some(message) = message else {
-                        let reason = format!("Copilot is gone: {}", self.lease.server.last_words());
+                        let reason = format!("Copilot exited: {}", self.lease.server.last_words());
                         // Whoever waits for the rest gets it, and then this.
                         let _ = self.outbox.push(AgentEvent::Gone { reason });
                         tokio::select! {
@@ -196,11 +196,11 @@ impl Link {
         params: &RawValue,
         calls: &mut Calls,
     ) -> Result<(), NobodyListens> {
-        tracing::debug!(session = %self.session, method, "copilot asks");
+        tracing::debug!(session = %self.session, method, "copilot sent a request");
         let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
         let agent_request_id = format!("question-{}", id.get().trim_matches('"'));
         let Some((question, body)) = Question::from_request(method, id, &params) else {
-            tracing::error!(method, "a request was routed to a session and nobody knows it");
+            tracing::error!(method, "a request of an unknown kind was routed to a session");
             return Ok(());
         };
         self.questions.insert(agent_request_id.clone(), question);
@@ -298,7 +298,7 @@ impl Link {
                 Ok(_) => Outcome::Done,
                 Err(error) => {
                     let reason = plain(&error.to_string());
-                    tracing::warn!(method, error = %printable(&reason), "copilot refused a call");
+                    tracing::warn!(method, error = %printable(&reason), "copilot rejected a call");
                     failed(reason)
                 }
             }
@@ -317,7 +317,7 @@ impl Link {
             match client.call("session.tasks.list", Some(params)).await {
                 Ok(listed) => Outcome::Tasks(Some(tasks(&listed))),
                 Err(error) => {
-                    tracing::debug!(%error, "copilot does not say what it does on the side");
+                    tracing::debug!(%error, "copilot cannot list its background tasks");
                     Outcome::Tasks(None)
                 }
             }
@@ -336,14 +336,14 @@ impl Link {
                 Ok(())
             }
             Outcome::PromptRefused(error) => {
-                let failure = classify(TITLE, &format!("Copilot did not take the prompt: {error}"), None);
+                let failure = classify(TITLE, &format!("Copilot rejected the prompt: {error}"), None);
                 self.tell(AgentEvent::TurnFailed { failure }, calls)?;
                 self.tell(AgentEvent::Idle, calls)
             }
             Outcome::SteerRefused { prompt, reason } => self.tell(AgentEvent::SteerRefused { prompt, reason }, calls),
             Outcome::Stopped { .. } => self.stopped(calls),
             Outcome::Refused(error) => {
-                let message = format!("Copilot refused: {error}");
+                let message = format!("Copilot rejected the request: {error}");
                 self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }, calls)
             }
             Outcome::Tasks(tasks) => {
@@ -372,12 +372,12 @@ impl Link {
             for method in ["session.abort", "session.detach"] {
                 let params = json!({ "sessionId": self.session });
                 if let Err(error) = server.client.call(method, Some(params)).await {
-                    tracing::debug!(method, %error, "copilot did not say goodbye");
+                    tracing::debug!(method, %error, "copilot did not close a session cleanly");
                 }
             }
         };
         if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
-            tracing::warn!(session = %self.session, "copilot did not let go of a session in time");
+            tracing::warn!(session = %self.session, "copilot did not detach a session in time");
         }
     }
 }

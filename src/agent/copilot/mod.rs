@@ -58,8 +58,8 @@ const COMMANDS_IN_FLIGHT: usize = 32;
 const SIGN_OF_LIFE_WITHIN: Duration = Duration::from_secs(5);
 /// What Copilot says of a session that it cannot take up again.
 const LOST: [&str; 4] = ["session not found", "corrupted", "failed to load session events", "failed to read jsonl"];
-pub(in crate::agent) const LOGIN_HINT: &str = "Copilot is installed and nobody is logged in: log in from the page or with `copilot login`, or \
-    set GH_TOKEN, or use a model of your own with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL.";
+pub(in crate::agent) const LOGIN_HINT: &str = "Copilot is installed but not logged in: log in from the page or with `copilot login`, set \
+    GH_TOKEN, or use your own model with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL.";
 
 /// The runtime `copilot`.
 pub struct Copilot {
@@ -125,7 +125,7 @@ impl Copilot {
             return Ok(program);
         }
         Err(format!(
-            "{} is the SDK's server alone, which speaks neither ACP nor JSON lines: run `{}` for the whole CLI",
+            "{} is only the SDK server, which supports neither ACP nor JSON lines: run `{}` for the full CLI",
             program.path.display(),
             program::INSTALL_COMMAND
         ))
@@ -216,7 +216,7 @@ impl Copilot {
             let params = json!({ "sessionId": session, "mode": mode });
             server.ask_with("session.mode.set", params).await.map_err(|error| {
                 StartError::Permanent(format!(
-                    "options.mode is {mode}, which Copilot does not take: {error}; there are interactive, plan and autopilot"
+                    "Copilot rejected options.mode {mode}: {error}; available modes: interactive, plan, autopilot"
                 ))
             })?;
         }
@@ -260,13 +260,13 @@ impl Copilot {
         let params = json!({ "sessionIds": [opening.session] });
         match opening.lease().server.ask_with("sessions.checkInUse", params).await {
             Ok(answer) if is_among(&opening.session, &answer["inUse"]) => Err(StartError::Temporary(format!(
-                "the session {} is open in another Copilot, in a terminal perhaps; close it there",
+                "the session {} is open in another Copilot, perhaps in a terminal; close it there first",
                 opening.session
             ))),
             Ok(_) => Ok(()),
             Err(error) => {
                 // Older programs do not know the question.
-                tracing::debug!(%error, "copilot does not say who has a session open");
+                tracing::debug!(%error, "copilot cannot report whether a session is in use");
                 Ok(())
             }
         }
@@ -290,7 +290,7 @@ impl Copilot {
         };
         let (state, who, hint) = match answer {
             None => {
-                let hint = "GitHub Copilot with a model of your own (COPILOT_PROVIDER_BASE_URL).";
+                let hint = "GitHub Copilot with your own model (COPILOT_PROVIDER_BASE_URL).";
                 (LoginState::OwnProvider, None, hint.to_owned())
             }
             Some(Answer::LoggedIn { who }) => {
@@ -321,7 +321,7 @@ fn is_among(id: &str, ids: &Value) -> bool {
 fn why_not_opened(error: &str, server: &Server, spec: &StartSpec) -> StartError {
     let text = plain(error);
     if !server.is_alive() {
-        StartError::Temporary(format!("Copilot ended: {}", server.last_words()))
+        StartError::Temporary(format!("Copilot exited: {}", server.last_words()))
     } else if ["Not authenticated", "Authentication failed", "authentication"].iter().any(|sign| text.contains(sign)) {
         StartError::NeedsLogin(format!("{LOGIN_HINT} ({text})"))
     } else if spec.agent_session_id.is_some() && is_lost(&text) {

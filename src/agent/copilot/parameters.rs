@@ -50,12 +50,12 @@ const MODES: [&str; 3] = ["interactive", "plan", "autopilot"];
 /// Options that nobody knows, or of the wrong kind, are an error before anything is opened.
 pub(super) fn check_options(options: &Map<String, Value>) -> Result<(), String> {
     if let Some(unknown) = options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
-        return Err(format!("Copilot has no option {unknown:?}; it has: {}", OPTIONS.join(", ")));
+        return Err(format!("Copilot has no option {unknown:?}; available options: {}", OPTIONS.join(", ")));
     }
     match options.get("mode") {
         None | Some(Value::Null) => Ok(()),
         Some(Value::String(mode)) if MODES.contains(&mode.as_str()) => Ok(()),
-        Some(other) => Err(format!("options.mode is {other}; there are: {}", MODES.join(", "))),
+        Some(other) => Err(format!("invalid options.mode {other}; available modes: {}", MODES.join(", "))),
     }
 }
 

@@ -20,21 +20,21 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
             return checks;
         }
         Ok(found) => {
-            let version = found.version.as_deref().unwrap_or("of unknown version");
+            let version = found.version.as_deref().unwrap_or("unknown version");
             let place = format!("{version} at {} ({})", found.path.display(), found.source.as_str());
             checks.push(if found.native {
                 Check::ok("copilot: program", place)
             } else {
                 let hint = format!(
-                    "a script cannot be supervised as well as a native program; `{INSTALL_COMMAND}` installs one"
+                    "this is a script, which cannot be supervised as reliably as a native program; `{INSTALL_COMMAND}` installs one"
                 );
                 Check::warning("copilot: program", place, hint)
             });
             if !program::is_whole_cli(&found) {
                 checks.push(Check::warning(
                     "copilot: login command",
-                    "this program is only the SDK server, which has no login command",
-                    format!("run `{INSTALL_COMMAND}` for the full CLI, or use a token or a model of your own"),
+                    "this is only the SDK server, which has no login command",
+                    format!("run `{INSTALL_COMMAND}` for the full CLI, or use a token or your own model"),
                 ));
             }
         }
@@ -45,9 +45,9 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
         return checks;
     }
     match copilot.servers.get().await {
-        Ok(server) => checks.push(Check::ok("copilot: protocol", format!("version {} answers", server.version))),
+        Ok(server) => checks.push(Check::ok("copilot: protocol", format!("version {} responds", server.version))),
         Err(error) => {
-            let hint = "run the program in a terminal to see what is wrong with it";
+            let hint = "run the program in a terminal to see the error";
             checks.push(Check::failure("copilot: protocol", error.to_string(), hint));
             return checks;
         }
@@ -58,19 +58,19 @@ pub(super) async fn checks(copilot: &Copilot) -> Vec<Check> {
             Check::ok("copilot: login", readiness.hint)
         }
         LoginState::LoggedOut if copilot.has_own_provider() => {
-            Check::ok("copilot: login", "nobody is logged in; the configured providers need no login")
+            Check::ok("copilot: login", "not logged in; the configured providers need no login")
         }
-        LoginState::LoggedOut => Check::warning("copilot: login", "nobody is logged in", readiness.hint),
+        LoginState::LoggedOut => Check::warning("copilot: login", "not logged in", readiness.hint),
         LoginState::Unknown => Check::warning("copilot: login", readiness.hint, "run `copilot login`"),
     });
     checks.extend(provider_check::checks(&copilot.settings).await);
     let list = copilot.models(Freshness::Now).await;
     let names = list.models.iter().filter(|model| !model.hidden).count();
     checks.push(match list.incomplete {
-        None if names > 0 => Check::ok("copilot: models", format!("{names} to choose from")),
-        None => Check::warning("copilot: models", "the list is empty", "type a model's name by hand"),
+        None if names > 0 => Check::ok("copilot: models", format!("{names} available")),
+        None => Check::warning("copilot: models", "the list is empty", "enter the model name yourself"),
         Some(reason) => {
-            Check::warning("copilot: models", format!("{names} known; {reason}"), "a model's name can be typed by hand")
+            Check::warning("copilot: models", format!("{names} known; {reason}"), "you can enter any model name")
         }
     });
     checks

@@ -69,7 +69,7 @@ impl Runtime for Demo {
 
     fn readiness(&self) -> BoxFuture<'_, Readiness> {
         Box::pin(async {
-            Readiness::ready("A scripted demo in the program itself: no AI, no account. Send the prompt `help`.")
+            Readiness::ready("A built-in scripted demo: no AI, no account. Send the prompt `help`.")
         })
     }
 

@@ -127,7 +127,7 @@ async fn run(
                 Some(AgentCommand::Answer { answer, .. }) => {
                     // A full channel means a second answer to one question, which a session never sends.
                     if answers.try_send(answer).is_err() {
-                        tracing::debug!("demo got an answer that it did not ask for");
+                        tracing::debug!("the demo got an answer to a question that it did not ask");
                     }
                 }
                 Some(AgentCommand::Configure { model, .. }) => *next_pace = pace_of(&model),

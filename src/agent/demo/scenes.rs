@@ -14,7 +14,7 @@ use crate::model::{BlockKey, BlockKind, ErrorClass, RequestBody, ToolError, Tool
 const HELLO: &str =
     "Hello from the demo agent. I am scripted: no AI and no account are involved. Send `help` to see what I can show.";
 
-const HELP: &str = "I am the demo agent: scripted, no AI. The first word of a prompt chooses what I play:\n\n\
+const HELP: &str = "I am the demo agent: scripted, no AI. The first word of a prompt chooses what I do:\n\n\
 - `hello`: a short message\n\
 - `help`: this list\n\
 - `reason`: reasoning before the answer\n\
@@ -22,12 +22,12 @@ const HELP: &str = "I am the demo agent: scripted, no AI. The first word of a pr
 - `tool [BYTES]`: a tool call with output\n\
 - `edit`: a file edit with a diff (no file is touched)\n\
 - `colours`: a tool call whose output has colours\n\
-- `blocks N`: N short blocks of all kinds\n\
+- `blocks N`: N short blocks of every kind\n\
 - `permission`: a request that you allow or deny\n\
 - `question`: a question for you\n\
 - `error TEXT`: a failed turn\n\
-- `crash`: the agent goes away in the middle of a message\n\
-- `usage INPUT [OUTPUT] [PREMIUM] [COST]`: figures of what a turn used (nothing is used)\n\
+- `crash`: the agent crashes in the middle of a message\n\
+- `usage INPUT [OUTPUT] [PREMIUM] [COST]`: usage figures for a turn (nothing is used)\n\
 - `many N [RATE] [SIZE]`: N deltas of SIZE bytes, RATE per second (0 is full speed)\n\n\
 Anything else gets a short answer.";
 
@@ -37,7 +37,7 @@ const MARKDOWN: &str = "# Demo of Markdown\n\nThe demo agent writes *emphasis*, 
 ```rust\nfn main() {\n    println!(\"a demo\");\n}\n```\n\n> A quotation, and a [link](https://example.com/).\n";
 
 const REASONING: &str =
-    "This is a demo, so nothing is really thought about. A real agent would weigh its options here, step by step.";
+    "This is a demo, so there is no real reasoning. A real agent would weigh its options here, step by step.";
 
 const EDITED_FILE: &str = "src/greeting.rs";
 const EDIT_DIFF: &str = "--- a/src/greeting.rs\n+++ b/src/greeting.rs\n@@ -1,3 +1,3 @@\n fn greeting() -> &'static str {\n-    \"Hello\"\n+    \"Hello from the demo\"\n }\n";
@@ -64,7 +64,7 @@ pub(super) async fn play(mut stage: Stage, script: Script) -> Played {
         Script::Question => question(&mut stage).await?,
         Script::Many(many) => deltas(&stage, many).await?,
         Script::Usage(usage) => {
-            stage.message("The demo agent reports figures; nothing was used.").await?;
+            stage.message("The demo agent reported usage figures; nothing was used.").await?;
             stage.tell(AgentEvent::UsageReported(usage)).await?;
         }
         Script::Misused(expected) => {
@@ -89,7 +89,7 @@ pub(super) async fn after_answer(stage: &mut Stage, body: &RequestBody, answer: 
             let (result, error) = if decision.allows() {
                 (Some(tool_result("a demo: nothing was run\n".to_owned(), None)), None)
             } else {
-                let message = feedback.unwrap_or_else(|| "denied by the person".to_owned());
+                let message = feedback.unwrap_or_else(|| "denied by the user".to_owned());
                 (None, Some(ToolError { message, code: Some("denied".to_owned()) }))
             };
             stage.tell(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error })).await?;
@@ -97,9 +97,9 @@ pub(super) async fn after_answer(stage: &mut Stage, body: &RequestBody, answer: 
             stage.message(&format!("{said}. This was the demo agent; no command was run.")).await
         }
         (_, RequestAnswer::Question(QuestionAnswer::Text(answer))) => {
-            stage.message(&format!("The demo agent heard your answer: {answer}")).await
+            stage.message(&format!("The demo agent received your answer: {answer}")).await
         }
-        _ => stage.message("The demo agent got no answer and goes on without one.").await,
+        _ => stage.message("The demo agent got no answer and continues without one.").await,
     }
 }
 
@@ -114,7 +114,7 @@ async fn reason(stage: &Stage) -> Played {
     stage.tell(AgentEvent::BlockStarted(BlockStart::Reasoning { id: id.clone(), parent: None })).await?;
     stage.stream(BlockKey::new(BlockKind::Reasoning, &id), REASONING).await?;
     stage.tell(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content: REASONING.to_owned() })).await?;
-    stage.message("The demo agent has finished reasoning and answers: 42.").await?;
+    stage.message("The demo agent has finished reasoning. The answer is 42.").await?;
     stage.tell(AgentEvent::UsageReported(Usage { num_turns: Some(1), ..Usage::default() })).await
 }
 
@@ -182,8 +182,8 @@ async fn blocks(stage: &Stage, count: usize) -> Played {
         let id = stage.id(&format!("block-{index}"));
         // Only tools need a beginning, because it names them; the session makes up the others.
         let end = match index % 4 {
-            0 => BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, which thinks nothing.") },
-            3 => BlockEnd::Message { id, content: format!("Message **{index}** of the demo, with a `word` of code.") },
+            0 => BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, without any real reasoning.") },
+            3 => BlockEnd::Message { id, content: format!("Message **{index}** of the demo, with some `inline code`.") },
             _ => {
                 let arguments = format!("{:#}", json!({ "command": format!("echo {index}") }));
                 let name = "shell".to_owned();
@@ -194,7 +194,7 @@ async fn blocks(stage: &Stage, count: usize) -> Played {
         };
         stage.tell(AgentEvent::BlockEnded(end)).await?;
     }
-    stage.message("That were all blocks of the demo.").await
+    stage.message("Those were all the demo's blocks.").await
 }
 
 async fn permission(stage: &mut Stage) -> Played {
@@ -224,7 +224,7 @@ async fn crash(stage: &Stage) -> Played {
     let id = stage.id("message");
     stage.tell(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
     stage.stream(BlockKey::new(BlockKind::Message, &id), "The demo agent is about to").await?;
-    stage.tell(AgentEvent::Gone { reason: "the demo agent crashed, as it was asked to".to_owned() }).await
+    stage.tell(AgentEvent::Gone { reason: "the demo agent crashed, as requested".to_owned() }).await
 }
 
 async fn deltas(stage: &Stage, many: Many) -> Played {

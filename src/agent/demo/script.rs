@@ -88,7 +88,7 @@ impl Script {
             "usage" => usage(&rest).map_or_else(
                 || {
                     Self::Misused(
-                        "`usage INPUT [OUTPUT] [PREMIUM] [COST]`: numbers, or `-` for what a real agent would not say"
+                        "`usage INPUT [OUTPUT] [PREMIUM] [COST]`: numbers, or `-` for a figure that is not reported"
                             .to_owned(),
                     )
                 },
@@ -97,7 +97,7 @@ impl Script {
             "many" => many(&rest).map_or_else(
                 || {
                     Self::Misused(format!(
-                        "`many N [RATE] [SIZE]`: whole numbers, N and SIZE from 1, N times SIZE up to {MOST_TEXT}"
+                        "`many N [RATE] [SIZE]`: integers, N and SIZE at least 1, N times SIZE at most {MOST_TEXT}"
                     ))
                 },
                 Self::Many,

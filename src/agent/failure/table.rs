@@ -306,31 +306,31 @@ fn consequence(class: ErrorClass) -> Consequence {
     let again = |sentence| Consequence { retries: true, needs_fresh_session: false, sentence };
     let anew = |sentence| Consequence { retries: false, needs_fresh_session: true, sentence };
     match class {
-        ErrorClass::Auth => ends("{agent} is not logged in or its key was not accepted: log in again or check the key"),
-        ErrorClass::RateLimit => again("{agent} has to wait: its model takes no more requests for now"),
+        ErrorClass::Auth => ends("{agent} is not logged in, or its API key was rejected: log in again or check the key"),
+        ErrorClass::RateLimit => again("{agent} hit a rate limit: wait before you retry"),
         ErrorClass::Quota => ends(
-            "{agent} has used up what it may use: wait for the next period, raise the limit or choose another model",
+            "{agent} has used up its quota: wait for the next period, raise the limit or choose another model",
         ),
-        ErrorClass::ModelUnavailable => ends("{agent} cannot use this model: choose another one"),
+        ErrorClass::ModelUnavailable => ends("{agent} cannot use this model: choose another model"),
         ErrorClass::ContextTooLong => {
-            anew("{agent} was given more than its model can hold: begin a new session or send less")
+            anew("{agent} exceeded its model's context window: start a new session or send less")
         }
-        ErrorClass::ContentFilter => ends("{agent} was stopped by a content filter: put the request in other words"),
+        ErrorClass::ContentFilter => ends("{agent} was blocked by a content filter: rephrase the request"),
         ErrorClass::InvalidRequest => {
-            ends("{agent} sent a request that its model does not accept: change the model or the session's options")
+            ends("{agent} sent a request that its model rejected: change the model or the session's options")
         }
         ErrorClass::ToolConflict => {
-            anew("{agent} has tools or tool calls that contradict each other: begin a new session")
+            anew("{agent} has conflicting tools or tool calls: start a new session")
         }
         ErrorClass::Network => again(
-            "{agent} cannot reach its model or the model's service has trouble: check the connection and try again",
+            "{agent} cannot reach its model, or the model's service is failing: check the connection and retry",
         ),
-        ErrorClass::StreamBroken => again("{agent} lost its model's answer half-way: try again"),
-        ErrorClass::Timeout => again("{agent} waited too long for an answer: try again"),
-        ErrorClass::ProcessGone => again("{agent} ended before its turn did: try again"),
-        ErrorClass::Aborted => ends("{agent} was stopped before its turn was over"),
-        ErrorClass::Configuration => ends("{agent} could not be run as it is configured: change what it names"),
-        ErrorClass::Crash => again("{agent} broke down: try again, and update it if that goes on"),
+        ErrorClass::StreamBroken => again("{agent} lost the connection in the middle of its model's answer: retry"),
+        ErrorClass::Timeout => again("{agent} timed out waiting for an answer: retry"),
+        ErrorClass::ProcessGone => again("{agent} exited in the middle of its turn: retry"),
+        ErrorClass::Aborted => ends("{agent} was interrupted before its turn finished"),
+        ErrorClass::Configuration => ends("{agent} cannot run with its current configuration: fix the setting that it names"),
+        ErrorClass::Crash => again("{agent} crashed: retry, and update it if it keeps crashing"),
         ErrorClass::Unknown => ends("{agent} reported an error"),
     }
 }

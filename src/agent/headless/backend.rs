@@ -142,7 +142,7 @@ impl Shared {
                 let configured = claude.models.iter().map(|id| named(id, false));
                 // Its short names, in lists of all agents, would say nothing to somebody who does not use it.
                 let short = SHORT_NAMES.iter().map(|id| named(id, true));
-                let reason = "Claude Code does not name its models; any name is passed on to it".to_owned();
+                let reason = "Claude Code does not list its models; any name is passed on to it".to_owned();
                 ModelList { models: configured.chain(short).collect(), incomplete: Some(reason) }
             }
         }

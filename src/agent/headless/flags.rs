@@ -84,11 +84,11 @@ async fn ask(program: &FoundProgram, environment: &BTreeMap<String, String>) -> 
     match capture.run().await {
         Ok(captured) if captured.success => KnownFlags::read(&String::from_utf8_lossy(&captured.output)),
         Ok(captured) => {
-            tracing::warn!(program = %program.path.display(), words = %captured.last_words, "a program gives no help");
+            tracing::warn!(program = %program.path.display(), words = %captured.last_words, "cannot read the program's --help");
             KnownFlags::default()
         }
         Err(error) => {
-            tracing::warn!(program = %program.path.display(), %error, "a program gives no help");
+            tracing::warn!(program = %program.path.display(), %error, "cannot read the program's --help");
             KnownFlags::default()
         }
     }

@@ -46,7 +46,7 @@ impl Invocation {
     /// Writes a file for the program and gives where.
     pub fn file(&mut self, beginning: &str, ending: &str, content: &[u8]) -> Result<PathBuf, String> {
         let file = TemporaryFile::write(beginning, ending, content)
-            .map_err(|error| format!("a file for the agent could not be written: {error}"))?;
+            .map_err(|error| format!("cannot write a file for the agent: {error}"))?;
         let path = file.path().to_owned();
         self.files.push(file);
         Ok(path)
@@ -69,5 +69,5 @@ pub(super) fn content(attachment: &Attachment) -> Option<Vec<u8>> {
 
 /// One line for all files that could not be given.
 pub(super) fn left_behind(agent: &str, names: &[String]) -> Option<String> {
-    (!names.is_empty()).then(|| format!("{agent} cannot be given these files: {}.", names.join(", ")))
+    (!names.is_empty()).then(|| format!("{agent} does not accept these files: {}.", names.join(", ")))
 }

@@ -65,7 +65,7 @@ impl Link {
                     Ok(())
                 }
                 Some(AgentCommand::Steer { prompt, .. }) => {
-                    let reason = format!("{} takes no more words in a turn that runs", self.shared.title());
+                    let reason = format!("{} does not accept input during a turn", self.shared.title());
                     self.tell(AgentEvent::SteerRefused { prompt, reason }).await
                 }
                 // The turn that was meant is over, and its end is told. Another one would end the turn after it.
@@ -131,7 +131,7 @@ impl Link {
         if !left_out.is_empty() {
             let version = program.version.as_deref().unwrap_or("this version");
             let message =
-                format!("{} {version} does not know {}; it runs without.", self.shared.title(), left_out.join(", "));
+                format!("{} {version} does not support {}; running without.", self.shared.title(), left_out.join(", "));
             self.warn(message).await?;
         }
         let spec = ProcessSpec {
@@ -193,7 +193,7 @@ impl Link {
             return String::new();
         }
         let more = if names.len() > MODELS_NAMED { " …" } else { "" };
-        format!(" There are: {}{more}.", names[..names.len().min(MODELS_NAMED)].join(", "))
+        format!(" Available models: {}{more}.", names[..names.len().min(MODELS_NAMED)].join(", "))
     }
 
     /// A warning, once in a connection.

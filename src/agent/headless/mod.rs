@@ -126,7 +126,7 @@ impl Headless {
             Some(id) if self.shared.has_session(&spec, id) => (id.clone(), Restored::Whole),
             Some(id) => {
                 let title = self.shared.title();
-                return Err(StartError::SessionLost(format!("{title} has no session {id} any more")));
+                return Err(StartError::SessionLost(format!("{title} no longer has the session {id}")));
             }
         };
         let totals = if restored == Restored::New { Totals::of_new_session() } else { Totals::unknown() };
@@ -169,7 +169,7 @@ impl Headless {
                 let problem = of_copilot.program.as_ref().and_then(|_| program.err()).or(quarantine);
                 Readiness {
                     ready: of_copilot.ready && problem.is_none(),
-                    hint: problem.unwrap_or_else(|| format!("A process for each turn. {}", of_copilot.hint)),
+                    hint: problem.unwrap_or_else(|| format!("Starts one process per turn. {}", of_copilot.hint)),
                     ..of_copilot
                 }
             }
@@ -222,16 +222,16 @@ impl Headless {
                 };
             }
         };
-        let version = program.version.as_deref().unwrap_or("of unknown version");
+        let version = program.version.as_deref().unwrap_or("unknown version");
         let mut checks = vec![Check::ok(named("program"), format!("{version} at {}", program.path.display()))];
         let environment = self.shared.environment(&self.shared.settings.environment);
         let flags = self.shared.help.flags(&program, &environment).await;
         let needed = ["--output-format", "--session-id", "--resume"];
         let missing: Vec<&str> = needed.into_iter().filter(|flag| !flags.know(flag)).collect();
         checks.push(if missing.is_empty() {
-            Check::ok(named("flags"), "the program has every flag that a turn needs")
+            Check::ok(named("flags"), "the program supports all required flags")
         } else {
-            let message = format!("{version} does not know {}", missing.join(", "));
+            let message = format!("{version} does not support {}", missing.join(", "));
             Check::failure(named("flags"), message, "update the program")
         });
         checks

@@ -12,7 +12,7 @@ impl<'a> Options<'a> {
     /// `known` are all there are.
     pub fn new(agent: &'a str, values: &'a Map<String, Value>, known: &[&str]) -> Result<Self, String> {
         if let Some(unknown) = values.keys().find(|name| !known.contains(&name.as_str())) {
-            return Err(format!("{agent} has no option {unknown:?}; it has: {}", known.join(", ")));
+            return Err(format!("{agent} has no option {unknown:?}; available options: {}", known.join(", ")));
         }
         Ok(Self { agent, values })
     }
@@ -23,7 +23,7 @@ impl<'a> Options<'a> {
 
     fn read<T>(&self, name: &str, kind: &str, read: impl FnOnce(&'a Value) -> Option<T>) -> Result<Option<T>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        let wrong = || format!("{}: options.{name} is {value}; it is {kind}", self.agent);
+        let wrong = || format!("{}: invalid options.{name}: expected {kind}, got {value}", self.agent);
         read(value).map(Some).ok_or_else(wrong)
     }
 
@@ -32,11 +32,11 @@ impl<'a> Options<'a> {
     }
 
     pub fn count(&self, name: &str) -> Result<Option<u64>, String> {
-        self.read(name, "a whole number from 1 up", |value| value.as_u64().filter(|count| *count > 0))
+        self.read(name, "a positive integer", |value| value.as_u64().filter(|count| *count > 0))
     }
 
     pub fn amount(&self, name: &str) -> Result<Option<f64>, String> {
-        self.read(name, "a number above 0", |value| value.as_f64().filter(|amount| *amount > 0.0))
+        self.read(name, "a positive number", |value| value.as_f64().filter(|amount| *amount > 0.0))
     }
 
     pub fn text(&self, name: &str) -> Result<Option<String>, String> {
@@ -48,7 +48,7 @@ impl<'a> Options<'a> {
         let texts = |value: &Value| {
             value.as_array()?.iter().map(|entry| entry.as_str().map(str::to_owned)).collect::<Option<Vec<_>>>()
         };
-        Ok(self.read(name, "a list of texts", texts)?.unwrap_or_default())
+        Ok(self.read(name, "a list of strings", texts)?.unwrap_or_default())
     }
 }
 
@@ -72,9 +72,9 @@ mod tests {
             options.count("usd").expect_err("wrong"),
             options.list("text").expect_err("wrong"),
         ] {
-            assert!(wrong.starts_with("X: options.") && wrong.contains("; it is "), "{wrong}");
+            assert!(wrong.starts_with("X: invalid options.") && wrong.contains("expected "), "{wrong}");
         }
         let error = Options::new("X", values, &["on"]).err().expect("unknown");
-        assert!(error.contains("it has: on"), "{error}");
+        assert!(error.contains("available options: on"), "{error}");
     }
 }

@@ -80,7 +80,7 @@ impl Turn {
             let writing = async {
                 // A program that ends before it has read its prompt says why in another way.
                 if let Err(error) = stdin.write_all(input.as_bytes()).await {
-                    tracing::debug!(%error, "an agent did not read its prompt");
+                    tracing::debug!(%error, "the agent did not read its prompt");
                 }
                 drop(stdin);
             };
@@ -154,16 +154,16 @@ impl Listener<'_> {
                     }
                 }
                 Ok(Some(Line::TooLong { bytes, beginning })) => {
-                    tracing::warn!(bytes, "a line of an agent is too long");
+                    tracing::warn!(bytes, "the agent wrote a line that is too long");
                     let beginning: String = beginning.chars().take(80).collect();
                     let message = format!(
-                        "A line of {bytes} bytes is longer than {LONGEST} and was left out; it begins {beginning:?}."
+                        "Skipped a line of {bytes} bytes (the limit is {LONGEST}); it starts with {beginning:?}."
                     );
                     heard.push(AgentEvent::Notice { kind: NoticeKind::Limit, message });
                 }
                 Ok(None) => return Ok(()),
                 Err(error) => {
-                    tracing::warn!(%error, "an agent's output cannot be read");
+                    tracing::warn!(%error, "cannot read the agent's output");
                     return Ok(());
                 }
             }
@@ -190,7 +190,7 @@ impl Listener<'_> {
         self.rubbish_lines = self.rubbish_lines.saturating_add(1);
         if self.rubbish_lines <= RUBBISH_LINES_LOGGED {
             let line = crate::model::redact(&beginning);
-            tracing::info!(%line, "an agent wrote a line that is no event");
+            tracing::info!(%line, "the agent wrote a line that is not an event");
         }
         // Half an event says nothing to a person.
         if !line.starts_with('{') {

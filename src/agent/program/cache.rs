@@ -49,7 +49,7 @@ impl ProgramCache {
         let mut programs = self.read();
         programs.insert(name.to_owned(), Entry { program: program.clone(), size, modified });
         if let Err(error) = write_json(file, &File { version: VERSION, programs }) {
-            tracing::warn!(%error, file = %file.display(), "what was found could not be remembered");
+            tracing::warn!(%error, file = %file.display(), "cannot write the cache of found programs");
         }
     }
 

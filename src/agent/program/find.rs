@@ -169,9 +169,9 @@ fn named(path: &Path, by: &str) -> Result<PathBuf, String> {
     if is_program(path) {
         Ok(path.to_owned())
     } else if path.is_file() {
-        Err(format!("{by} is {}, which is not a program (it may not be executed)", path.display()))
+        Err(format!("{by} is set to {}, which is not executable", path.display()))
     } else {
-        Err(format!("{by} is {}, and there is no such file", path.display()))
+        Err(format!("{by} is set to {}, which does not exist", path.display()))
     }
 }
 
@@ -280,7 +280,7 @@ mod tests {
         assert!(error.contains("agents.copilot.program"), "{error}");
         std::fs::write(&nowhere, "text").expect("written");
         let error = machine.programs(Some(nowhere), &[]).find().await.expect_err("not a program");
-        assert!(error.contains("not a program"), "{error}");
+        assert!(error.contains("not executable"), "{error}");
     }
 
     #[tokio::test]

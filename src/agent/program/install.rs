@@ -40,7 +40,7 @@ pub enum InstallStep {
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
     /// npm is not there.
-    #[error("npm is needed to install {package}: install Node.js 20 or newer, which brings it")]
+    #[error("installing {package} needs npm: install Node.js 20 or newer, which includes it")]
     NoNpm {
         /// What was to be installed.
         package: &'static str,
@@ -54,7 +54,7 @@ pub enum InstallError {
         reason: String,
     },
     /// The package brought no program.
-    #[error("{package} was installed and brought no program `{name}` that runs on this machine")]
+    #[error("{package} was installed, but it contains no program `{name}` that runs on this machine")]
     NoProgram {
         /// What was installed.
         package: String,
@@ -62,7 +62,7 @@ pub enum InstallError {
         name: &'static str,
     },
     /// The folder cannot be written.
-    #[error("{} cannot be written", folder.display())]
+    #[error("cannot write to {}", folder.display())]
     Folder {
         /// Which.
         folder: PathBuf,
@@ -98,7 +98,7 @@ impl Installable {
         let outcome = self.install_into(&fresh, version, environment, &mut tell).await;
         if let Err(error) = outcome {
             if let Err(left) = remove(&fresh) {
-                tracing::warn!(error = %left, folder = %fresh.display(), "an install that failed is left over");
+                tracing::warn!(error = %left, folder = %fresh.display(), "cannot remove the files of a failed install");
             }
             return Err(error);
         }

@@ -15,7 +15,7 @@ use crate::model::{NoticeKind, Usage};
 /// Nobody can read recordings of that runtime.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "there is no reader for recordings of {runtime:?}; there are: {}, {}, {}, {}, acp:NAME",
+    "cannot read recordings of {runtime:?}; supported runtimes: {}, {}, {}, {}, acp:NAME",
     Copilot::NAME,
     Headless::COPILOT,
     Headless::CLAUDE,
@@ -46,11 +46,11 @@ pub async fn replay(
         match next_line(recording, LONGEST).await {
             Ok(Some(Line::Text(line))) => {
                 if !line.trim().is_empty() && !reader.read(&line, &mut events) {
-                    tracing::info!("a line of the recording is no event");
+                    tracing::info!("skipped a line of the recording that is not an event");
                 }
             }
             Ok(Some(Line::TooLong { bytes, .. })) => {
-                let message = format!("A line of {bytes} bytes is longer than {LONGEST} and was left out.");
+                let message = format!("Skipped a line of {bytes} bytes (the limit is {LONGEST}).");
                 events.push(AgentEvent::Notice { kind: NoticeKind::Limit, message });
             }
             Ok(None) => break,

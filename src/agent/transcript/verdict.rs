@@ -43,13 +43,13 @@ pub fn judge(agent_title: &str, end: &StreamEnd, process: &ProcessEnd) -> Option
         });
     }
     let (class, words) = match (exit.signal, exit.code, &end.open_tools[..]) {
-        (Some(signal), _, _) => (ErrorClass::ProcessGone, format!("it was ended by signal {signal}")),
-        (None, _, [name, ..]) => (ErrorClass::StreamBroken, format!("its call of {name} never came to an end")),
-        (None, Some(code), []) if code != 0 => (ErrorClass::ProcessGone, format!("it ended with exit code {code}")),
+        (Some(signal), _, _) => (ErrorClass::ProcessGone, format!("killed by signal {signal}")),
+        (None, _, [name, ..]) => (ErrorClass::StreamBroken, format!("its call to {name} never finished")),
+        (None, Some(code), []) if code != 0 => (ErrorClass::ProcessGone, format!("exit code {code}")),
         (None, _, []) if end.terminal == Terminal::Bad => {
-            (ErrorClass::Unknown, "it reported a failure and did not say which".to_owned())
+            (ErrorClass::Unknown, "it reported a failure without a reason".to_owned())
         }
-        (None, _, []) => (ErrorClass::StreamBroken, "it ended without saying how its turn went".to_owned()),
+        (None, _, []) => (ErrorClass::StreamBroken, "it exited without reporting a result".to_owned()),
     };
     Some(Failure::of_class(class, agent_title, &words))
 }

@@ -70,7 +70,7 @@ pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) -> bool {
         Err(error) => Err(error),
     };
     if let Err(error) = sent {
-        tracing::debug!(%error, pid, "the process is gone already");
+        tracing::debug!(%error, pid, "the process has already exited");
     }
     true
 }

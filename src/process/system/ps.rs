@@ -60,7 +60,7 @@ pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) -> bool {
         signal::signal_group(pid, what);
     }
     if let Err(error) = rustix::process::kill_process(id, what.to_unix()) {
-        tracing::debug!(%error, pid, "the process is gone already");
+        tracing::debug!(%error, pid, "the process has already exited");
     }
     true
 }
@@ -77,7 +77,7 @@ fn ps(arguments: &[&str]) -> String {
     match output {
         Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
         Err(error) => {
-            tracing::warn!(%error, "ps cannot be run, so processes that an agent left behind are not found");
+            tracing::warn!(%error, "cannot run ps, so processes left over from agents are not found");
             String::new()
         }
     }

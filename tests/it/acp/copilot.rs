@@ -178,8 +178,8 @@ async fn without_a_login_a_person_is_told_how_and_the_prompt_is_kept() {
     );
     assert_eq!(
         details["stateDetail"],
-        "Copilot is installed and nobody is logged in: log in from the page or with `copilot login`, or set GH_TOKEN, \
-         or use a model of your own with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL."
+        "Copilot is installed but not logged in: log in from the page or with `copilot login`, set GH_TOKEN, or use \
+         your own model with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL."
     );
     assert_eq!(notices(&session, "login-needed").await.len(), 1);
     let runtimes = server.http().get("/api/runtimes").await.json();

@@ -53,7 +53,7 @@ async fn a_line_of_fifty_megabytes_is_left_out_with_a_notice_and_the_turn_goes_o
     let outcome = session.ask("@@line 50").await;
     assert_eq!((&outcome["verdict"], &outcome["text"]), (&json!("succeeded"), &json!("after")));
     let told = notices(&session, "limit").await;
-    assert!(told.len() == 1 && told[0].contains("was left out"), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("Skipped"), "{told:?}");
 }
 
 #[tokio::test]
@@ -160,11 +160,11 @@ async fn a_program_that_is_no_agent_is_named_with_what_it_said() {
     for (script, words) in [
         (
             "echo Welcome to something else; cat > /dev/null",
-            &["Welcome to something else", "hello_within", "did not answer"][..],
+            &["Welcome to something else", "hello_within", "did not respond"][..],
         ),
-        ("echo usage: other >&2; exit 2", &["usage: other", "ended at its start"]),
+        ("echo usage: other >&2; exit 2", &["usage: other", "exited at startup"]),
         ("cat", &["does not speak ACP"]),
-        ("cat > /dev/null", &["did not answer within 1s"]),
+        ("cat > /dev/null", &["did not respond within 1s"]),
     ] {
         let config = format!(
             "[acp.other]\ncommand = \"/bin/sh\"\nargs = [\"-c\", {script:?}]\nhello_within = \"1s\"\n[recovery]\nattempts = 0"

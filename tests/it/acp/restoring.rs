@@ -50,11 +50,11 @@ async fn a_session_that_is_lost_is_begun_anew_with_a_banner_and_a_short_summary(
         }
     };
     let cases: [(&[&str], Meanwhile<'_>, &str); 5] = [
-        (&["forgets"], &|_| {}, "does not list"),
-        (&[], &remove, "does not list"),
+        (&["forgets"], &|_| {}, "no longer has the session"),
+        (&[], &remove, "no longer has the session"),
         (&["no-list"], &remove, "-32002"),
         (&[], &damage, "the record is damaged"),
-        (&["no-load"], &|_| {}, "cannot take up a session again"),
+        (&["no-load"], &|_| {}, "cannot resume sessions"),
     ];
     for (characters, meanwhile, reason) in cases {
         let (mut fake, session) = restarted(&[], characters, meanwhile).await;
@@ -82,7 +82,7 @@ async fn a_login_that_is_wanted_keeps_the_prompt_and_a_retry_goes_on() {
     stream.until(|event| event.json()["state"] == "needs-login").await;
     let details = session.get("").await.json();
     assert_eq!(details["queuedPrompts"], 1);
-    assert_eq!(details["stateDetail"], "fake wants a login: Run `fake login` in the terminal.");
+    assert_eq!(details["stateDetail"], "fake needs a login: Run `fake login` in the terminal.");
     std::fs::write(fake.file("logged-in"), "").expect("written");
     assert_eq!(session.post("/retry", json!({})).await.status, 202);
     let events = stream.until_callback("onIdle").await;

@@ -63,7 +63,7 @@ async fn a_session_names_a_provider_or_brings_its_own() {
         configured.session(json!({ "runtime": "copilot", "model": "m", "options": { "provider": "locall" } })).await;
     assert_eq!(nope.ask("hello").await["verdict"], "failed");
     let log = nope.get("/log").await.text().to_owned();
-    assert!(log.contains("locall") && log.contains("there are: local"), "{log}");
+    assert!(log.contains("locall") && log.contains("configured providers: local"), "{log}");
 }
 
 #[tokio::test]
@@ -152,9 +152,9 @@ async fn doctor_says_which_providers_answer_and_which_do_not_take_the_key() {
     let server = bare(Program::Runtime, folder.path()).config(&config).start().await;
     let doctor = server.run(&["doctor", "--no-canary"]).await;
     for (name, verdict, words) in [
-        ("provider good", "ok", "answers"),
-        ("provider gone", "warning", "cannot be reached"),
-        ("provider locked", "warning", "does not accept the key"),
+        ("provider good", "ok", "responds"),
+        ("provider gone", "warning", "cannot reach"),
+        ("provider locked", "warning", "rejected the key"),
     ] {
         let line = doctor.stdout.lines().find(|line| line.contains(name)).unwrap_or(&doctor.stdout);
         assert!(line.trim_start().starts_with(verdict) && line.contains(words), "{line}");

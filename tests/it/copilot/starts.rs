@@ -64,7 +64,7 @@ async fn another_version_of_the_protocol_is_named_with_the_fix() {
 
 #[tokio::test]
 async fn a_program_that_hangs_at_its_start_is_given_up() {
-    check("cat > /dev/null", &["did not answer within 1s", "hello_within"]).await;
+    check("cat > /dev/null", &["did not respond within 1s", "hello_within"]).await;
 }
 
 #[tokio::test]

@@ -47,7 +47,7 @@ async fn after_a_kill_of_the_server_its_tools_are_ended_at_the_next_start() {
         assert!(server.stop().await);
         assert!(notes(&server.data()).is_empty(), "a clean end leaves none");
         let log = server.stderr().await;
-        let said = log.lines().filter(|line| line.contains("ended a process that an earlier run left behind"));
+        let said = log.lines().filter(|line| line.contains("killed a process left over from an earlier run"));
         assert!(said.clone().any(|line| line.contains(&format!("pid={tool} "))), "{program:?}: {log}");
         drop(model);
     }

@@ -145,7 +145,7 @@ async fn doctor_checks_it_and_runs_the_canary() {
     let deck = Deck::copilot().await;
     let doctor = deck.server.run(&["doctor"]).await;
     let line = |name: &str| doctor.stdout.lines().find(|line| line.contains(name)).unwrap_or_default().to_owned();
-    assert!(line("copilot-headless: flags").contains("every flag that a turn needs"), "{}", doctor.stdout);
+    assert!(line("copilot-headless: flags").contains("all required flags"), "{}", doctor.stdout);
     let canary = line("copilot-headless: permission canary");
     assert!(canary.contains("was denied, and did nothing"), "{}", doctor.stdout);
 }

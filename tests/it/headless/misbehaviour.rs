@@ -53,11 +53,11 @@ async fn failures_have_a_class_and_the_session_goes_on() {
     let server = start("[recovery]\nfirst_delay = \"1ms\"").await;
     for runtime in RUNTIMES {
         for (prompt, class, word) in [
-            ("truncated", "stream-broken", "without saying"),
+            ("truncated", "stream-broken", "without reporting a result"),
             ("dies", "process-gone", "something broke before the first line"),
-            ("no-model", "model-unavailable", "There are: "),
+            ("no-model", "model-unavailable", "Available models: "),
             ("killed", "process-gone", "signal 9"),
-            ("open", "stream-broken", "never came to an end"),
+            ("open", "stream-broken", "never finished"),
         ] {
             let session = session(&server, runtime).await;
             assert_eq!(ask(&session, prompt).await["verdict"], "failed", "{prompt}");
@@ -138,7 +138,7 @@ async fn flags_that_the_program_does_not_know_are_left_out_with_one_notice() {
     assert!(!words.contains("flags"), "the prompt is no argument: {words}");
     let warnings = notices(&session, "warning").await;
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].starts_with("Copilot 9.9.9 does not know --no-ask-user, --no-color"), "{warnings:?}");
+    assert!(warnings[0].starts_with("Copilot 9.9.9 does not support --no-ask-user, --no-color"), "{warnings:?}");
 }
 
 #[tokio::test]

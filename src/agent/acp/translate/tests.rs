@@ -188,7 +188,7 @@ fn plans_commands_modes_and_models_are_told_once() {
         told,
         [
             "plan: - [x] one\n- [ ] two",
-            "commands: The agent knows these commands: /plan.",
+            "commands: Available commands: /plan.",
             "mode: The mode is now yolo.",
             "model: The model is now b.",
             "title: T",

@@ -107,6 +107,6 @@ fn status(answer: Result<serde_json::Value, String>) -> Answer {
             Answer::LoggedIn { who: status["login"].as_str().map(str::to_owned) }
         }
         Ok(_) => Answer::LoggedOut,
-        Err(error) => Answer::Unknown(format!("Copilot could not say who is logged in: {error}")),
+        Err(error) => Answer::Unknown(format!("cannot read Copilot's login status: {error}")),
     }
 }

@@ -22,13 +22,13 @@ pub(in crate::agent::copilot) async fn models(
     address: &str,
     environment: &BTreeMap<String, String>,
 ) -> Result<Vec<Model>, String> {
-    let token = token(environment).await.ok_or("there is no GitHub token to ask the model catalogue with")?;
+    let token = token(environment).await.ok_or("no GitHub token for the model catalogue")?;
     let at = address.to_owned();
     let answer = tokio::task::spawn_blocking(move || fetch(&at, &token))
         .await
         .map_err(|error| error.to_string())
         .flatten()
-        .map_err(|error| format!("the model catalogue at {address} did not answer: {error}"))?;
+        .map_err(|error| format!("the model catalogue at {address} did not respond: {error}"))?;
     Ok(listed(&answer))
 }
 
@@ -57,7 +57,7 @@ fn fetch(address: &str, token: &str) -> Result<Value, String> {
         .map_err(|error| error.to_string())?;
     let text =
         response.body_mut().with_config().limit(LARGEST_ANSWER).read_to_string().map_err(|error| error.to_string())?;
-    serde_json::from_str(&text).map_err(|error| format!("it is not JSON: {error}"))
+    serde_json::from_str(&text).map_err(|error| format!("invalid JSON: {error}"))
 }
 
 /// Chat models that are enabled or in preview; those that are kept out of pickers are known and not shown.

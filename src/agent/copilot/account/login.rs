@@ -193,10 +193,10 @@ fn code_in(line: &str) -> Option<(String, String)> {
 fn failure(words: &str, status: &str) -> String {
     // Said on every machine without a clipboard, and no reason for anything.
     let last = words.lines().rfind(|line| !line.contains("clipboard") && !line.trim().is_empty());
-    let reason = last.map_or_else(|| format!("copilot login ended with {status}"), |line| line.trim().to_owned());
+    let reason = last.map_or_else(|| format!("copilot login failed with {status}"), |line| line.trim().to_owned());
     if reason.contains("not saved") {
         format!(
-            "{reason} This machine has no key store that Copilot can use; log in again with \"plainText\": true to \
+            "{reason} Copilot found no usable key store on this machine; log in again with \"plainText\": true to \
                  keep the token in Copilot's own folder."
         )
     } else {

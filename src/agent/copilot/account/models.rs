@@ -90,7 +90,7 @@ impl Models {
             Freshness::Now => authentication.ask(servers).await,
         };
         let who = match &answer {
-            Answer::LoggedIn { who } => format!("logged in as {}", who.as_deref().unwrap_or("somebody")),
+            Answer::LoggedIn { who } => format!("logged in as {}", who.as_deref().unwrap_or("an unknown user")),
             Answer::LoggedOut => "logged out".to_owned(),
             Answer::Unknown(_) => String::new(),
         };
@@ -109,7 +109,7 @@ impl Models {
             Err(reason) => match catalogue::models(&self.settings.catalogue, &self.settings.environment).await {
                 Ok(models) => Ok(models),
                 Err(more) => {
-                    tracing::debug!(%reason, catalogue = %more, "there is no list of models");
+                    tracing::debug!(%reason, catalogue = %more, "no list of models is available");
                     Err(reason)
                 }
             },
@@ -126,7 +126,7 @@ impl Models {
         if let Some(file) = &self.file
             && let Err(error) = write_json(file, &listed)
         {
-            tracing::warn!(%error, file = %file.display(), "the list of models could not be kept");
+            tracing::warn!(%error, file = %file.display(), "cannot cache the list of models");
         }
         *self.listed.lock() = Some(listed);
     }
@@ -135,7 +135,7 @@ impl Models {
 async fn ask_program(servers: &Servers) -> Result<Vec<Model>, String> {
     let server = servers.get().await.map_err(|error| error.to_string())?;
     let listed = server.ask("models.list").await?;
-    let entries = listed["models"].as_array().ok_or("Copilot gave no list of models")?;
+    let entries = listed["models"].as_array().ok_or("Copilot returned no list of models")?;
     Ok(entries.iter().filter_map(model).collect())
 }
 

@@ -49,7 +49,7 @@ pub(in crate::agent::copilot) fn route(
             let provider = by_name(name).ok_or_else(|| {
                 let known: Vec<&str> = configured.keys().map(String::as_str).collect();
                 StartError::Permanent(format!(
-                    "there is no provider {name:?} in the configuration; there are: {}",
+                    "unknown provider {name:?}; configured providers: {}",
                     if known.is_empty() { "none".to_owned() } else { known.join(", ") }
                 ))
             })?;
@@ -83,7 +83,7 @@ pub(in crate::agent::copilot) fn from_environment(
     let value = |name: &str| environment.get(&format!("COPILOT_PROVIDER_{name}")).filter(|value| !value.is_empty());
     let Some(base_url) = value("BASE_URL") else { return Ok(None) };
     let invalid = |name: &str, value: &str, expected: &str| {
-        StartError::Permanent(format!("COPILOT_PROVIDER_{name} is {value:?}; expected {expected}"))
+        StartError::Permanent(format!("invalid COPILOT_PROVIDER_{name}: expected {expected}, got {value:?}"))
     };
     let kind = match value("TYPE") {
         Some(word) => {

@@ -13,7 +13,7 @@ pub(in crate::agent::copilot) async fn checks(settings: &CopilotSettings) -> Vec
     let of_environment = match provider::from_environment(&settings.environment) {
         Ok(provider) => provider,
         Err(error) => {
-            let hint = "correct the variable, or unset COPILOT_PROVIDER_BASE_URL";
+            let hint = "fix the variable, or unset COPILOT_PROVIDER_BASE_URL";
             return vec![Check::failure("copilot: provider from the environment", error.to_string(), hint)];
         }
     };
@@ -38,17 +38,17 @@ fn check(name: &str, provider: &Provider) -> Check {
     match request(&agent, base, provider).call() {
         Ok(answer) if matches!(answer.status().as_u16(), 401 | 403) => Check::warning(
             name,
-            format!("{shown} does not accept the key ({})", answer.status()),
-            "check api_key or the variable of api_key_variable",
+            format!("{shown} rejected the key ({})", answer.status()),
+            "check api_key, or the variable that api_key_variable names",
         ),
         Ok(answer) if answer.status().is_server_error() => {
-            Check::warning(name, format!("{shown} answers {}", answer.status()), "look at that server")
+            Check::warning(name, format!("{shown} returned {}", answer.status()), "check that server")
         }
-        Ok(_) => Check::ok(name, format!("{shown} answers")),
+        Ok(_) => Check::ok(name, format!("{shown} responds")),
         Err(error) => Check::warning(
             name,
-            format!("{shown} cannot be reached: {}", redact(&error.to_string())),
-            "check base_url, and whether that server runs",
+            format!("cannot reach {shown}: {}", redact(&error.to_string())),
+            "check base_url, and that the server is running",
         ),
     }
 }

@@ -80,7 +80,7 @@ impl Link {
             return Ok(());
         }
         let waiting = self.outbox.bytes();
-        tracing::warn!(session = %self.session, waiting, "a session does not keep up with its agent");
+        tracing::warn!(session = %self.session, waiting, "a session cannot keep up with its agent");
         if self.is_working {
             self.pace = Pace::Stopping(Then::Continue);
             self.withdraw_questions(calls);
@@ -88,7 +88,7 @@ impl Link {
             let time = self.times_continued;
             calls.push(Box::pin(async move {
                 if let Err(error) = client.call("session.abort", Some(params)).await {
-                    tracing::warn!(%error, "copilot did not stop a turn");
+                    tracing::warn!(%error, "copilot did not abort a turn");
                 }
                 tokio::time::sleep(STOPPED_WITHIN).await;
                 Outcome::Stopped { time }

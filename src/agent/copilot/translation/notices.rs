@@ -26,7 +26,7 @@ pub(in crate::agent::copilot) fn notices(kind: &str, data: &Value) -> Option<Vec
         "session.truncation" => one(
             NoticeKind::Compaction,
             format!(
-                "The {} oldest messages were dropped to make room.",
+                "The {} oldest messages were dropped to free context.",
                 count(data, "messagesRemovedDuringTruncation")?
             ),
         ),
@@ -34,20 +34,20 @@ pub(in crate::agent::copilot) fn notices(kind: &str, data: &Value) -> Option<Vec
             let summary = text("summary").filter(|summary| !summary.is_empty());
             one(
                 NoticeKind::TaskComplete,
-                summary.unwrap_or_else(|| "Copilot says that the task is complete.".to_owned()),
+                summary.unwrap_or_else(|| "Copilot reports that the task is complete.".to_owned()),
             )
         }
         "session.autopilot_stopped" => one(NoticeKind::Mode, format!("Autopilot stopped: {}.", text("reason")?)),
         "subagent.started" => {
             let task = text("agentDescription").map(|task| format!(": {task}")).unwrap_or_default();
-            one(NoticeKind::SubAgent, format!("{} begins{task}.", name(data)?))
+            one(NoticeKind::SubAgent, format!("{} started{task}.", name(data)?))
         }
         "subagent.completed" if data["cancelled"] == true => {
             one(NoticeKind::SubAgent, format!("{} was cancelled.", name(data)?))
         }
         "subagent.completed" => {
             let calls = count(data, "totalToolCalls").map(|calls| format!(" after {calls} tool calls"));
-            one(NoticeKind::SubAgent, format!("{} is done{}.", name(data)?, calls.unwrap_or_default()))
+            one(NoticeKind::SubAgent, format!("{} finished{}.", name(data)?, calls.unwrap_or_default()))
         }
         "subagent.failed" => one(NoticeKind::SubAgent, format!("{} failed: {}", name(data)?, text("error")?)),
         "system.notification" => one(NoticeKind::Info, text("content")?),
@@ -63,7 +63,7 @@ pub(in crate::agent::copilot) fn notices(kind: &str, data: &Value) -> Option<Vec
         "mcp.oauth_required" => one(
             NoticeKind::Mcp,
             format!(
-                "The MCP server {} ({}) wants a login; log in with `copilot` in a terminal, or give it a token in its headers.",
+                "The MCP server {} ({}) needs a login; log in with `copilot` in a terminal, or set a token in its headers.",
                 text("serverName")?,
                 text("serverUrl").unwrap_or_default()
             ),
@@ -83,19 +83,19 @@ fn count(data: &Value, name: &str) -> Option<u64> {
 
 fn compaction_begins(data: &Value) -> String {
     match (count(data, "currentTokens"), count(data, "tokenLimit")) {
-        (Some(now), Some(most)) => format!("Copilot condenses the conversation: {now} of {most} tokens are in use."),
-        _ => "Copilot condenses the conversation.".to_owned(),
+        (Some(now), Some(most)) => format!("Compacting the conversation: {now} of {most} tokens used."),
+        _ => "Compacting the conversation.".to_owned(),
     }
 }
 
 fn compaction_ends(data: &Value) -> String {
     if data["success"] == false {
-        let reason = data["error"].as_str().or(data["failureReason"].as_str()).unwrap_or("it did not say why");
-        return format!("The conversation could not be condensed: {reason}");
+        let reason = data["error"].as_str().or(data["failureReason"].as_str()).unwrap_or("no reason given");
+        return format!("Could not compact the conversation: {reason}");
     }
     match (count(data, "preCompactionTokens"), count(data, "postCompactionTokens")) {
-        (Some(before), Some(after)) => format!("The conversation was condensed from {before} to {after} tokens."),
-        _ => "The conversation was condensed.".to_owned(),
+        (Some(before), Some(after)) => format!("The conversation was compacted from {before} to {after} tokens."),
+        _ => "The conversation was compacted.".to_owned(),
     }
 }
 
@@ -106,7 +106,7 @@ fn mcp_state(name: &Value, status: &Value, error: &Value) -> Option<AgentEvent> 
     match status.as_str()? {
         // Older programs say `error`.
         "failed" | "error" => Some(notice(NoticeKind::Mcp, format!("The MCP server {name} failed{why}"))),
-        "needs-auth" => Some(notice(NoticeKind::Mcp, format!("The MCP server {name} wants a login{why}"))),
+        "needs-auth" => Some(notice(NoticeKind::Mcp, format!("The MCP server {name} needs a login{why}"))),
         _ => None,
     }
 }
@@ -124,17 +124,17 @@ mod tests {
             (
                 "session.compaction_complete",
                 json!({ "success": true, "preCompactionTokens": 9, "postCompactionTokens": 3 }),
-                "compaction: The conversation was condensed from 9 to 3 tokens.",
+                "compaction: The conversation was compacted from 9 to 3 tokens.",
             ),
             (
                 "session.compaction_complete",
                 json!({ "success": false, "error": "no" }),
-                "compaction: The conversation could not be condensed: no",
+                "compaction: Could not compact the conversation: no",
             ),
             (
                 "subagent.started",
                 json!({ "agentDisplayName": "looker", "agentDescription": "look" }),
-                "sub-agent: The sub-agent looker begins: look.",
+                "sub-agent: The sub-agent looker started: look.",
             ),
             (
                 "subagent.failed",

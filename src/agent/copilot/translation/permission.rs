@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::agent::copilot::TITLE;
+use crate::agent::permission_title::permission_title;
 use crate::model::RequestBody;
 
 /// Its fields differ by kind; what names the action comes first.
@@ -15,12 +17,13 @@ pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
     let subject = ["fileName", "path", "url", "toolName"].iter().find_map(|name| text(request, name));
     let title =
         text(request, "intention").or(subject).unwrap_or_else(|| detail.lines().next().unwrap_or_default().to_owned());
+    let path = text(request, "fileName").or_else(|| text(request, "path"));
     let tool = match text(request, "toolName") {
         Some(name) if kind == "mcp" || kind == "custom-tool" => name,
         _ => kind.clone(),
     };
     RequestBody::Permission {
-        title: format!("Copilot wants to use {kind}: {title}"),
+        title: permission_title(TITLE, &kind, path.as_deref(), &title),
         options: ["allow-once", "allow-always", "deny"].map(str::to_owned).to_vec(),
         tool_call_id: text(request, "toolCallId"),
         tool,
@@ -55,6 +58,6 @@ mod tests {
         let RequestBody::Permission { tool: of_server, detail: given, .. } = mcp else { panic!("a permission") };
         assert_eq!(of_server, "greeter-greet", "rules name the tool");
         assert!(given.contains("greeter-greet") && given.contains("\"name\": \"x\""), "{given}");
-        assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to use shell: Tidy up", Some("c")));
+        assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to run a command: Tidy up", Some("c")));
     }
 }

@@ -43,13 +43,13 @@ pub(in crate::agent::copilot) enum Reply {
 /// Answers to "may I leave plan mode", in the words of a person.
 const PLAN_ACTIONS: [(&str, &str); 4] = [
     ("interactive", "Approve, and ask me at each step"),
-    ("autopilot", "Approve, and work on your own"),
-    ("autopilot_fleet", "Approve, and work on your own with several agents"),
-    ("exit_only", "Leave plan mode, and do nothing yet"),
+    ("autopilot", "Approve, and work autonomously"),
+    ("autopilot_fleet", "Approve, and work autonomously with several agents"),
+    ("exit_only", "Exit plan mode without starting"),
 ];
 const AUTO_MODE_ANSWERS: [(&str, &str); 3] =
     [("yes", "Yes, this time"), ("yes_always", "Yes, always"), ("no", "No, wait")];
-const REMOVE_LIMIT: &str = "Go on without the limit";
+const REMOVE_LIMIT: &str = "Continue without the limit";
 const KEEP_LIMIT: &str = "Stop here";
 
 impl Question {
@@ -72,7 +72,7 @@ impl Question {
                 known.sort_by_key(|words| *words != in_words(recommended));
                 let body = RequestBody::Question {
                     question:
-                        "Copilot has a plan. Shall it be carried out? Any other answer is taken as what to change."
+                        "Copilot has a plan. Approve it? Any other answer is sent back as feedback."
                             .to_owned(),
                     detail,
                     choices: Some(known.into_iter().map(str::to_owned).collect()),
@@ -84,7 +84,7 @@ impl Question {
             "autoModeSwitch.request" => {
                 let wait = params["retryAfterSeconds"].as_f64().map(|seconds| format!(" for {seconds} seconds"));
                 let question = format!(
-                    "The model's limit is reached{}. Shall Copilot go on with a model of its own choice?",
+                    "The model's rate limit is reached{}. Let Copilot continue with a model that it chooses?",
                     wait.unwrap_or_default()
                 );
                 let choices = AUTO_MODE_ANSWERS.map(|(_, words)| words.to_owned()).to_vec();

@@ -19,7 +19,7 @@ const RESERVED_AT_MOST: usize = 1024 * 1024;
 pub(in crate::agent::copilot) enum FrameError {
     #[error("the program does not speak the SDK protocol: it wrote {0:?}")]
     NotAFrame(String),
-    #[error("the program announced a message of {0} bytes")]
+    #[error("the program announced a message of {0} bytes, which is over the limit")]
     TooLarge(usize),
     #[error(transparent)]
     Io(#[from] std::io::Error),
@@ -59,7 +59,7 @@ async fn header(reader: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<usize
             _ => return Err(FrameError::NotAFrame(text.chars().take(200).collect())),
         }
     }
-    Err(FrameError::NotAFrame("a header without end".to_owned()))
+    Err(FrameError::NotAFrame("an unterminated header".to_owned()))
 }
 
 /// A header as programs write it, if all of it is in the buffer: its length, and the bytes it takes itself. This is nearly

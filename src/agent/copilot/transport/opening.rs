@@ -22,7 +22,7 @@ impl Opening {
     }
 
     pub fn lease(&self) -> &Lease {
-        let (lease, _) = self.parts.as_ref().expect("only `into_parts` takes them, and it takes the opening too");
+        let (lease, _) = self.parts.as_ref().expect("only `into_parts` takes them, and it consumes the opening");
         lease
     }
 
@@ -50,7 +50,7 @@ impl Drop for Opening {
             let params = json!({ "sessionId": self.session });
             runtime.spawn(async move {
                 if let Err(error) = lease.server.ask_with("session.detach", params).await {
-                    tracing::debug!(%error, "copilot did not let go of a session that nobody waited for");
+                    tracing::debug!(%error, "copilot did not detach an abandoned session");
                 }
             });
         }

@@ -73,12 +73,12 @@ impl Server {
             Ok(Err(_)) if !server.is_alive() => return Err(server.ended_at_start(program).await),
             Ok(Err(error)) => {
                 return Err(StartError::Permanent(format!(
-                    "Copilot ({path}) speaks another version of the protocol: {error}; {UPDATE_HINT}"
+                    "Copilot ({path}) uses an unsupported protocol version: {error}; {UPDATE_HINT}"
                 )));
             }
             Err(_) => {
                 return Err(StartError::Temporary(format!(
-                    "Copilot ({path}) did not answer within {}: {}; if it only needs longer, raise \
+                    "Copilot ({path}) did not respond within {}: {}; if it only needs more time, raise \
                      agents.copilot.hello_within",
                     humantime::format_duration(settings.hello_within),
                     server.last_words()
@@ -123,10 +123,10 @@ impl Server {
         let version = program.version.as_deref().map(|version| format!(", version {version}")).unwrap_or_default();
         if ["unknown option", "unrecognized option", "unexpected argument"].iter().any(|sign| words.contains(sign)) {
             StartError::Permanent(format!(
-                "Copilot ({path}{version}) is too old to be an SDK server: {words}; {UPDATE_HINT}"
+                "Copilot ({path}{version}) is too old to run as an SDK server: {words}; {UPDATE_HINT}"
             ))
         } else {
-            StartError::Temporary(format!("Copilot ({path}{version}) ended at its start: {words}"))
+            StartError::Temporary(format!("Copilot ({path}{version}) exited at startup: {words}"))
         }
     }
 
@@ -139,7 +139,7 @@ impl Server {
         match tokio::time::timeout(ANSWER_WITHIN, self.client.call(method, Some(params))).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(plain(&error.to_string())),
-            Err(_) => Err(format!("no answer within {} seconds", ANSWER_WITHIN.as_secs())),
+            Err(_) => Err(format!("no response within {} seconds", ANSWER_WITHIN.as_secs())),
         }
     }
 
@@ -151,7 +151,7 @@ impl Server {
         if self.is_alive() {
             let goodbye = self.client.call("runtime.shutdown", Some(json!({})));
             if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
-                tracing::debug!("copilot did not say goodbye in time");
+                tracing::debug!("copilot did not shut down in time");
             }
         }
         self.finish(child, END_WITHIN).await;
@@ -162,7 +162,7 @@ impl Server {
         self.tap.close();
         child.end(grace).await;
         if tokio::time::timeout(LAST_WORDS_WITHIN, self.tap.ended.cancelled()).await.is_err() {
-            tracing::warn!("copilot has ended and somebody still holds its standard output");
+            tracing::warn!("copilot has exited, but another process still holds its standard output");
             self.tap.give_up();
         }
         self.tap.finished().await;
@@ -213,10 +213,10 @@ impl Server {
     pub fn last_words(&self) -> String {
         let (reason, stderr) = (self.tap.reason(), self.stderr.text());
         match (reason.is_empty(), stderr.is_empty()) {
-            (true, true) => "it said nothing".to_owned(),
-            (true, false) => format!("its last words: {stderr}"),
+            (true, true) => "no output".to_owned(),
+            (true, false) => format!("stderr: {stderr}"),
             (false, true) => reason,
-            (false, false) => format!("{reason}; its last words: {stderr}"),
+            (false, false) => format!("{reason}; stderr: {stderr}"),
         }
     }
 }

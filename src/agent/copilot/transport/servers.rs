@@ -157,7 +157,7 @@ impl Servers {
         }
         let program = self.programs.find().await.map_err(StartError::Permanent)?;
         let server = Arc::new(Server::start(&program, &self.settings).await?);
-        tracing::info!(version = %server.version, program = %program.path.display(), "copilot was started");
+        tracing::info!(version = %server.version, program = %program.path.display(), "started copilot");
         running.current = Some(Arc::clone(&server));
         self.started.lock().push(Arc::downgrade(&server));
         let idle = self.settings.end_when_idle.unwrap_or(NEVER);
@@ -187,7 +187,7 @@ impl Servers {
 /// Ends the program when nobody uses it any more, and sees to what one that died by itself has left behind.
 async fn watch(running: Arc<Mutex<Running>>, server: Arc<Server>, idle: Duration, stopping: CancellationToken) {
     tokio::select! {
-        () = until_unused(&running, &server, idle) => tracing::info!("copilot is ended because no session used it"),
+        () = until_unused(&running, &server, idle) => tracing::info!("stopping copilot: no session uses it"),
         () = server.tap.ended.cancelled() => running.lock().await.retired.retain(|retired| !Arc::ptr_eq(retired, &server)),
         // Whoever stops the runtime ends every program.
         () = stopping.cancelled() => return,

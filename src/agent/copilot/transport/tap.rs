@@ -135,7 +135,7 @@ impl Tap {
 
     /// The program is gone, even if its stream is not at its end because something else holds it.
     pub fn give_up(&self) {
-        "the program ended".clone_into(&mut self.reason.lock());
+        "the program exited".clone_into(&mut self.reason.lock());
         end(&self.routes, &self.ended);
     }
 
@@ -168,7 +168,7 @@ async fn read_all(from_program: impl AsyncRead + Unpin, mut to_client: DuplexStr
     loop {
         let frame = match read_frame(&mut reader).await {
             Ok(Some(frame)) => frame,
-            Ok(None) => return "the program ended".to_owned(),
+            Ok(None) => return "the program exited".to_owned(),
             Err(error) => return error.to_string(),
         };
         match Frame::read(frame) {
@@ -180,7 +180,7 @@ async fn read_all(from_program: impl AsyncRead + Unpin, mut to_client: DuplexStr
             }
             Frame::Client(frame) => {
                 if write_frame(&mut to_client, &frame).await.is_err() {
-                    return "the client ended".to_owned();
+                    return "the client closed the stream".to_owned();
                 }
             }
         }
@@ -341,7 +341,7 @@ mod tests {
         drop(program);
         assert!(queue.recv().await.is_none(), "the end of the stream ends every session's queue");
         tap.ended.cancelled().await;
-        assert_eq!(tap.reason(), "the program ended");
+        assert_eq!(tap.reason(), "the program exited");
     }
 
     #[tokio::test]
@@ -353,6 +353,6 @@ mod tests {
         tap.give_up();
         assert!(queue.recv().await.is_none());
         assert!(tap.ended.is_cancelled());
-        assert_eq!(tap.reason(), "the program ended");
+        assert_eq!(tap.reason(), "the program exited");
     }
 }

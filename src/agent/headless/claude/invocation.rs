@@ -45,7 +45,7 @@ fn options(values: &Map<String, Value>) -> Result<ClaudeOptions, String> {
 pub fn check_options(spec: &StartSpec) -> Result<(), String> {
     options(&spec.options)?;
     match spec.provider {
-        Some(_) => Err(format!("{TITLE} has no option \"provider\"; it has: {}", OPTIONS.join(", "))),
+        Some(_) => Err(format!("{TITLE} has no option \"provider\"; available options: {}", OPTIONS.join(", "))),
         None => Ok(()),
     }
 }
@@ -125,7 +125,7 @@ fn permissions(
     if !granted.unsaid.is_empty() {
         let rules = granted.unsaid.join(", ");
         invocation.notices.push(format!(
-            "{TITLE} cannot be told these rules in a headless turn, so what they concern is denied: {rules}."
+            "{TITLE} does not support these rules in a headless turn, so the tools they name are denied: {rules}."
         ));
     }
 }

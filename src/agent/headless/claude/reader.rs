@@ -280,11 +280,11 @@ impl ClaudeReader {
                 let why = line["error"].as_str().unwrap_or("unknown");
                 self.tell(notice(
                     NoticeKind::Retrying,
-                    format!("The model did not answer ({why}); attempt {attempt}{most} follows."),
+                    format!("The model did not answer ({why}); starting attempt {attempt}{most}."),
                 ));
             }
             "compact_boundary" => {
-                self.tell(notice(NoticeKind::Compaction, "The conversation was shortened to make room.".to_owned()));
+                self.tell(notice(NoticeKind::Compaction, "The conversation was compacted to free context.".to_owned()));
             }
             "permission_denied" => {
                 if let Some(id) = line["tool_use_id"].as_str().filter(|_| self.denied.len() < FOLLOWED) {

@@ -79,7 +79,7 @@ pub fn invocation(
     }
     if SHORT_NAMES_OF_CLAUDE.contains(&model) {
         invocation.notices.push(format!(
-            "{model:?} is a short name that only Claude Code knows; {TITLE} wants the whole name of a model, such as those              of `flightdeck models`."
+            "{model:?} is a Claude Code alias; {TITLE} needs a full model name. Run `flightdeck models` for the list."
         ));
     }
     effort(wanted, &mut arguments);
@@ -132,7 +132,7 @@ fn permissions(
     if !granted.unsaid.is_empty() {
         let rules = granted.unsaid.join(", ");
         invocation.notices.push(format!(
-            "{TITLE} cannot be told these rules in a headless turn, so what they concern is denied: {rules}."
+            "{TITLE} does not support these rules in a headless turn, so the tools they name are denied: {rules}."
         ));
     }
 }
