@@ -40,11 +40,11 @@ fn description(runtime: &Value) -> String {
     lines.push(format!("  {}", text(&runtime["hint"])));
     let program = &runtime["program"];
     if program.is_object() {
-        let version = program["version"].as_str().unwrap_or("of unknown version");
+        let version = program["version"].as_str().unwrap_or("(unknown version)");
         lines.push(format!("  {version} at {} ({})", text(&program["path"]), text(&program["source"])));
     }
     if let Some(command) = runtime["install"].as_str() {
-        lines.push(format!("  install it with `{command}`"));
+        lines.push(format!("  to install it, run `{command}`"));
     }
     lines.join("\n")
 }
@@ -52,7 +52,7 @@ fn description(runtime: &Value) -> String {
 pub(super) fn install(flags: &InstallFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let Some(agent) = Installable::ALL.into_iter().find(|agent| agent.name == flags.name) else {
         let known: Vec<&str> = Installable::ALL.iter().map(|agent| agent.name).collect();
-        bail!("there is no agent {:?} to install; there are: {}", flags.name, known.join(", "));
+        bail!("cannot install {:?}: unknown agent; the known ones are {}", flags.name, known.join(", "));
     };
     let bench = Workbench::new(common)?;
     let environment = agent_environment(std::env::vars(), &[]);
@@ -66,7 +66,7 @@ pub(super) fn install(flags: &InstallFlags, common: &CommonFlags) -> anyhow::Res
     if common.json {
         say(&json!({ "installed": { "name": agent.name, "program": program } }).to_string())?;
     } else {
-        let version = program.version.as_deref().unwrap_or("of unknown version");
+        let version = program.version.as_deref().unwrap_or("(unknown version)");
         say(&format!("{} {version} is installed at {}.", agent.name, program.path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -105,7 +105,7 @@ impl Progress {
             InstallStep::Checking if !self.said_checking => {
                 self.said_checking = true;
                 let begin = if self.on_terminal { "\r\x1b[K" } else { "" };
-                eprint!("{begin}downloaded in {seconds} s; trying it …");
+                eprint!("{begin}downloaded in {seconds} s; checking that it runs …");
                 let _ = std::io::stderr().flush();
             }
             InstallStep::Downloading { .. } | InstallStep::Checking => {}

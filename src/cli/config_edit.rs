@@ -59,7 +59,7 @@ fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result
         if !sessions.runtime.is_empty()
             && let Err(error) = runtimes.named(&sessions.runtime)
         {
-            warnings.push(format!("sessions.runtime names nothing: {error}."));
+            warnings.push(format!("sessions.runtime is not valid: {error}."));
         }
         // Without a choice it is the first that is ready, most likely the first of all.
         let usual = runtimes.iter().next().map(|runtime| runtime.name().to_owned()).unwrap_or_default();
@@ -75,7 +75,7 @@ fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlag
     let loaded = match &edit.outcome {
         Ok(loaded) => loaded.clone(),
         Err(problem) => {
-            let problem = format!("{} was written; there is more to mend in it: {problem}", file.display());
+            let problem = format!("{} was written, but it still has a problem: {problem}", file.display());
             edit.write()?;
             bail!(problem);
         }
@@ -94,10 +94,10 @@ fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlag
     let done = if changes { "Written to" } else { "Nothing to change in" };
     say(&format!("{done} {}.", file.display()))?;
     match effective {
-        None => say(&format!("{key} is not set anywhere now."))?,
+        None => say(&format!("{key} is no longer set anywhere."))?,
         Some((value, origin)) => {
             let is_elsewhere = origin != Origin::File(file) && origin != Origin::Default;
-            let wins = if is_elsewhere { ", which wins over the file" } else { "" };
+            let wins = if is_elsewhere { ", which overrides the file" } else { "" };
             say(&format!("In force: {key} = {value}, from {origin}{wins}."))?;
         }
     }
@@ -105,7 +105,7 @@ fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlag
         say(&format!("Warning: {warning}"))?;
     }
     if changes && let Some(note) = ServerNote::of_running_server(&bench.resolved.data_folder) {
-        say(&format!("The server at {} goes on with what it had; start it again to change that.", note.url))?;
+        say(&format!("The server at {} still uses its old settings; restart it to apply the change.", note.url))?;
     }
     Ok(ExitCode::SUCCESS)
 }

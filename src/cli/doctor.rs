@@ -16,7 +16,7 @@ use crate::store::{DataFolder, Store, StoreSettings};
 pub(super) fn doctor(flags: &DoctorFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let bench = Workbench::new(common)?;
     if !common.json {
-        eprintln!("Checking. An agent may take a few seconds to answer.");
+        eprintln!("Checking; this may take a few seconds for each agent.");
     }
     let report: Report = match bench.ask(&format!("/api/doctor?canary={}", !flags.no_canary))? {
         Some(answer) => serde_json::from_value(answer).context("the server sent no report")?,

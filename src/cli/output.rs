@@ -9,7 +9,7 @@ pub(super) fn say(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("standard output cannot be written")
+            Err(error).context("cannot write to standard output")
         }
         _ => Ok(()),
     }

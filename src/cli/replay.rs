@@ -13,10 +13,10 @@ use crate::agent::transcript::{Replayed, replay};
 use crate::session::Scribe;
 
 pub(super) fn run(flags: &ReplayFlags) -> anyhow::Result<ExitCode> {
-    let threads = tokio::runtime::Builder::new_current_thread().build().context("no thread could be started")?;
+    let threads = tokio::runtime::Builder::new_current_thread().build().context("cannot start the async runtime")?;
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written = threads.block_on(tell(flags, &mut out));
-    match written.and_then(|()| out.flush().context("standard output cannot be written")) {
+    match written.and_then(|()| out.flush().context("cannot write to standard output")) {
         // A reader that has seen enough (`| head`) is no error.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         other => other.map(|()| ExitCode::SUCCESS),
@@ -28,7 +28,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
 }
 
 async fn tell(flags: &ReplayFlags, out: &mut impl std::io::Write) -> anyhow::Result<()> {
-    let named = || format!("{} cannot be read", flags.file.display());
+    let named = || format!("cannot read {}", flags.file.display());
     let file = tokio::fs::File::open(&flags.file).await.with_context(named)?;
     let mut scribe = Scribe::default();
     let mut problem = None;

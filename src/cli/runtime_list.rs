@@ -133,7 +133,7 @@ fn provider(entry: &config::Provider, environment: &BTreeMap<String, String>) ->
     let variable = &entry.api_key_variable;
     let key = if variable.is_empty() { Some(entry.api_key.clone()) } else { environment.get(variable).cloned() };
     if key.is_none() {
-        tracing::warn!(%variable, base_url = %entry.base_url, "the variable for a provider's key is not set");
+        tracing::warn!(%variable, base_url = %entry.base_url, "the environment variable with a provider's key is not set");
     }
     Provider {
         kind: entry.kind,

@@ -30,7 +30,8 @@ pub(super) fn serve(flags: &ServeFlags, common: &CommonFlags) -> anyhow::Result<
     let resolved = resolve(common, flags.values())?;
     logging::start(&resolved.loaded.config.log.filter)?;
     check_exposure(&resolved.loaded.config)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads")?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the async runtime")?;
     let code = runtime.block_on(run(&resolved, flags.test, common.json));
     // Reads that are still under way must not keep a finished server alive.
     runtime.shutdown_timeout(Duration::from_millis(200));
@@ -44,20 +45,20 @@ fn check_exposure(config: &Config) -> anyhow::Result<()> {
     let exposed = address.is_some_and(|address| !address.is_loopback());
     if exposed && server.auth == AuthMode::None {
         bail!(
-            "--auth none is for loopback only: with server.bind = {} anybody on the network could run commands as you; \
+            "--auth none works on loopback only: with server.bind = {} anybody on the network could run commands as you; \
              remove --auth none or --bind",
             server.bind
         );
     }
     if exposed && !server.behind_proxy {
         bail!(
-            "server.bind = {} would send your token in the clear: put a proxy with TLS in front and add --behind-proxy, \
-             or remove --bind to serve on this machine only",
+            "server.bind = {} would send your token unencrypted: put a TLS-terminating proxy in front and add --behind-proxy, \
+             or remove --bind to listen on loopback only",
             server.bind
         );
     }
     if server.behind_proxy && server.auth == AuthMode::None {
-        bail!("--behind-proxy makes the server reachable from elsewhere, so it cannot go with --auth none");
+        bail!("--behind-proxy makes the server reachable from elsewhere, so it cannot be combined with --auth none");
     }
     Ok(())
 }
@@ -85,9 +86,9 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     if !config.sessions.runtime.is_empty()
         && let Err(error) = sessions.runtimes().named(&config.sessions.runtime)
     {
-        tracing::warn!(%error, "sessions.runtime names nothing; sessions that choose no runtime will be refused");
+        tracing::warn!(%error, "sessions.runtime is not a known runtime; sessions that choose no runtime will be refused");
     }
-    sessions.bring_back().await.context("sessions of the last run could not be brought back")?;
+    sessions.bring_back().await.context("cannot restore the sessions of the last run")?;
     sessions.start_housekeeping();
 
     let (address, port) = (listeners.address, listeners.port);
@@ -115,7 +116,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let url = own_url(address, port);
     if let Err(error) = folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() }) {
         // On a full disk the server is needed all the same: deleting sessions makes room.
-        tracing::warn!(%error, "server.json could not be written; `flightdeck open` and `stop` will not find this server");
+        tracing::warn!(%error, "cannot write server.json; `flightdeck open` and `flightdeck stop` will not find this server");
     }
     announce(&url, &code, config.server.auth, json);
 
@@ -155,7 +156,7 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
             let health = LocalServer::at(&url, None).get("/api/health").await;
             if health.is_ok_and(|answer| answer["service"] == "flightdeck") {
                 bail!(
-                    "another Flightdeck server (with another data folder) already runs at {url}; \
+                    "another Flightdeck server (with another data folder) is already running at {url}; \
                      use that one, or choose another port with --port (0 takes any free one)"
                 );
             }
@@ -205,11 +206,11 @@ async fn wait_for_end(stop: &CancellationToken, mut signals: Signals, died: impl
     let cause = tokio::select! {
         () = stop.cancelled() => EndCause::Stopped,
         () = signals.next() => {
-            tracing::info!("stopping; a second signal ends the server at once");
+            tracing::info!("stopping; send the signal again to exit immediately");
             EndCause::Stopped
         }
         reason = died => {
-            tracing::error!(%reason, "stopping because nothing can be written any more");
+            tracing::error!(%reason, "stopping because the store can no longer write");
             EndCause::StoreDied(reason)
         }
     };
@@ -227,7 +228,7 @@ async fn end(serving: Serving, sessions: &Sessions, store: &Store) {
         store.close().await;
     };
     if tokio::time::timeout(SHUTDOWN_LIMIT, ending).await.is_err() {
-        tracing::error!("something did not end in time; what is committed is safe");
+        tracing::error!("shutdown timed out; everything committed is safe");
     }
     tracing::info!("stopped");
 }

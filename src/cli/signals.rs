@@ -21,7 +21,7 @@ pub(super) struct Signals {
 impl Signals {
     /// From now on signals wait to be taken instead of ending the process.
     pub fn hear() -> anyhow::Result<Self> {
-        let hear = |kind| signal(kind).context("signals cannot be heard");
+        let hear = |kind| signal(kind).context("cannot listen for signals");
         Ok(Self {
             interrupt: hear(SignalKind::interrupt())?,
             terminate: hear(SignalKind::terminate())?,
@@ -42,7 +42,7 @@ impl Signals {
 impl Signals {
     /// From now on Ctrl+C waits to be taken instead of ending the process.
     pub fn hear() -> anyhow::Result<Self> {
-        Ok(Self { interrupt: tokio::signal::windows::ctrl_c().context("Ctrl+C cannot be heard")? })
+        Ok(Self { interrupt: tokio::signal::windows::ctrl_c().context("cannot listen for Ctrl+C")? })
     }
 
     pub async fn next(&mut self) {

@@ -1,4 +1,4 @@
-//! `flightdeck stop`: ends the running server and waits until it is gone.
+//! `flightdeck stop`: stops the running server and waits until its process has ended.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -19,11 +19,17 @@ pub(super) fn stop(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let Some(note) = ServerNote::of_running_server(&folder) else {
         bail!("no server is running with the data folder {}", folder.display());
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("no threads")?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
     let server = LocalServer::at(&note.url, ServerToken::read(&folder));
     runtime.block_on(server.post("/api/stop"))?;
     if !ServerNote::wait_until_gone(&folder, LONGEST_WAIT) {
-        bail!("the server at {} (process {}) was asked to stop and is still there", note.url, note.pid);
+        bail!(
+            "the server at {} (process {}) did not stop within {} seconds",
+            note.url,
+            note.pid,
+            LONGEST_WAIT.as_secs()
+        );
     }
     if common.json {
         say(&json!({ "stopped": { "url": note.url, "pid": note.pid } }).to_string())?;

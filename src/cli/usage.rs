@@ -35,7 +35,7 @@ pub(super) fn usage(flags: &UsageFlags, common: &CommonFlags) -> anyhow::Result<
             })?
         }
         None => bail!(
-            "there is no database in {} yet, so nothing was used; another folder is chosen with --data-dir",
+            "no usage yet: there is no database in {}; to use another folder, set --data-dir",
             bench.resolved.data_folder.display()
         ),
     };
@@ -57,10 +57,10 @@ fn written(query: &UsageQuery) -> String {
 fn shown(answer: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let by = text(&answer["by"]);
-    let days = format!("{} to {}, days of UTC", text(&answer["from"]), text(&answer["to"]));
+    let days = format!("{} to {} (UTC)", text(&answer["from"]), text(&answer["to"]));
     let rows: &[Value] = answer["rows"].as_array().map_or(&[], Vec::as_slice);
     if rows.is_empty() {
-        return format!("Nothing was used from {days}.");
+        return format!("No usage from {days}.");
     }
     let name = |row: &Value| match by.as_str() {
         "session" if row["deleted"] == true => format!("{} (deleted)", text(&row["sessionId"])),
@@ -75,12 +75,12 @@ fn shown(answer: &Value) -> String {
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
     let mut said = vec![format!("From {days}:"), table(&headings, &lines)];
     if lines.iter().flatten().any(|cell| cell.ends_with('+')) {
-        said.push("+ some reports did not say; the sum is of those that did. - no report said.".to_owned());
+        said.push("+ a lower bound: some reports lack this figure. - unknown: no report has it.".to_owned());
     } else if lines.iter().flatten().any(|cell| cell == "-") {
-        said.push("- no report said.".to_owned());
+        said.push("- unknown: no report has this figure.".to_owned());
     }
     if answer["truncated"] == true {
-        said.push("There are more rows; ask for fewer days.".to_owned());
+        said.push("There are more rows; choose a shorter period to see all of them.".to_owned());
     }
     said.join("\n")
 }
@@ -122,7 +122,7 @@ mod tests {
         });
         let text = shown(&answer);
         assert!(text.contains("2026-03-01  2        1500   20+     -        -"), "{text}");
-        assert!(text.contains("some reports did not say"), "{text}");
-        assert!(text.contains("days of UTC"), "{text}");
+        assert!(text.contains("some reports lack this figure"), "{text}");
+        assert!(text.contains("(UTC)"), "{text}");
     }
 }

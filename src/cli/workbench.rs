@@ -32,7 +32,10 @@ impl Workbench {
     pub fn with(resolved: Resolved) -> anyhow::Result<Self> {
         // What a command has to say it prints; the log is for what goes wrong.
         logging::start("warn")?;
-        let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads")?;
+        let threads = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
         Ok(Self { resolved, threads })
     }
 

@@ -49,7 +49,7 @@ pub(super) async fn check(
         }
     };
     let outcome = run_canary(runtimes, runtime, model_url, folder.path()).await;
-    let version = runtime.version().await.unwrap_or_else(|| "of unknown version".to_owned());
+    let version = runtime.version().await.unwrap_or_else(|| "(unknown version)".to_owned());
     Some(match outcome? {
         CanaryOutcome::Obeyed { requests } => match quarantine.remove(runtime.name(), &version) {
             Ok(()) => Check::ok(name, format!("{version} asked {requests} times, was denied, and did nothing")),
@@ -114,7 +114,7 @@ pub async fn run_canary(
     if let (Some(own), Some(id)) = (runtime.own_sessions(), own_id)
         && let Err(error) = own.forget(id).await
     {
-        tracing::debug!(%error, "the canary's session stays in the agent's own list");
+        tracing::debug!(%error, "cannot delete the canary's session; it stays in the agent's own list");
     }
     let deeds: Vec<&str> = [(&by_tool, "wrote a file"), (&by_command, "ran a command")]
         .into_iter()
@@ -127,7 +127,7 @@ pub async fn run_canary(
         }
         Some(reason) => CanaryOutcome::Inconclusive { reason },
         None if requests == 0 => {
-            CanaryOutcome::Inconclusive { reason: "the agent asked for nothing, and did nothing".to_owned() }
+            CanaryOutcome::Inconclusive { reason: "the agent requested nothing and did nothing".to_owned() }
         }
         None => CanaryOutcome::Obeyed { requests },
     })

@@ -66,7 +66,7 @@ pub async fn file_diff(folder: &Path, roots: &[PathBuf], path: &str) -> Result<F
     let listed = status.changes.iter().find(|change| change.shown_path() == path);
     let change = listed.ok_or_else(|| FolderError::NotChanged(path.to_owned()))?;
     if path.ends_with('/') {
-        return Ok(FileDiff::Unshown("A repository of its own; its changes are not shown here.".to_owned()));
+        return Ok(FileDiff::Unshown("A nested repository; its changes are not shown here.".to_owned()));
     }
     if change.kind == ChangeKind::Untracked || !status.has_commit {
         return new_file_diff(git.top.join(&change.path)).await;
@@ -103,7 +103,7 @@ async fn status(git: &Git, folder: &Path, roots: &[PathBuf]) -> Result<(Status, 
     let answer = git.run(&arguments, paths, STATUS_BYTES).await?;
     let status = parse_status(&answer.output, answer.complete);
     if !answer.complete && status.changes.is_empty() {
-        let words = "one of its paths is longer than anything that can be shown".to_owned();
+        let words = "a path is too long to show".to_owned();
         return Err(FolderError::GitRefused { path: git.top.clone(), words });
     }
     Ok((status, !answer.complete))

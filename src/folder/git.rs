@@ -87,13 +87,13 @@ impl Git {
         let answer = self.run(&["config", "--null", "--name-only", "--list"], &[], CONFIGURATION_BYTES).await?;
         let refused = |words: &str| FolderError::GitRefused { path: self.top.clone(), words: words.to_owned() };
         if !answer.complete {
-            return Err(refused("its configuration is longer than anybody would write it"));
+            return Err(refused("its configuration is too long"));
         }
         let mut settings = Vec::new();
         for name in answer.output.split(|byte| *byte == 0).filter(|name| name.starts_with(b"filter.")) {
             // git would take the part behind it for the value, and the filter would still run.
             if name.contains(&b'=') {
-                return Err(refused("its configuration names a filter that cannot be switched off"));
+                return Err(refused("its configuration has a filter that cannot be turned off"));
             }
             let end = name.iter().rposition(|byte| *byte == b'.').unwrap_or(0);
             for setting in ["clean=", "smudge=", "process=", "required=false"] {

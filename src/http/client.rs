@@ -1,4 +1,4 @@
-//! Talking to a server on this machine, for commands such as `stop` and `open`.
+//! A client for the server on this machine, for commands such as `stop` and `open`.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ use super::auth::ServerToken;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A server that runs on this machine.
+/// A server on this machine.
 pub struct LocalServer {
     url: String,
     token: Option<ServerToken>,
     patience: Duration,
 }
 
-/// The server could not be asked.
+/// A request to the server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody there.
+    /// There was no response.
     #[error("no response from the server at {url}")]
     Unreachable {
         /// Where.
@@ -33,14 +33,14 @@ pub enum ClientError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// It said no.
+    /// The server returned an error.
     #[error("the server at {url} returned {status}: {message}")]
     Refused {
         /// Where.
         url: String,
-        /// How.
+        /// The status.
         status: StatusCode,
-        /// What it said.
+        /// The message.
         message: String,
     },
 }
@@ -51,23 +51,23 @@ impl LocalServer {
         Self { url: url.to_owned(), token, patience: TIMEOUT }
     }
 
-    /// The same server, given that long for an answer.
+    /// The same server with another timeout for responses.
     #[must_use]
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
 
-    /// Where it is.
+    /// The server's address.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Asks without changing anything.
+    /// Sends a GET request.
     pub async fn get(&self, path: &str) -> Result<Value, ClientError> {
         self.ask(Method::GET, path).await
     }
 
-    /// Asks for something to be done.
+    /// Sends a POST request.
     pub async fn post(&self, path: &str) -> Result<Value, ClientError> {
         self.ask(Method::POST, path).await
     }

@@ -12,10 +12,10 @@ use super::{Durability, write};
 #[derive(Debug, thiserror::Error)]
 pub enum JsonFileError {
     /// The system refused it.
-    #[error("the file could not be read")]
+    #[error("cannot read the file")]
     Read(#[source] io::Error),
     /// It holds something else.
-    #[error("the file does not hold the expected JSON")]
+    #[error("the file does not contain the expected JSON")]
     Parse(#[source] serde_json::Error),
 }
 

@@ -64,7 +64,7 @@ impl Cut<'_> {
         match extent {
             Extent::Beginning => show_all(lines, self.bytes, html),
             Extent::All => {
-                html.markup("<p class=\"render-note\">The rest is not shown: all of it would be ");
+                html.markup("<p class=\"render-note\">The rest is too large to show. In total: ");
                 html.number(lines).markup(" lines, ").text(&size(self.bytes)).markup(".");
                 if let Some(address) = whole {
                     html.markup(

@@ -65,9 +65,9 @@ pub(super) fn markdown(text: &str, line_ends: LineEnds, extent: Extent, budget: 
     let mut html = Html::new();
     html.markup("<p class=\"render-note\">Shown as plain text: ");
     match reason {
-        Too::Long => html.text(&grouped(text.chars().count())).markup(" characters are too many for Markdown."),
-        Too::Deep => html.markup("it is nested too deeply for Markdown."),
-        Too::Slow => html.markup("it takes too long to be read as Markdown."),
+        Too::Long => html.text(&grouped(text.chars().count())).markup(" characters are too many to format."),
+        Too::Deep => html.markup("the Markdown is nested too deeply."),
+        Too::Slow => html.markup("formatting the Markdown takes too long."),
     };
     html.markup("</p>").append(&plain_text(text, extent));
     html

@@ -1,4 +1,4 @@
-//! Sessions that agents keep on their own, and making one of them ours.
+//! Sessions that agents have on disk, started by other clients, and importing them.
 
 use axum::Json;
 use axum::extract::State;
@@ -44,7 +44,7 @@ pub(in crate::http) async fn agent_sessions(
                 }
                 entry
             })),
-            // One agent that is not there must not hide the sessions of the others.
+            // An agent that is not available must not hide the sessions of the others.
             Err(AdoptError::Agent { reason, .. }) => problems.push(json!({ "runtime": runtime, "message": reason })),
             Err(AdoptError::KeepsNone(_)) => {
                 let message = sentence(&AdoptError::KeepsNone(runtime.clone()));

@@ -87,8 +87,8 @@ fn deliver(pieces: Pieces, delivery: Delivery) -> Response {
     (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// Moves the reader's place when the connection takes the last of the bytes, and not before: a caller that hung up while
-/// waiting, or in the middle, finds everything again with its next call.
+/// Moves the reader's cursor when the connection takes the last bytes, and not before: a client that disconnected while
+/// waiting, or halfway, gets everything with its next call.
 struct DeliveryBody {
     pieces: Pieces,
     delivery: Option<Delivery>,

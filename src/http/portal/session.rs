@@ -39,7 +39,7 @@ pub(in crate::http) async fn start(
     }
 }
 
-/// The session with that id, or `None`: an id of another form was never used either.
+/// The session with that id, or `None`, also for a malformed id.
 pub(super) async fn find(app: &App, id: &str) -> ApiResult<Option<Arc<Session>>> {
     let Ok(id) = id.parse::<SessionId>() else { return Ok(None) };
     match app.sessions().get(id).await {

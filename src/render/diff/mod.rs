@@ -54,7 +54,7 @@ pub fn file_note(path: &str, note: &str) -> RenderedDiff {
 fn rendered(files: &[FileDiff], complete: bool) -> RenderedDiff {
     let mut html = diff_tables(files, Extent::All);
     if !complete {
-        html.markup("<p class=\"render-note\">It goes on from here; the rest is too much to be shown.</p>");
+        html.markup("<p class=\"render-note\">The rest is too large to show.</p>");
     }
     let truncated = !complete || is_cut(files, Extent::All);
     RenderedDiff { html, truncated }

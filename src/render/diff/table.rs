@@ -29,7 +29,7 @@ pub(in crate::render) fn diff_tables(files: &[FileDiff], extent: Extent) -> Html
         match extent {
             Extent::Beginning => show_all(total, 0, &mut html),
             Extent::All => {
-                html.markup("<p class=\"render-note\">The rest is not shown: all of it would be ");
+                html.markup("<p class=\"render-note\">The rest is too large to show. In total: ");
                 html.text(&grouped(total)).markup(" lines.</p>");
             }
         }
