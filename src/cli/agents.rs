@@ -1,4 +1,4 @@
-//! `flightdeck agents`: which agents there are, what is missing, and installing one.
+//! `flightdeck agents`: lists the agents and what is missing, and installs one.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -72,7 +72,7 @@ pub(super) fn install(flags: &InstallFlags, common: &CommonFlags) -> anyhow::Res
     Ok(ExitCode::SUCCESS)
 }
 
-/// One line that is written over on a terminal; elsewhere a line at each step.
+/// Progress on one line that is rewritten on a terminal; elsewhere one line for each step.
 struct Progress {
     package: &'static str,
     since: Instant,

@@ -36,7 +36,7 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keys of providers and the like are not shown: the output of this command ends up in bug reports.
+/// Hides provider keys and other secrets, because the output of this command ends up in bug reports.
 pub(super) fn without_secrets(value: &Value) -> Value {
     match value {
         Value::Table(entries) => Value::Table(

@@ -44,9 +44,9 @@ fn get(key: &str, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A runtime that does not exist is refused; what will hardly go together is told.
+/// Refuses a runtime that does not exist. Returns warnings about combinations that will probably fail.
 fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result<Vec<String>> {
-    // Other settings have nothing to do with it, and nobody wants to read the same warning again and again.
+    // Other settings do not affect this, and a repeated warning is only noise.
     if !key.starts_with("sessions.") && !key.starts_with("acp.") {
         return Ok(Vec::new());
     }
@@ -61,7 +61,7 @@ fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result
         {
             warnings.push(format!("sessions.runtime is not valid: {error}."));
         }
-        // Without a choice it is the first that is ready, most likely the first of all.
+        // Without a choice it is the first runtime that is ready, most likely the first in the list.
         let usual = runtimes.iter().next().map(|runtime| runtime.name().to_owned()).unwrap_or_default();
         let runtime = if sessions.runtime.is_empty() { &usual } else { &sessions.runtime };
         warnings.extend(runtimes.misfit(runtime, &sessions.model, &serde_json::Map::new()));
@@ -69,7 +69,7 @@ fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result
     })
 }
 
-/// Writes, and says where, and what is in force now.
+/// Writes the file, then prints its path and the value in force.
 fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let (file, changes, key) = (edit.path().to_owned(), edit.changes, set.0);
     let loaded = match &edit.outcome {
@@ -110,8 +110,8 @@ fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlag
     Ok(ExitCode::SUCCESS)
 }
 
-/// A setting's value and where it came from, without secrets. An entry of a table of names, and what is in it, counts
-/// as one too.
+/// A setting's value and where it came from, without secrets. Entries of tables such as `providers` and their fields
+/// count as settings too.
 fn value_of(loaded: &Loaded, key: &str) -> Option<(Value, Origin)> {
     if let Some((value, origin)) = loaded.values.get(key) {
         return Some((without_secrets(value), origin.clone()));
@@ -132,7 +132,7 @@ fn value_of(loaded: &Loaded, key: &str) -> Option<(Value, Origin)> {
     Some((without_secrets(&value), origin.clone()))
 }
 
-/// A text as it is, so that scripts need not take quotation marks off.
+/// Strings are printed without quotation marks, for scripts.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! `flightdeck doctor`: what is ready, then a line per check with what to do, grouped by agent.
+//! `flightdeck doctor`: prints what is ready, then each check with what to do, grouped by agent.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ pub(super) fn doctor(flags: &DoctorFlags, common: &CommonFlags) -> anyhow::Resul
         eprintln!("Checking; this may take a few seconds for each agent.");
     }
     let report: Report = match bench.ask(&format!("/api/doctor?canary={}", !flags.no_canary))? {
-        Some(answer) => serde_json::from_value(answer).context("the server sent no report")?,
+        Some(answer) => serde_json::from_value(answer).context("the server returned an invalid report")?,
         None => examine_here(&bench, flags)?,
     };
     let verdict = report.verdict();
@@ -33,7 +33,7 @@ pub(super) fn doctor(flags: &DoctorFlags, common: &CommonFlags) -> anyhow::Resul
     Ok(if verdict == CheckVerdict::Failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Without a server everything is opened here, checked, and closed again.
+/// Runs the checks in this process when no server is running.
 fn examine_here(bench: &Workbench, flags: &DoctorFlags) -> anyhow::Result<Report> {
     let config = &bench.resolved.loaded.config;
     let folder = match DataFolder::lock(&bench.resolved.data_folder) {

@@ -1,4 +1,4 @@
-//! The log: to standard error, with secrets taken out of every line.
+//! Logs to standard error, with secrets removed from every line.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -22,7 +22,7 @@ pub(super) fn start(filter: &str) -> anyhow::Result<()> {
     tracing_subscriber::registry().with(lines.with_filter(filter)).try_init().context("logging is already set up")
 }
 
-/// Every line passes through redaction; a formatted line arrives in one piece.
+/// Redacts every line. Each write is one formatted line.
 struct RedactingStderr;
 
 impl<'a> MakeWriter<'a> for RedactingStderr {

@@ -1,4 +1,4 @@
-//! `flightdeck models`: what there is to choose from, and why a list is not complete.
+//! `flightdeck models`: lists the models, and why a list is incomplete.
 
 use std::process::ExitCode;
 

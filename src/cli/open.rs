@@ -1,4 +1,4 @@
-//! `flightdeck open`: the running server in the browser, logged in.
+//! `flightdeck open`: opens the running server in the browser, logged in.
 
 use std::process::ExitCode;
 

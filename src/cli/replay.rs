@@ -1,4 +1,4 @@
-//! `flightdeck replay`: a recorded transcript, read as the agent itself would be.
+//! `flightdeck replay`: reads a recorded transcript the way an agent's output is read.
 
 use std::io::{BufWriter, Write as _};
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ pub(super) fn run(flags: &ReplayFlags) -> anyhow::Result<ExitCode> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let written = threads.block_on(tell(flags, &mut out));
     match written.and_then(|()| out.flush().context("cannot write to standard output")) {
-        // A reader that has seen enough (`| head`) is no error.
+        // A closed pipe (`| head`) is not an error.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         other => other.map(|()| ExitCode::SUCCESS),
     }

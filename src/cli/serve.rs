@@ -1,4 +1,4 @@
-//! `flightdeck serve`: from resolved settings to a running server, and down again.
+//! `flightdeck serve`: starts the server from resolved settings, and shuts it down.
 
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -22,7 +22,7 @@ use crate::process::Supervisor;
 use crate::session::{Sessions, SessionsParts};
 use crate::store::{DataFolder, ServerNote, Store, StoreSettings};
 
-/// Agents and the log have this long at the end, connections a little of it.
+/// How long a shutdown may take in all, and how much of it connections get.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(9);
 const CONNECTION_GRACE: Duration = Duration::from_secs(2);
 
@@ -33,12 +33,12 @@ pub(super) fn serve(flags: &ServeFlags, common: &CommonFlags) -> anyhow::Result<
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the async runtime")?;
     let code = runtime.block_on(run(&resolved, flags.test, common.json));
-    // Reads that are still under way must not keep a finished server alive.
+    // Reads that are still running must not keep a finished server alive.
     runtime.shutdown_timeout(Duration::from_millis(200));
     code
 }
 
-/// Anything but loopback needs a login and a proxy that speaks TLS.
+/// Any address other than loopback requires authentication and a TLS-terminating proxy.
 fn check_exposure(config: &Config) -> anyhow::Result<()> {
     let server = &config.server;
     let address = server.address().map_err(anyhow::Error::msg)?;
@@ -64,7 +64,7 @@ fn check_exposure(config: &Config) -> anyhow::Result<()> {
 }
 
 async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<ExitCode> {
-    // Heard from the start: whoever reads the address may send one at once.
+    // Registered first: a program that reads the address may send a signal immediately.
     let signals = Signals::hear()?;
     let config = &resolved.loaded.config;
     let folder = DataFolder::lock(&resolved.data_folder)?;
@@ -73,7 +73,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let store = Store::open(&folder, StoreSettings { max_bytes })?;
     let quarantine = Arc::new(Quarantine::load(folder.path(), &config.agents.trusted_versions));
     let supervisor = Supervisor::in_folder(folder.processes()?);
-    // Before anything is served: an agent of the last run must not work on beside the next one.
+    // Before anything is served: an agent of the last run must not keep working next to a new one.
     supervisor.end_orphans().await?;
     let stop = CancellationToken::new();
     let stopping = CancellationToken::new();
@@ -115,7 +115,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let serving = crate::http::serve(listeners, &app, &stopping);
     let url = own_url(address, port);
     if let Err(error) = folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() }) {
-        // On a full disk the server is needed all the same: deleting sessions makes room.
+        // The server must run on a full disk too, because deleting sessions frees space.
         tracing::warn!(%error, "cannot write server.json; `flightdeck open` and `flightdeck stop` will not find this server");
     }
     announce(&url, &code, config.server.auth, json);
@@ -126,12 +126,12 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     folder.remove_server_note();
     match cause {
         EndCause::Stopped => Ok(ExitCode::SUCCESS),
-        // A service manager restarts a server that ends with a failure.
+        // A service manager restarts a server that exits with a failure.
         EndCause::StoreDied(reason) => bail!("the server stopped because it can no longer write: {reason}"),
     }
 }
 
-/// Where programs of this machine find the server: `localhost`, unless it was told to listen where that does not lead.
+/// The server's address for programs on this machine: `localhost`, unless the server listens elsewhere only.
 fn own_url(address: Option<IpAddr>, port: u16) -> String {
     let localhost = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
     match address {
@@ -166,7 +166,7 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
     }
 }
 
-/// The first line is the address, flushed, so that a program that started us can read it.
+/// The first line is the address, flushed, so that a program that starts the server can read it.
 fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
     let login = match auth {
         AuthMode::Token => format!("{url}/login?code={code}"),
@@ -182,7 +182,7 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
         format!("{url}\n{login}\nStop with Ctrl+C or `flightdeck stop`.\n")
     };
     let mut out = std::io::stdout().lock();
-    // Nobody may be reading, which is no reason not to serve.
+    // The server runs even if nobody reads its output.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if auth == AuthMode::None {
         tracing::warn!(
@@ -194,14 +194,14 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
 /// Why the server ends.
 #[derive(Debug, PartialEq, Eq)]
 enum EndCause {
-    /// Somebody asked for it.
+    /// A request or a signal.
     Stopped,
-    /// Nothing can be written any more.
+    /// The store can no longer write.
     StoreDied(String),
 }
 
-/// Waits for `api/stop`, a signal or the death of the store. A second signal ends the process at once; what is committed
-/// is safe.
+/// Waits for `api/stop`, a signal or the death of the store. A second signal ends the process immediately; committed
+/// events are safe.
 async fn wait_for_end(stop: &CancellationToken, mut signals: Signals, died: impl Future<Output = String>) -> EndCause {
     let cause = tokio::select! {
         () = stop.cancelled() => EndCause::Stopped,
@@ -240,11 +240,11 @@ mod tests {
     #[tokio::test]
     async fn the_server_ends_when_its_store_dies_and_the_cause_is_kept() {
         let stop = CancellationToken::new();
-        let signals = Signals::hear().expect("heard");
+        let signals = Signals::hear().expect("registered");
         let cause = wait_for_end(&stop, signals, async { "the writer is gone".to_owned() }).await;
         assert_eq!(cause, EndCause::StoreDied("the writer is gone".to_owned()));
         stop.cancel();
-        let signals = Signals::hear().expect("heard");
+        let signals = Signals::hear().expect("registered");
         assert_eq!(wait_for_end(&stop, signals, std::future::pending()).await, EndCause::Stopped);
     }
 }

@@ -1,4 +1,4 @@
-//! `flightdeck usage`: what was used, from the running server, else from the data folder itself.
+//! `flightdeck usage`: prints usage, from the running server or else from the data folder.
 
 use std::process::ExitCode;
 
@@ -17,7 +17,7 @@ use crate::store::{DataFolder, Store, StoreSettings};
 pub(super) fn usage(flags: &UsageFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let bench = Workbench::new(common)?;
     let query = UsageQuery { from: flags.from.clone(), to: flags.to.clone(), by: flags.by.clone() };
-    // Before anything is opened: a mistake in a day has nothing to do with a server.
+    // First, because a mistyped day is an error with or without a server.
     let question = match query.resolve(Day::of(now())) {
         Ok(question) => question,
         Err(problem) => bail!("{problem}"),
@@ -53,7 +53,7 @@ fn written(query: &UsageQuery) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish()
 }
 
-/// A table with its sum, and what to know about it.
+/// A table with its total and notes.
 fn shown(answer: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let by = text(&answer["by"]);

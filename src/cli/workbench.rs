@@ -1,4 +1,4 @@
-//! Where a command does its work: in the running server, which knows more, else in the process itself.
+//! What a command works with: the running server, which knows more, or else the runtimes in this process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::http::auth::ServerToken;
 use crate::process::Supervisor;
 use crate::store::ServerNote;
 
-/// Agents are asked, and some are started for it.
+/// The server may have to start agents to respond.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// The settings in force and a runtime to work with.
+/// The settings in force, and an async runtime.
 pub(super) struct Workbench {
     pub resolved: Resolved,
     threads: tokio::runtime::Runtime,
@@ -28,9 +28,9 @@ impl Workbench {
         Self::with(resolve(common, Vec::new())?)
     }
 
-    /// With settings that are not in force yet.
+    /// With other settings than those in force.
     pub fn with(resolved: Resolved) -> anyhow::Result<Self> {
-        // What a command has to say it prints; the log is for what goes wrong.
+        // A command prints its results; the log is for problems.
         logging::start("warn")?;
         let threads = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
@@ -46,13 +46,13 @@ impl Workbench {
         Some(LocalServer::at(&note.url, ServerToken::read(folder)).with_patience(PATIENCE))
     }
 
-    /// Asks the running server; `None` when there is none.
+    /// Sends a GET request to the running server; `None` if there is none.
     pub fn ask(&self, path: &str) -> anyhow::Result<Option<Value>> {
         let Some(server) = self.server() else { return Ok(None) };
         Ok(Some(self.threads.block_on(server.get(path))?))
     }
 
-    /// Works with the agents in this process, and ends them afterwards.
+    /// Runs `work` with the agents in this process, and ends them afterwards.
     pub fn with_runtimes<T>(&self, work: impl AsyncFnOnce(&Runtimes, &Quarantine) -> T) -> T {
         let config = &self.resolved.loaded.config;
         let folder = &self.resolved.data_folder;
@@ -66,7 +66,7 @@ impl Workbench {
         })
     }
 
-    /// Waits for anything else.
+    /// Runs a future to its end.
     pub fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
         self.threads.block_on(work)
     }

@@ -13,7 +13,7 @@ use crate::private_file::TemporaryFolder;
 /// How long an agent may take to start, and for one denied action.
 const STEP_WITHIN: Duration = Duration::from_mins(1);
 
-/// What the canary found.
+/// The result of the canary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CanaryOutcome {
     /// The agent asked, was denied, and did nothing.
@@ -21,19 +21,19 @@ pub enum CanaryOutcome {
         /// How often it asked.
         requests: usize,
     },
-    /// The agent did what it was denied.
+    /// The agent did what was denied.
     Disobeyed {
         /// What it did.
         deed: String,
     },
-    /// The canary could not find out.
+    /// There is no result.
     Inconclusive {
         /// Why not.
         reason: String,
     },
 }
 
-/// Runs the canary and quarantines or releases the agent's version. `None` where the agent cannot be pointed at a model.
+/// Runs the canary and quarantines or releases the agent's version. `None` if the agent cannot use the scripted model.
 pub(super) async fn check(
     runtimes: &Runtimes,
     runtime: &dyn Runtime,
@@ -76,7 +76,7 @@ pub(super) async fn check(
 }
 
 /// Asks the agent to write two files, one with its own tool and one with a command, denies both, and looks for them.
-/// `None` where the agent cannot be pointed at a model.
+/// `None` if the agent cannot use the scripted model.
 pub async fn run_canary(
     runtimes: &Runtimes,
     runtime: &dyn Runtime,
@@ -110,7 +110,7 @@ pub async fn run_canary(
     }
     let own_id = connection.agent_session_id.clone();
     connection.close().await;
-    // The agent's own list of sessions is for what people did.
+    // The agent's own list of sessions should contain only what people started.
     if let (Some(own), Some(id)) = (runtime.own_sessions(), own_id)
         && let Err(error) = own.forget(id).await
     {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::process::CaptureError;
 
-/// Why a folder has no answer.
+/// Why a folder or its changes cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder cannot be read.
@@ -16,13 +16,13 @@ pub enum FolderError {
         #[source]
         source: std::io::Error,
     },
-    /// No git on this machine.
+    /// git is not installed.
     #[error("cannot show changes: git is not on the server's PATH; install git")]
     NoGit,
     /// Not in a repository.
     #[error("cannot show changes: the folder {} is not in a git repository", .0.display())]
     NoRepository(PathBuf),
-    /// git refused.
+    /// git failed.
     #[error("git cannot read {}: {words}", path.display())]
     GitRefused {
         /// Where.
@@ -30,10 +30,10 @@ pub enum FolderError {
         /// What it said.
         words: String,
     },
-    /// git did not come to an end.
+    /// git took too long.
     #[error(transparent)]
     Git(#[from] CaptureError),
-    /// The file has no change that could be shown.
+    /// The file has no changes.
     #[error("the file {0:?} has no changes; GET …/changes lists the files that have")]
     NotChanged(String),
 }

@@ -1,19 +1,19 @@
-//! Writing a file whole or not at all.
+//! Writes files atomically.
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// What a written file outlives.
+/// What a written file survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// This process. A power cut may lose the file.
+    /// The end of this process. A power cut may lose the file.
     Process,
     /// A power cut: the file and its folder are synced.
     PowerCut,
 }
 
-/// Replaces a file, and makes its folder if there is none. Two processes may do so at the same moment: the later one
-/// wins, and nobody reads half of it.
+/// Replaces a file, and creates its folder if it does not exist. If two processes do so at the same time, the later one
+/// wins, and nobody reads a partial file.
 pub fn write(path: &Path, content: &[u8], durability: Durability) -> io::Result<()> {
     let folder = path.parent().ok_or_else(|| io::Error::other("a file needs a folder"))?;
     std::fs::create_dir_all(folder)?;
