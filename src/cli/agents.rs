@@ -8,26 +8,26 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::arguments::{CommonFlags, InstallFlags};
-use super::output::say;
-use super::workbench::Workbench;
+use super::command_context::CommandContext;
+use super::output::print;
 use crate::agent::agent_environment;
 use crate::agent::program::{InstallStep, Installable};
 use crate::http::runtimes_json;
 
 pub(super) fn list(common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    let bench = Workbench::new(common)?;
-    let answer = match bench.ask("/api/runtimes")? {
+    let context = CommandContext::new(common)?;
+    let answer = match context.get("/api/runtimes")? {
         Some(answer) => answer,
-        None => bench.with_runtimes(async |runtimes, _| {
-            runtimes_json(runtimes, &bench.resolved.loaded.config.sessions.runtime).await
+        None => context.with_runtimes(async |runtimes, _| {
+            runtimes_json(runtimes, &context.resolved.loaded.config.sessions.runtime).await
         }),
     };
     if common.json {
-        say(&answer.to_string())?;
+        print(&answer.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     for runtime in answer["runtimes"].as_array().into_iter().flatten() {
-        say(&description(runtime))?;
+        print(&description(runtime))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -54,20 +54,20 @@ pub(super) fn install(flags: &InstallFlags, common: &CommonFlags) -> anyhow::Res
         let known: Vec<&str> = Installable::ALL.iter().map(|agent| agent.name).collect();
         bail!("cannot install {:?}: unknown agent; the known ones are {}", flags.name, known.join(", "));
     };
-    let bench = Workbench::new(common)?;
+    let context = CommandContext::new(common)?;
     let environment = agent_environment(std::env::vars(), &[]);
     let mut progress = Progress::new(agent.package, common.json);
-    let folder = &bench.resolved.data_folder;
-    let installed = bench.wait_for(agent.install(folder, flags.version.as_deref(), &environment, |step| {
-        progress.tell(step);
+    let folder = &context.resolved.data_folder;
+    let installed = context.wait_for(agent.install(folder, flags.version.as_deref(), &environment, |step| {
+        progress.show(step);
     }));
     progress.end();
     let program = installed?;
     if common.json {
-        say(&json!({ "installed": { "name": agent.name, "program": program } }).to_string())?;
+        print(&json!({ "installed": { "name": agent.name, "program": program } }).to_string())?;
     } else {
         let version = program.version.as_deref().unwrap_or("(unknown version)");
-        say(&format!("{} {version} is installed at {}.", agent.name, program.path.display()))?;
+        print(&format!("{} {version} is installed at {}.", agent.name, program.path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -91,7 +91,7 @@ impl Progress {
         progress
     }
 
-    fn tell(&mut self, step: InstallStep) {
+    fn show(&mut self, step: InstallStep) {
         if self.quiet {
             return;
         }

@@ -7,9 +7,9 @@ use serde_json::json;
 use toml::Value;
 
 use super::arguments::{CommonFlags, ConfigCommand, Resolved, resolve, sources};
+use super::command_context::CommandContext;
 use super::config::without_secrets;
-use super::output::say;
-use super::workbench::Workbench;
+use super::output::print;
 use crate::config::{ConfigError, Edit, Loaded, Origin, Sources, nearest_key};
 use crate::model::names_a_secret;
 use crate::store::ServerNote;
@@ -37,21 +37,21 @@ fn get(key: &str, common: &CommonFlags) -> anyhow::Result<ExitCode> {
         return Err(ConfigError::NoSuchKey { key: key.to_owned(), nearest: nearest_key(key) }.into());
     };
     if common.json {
-        say(&json!({ "key": key, "value": value, "origin": origin.to_string() }).to_string())?;
+        print(&json!({ "key": key, "value": value, "origin": origin.to_string() }).to_string())?;
     } else {
-        say(&plain(&value))?;
+        print(&plain(&value))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// Refuses a runtime that does not exist. Returns warnings about combinations that will probably fail.
-fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result<Vec<String>> {
+fn check_choice((key, value): (&str, &str), context: &CommandContext) -> anyhow::Result<Vec<String>> {
     // Other settings do not affect this, and a repeated warning is only noise.
     if !key.starts_with("sessions.") && !key.starts_with("acp.") {
         return Ok(Vec::new());
     }
-    let sessions = &bench.resolved.loaded.config.sessions;
-    bench.with_runtimes(async |runtimes, _| {
+    let sessions = &context.resolved.loaded.config.sessions;
+    context.with_runtimes(async |runtimes, _| {
         if key == "sessions.runtime" && !value.is_empty() {
             runtimes.named(value).context("nothing was written")?;
         }
@@ -80,32 +80,32 @@ fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlag
             bail!(problem);
         }
     };
-    let bench = Workbench::with(Resolved::new(sources, loaded))?;
-    let warnings = check_choice(set, &bench)?;
+    let context = CommandContext::with(Resolved::new(sources, loaded))?;
+    let warnings = check_choice(set, &context)?;
     edit.write()?;
-    let effective = value_of(&bench.resolved.loaded, key);
+    let effective = value_of(&context.resolved.loaded, key);
     if common.json {
         let effective = effective.map(|(value, origin)| json!({ "value": value, "origin": origin.to_string() }));
         let answer =
             json!({ "key": key, "file": file, "changed": changes, "effective": effective, "warnings": warnings });
-        say(&answer.to_string())?;
+        print(&answer.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     let done = if changes { "Written to" } else { "Nothing to change in" };
-    say(&format!("{done} {}.", file.display()))?;
+    print(&format!("{done} {}.", file.display()))?;
     match effective {
-        None => say(&format!("{key} is no longer set anywhere."))?,
+        None => print(&format!("{key} is no longer set anywhere."))?,
         Some((value, origin)) => {
             let is_elsewhere = origin != Origin::File(file) && origin != Origin::Default;
             let wins = if is_elsewhere { ", which overrides the file" } else { "" };
-            say(&format!("In force: {key} = {value}, from {origin}{wins}."))?;
+            print(&format!("In force: {key} = {value}, from {origin}{wins}."))?;
         }
     }
     for warning in warnings {
-        say(&format!("Warning: {warning}"))?;
+        print(&format!("Warning: {warning}"))?;
     }
-    if changes && let Some(note) = ServerNote::of_running_server(&bench.resolved.data_folder) {
-        say(&format!("The server at {} still uses its old settings; restart it to apply the change.", note.url))?;
+    if changes && let Some(note) = ServerNote::of_running_server(&context.resolved.data_folder) {
+        print(&format!("The server at {} still uses its old settings; restart it to apply the change.", note.url))?;
     }
     Ok(ExitCode::SUCCESS)
 }

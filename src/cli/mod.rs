@@ -2,6 +2,7 @@
 
 mod agents;
 mod arguments;
+mod command_context;
 mod config;
 mod config_edit;
 mod doctor;
@@ -16,7 +17,6 @@ mod session_settings;
 mod signals;
 mod stop;
 mod usage;
-mod workbench;
 
 use std::process::ExitCode;
 

@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::arguments::{CommonFlags, OpenFlags, resolve};
-use super::output::say;
+use super::output::print;
 use crate::http::LocalServer;
 use crate::http::auth::ServerToken;
 use crate::store::ServerNote;
@@ -23,9 +23,9 @@ pub(super) fn open(flags: &OpenFlags, common: &CommonFlags) -> anyhow::Result<Ex
     let code = answer["code"].as_str().context("the server returned no login code")?;
     let link = format!("{}/login?code={code}", note.url);
     if common.json {
-        say(&json!({ "url": note.url, "loginUrl": link }).to_string())?;
+        print(&json!({ "url": note.url, "loginUrl": link }).to_string())?;
     } else {
-        say(&link)?;
+        print(&link)?;
     }
     if !flags.print && !common.json {
         open::that_detached(&link).context("cannot start a browser; open the link above yourself")?;

@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use anyhow::Context as _;
 
 /// Prints lines to standard output. A closed pipe (`| head`) is not an error.
-pub(super) fn say(text: &str) -> anyhow::Result<()> {
+pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -15,7 +15,7 @@ use crate::session::Scribe;
 pub(super) fn run(flags: &ReplayFlags) -> anyhow::Result<ExitCode> {
     let threads = tokio::runtime::Builder::new_current_thread().build().context("cannot start the async runtime")?;
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let written = threads.block_on(tell(flags, &mut out));
+    let written = threads.block_on(print_events(flags, &mut out));
     match written.and_then(|()| out.flush().context("cannot write to standard output")) {
         // A closed pipe (`| head`) is not an error.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
@@ -27,7 +27,7 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-async fn tell(flags: &ReplayFlags, out: &mut impl std::io::Write) -> anyhow::Result<()> {
+async fn print_events(flags: &ReplayFlags, out: &mut impl std::io::Write) -> anyhow::Result<()> {
     let named = || format!("cannot read {}", flags.file.display());
     let file = tokio::fs::File::open(&flags.file).await.with_context(named)?;
     let mut scribe = Scribe::default();

@@ -65,7 +65,7 @@ fn check_exposure(config: &Config) -> anyhow::Result<()> {
 
 async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<ExitCode> {
     // Registered first: a program that reads the address may send a signal immediately.
-    let signals = Signals::hear()?;
+    let signals = Signals::register()?;
     let config = &resolved.loaded.config;
     let folder = DataFolder::lock(&resolved.data_folder)?;
     let listeners = bind(config).await?;
@@ -240,11 +240,11 @@ mod tests {
     #[tokio::test]
     async fn the_server_ends_when_its_store_dies_and_the_cause_is_kept() {
         let stop = CancellationToken::new();
-        let signals = Signals::hear().expect("registered");
+        let signals = Signals::register().expect("registered");
         let cause = wait_for_end(&stop, signals, async { "the writer is gone".to_owned() }).await;
         assert_eq!(cause, EndCause::StoreDied("the writer is gone".to_owned()));
         stop.cancel();
-        let signals = Signals::hear().expect("registered");
+        let signals = Signals::register().expect("registered");
         assert_eq!(wait_for_end(&stop, signals, std::future::pending()).await, EndCause::Stopped);
     }
 }

@@ -20,12 +20,12 @@ pub(super) struct Signals {
 #[cfg(unix)]
 impl Signals {
     /// From now on signals are queued instead of ending the process.
-    pub fn hear() -> anyhow::Result<Self> {
-        let hear = |kind| signal(kind).context("cannot listen for signals");
+    pub fn register() -> anyhow::Result<Self> {
+        let register = |kind| signal(kind).context("cannot listen for signals");
         Ok(Self {
-            interrupt: hear(SignalKind::interrupt())?,
-            terminate: hear(SignalKind::terminate())?,
-            hang_up: hear(SignalKind::hangup())?,
+            interrupt: register(SignalKind::interrupt())?,
+            terminate: register(SignalKind::terminate())?,
+            hang_up: register(SignalKind::hangup())?,
         })
     }
 
@@ -41,7 +41,7 @@ impl Signals {
 #[cfg(windows)]
 impl Signals {
     /// From now on Ctrl+C is queued instead of ending the process.
-    pub fn hear() -> anyhow::Result<Self> {
+    pub fn register() -> anyhow::Result<Self> {
         Ok(Self { interrupt: tokio::signal::windows::ctrl_c().context("cannot listen for Ctrl+C")? })
     }
 

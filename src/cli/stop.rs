@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::arguments::{CommonFlags, resolve};
-use super::output::say;
+use super::output::print;
 use crate::http::LocalServer;
 use crate::http::auth::ServerToken;
 use crate::store::ServerNote;
@@ -32,9 +32,9 @@ pub(super) fn stop(common: &CommonFlags) -> anyhow::Result<ExitCode> {
         );
     }
     if common.json {
-        say(&json!({ "stopped": { "url": note.url, "pid": note.pid } }).to_string())?;
+        print(&json!({ "stopped": { "url": note.url, "pid": note.pid } }).to_string())?;
     } else {
-        say(&format!("The server at {} (process {}) has stopped.", note.url, note.pid))?;
+        print(&format!("The server at {} (process {}) has stopped.", note.url, note.pid))?;
     }
     Ok(ExitCode::SUCCESS)
 }

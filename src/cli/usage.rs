@@ -6,29 +6,29 @@ use anyhow::bail;
 use serde_json::Value;
 
 use super::arguments::{CommonFlags, UsageFlags};
-use super::output::{say, table};
+use super::command_context::CommandContext;
+use super::output::{print, table};
 use super::session_settings::budget_settings;
-use super::workbench::Workbench;
 use crate::http::{UsageQuery, usage_json};
 use crate::model::Day;
 use crate::session::now;
 use crate::store::{DataFolder, Store, StoreSettings};
 
 pub(super) fn usage(flags: &UsageFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    let bench = Workbench::new(common)?;
+    let context = CommandContext::new(common)?;
     let query = UsageQuery { from: flags.from.clone(), to: flags.to.clone(), by: flags.by.clone() };
     // First, because a mistyped day is an error with or without a server.
     let question = match query.resolve(Day::of(now())) {
         Ok(question) => question,
         Err(problem) => bail!("{problem}"),
     };
-    let answer = match bench.ask(&format!("/api/usage?{}", written(&query)))? {
+    let answer = match context.get(&format!("/api/usage?{}", written(&query)))? {
         Some(answer) => answer,
-        None if DataFolder::has_database(&bench.resolved.data_folder) => {
-            let folder = DataFolder::lock(&bench.resolved.data_folder)?;
+        None if DataFolder::has_database(&context.resolved.data_folder) => {
+            let folder = DataFolder::lock(&context.resolved.data_folder)?;
             let store = Store::open(&folder, StoreSettings { max_bytes: None })?;
-            let budget = budget_settings(&bench.resolved.loaded.config.budget);
-            bench.wait_for(async {
+            let budget = budget_settings(&context.resolved.loaded.config.budget);
+            context.wait_for(async {
                 let answer = usage_json(&store, &budget, question).await;
                 store.close().await;
                 answer
@@ -36,13 +36,13 @@ pub(super) fn usage(flags: &UsageFlags, common: &CommonFlags) -> anyhow::Result<
         }
         None => bail!(
             "no usage yet: there is no database in {}; to use another folder, set --data-dir",
-            bench.resolved.data_folder.display()
+            context.resolved.data_folder.display()
         ),
     };
     if common.json {
-        say(&answer.to_string())?;
+        print(&answer.to_string())?;
     } else {
-        say(&shown(&answer))?;
+        print(&shown(&answer))?;
     }
     Ok(ExitCode::SUCCESS)
 }

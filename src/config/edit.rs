@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_that_would_not_do() {
+    fn nothing_invalid_is_written() {
         for (key, text, words) in [
             ("server.prot", "1", ["server.prot", "server.port"]),
             ("server.port", "many", ["server.port", "user.toml"]),
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_mended_by_taking_it_out() {
+    fn a_mistake_is_corrected_by_unsetting_it() {
         let machine = Machine::new("[server]\nprot = 1\nport = 2\n");
         assert_eq!(machine.unset("server.prot").as_deref(), Ok("[server]\nport = 2\n"));
         let broken = Machine::new("[acp.x]\ncommand = \"a\"\n");

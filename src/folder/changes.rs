@@ -102,8 +102,8 @@ async fn status(git: &Git, folder: &Path, roots: &[PathBuf]) -> Result<(Status, 
     let answer = git.run(&arguments, paths, STATUS_BYTES).await?;
     let status = parse_status(&answer.output, answer.complete);
     if !answer.complete && status.changes.is_empty() {
-        let words = "a path is too long to show".to_owned();
-        return Err(FolderError::GitRefused { path: git.top.clone(), words });
+        let message = "a path is too long to show".to_owned();
+        return Err(FolderError::GitRefused { path: git.top.clone(), message });
     }
     Ok((status, !answer.complete))
 }

@@ -23,12 +23,12 @@ pub enum FolderError {
     #[error("cannot show changes: the folder {} is not in a git repository", .0.display())]
     NoRepository(PathBuf),
     /// git failed.
-    #[error("git cannot read {}: {words}", path.display())]
+    #[error("git cannot read {}: {message}", path.display())]
     GitRefused {
         /// Where.
         path: PathBuf,
-        /// What it said.
-        words: String,
+        /// Its message.
+        message: String,
     },
     /// git took too long.
     #[error(transparent)]

@@ -63,8 +63,8 @@ impl Git {
         let mut git = Self { program, top: folder.to_owned(), settings: Vec::new() };
         let answer = git.run(&["rev-parse", "--show-toplevel"], &[], SMALL_ANSWER).await;
         let answer = match answer {
-            Err(FolderError::GitRefused { words, .. })
-                if words.contains("not a git repository") || words.contains("must be run in a work tree") =>
+            Err(FolderError::GitRefused { message, .. })
+                if message.contains("not a git repository") || message.contains("must be run in a work tree") =>
             {
                 return Err(FolderError::NoRepository(folder.to_owned()));
             }
@@ -85,7 +85,7 @@ impl Git {
     /// repository's own configuration chooses the program.
     async fn without_filters(&self) -> Result<Vec<OsString>, FolderError> {
         let answer = self.run(&["config", "--null", "--name-only", "--list"], &[], CONFIGURATION_BYTES).await?;
-        let refused = |words: &str| FolderError::GitRefused { path: self.top.clone(), words: words.to_owned() };
+        let refused = |message: &str| FolderError::GitRefused { path: self.top.clone(), message: message.to_owned() };
         if !answer.complete {
             return Err(refused("its configuration is too long"));
         }
@@ -130,16 +130,16 @@ impl Git {
         if captured.success {
             Ok(captured)
         } else {
-            let words = captured.last_words.trim().trim_start_matches("fatal: ").to_owned();
-            Err(FolderError::GitRefused { path: self.top.clone(), words })
+            let message = captured.last_words.trim().trim_start_matches("fatal: ").to_owned();
+            Err(FolderError::GitRefused { path: self.top.clone(), message })
         }
     }
 }
 
 fn environment() -> BTreeMap<OsString, OsString> {
     let passed_on = PASSED_ON.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
-    let ours = VARIABLES.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    passed_on.chain(ours).collect()
+    let fixed = VARIABLES.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    passed_on.chain(fixed).collect()
 }
 
 /// Searches the `PATH`, so that a missing git gets an error of its own.

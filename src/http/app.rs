@@ -44,27 +44,27 @@ struct Inner {
     metrics: Metrics,
     started: Instant,
     rendering: Arc<Semaphore>,
-    looking: Semaphore,
+    reading_changes: Semaphore,
     draining: TaskTracker,
 }
 
 /// Blocks rendered at a time. Rendering uses CPU time that sessions need too.
 const RENDERED_AT_ONCE: usize = 2;
 /// Folders examined at a time: a large repository keeps a disk busy for seconds.
-const LOOKED_AT_AT_ONCE: usize = 2;
+const CHANGES_READ_AT_ONCE: usize = 2;
 
 impl App {
     /// Creates the state.
     pub fn new(parts: AppParts) -> Self {
         let metrics = Metrics::new(parts.sessions.store().statistics());
         let rendering = Arc::new(Semaphore::new(RENDERED_AT_ONCE));
-        let looking = Semaphore::new(LOOKED_AT_AT_ONCE);
+        let reading_changes = Semaphore::new(CHANGES_READ_AT_ONCE);
         Self(Arc::new(Inner {
             parts,
             metrics,
             started: Instant::now(),
             rendering,
-            looking,
+            reading_changes,
             draining: TaskTracker::new(),
         }))
     }
@@ -111,8 +111,8 @@ impl App {
     }
 
     /// Permits for reading the changes in folders.
-    pub(super) fn looking(&self) -> &Semaphore {
-        &self.0.looking
+    pub(super) fn reading_changes(&self) -> &Semaphore {
+        &self.0.reading_changes
     }
 
     /// Bodies that were too large and are being read to their end.

@@ -18,7 +18,7 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 pub struct LocalServer {
     url: String,
     token: Option<ServerToken>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 /// A request to the server failed.
@@ -48,13 +48,13 @@ pub enum ClientError {
 impl LocalServer {
     /// The server at an address such as `http://localhost:8888`.
     pub fn at(url: &str, token: Option<ServerToken>) -> Self {
-        Self { url: url.to_owned(), token, patience: TIMEOUT }
+        Self { url: url.to_owned(), token, timeout: TIMEOUT }
     }
 
     /// The same server with another timeout for responses.
     #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
     /// The server's address.
@@ -64,17 +64,17 @@ impl LocalServer {
 
     /// Sends a GET request.
     pub async fn get(&self, path: &str) -> Result<Value, ClientError> {
-        self.ask(Method::GET, path).await
+        self.send(Method::GET, path).await
     }
 
     /// Sends a POST request.
     pub async fn post(&self, path: &str) -> Result<Value, ClientError> {
-        self.ask(Method::POST, path).await
+        self.send(Method::POST, path).await
     }
 
-    async fn ask(&self, method: Method, path: &str) -> Result<Value, ClientError> {
+    async fn send(&self, method: Method, path: &str) -> Result<Value, ClientError> {
         let unreachable = |source| ClientError::Unreachable { url: self.url.clone(), source };
-        match tokio::time::timeout(self.patience, self.exchange(method, path)).await {
+        match tokio::time::timeout(self.timeout, self.exchange(method, path)).await {
             Ok(Ok((status, body))) if status.is_success() => {
                 serde_json::from_slice(&body).map_err(|error| unreachable(error.into()))
             }
@@ -84,7 +84,7 @@ impl LocalServer {
                 message: String::from_utf8_lossy(&body).into_owned(),
             }),
             Ok(Err(error)) => Err(unreachable(error)),
-            Err(_) => Err(unreachable(format!("no response within {} seconds", self.patience.as_secs()).into())),
+            Err(_) => Err(unreachable(format!("no response within {} seconds", self.timeout.as_secs()).into())),
         }
     }
 

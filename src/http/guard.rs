@@ -205,7 +205,7 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
                 Ok(Admission { caller, ..Admission::default() })
             } else {
                 // A request from another site carries no cookie; the page's own reload does.
-                Err(Box::new(pages::come_again()))
+                Err(Box::new(pages::reload_page()))
             };
         }
         Provenance::Foreign => {

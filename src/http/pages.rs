@@ -19,7 +19,7 @@ use super::guard::too_many_attempts;
 use super::web_files::web_file;
 
 const LOGIN: &str = include_str!("../../web/login.html");
-const COME_AGAIN: &str = include_str!("../../web/come-again.html");
+const RELOAD: &str = include_str!("../../web/reload.html");
 
 /// The one file that the login page loads; it needs no authentication either.
 pub(super) const LOGIN_SCRIPT: &str = "/login.js";
@@ -53,8 +53,8 @@ pub(super) fn login(status: StatusCode, next: &str) -> Response {
 }
 
 /// For a person who followed a link from another site: that request carries no cookie, and the page's own reload does.
-pub(super) fn come_again() -> Response {
-    Html(COME_AGAIN).into_response()
+pub(super) fn reload_page() -> Response {
+    Html(RELOAD).into_response()
 }
 
 #[derive(Deserialize)]
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_the_login_only_pages_of_ours_follow() {
+    fn a_login_leads_only_to_pages_of_this_server() {
         assert_eq!(local_path("/index.html?session=session-1"), "/index.html?session=session-1");
         for elsewhere in [
             "",

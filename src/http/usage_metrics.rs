@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_said_has_no_series() {
+    fn an_unreported_figure_has_no_series() {
         let usage = Usage { input_tokens: Some(7), cost_usd: Some(0.5), ..Usage::default() };
         let text = text(&UsageSeries::default(), &[figures("m", usage)]);
         let has = |line: &str| text.lines().any(|one| one == line);

@@ -170,14 +170,14 @@ mod tests {
     use super::*;
 
     /// Pages that have no path of their own.
-    const APART: [&str; 2] = ["come-again.html", "login.html"];
+    const WITHOUT_PATH: [&str; 2] = ["reload.html", "login.html"];
 
     #[test]
     fn every_file_of_the_pages_is_served_with_its_type() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
         for path in files_below(&root) {
             let name = path.strip_prefix(&root).expect("below it").to_str().expect("plain").replace('\\', "/");
-            if APART.contains(&name.as_str()) {
+            if WITHOUT_PATH.contains(&name.as_str()) {
                 continue;
             }
             let response = web_file(&format!("/{name}"), &HeaderMap::new());
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_the_page_needs_first_is_asked_for_at_once() {
-        let content_of = |name: &str| FILES.iter().find(|(file, _)| *file == name).expect("a file of ours").1;
+        let content_of = |name: &str| FILES.iter().find(|(file, _)| *file == name).expect("an embedded file").1;
         let imports = |name: &str| -> Vec<String> {
             let lines = content_of(name).lines().filter(|line| line.starts_with("import "));
             lines.filter_map(|line| Some(resolve(name, line.split_once('"')?.1.split_once('"')?.0))).collect()

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_browser_can_show_is_named_and_led_to() {
+    fn what_is_too_large_for_a_browser_is_described_and_linked() {
         let text = "x\n".repeat(MOST_BYTES);
         let all = cut(&text, Extent::All);
         assert_eq!(all.shown.lines().count(), MOST_LINES);

@@ -26,7 +26,7 @@ const LINK_BACK: &str = " <a class=\"\" target=\"_blank\" rel=\"noopener norefer
 pub(super) enum LineEnds {
     /// Spaces, as Markdown has it.
     Soft,
-    /// Line ends, as somebody who typed them expects.
+    /// Line ends, as a person who typed them expects.
     Hard,
 }
 
@@ -45,12 +45,12 @@ static OPTIONS: LazyLock<Options<'static>> = LazyLock::new(|| {
     options
 });
 
-/// What a text is too much of to be shown as Markdown.
+/// Why a text is shown as plain text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Too {
-    Long,
-    Deep,
-    Slow,
+enum PlainReason {
+    TooLong,
+    TooDeep,
+    TooSlow,
 }
 
 /// A text as Markdown, or as plain text with the reason.
@@ -59,31 +59,31 @@ pub(super) fn markdown(text: &str, line_ends: LineEnds, extent: Extent, budget: 
         Ok(html) => return html,
         Err(reason) => reason,
     };
-    if reason == Too::Slow {
+    if reason == PlainReason::TooSlow {
         budget.note_ran_out();
     }
     let mut html = Html::new();
     html.markup("<p class=\"render-note\">Shown as plain text: ");
     match reason {
-        Too::Long => html.text(&grouped(text.chars().count())).markup(" characters are too many to format."),
-        Too::Deep => html.markup("the Markdown is nested too deeply."),
-        Too::Slow => html.markup("formatting the Markdown takes too long."),
+        PlainReason::TooLong => html.text(&grouped(text.chars().count())).markup(" characters are too many to format."),
+        PlainReason::TooDeep => html.markup("the Markdown is nested too deeply."),
+        PlainReason::TooSlow => html.markup("formatting the Markdown takes too long."),
     };
     html.markup("</p>").append(&plain_text(text, extent));
     html
 }
 
-fn rendered(text: &str, line_ends: LineEnds, budget: &mut Budget) -> Result<Html, Too> {
+fn rendered(text: &str, line_ends: LineEnds, budget: &mut Budget) -> Result<Html, PlainReason> {
     if text.len() > LONGEST_TEXT {
-        return Err(Too::Long);
+        return Err(PlainReason::TooLong);
     }
     let mut options = OPTIONS.clone();
     options.render.hardbreaks = line_ends == LineEnds::Hard;
     let arena = Arena::new();
     let root = try_parse_document(&arena, &without_hidden_characters(text), &options, &|| budget.is_over())
-        .map_err(|_| Too::Slow)?;
+        .map_err(|_| PlainReason::TooSlow)?;
     if is_too_deep(root) {
-        return Err(Too::Deep);
+        return Err(PlainReason::TooDeep);
     }
     Ok(finished(&arena, root, &options, budget))
 }

@@ -54,7 +54,7 @@ impl ScriptedModel {
             .route("/openai/v1/chat/completions", post(chat_completions))
             .route("/openai/deployments/{model}/chat/completions", post(chat_completions))
             .route("/openai/responses", post(responses_api))
-            // Somebody who knows no key.
+            // An endpoint that accepts no key.
             .route("/v1/locked/models", get(async || refuse(401)))
             .route("/v1/messages", post(messages_api))
             .with_state(shared);

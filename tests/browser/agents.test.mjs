@@ -66,7 +66,7 @@ test("what is missing for an agent is said, with the command that gets it", asyn
   const row = page.locator('.runtime-row[data-runtime="copilot"]');
   await waitForText(row.locator(".runtime-hint"), /Nobody is logged in/);
   await waitForText(row.locator(".command-line code"), "flightdeck agents install copilot");
-  await waitForText(row.locator(".runtime-facts"), /1\.0\.102 · \/opt\/copilot · nobody is logged in/);
+  await waitForText(row.locator(".runtime-facts"), /1\.0\.102 · \/opt\/copilot · not logged in/);
   await waitForText(page.locator("#model-notes"), /copilot Nobody is logged in\./);
 });
 

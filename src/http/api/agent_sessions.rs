@@ -39,8 +39,8 @@ pub(in crate::http) async fn agent_sessions(
                     "createdAt": own.created_at,
                     "updatedAt": own.updated_at,
                 });
-                if let Some(ours) = adoptable.adopted_as {
-                    entry["adoptedAs"] = json!(ours);
+                if let Some(session_id) = adoptable.adopted_as {
+                    entry["adoptedAs"] = json!(session_id);
                 }
                 entry
             })),

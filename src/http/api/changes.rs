@@ -27,7 +27,7 @@ pub(in crate::http) async fn changes(State(app): State<App>, PathPart(id): PathP
         Err(message) => return Ok(nothing(message)),
     };
     let list = {
-        let _place = app.looking().acquire().await.map_err(|_| shutting_down())?;
+        let _place = app.reading_changes().acquire().await.map_err(|_| shutting_down())?;
         crate::folder::changes(&folder, &app.sessions().settings().roots).await
     };
     let list = match list {
@@ -68,7 +68,7 @@ pub(in crate::http) async fn changed_file(
 ) -> ApiResult<Json<Value>> {
     let folder = folder(&app, &id).await?.map_err(|_| FolderError::NotChanged(path.clone()))?;
     let diff = {
-        let _place = app.looking().acquire().await.map_err(|_| shutting_down())?;
+        let _place = app.reading_changes().acquire().await.map_err(|_| shutting_down())?;
         file_diff(&folder, &app.sessions().settings().roots, &path).await?
     };
     let name = path.clone();

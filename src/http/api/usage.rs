@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_will_not_do_is_named() {
+    fn invalid_values_are_named() {
         for (from, to, by, words) in [
             ("yesterday", "", "", ["from", "YYYY-MM-DD"]),
             ("", "2026-02-30", "", ["to", "YYYY-MM-DD"]),

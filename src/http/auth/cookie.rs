@@ -24,5 +24,5 @@ pub(super) fn set(name: &str, value: &str, life: Duration, secure: bool) -> Stri
 
 /// A cookie as a header value.
 pub(in crate::http) fn cookie_header(cookie: &str) -> HeaderValue {
-    HeaderValue::from_str(cookie).expect("a name and hex digits of ours")
+    HeaderValue::from_str(cookie).expect("a valid name and hex digits")
 }

@@ -14,6 +14,6 @@ pub(super) use server::{config, models, stop, test, token};
 pub(super) use session::{query, start, stop_session};
 
 /// An error in the portal's format.
-fn business_error(name: &str) -> Response {
+fn portal_error(name: &str) -> Response {
     Json(json!({ "error": name })).into_response()
 }

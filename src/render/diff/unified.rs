@@ -77,7 +77,7 @@ impl Reader {
             self.hunk = Some(header);
             self.push(DiffLine { kind: LineKind::Hunk, old: None, new: None, text: line.to_owned() });
         } else if let Some(file) = self.files.last_mut().filter(|_| self.hunk.is_none()) {
-            let told = [
+            let header_starts = [
                 "new file",
                 "deleted file",
                 "rename from",
@@ -87,7 +87,7 @@ impl Reader {
                 "old mode",
                 "new mode",
             ];
-            if let Some(start) = told.iter().find(|start| line.starts_with(**start)) {
+            if let Some(start) = header_starts.iter().find(|start| line.starts_with(**start)) {
                 let note = match *start {
                     "new file" => "New file",
                     "deleted file" => "Deleted",
@@ -166,7 +166,7 @@ fn hunk_header(line: &str) -> Option<Hunk> {
     Some(Hunk { numbers: Numbers { old: Some(old_start), new: Some(new_start) }, old_left, new_left })
 }
 
-/// A name as it stands behind `---`: without the prefix and the time, and without git's quotes.
+/// A name as written after `---`: without the prefix and the time, and without git's quotes.
 fn shown_name(name: &str) -> String {
     let name = name.split('\t').next().unwrap_or(name).trim_end();
     let name = unquoted(name);

@@ -15,15 +15,15 @@ use crate::process::Supervisor;
 use crate::store::ServerNote;
 
 /// The server may have to start agents to respond.
-const PATIENCE: Duration = Duration::from_mins(5);
+const RESPONSE_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// The settings in force, and an async runtime.
-pub(super) struct Workbench {
+pub(super) struct CommandContext {
     pub resolved: Resolved,
     threads: tokio::runtime::Runtime,
 }
 
-impl Workbench {
+impl CommandContext {
     pub fn new(common: &CommonFlags) -> anyhow::Result<Self> {
         Self::with(resolve(common, Vec::new())?)
     }
@@ -43,11 +43,11 @@ impl Workbench {
     fn server(&self) -> Option<LocalServer> {
         let folder = &self.resolved.data_folder;
         let note = ServerNote::of_running_server(folder)?;
-        Some(LocalServer::at(&note.url, ServerToken::read(folder)).with_patience(PATIENCE))
+        Some(LocalServer::at(&note.url, ServerToken::read(folder)).with_timeout(RESPONSE_TIMEOUT))
     }
 
     /// Sends a GET request to the running server; `None` if there is none.
-    pub fn ask(&self, path: &str) -> anyhow::Result<Option<Value>> {
+    pub fn get(&self, path: &str) -> anyhow::Result<Option<Value>> {
         let Some(server) = self.server() else { return Ok(None) };
         Ok(Some(self.threads.block_on(server.get(path))?))
     }
