@@ -1,22 +1,22 @@
-// Runs before anything else and is no module for that reason: a chosen theme must not flash in the other one first, and
-// the session that the address names is asked for while the modules are still on their way.
+// Runs before anything else, so it is not a module: the chosen theme must apply before the first paint, and the session
+// that the address names is fetched while the modules are still loading.
 (() => {
   try {
     const theme = localStorage.getItem("flightdeck.theme");
     if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
   } catch {
-    // Without a store the system decides.
+    // Without storage, the system's theme applies.
   }
   const secret = takeSecret();
   const session = new URLSearchParams(location.search).get("session");
   if (!session) return;
   document.documentElement.classList.add("for-session");
   const path = `api/copilot/session/${encodeURIComponent(session)}`;
-  // A failure here is nobody's: whoever wants the answer then asks himself.
+  // Failures are ignored here: the code that needs the answer sends the request again.
   const answers = [path, `${path}/log?before=${Number.MAX_SAFE_INTEGER}&limit=40`].map((address) => [address, fetch(address, { headers: secret ? { "Flightdeck-Secret": secret } : {} }).catch(() => null)]);
   window.flightdeckEarlyAnswers = new Map(answers);
 
-  /** The secret of the login (see lib/api.js). Without storage the login page hands it over in the fragment. */
+  /** The secret of the login (see lib/api.js). Without storage, the login page passes it in the fragment. */
   function takeSecret() {
     try {
       return localStorage.getItem("flightdeck.secret");

@@ -1,5 +1,5 @@
-// The page: the set-up, or the session that the address names. What a session needs to be seen is loaded with this;
-// everything else follows when it is seen.
+// The page: the set-up, or the session that the address names. This loads what a session needs for its first paint;
+// everything else follows later.
 
 import { goTo, sessionInAddress, setupAddress } from "./lib/address.js";
 import { byId } from "./lib/dom.js";
@@ -29,7 +29,7 @@ async function show() {
     await setup.show();
   } else {
     session = new SessionView(id);
-    // On a phone the keyboard would cover what one came to read.
+    // On a phone, the keyboard would cover the transcript.
     if (!matchMedia("(pointer: coarse)").matches) session.composer.focus();
     await session.open();
   }

@@ -16,20 +16,20 @@ if (code) {
   logIn(new URLSearchParams({ code, next }), () => continueIfLoggedIn(next));
 }
 
-/** `otherwise` is asked whether there is another way in before the problem is shown. */
+/** `otherwise` may log in another way before the problem is shown. */
 async function logIn(fields, otherwise = async () => false) {
   problem.hidden = true;
   try {
     const answer = await fetch("/login", { method: "POST", body: fields });
     const reply = await answer.json();
-    if (answer.ok) goOn(reply);
+    if (answer.ok) finishLogin(reply);
     else if (!(await otherwise())) showProblem(reply.message);
   } catch {
     showProblem("The server did not respond. Check that Flightdeck is running, then try again.");
   }
 }
 
-/** The same link again, in a browser that is logged in already. */
+/** Handles a used link in a browser that is already logged in. */
 async function continueIfLoggedIn(next) {
   const secret = keptSecret();
   if (!secret) return false;
@@ -38,12 +38,12 @@ async function continueIfLoggedIn(next) {
   return answer.ok;
 }
 
-function goOn({ secret, next }) {
+function finishLogin({ secret, next }) {
   try {
     localStorage.setItem(KEY, secret);
     location.replace(next);
   } catch {
-    // Without storage the page that follows keeps it in memory. A fragment is never sent to a server.
+    // Without storage, the next page keeps it in memory. A fragment is never sent to a server.
     const [address] = next.split("#");
     location.replace(`${address}#secret=${secret}`);
   }

@@ -1,4 +1,4 @@
-// One block of a session: what somebody said, thought or did.
+// One block of a transcript: a prompt, a message, reasoning or a tool call.
 
 import { make } from "./lib/dom.js";
 import { duration, exactTime } from "./lib/format.js";
@@ -95,12 +95,12 @@ export class MessageBlock {
     body.removeAttribute("tabindex");
     toggle.disabled = false;
     this.#showHeader();
-    // What was seen growing is replaced in one step by what the server makes of it.
+    // The rendered form replaces the streamed text in one step.
     div.classList.toggle("rendering", this.#source !== null && OPEN_WHEN_COMPLETED.has(this.#type));
     this.#setOpen(OPEN_WHEN_COMPLETED.has(this.#type));
   }
 
-  /** Where the rendered form comes from: `load(all)` gives HTML. `startRaw` shows the text until somebody asks. */
+  /** `load(all)` loads the rendered HTML. With `startRaw`, the raw text is shown first. */
   setSource(load, { startRaw = false, renderedName = "Markdown" } = {}) {
     this.#source = { load, renderedName };
     this.#raw = startRaw;

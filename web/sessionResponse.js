@@ -1,4 +1,4 @@
-// What a session says, as blocks in the order of their beginnings.
+// The responses of a session, as blocks in the order in which they began.
 
 import { make } from "./lib/dom.js";
 import { askHtml, sessionPath } from "./lib/api.js";
@@ -46,7 +46,7 @@ export class SessionResponseRenderer {
   #headless = new Map();
   #working = false;
 
-  /** Keeps the end in view; lets go when the reader scrolls up. */
+  /** Keeps the end in view until the reader scrolls up. */
   follow;
 
   /**

@@ -27,18 +27,17 @@ impl ModelNames {
                 "{model:?} is a Claude Code alias; {runtime} needs a full model name such as claude-sonnet-4.5. Run \
                  `flightdeck models` for the list."
             )),
-            Self::Copilot => dotted(model).map(|fixed| {
-                format!("{model:?} is Claude Code's spelling; use {fixed:?} with {runtime}.")
-            }),
+            Self::Copilot => {
+                dotted(model).map(|fixed| format!("{model:?} is Claude Code's spelling; use {fixed:?} with {runtime}."))
+            }
             Self::Claude if short || model.is_empty() => None,
             Self::Claude if !model.contains("claude") && !model.starts_with("arn:") => Some(format!(
                 "{model:?} does not look like a Claude model, and {runtime} has no others; use sonnet, opus or haiku, or a \
                  full name such as claude-sonnet-4-5."
             )),
-            Self::Claude if model.starts_with("claude-") && model.contains('.') => Some(format!(
-                "{model:?} is Copilot's spelling; use {:?} with {runtime}.",
-                model.replace('.', "-")
-            )),
+            Self::Claude if model.starts_with("claude-") && model.contains('.') => {
+                Some(format!("{model:?} is Copilot's spelling; use {:?} with {runtime}.", model.replace('.', "-")))
+            }
             Self::Claude | Self::Any => None,
         }
     }

@@ -1,4 +1,4 @@
-//! `flightdeck agents`: which agents there are, what is missing, and installing one.
+//! `flightdeck agents`: lists the agents and what is missing, and installs one.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
@@ -8,26 +8,26 @@ use anyhow::bail;
 use serde_json::{Value, json};
 
 use super::arguments::{CommonFlags, InstallFlags};
-use super::output::say;
-use super::workbench::Workbench;
+use super::command_context::CommandContext;
+use super::output::print;
 use crate::agent::agent_environment;
 use crate::agent::program::{InstallStep, Installable};
 use crate::http::runtimes_json;
 
 pub(super) fn list(common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    let bench = Workbench::new(common)?;
-    let answer = match bench.ask("/api/runtimes")? {
+    let context = CommandContext::new(common)?;
+    let answer = match context.get("/api/runtimes")? {
         Some(answer) => answer,
-        None => bench.with_runtimes(async |runtimes, _| {
-            runtimes_json(runtimes, &bench.resolved.loaded.config.sessions.runtime).await
+        None => context.with_runtimes(async |runtimes, _| {
+            runtimes_json(runtimes, &context.resolved.loaded.config.sessions.runtime).await
         }),
     };
     if common.json {
-        say(&answer.to_string())?;
+        print(&answer.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     for runtime in answer["runtimes"].as_array().into_iter().flatten() {
-        say(&description(runtime))?;
+        print(&description(runtime))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -40,11 +40,11 @@ fn description(runtime: &Value) -> String {
     lines.push(format!("  {}", text(&runtime["hint"])));
     let program = &runtime["program"];
     if program.is_object() {
-        let version = program["version"].as_str().unwrap_or("of unknown version");
+        let version = program["version"].as_str().unwrap_or("(unknown version)");
         lines.push(format!("  {version} at {} ({})", text(&program["path"]), text(&program["source"])));
     }
     if let Some(command) = runtime["install"].as_str() {
-        lines.push(format!("  install it with `{command}`"));
+        lines.push(format!("  to install it, run `{command}`"));
     }
     lines.join("\n")
 }
@@ -52,27 +52,27 @@ fn description(runtime: &Value) -> String {
 pub(super) fn install(flags: &InstallFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let Some(agent) = Installable::ALL.into_iter().find(|agent| agent.name == flags.name) else {
         let known: Vec<&str> = Installable::ALL.iter().map(|agent| agent.name).collect();
-        bail!("there is no agent {:?} to install; there are: {}", flags.name, known.join(", "));
+        bail!("cannot install {:?}: unknown agent; the known ones are {}", flags.name, known.join(", "));
     };
-    let bench = Workbench::new(common)?;
+    let context = CommandContext::new(common)?;
     let environment = agent_environment(std::env::vars(), &[]);
     let mut progress = Progress::new(agent.package, common.json);
-    let folder = &bench.resolved.data_folder;
-    let installed = bench.wait_for(agent.install(folder, flags.version.as_deref(), &environment, |step| {
-        progress.tell(step);
+    let folder = &context.resolved.data_folder;
+    let installed = context.wait_for(agent.install(folder, flags.version.as_deref(), &environment, |step| {
+        progress.show(step);
     }));
     progress.end();
     let program = installed?;
     if common.json {
-        say(&json!({ "installed": { "name": agent.name, "program": program } }).to_string())?;
+        print(&json!({ "installed": { "name": agent.name, "program": program } }).to_string())?;
     } else {
-        let version = program.version.as_deref().unwrap_or("of unknown version");
-        say(&format!("{} {version} is installed at {}.", agent.name, program.path.display()))?;
+        let version = program.version.as_deref().unwrap_or("(unknown version)");
+        print(&format!("{} {version} is installed at {}.", agent.name, program.path.display()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// One line that is written over on a terminal; elsewhere a line at each step.
+/// Progress on one line that is rewritten on a terminal; elsewhere one line for each step.
 struct Progress {
     package: &'static str,
     since: Instant,
@@ -91,7 +91,7 @@ impl Progress {
         progress
     }
 
-    fn tell(&mut self, step: InstallStep) {
+    fn show(&mut self, step: InstallStep) {
         if self.quiet {
             return;
         }
@@ -105,7 +105,7 @@ impl Progress {
             InstallStep::Checking if !self.said_checking => {
                 self.said_checking = true;
                 let begin = if self.on_terminal { "\r\x1b[K" } else { "" };
-                eprint!("{begin}downloaded in {seconds} s; trying it …");
+                eprint!("{begin}downloaded in {seconds} s; checking that it runs …");
                 let _ = std::io::stderr().flush();
             }
             InstallStep::Downloading { .. } | InstallStep::Checking => {}

@@ -1,4 +1,4 @@
-//! Flags as they are typed, and the layer of configuration that they make.
+//! Command-line flags, and the configuration layer that they form.
 
 use std::path::PathBuf;
 
@@ -185,7 +185,7 @@ pub(super) struct ServeFlags {
 pub(super) enum Auth {
     /// Require the token
     Token,
-    /// Let in everybody who reaches the port (loopback only)
+    /// Require nothing: everybody who reaches the port has access (loopback only)
     None,
 }
 
@@ -197,8 +197,8 @@ pub(super) struct OpenFlags {
 }
 
 impl Arguments {
-    /// Parses the arguments, or prints what is wrong and exits. Flags of every command may stand before the command;
-    /// clap's own rule against flags there would take the command for a port.
+    /// Parses the arguments, or prints what is wrong and exits. Common flags may come before the command; clap's own
+    /// rule against that would parse the command as a port.
     pub fn read() -> Self {
         let arguments = Self::parse();
         if arguments.command.is_some() && arguments.serve != ServeFlags::default() {
@@ -209,7 +209,7 @@ impl Arguments {
     }
 }
 
-/// What is neither a command nor a port is probably a mistyped command.
+/// An argument that is neither a command nor a port is probably a mistyped command.
 fn bare_port(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| "not a command (`flightdeck help` lists them) and not a port from 0 to 65535".to_owned())
 }
@@ -246,14 +246,14 @@ pub(super) struct Resolved {
     pub data_folder: PathBuf,
 }
 
-/// Raw flags become resolved settings.
+/// Resolves the settings from flags and all other sources.
 pub(super) fn resolve(common: &CommonFlags, flags: Vec<FlagValue>) -> anyhow::Result<Resolved> {
     let sources = sources(common, flags)?;
     let loaded = load(&sources)?;
     Ok(Resolved::new(&sources, loaded))
 }
 
-/// Everything that may hold a setting.
+/// Every source of settings.
 pub(super) fn sources(common: &CommonFlags, mut flags: Vec<FlagValue>) -> anyhow::Result<Sources> {
     let start_folder = std::env::current_dir().context("cannot read the current folder")?;
     if let Some(folder) = &common.data_dir {

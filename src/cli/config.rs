@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 use toml::Value;
 
 use super::arguments::{CommonFlags, resolve};
-use super::output::say;
+use super::output::print;
 use crate::config::Origin;
 use crate::model::names_a_secret;
 
@@ -21,7 +21,7 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
             .map(|(key, value, origin)| ((*key).clone(), json!({ "value": value, "origin": origin.to_string() })))
             .collect();
         let (user_file, data_folder) = (&resolved.loaded.user_file, &resolved.data_folder);
-        say(&json!({ "settings": settings, "userFile": user_file, "dataFolder": data_folder }).to_string())?;
+        print(&json!({ "settings": settings, "userFile": user_file, "dataFolder": data_folder }).to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     let settings: Vec<(String, String)> =
@@ -32,11 +32,11 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
         format!("# data folder: {}", resolved.data_folder.display()),
     ];
     lines.extend(settings.iter().map(|(setting, origin)| format!("{setting:width$}  # {origin}")));
-    say(&lines.join("\n"))?;
+    print(&lines.join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Keys of providers and the like are not shown: the output of this command ends up in bug reports.
+/// Hides provider keys and other secrets, because the output of this command ends up in bug reports.
 pub(super) fn without_secrets(value: &Value) -> Value {
     match value {
         Value::Table(entries) => Value::Table(

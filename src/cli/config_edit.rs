@@ -7,9 +7,9 @@ use serde_json::json;
 use toml::Value;
 
 use super::arguments::{CommonFlags, ConfigCommand, Resolved, resolve, sources};
+use super::command_context::CommandContext;
 use super::config::without_secrets;
-use super::output::say;
-use super::workbench::Workbench;
+use super::output::print;
 use crate::config::{ConfigError, Edit, Loaded, Origin, Sources, nearest_key};
 use crate::model::names_a_secret;
 use crate::store::ServerNote;
@@ -37,21 +37,21 @@ fn get(key: &str, common: &CommonFlags) -> anyhow::Result<ExitCode> {
         return Err(ConfigError::NoSuchKey { key: key.to_owned(), nearest: nearest_key(key) }.into());
     };
     if common.json {
-        say(&json!({ "key": key, "value": value, "origin": origin.to_string() }).to_string())?;
+        print(&json!({ "key": key, "value": value, "origin": origin.to_string() }).to_string())?;
     } else {
-        say(&plain(&value))?;
+        print(&plain(&value))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A runtime that does not exist is refused; what will hardly go together is told.
-fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result<Vec<String>> {
-    // Other settings have nothing to do with it, and nobody wants to read the same warning again and again.
+/// Refuses a runtime that does not exist. Returns warnings about combinations that will probably fail.
+fn check_choice((key, value): (&str, &str), context: &CommandContext) -> anyhow::Result<Vec<String>> {
+    // Other settings do not affect this, and a repeated warning is only noise.
     if !key.starts_with("sessions.") && !key.starts_with("acp.") {
         return Ok(Vec::new());
     }
-    let sessions = &bench.resolved.loaded.config.sessions;
-    bench.with_runtimes(async |runtimes, _| {
+    let sessions = &context.resolved.loaded.config.sessions;
+    context.with_runtimes(async |runtimes, _| {
         if key == "sessions.runtime" && !value.is_empty() {
             runtimes.named(value).context("nothing was written")?;
         }
@@ -59,9 +59,9 @@ fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result
         if !sessions.runtime.is_empty()
             && let Err(error) = runtimes.named(&sessions.runtime)
         {
-            warnings.push(format!("sessions.runtime names nothing: {error}."));
+            warnings.push(format!("sessions.runtime is not valid: {error}."));
         }
-        // Without a choice it is the first that is ready, most likely the first of all.
+        // Without a choice it is the first runtime that is ready, most likely the first in the list.
         let usual = runtimes.iter().next().map(|runtime| runtime.name().to_owned()).unwrap_or_default();
         let runtime = if sessions.runtime.is_empty() { &usual } else { &sessions.runtime };
         warnings.extend(runtimes.misfit(runtime, &sessions.model, &serde_json::Map::new()));
@@ -69,49 +69,49 @@ fn check_choice((key, value): (&str, &str), bench: &Workbench) -> anyhow::Result
     })
 }
 
-/// Writes, and says where, and what is in force now.
+/// Writes the file, then prints its path and the value in force.
 fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let (file, changes, key) = (edit.path().to_owned(), edit.changes, set.0);
     let loaded = match &edit.outcome {
         Ok(loaded) => loaded.clone(),
         Err(problem) => {
-            let problem = format!("{} was written; there is more to mend in it: {problem}", file.display());
+            let problem = format!("{} was written, but it still has a problem: {problem}", file.display());
             edit.write()?;
             bail!(problem);
         }
     };
-    let bench = Workbench::with(Resolved::new(sources, loaded))?;
-    let warnings = check_choice(set, &bench)?;
+    let context = CommandContext::with(Resolved::new(sources, loaded))?;
+    let warnings = check_choice(set, &context)?;
     edit.write()?;
-    let effective = value_of(&bench.resolved.loaded, key);
+    let effective = value_of(&context.resolved.loaded, key);
     if common.json {
         let effective = effective.map(|(value, origin)| json!({ "value": value, "origin": origin.to_string() }));
         let answer =
             json!({ "key": key, "file": file, "changed": changes, "effective": effective, "warnings": warnings });
-        say(&answer.to_string())?;
+        print(&answer.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     let done = if changes { "Written to" } else { "Nothing to change in" };
-    say(&format!("{done} {}.", file.display()))?;
+    print(&format!("{done} {}.", file.display()))?;
     match effective {
-        None => say(&format!("{key} is not set anywhere now."))?,
+        None => print(&format!("{key} is no longer set anywhere."))?,
         Some((value, origin)) => {
             let is_elsewhere = origin != Origin::File(file) && origin != Origin::Default;
-            let wins = if is_elsewhere { ", which wins over the file" } else { "" };
-            say(&format!("In force: {key} = {value}, from {origin}{wins}."))?;
+            let wins = if is_elsewhere { ", which overrides the file" } else { "" };
+            print(&format!("In force: {key} = {value}, from {origin}{wins}."))?;
         }
     }
     for warning in warnings {
-        say(&format!("Warning: {warning}"))?;
+        print(&format!("Warning: {warning}"))?;
     }
-    if changes && let Some(note) = ServerNote::of_running_server(&bench.resolved.data_folder) {
-        say(&format!("The server at {} goes on with what it had; start it again to change that.", note.url))?;
+    if changes && let Some(note) = ServerNote::of_running_server(&context.resolved.data_folder) {
+        print(&format!("The server at {} still uses its old settings; restart it to apply the change.", note.url))?;
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// A setting's value and where it came from, without secrets. An entry of a table of names, and what is in it, counts
-/// as one too.
+/// A setting's value and where it came from, without secrets. Entries of tables such as `providers` and their fields
+/// count as settings too.
 fn value_of(loaded: &Loaded, key: &str) -> Option<(Value, Origin)> {
     if let Some((value, origin)) = loaded.values.get(key) {
         return Some((without_secrets(value), origin.clone()));
@@ -132,7 +132,7 @@ fn value_of(loaded: &Loaded, key: &str) -> Option<(Value, Origin)> {
     Some((without_secrets(&value), origin.clone()))
 }
 
-/// A text as it is, so that scripts need not take quotation marks off.
+/// Strings are printed without quotation marks, for scripts.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! `flightdeck doctor`: what is ready, then a line per check with what to do, grouped by agent.
+//! `flightdeck doctor`: prints what is ready, then each check with what to do, grouped by agent.
 
 use std::process::ExitCode;
 
@@ -6,37 +6,37 @@ use anyhow::Context as _;
 use serde_json::json;
 
 use super::arguments::{CommonFlags, DoctorFlags};
-use super::output::say;
-use super::workbench::Workbench;
+use super::command_context::CommandContext;
+use super::output::print;
 use crate::doctor::{self, Canary, DoctorInput, Report};
 use crate::http::Listeners;
 use crate::model::{Check, CheckVerdict};
 use crate::store::{DataFolder, Store, StoreSettings};
 
 pub(super) fn doctor(flags: &DoctorFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    let bench = Workbench::new(common)?;
+    let context = CommandContext::new(common)?;
     if !common.json {
-        eprintln!("Checking. An agent may take a few seconds to answer.");
+        eprintln!("Checking; this may take a few seconds for each agent.");
     }
-    let report: Report = match bench.ask(&format!("/api/doctor?canary={}", !flags.no_canary))? {
-        Some(answer) => serde_json::from_value(answer).context("the server sent no report")?,
-        None => examine_here(&bench, flags)?,
+    let report: Report = match context.get(&format!("/api/doctor?canary={}", !flags.no_canary))? {
+        Some(answer) => serde_json::from_value(answer).context("the server returned an invalid report")?,
+        None => examine_here(&context, flags)?,
     };
     let verdict = report.verdict();
     if common.json {
-        say(&json!({ "verdict": verdict, "ready": report.ready, "checks": report.checks }).to_string())?;
+        print(&json!({ "verdict": verdict, "ready": report.ready, "checks": report.checks }).to_string())?;
     } else {
         for line in lines(&report) {
-            say(&line)?;
+            print(&line)?;
         }
     }
     Ok(if verdict == CheckVerdict::Failure { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Without a server everything is opened here, checked, and closed again.
-fn examine_here(bench: &Workbench, flags: &DoctorFlags) -> anyhow::Result<Report> {
-    let config = &bench.resolved.loaded.config;
-    let folder = match DataFolder::lock(&bench.resolved.data_folder) {
+/// Runs the checks in this process when no server is running.
+fn examine_here(context: &CommandContext, flags: &DoctorFlags) -> anyhow::Result<Report> {
+    let config = &context.resolved.loaded.config;
+    let folder = match DataFolder::lock(&context.resolved.data_folder) {
         Ok(folder) => folder,
         Err(error) => {
             let message = format!("{:#}", anyhow::Error::new(error));
@@ -52,7 +52,7 @@ fn examine_here(bench: &Workbench, flags: &DoctorFlags) -> anyhow::Result<Report
     };
     let address = config.server.address().map_err(anyhow::Error::msg)?;
     let port = config.server.port;
-    let report = bench.with_runtimes(async |runtimes, quarantine| {
+    let report = context.with_runtimes(async |runtimes, quarantine| {
         let port_check = match Listeners::bind(address, port).await {
             Ok(_) if port == 0 => Check::ok("port", "0, so the server picks a free port"),
             Ok(_) => Check::ok("port", format!("{port} is free")),

@@ -1,4 +1,4 @@
-//! The log: to standard error, with secrets taken out of every line.
+//! Logs to standard error, with secrets removed from every line.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -14,15 +14,15 @@ use crate::model::redact;
 pub(super) fn start(filter: &str) -> anyhow::Result<()> {
     let filter: Targets = filter
         .parse()
-        .with_context(|| format!("log.filter is {filter:?}, which is neither a level nor a list of module=level"))?;
+        .with_context(|| format!("invalid log.filter {filter:?}: expected a level, or a list of module=level"))?;
     let lines = tracing_subscriber::fmt::layer()
         .with_writer(RedactingStderr)
         .with_ansi(io::stderr().is_terminal())
         .with_target(false);
-    tracing_subscriber::registry().with(lines.with_filter(filter)).try_init().context("the log is started twice")
+    tracing_subscriber::registry().with(lines.with_filter(filter)).try_init().context("logging is already set up")
 }
 
-/// Every line passes through redaction; a formatted line arrives in one piece.
+/// Redacts every line. Each write is one formatted line.
 struct RedactingStderr;
 
 impl<'a> MakeWriter<'a> for RedactingStderr {

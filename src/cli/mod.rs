@@ -1,7 +1,8 @@
-//! The command line: a file per command, raw flags here, resolved settings there.
+//! The command line: a file per command, from flags to resolved settings.
 
 mod agents;
 mod arguments;
+mod command_context;
 mod config;
 mod config_edit;
 mod doctor;
@@ -16,13 +17,12 @@ mod session_settings;
 mod signals;
 mod stop;
 mod usage;
-mod workbench;
 
 use std::process::ExitCode;
 
 use arguments::{AgentsCommand, Arguments, Command, ConfigCommand};
 
-/// Parses the arguments, does what they say, and gives the exit code.
+/// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
     let arguments = Arguments::read();
     let outcome = match arguments.command {
@@ -44,7 +44,7 @@ pub fn run() -> ExitCode {
     match outcome {
         Ok(code) => code,
         Err(error) => {
-            // The whole chain, once, without a backtrace: it is for a person.
+            // The whole chain of causes, without a backtrace: it is for a person.
             eprintln!("flightdeck: {error:#}");
             ExitCode::FAILURE
         }

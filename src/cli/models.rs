@@ -1,27 +1,27 @@
-//! `flightdeck models`: what there is to choose from, and why a list is not complete.
+//! `flightdeck models`: lists the models, and why a list is incomplete.
 
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
 use super::arguments::{CommonFlags, ModelsFlags};
-use super::output::{say, table};
-use super::workbench::Workbench;
+use super::command_context::CommandContext;
+use super::output::{print, table};
 use crate::agent::Freshness;
 use crate::http::models_json;
 
 pub(super) fn models(flags: &ModelsFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    let bench = Workbench::new(common)?;
-    let answer = match bench.ask(&format!("/api/models?refresh={}", flags.refresh))? {
+    let context = CommandContext::new(common)?;
+    let answer = match context.get(&format!("/api/models?refresh={}", flags.refresh))? {
         Some(answer) => answer,
-        None => bench.with_runtimes(async |runtimes, _| {
+        None => context.with_runtimes(async |runtimes, _| {
             let freshness = if flags.refresh { Freshness::Now } else { Freshness::Recent };
-            let default = &bench.resolved.loaded.config.sessions.runtime;
+            let default = &context.resolved.loaded.config.sessions.runtime;
             models_json(runtimes.model_lists(default, freshness).await)
         }),
     };
     if common.json {
-        say(&answer.to_string())?;
+        print(&answer.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -35,9 +35,9 @@ pub(super) fn models(flags: &ModelsFlags, common: &CommonFlags) -> anyhow::Resul
             vec![text(&model["listedId"]), text(&model["name"]), multiplier, text(&model["runtime"])]
         })
         .collect();
-    say(&table(&["ID", "NAME", "COST", "RUNTIME"], &rows))?;
+    print(&table(&["ID", "NAME", "COST", "RUNTIME"], &rows))?;
     for note in answer["notes"].as_array().into_iter().flatten() {
-        say(&format!("{}: {}", text(&note["runtime"]), text(&note["reason"])))?;
+        print(&format!("{}: {}", text(&note["runtime"]), text(&note["reason"])))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! `flightdeck open`: the running server in the browser, logged in.
+//! `flightdeck open`: opens the running server in the browser, logged in.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::arguments::{CommonFlags, OpenFlags, resolve};
-use super::output::say;
+use super::output::print;
 use crate::http::LocalServer;
 use crate::http::auth::ServerToken;
 use crate::store::ServerNote;
@@ -16,18 +16,19 @@ pub(super) fn open(flags: &OpenFlags, common: &CommonFlags) -> anyhow::Result<Ex
     let Some(note) = ServerNote::of_running_server(&folder) else {
         bail!("no server is running with the data folder {}; start one with `flightdeck`", folder.display());
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("no threads")?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
     let server = LocalServer::at(&note.url, ServerToken::read(&folder));
     let answer = runtime.block_on(server.post("/api/login-code"))?;
-    let code = answer["code"].as_str().context("the server gave no login code")?;
+    let code = answer["code"].as_str().context("the server returned no login code")?;
     let link = format!("{}/login?code={code}", note.url);
     if common.json {
-        say(&json!({ "url": note.url, "loginUrl": link }).to_string())?;
+        print(&json!({ "url": note.url, "loginUrl": link }).to_string())?;
     } else {
-        say(&link)?;
+        print(&link)?;
     }
     if !flags.print && !common.json {
-        open::that_detached(&link).context("no browser could be started; open the link above by hand")?;
+        open::that_detached(&link).context("cannot start a browser; open the link above yourself")?;
     }
     Ok(ExitCode::SUCCESS)
 }

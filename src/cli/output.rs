@@ -1,21 +1,21 @@
-//! What a command says.
+//! Output of commands.
 
 use std::io::{self, Write as _};
 
 use anyhow::Context as _;
 
-/// Prints lines to standard output. A reader that has seen enough (`| head`) is no error.
-pub(super) fn say(text: &str) -> anyhow::Result<()> {
+/// Prints lines to standard output. A closed pipe (`| head`) is not an error.
+pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(error).context("standard output cannot be written")
+            Err(error).context("cannot write to standard output")
         }
         _ => Ok(()),
     }
 }
 
-/// Columns of text under their headings.
+/// A table with aligned columns and headings.
 pub(super) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
     let width = |column: usize| {
         let heading = headings[column].chars().count();

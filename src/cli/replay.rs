@@ -1,4 +1,4 @@
-//! `flightdeck replay`: a recorded transcript, read as the agent itself would be.
+//! `flightdeck replay`: reads a recorded transcript the way an agent's output is read.
 
 use std::io::{BufWriter, Write as _};
 use std::process::ExitCode;
@@ -13,11 +13,11 @@ use crate::agent::transcript::{Replayed, replay};
 use crate::session::TranscriptWriter;
 
 pub(super) fn run(flags: &ReplayFlags) -> anyhow::Result<ExitCode> {
-    let threads = tokio::runtime::Builder::new_current_thread().build().context("no thread could be started")?;
+    let threads = tokio::runtime::Builder::new_current_thread().build().context("cannot start the async runtime")?;
     let mut out = BufWriter::new(std::io::stdout().lock());
-    let written = threads.block_on(tell(flags, &mut out));
-    match written.and_then(|()| out.flush().context("standard output cannot be written")) {
-        // A reader that has seen enough (`| head`) is no error.
+    let written = threads.block_on(print_events(flags, &mut out));
+    match written.and_then(|()| out.flush().context("cannot write to standard output")) {
+        // A closed pipe (`| head`) is not an error.
         Err(error) if is_broken_pipe(&error) => Ok(ExitCode::SUCCESS),
         other => other.map(|()| ExitCode::SUCCESS),
     }
@@ -27,8 +27,8 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-async fn tell(flags: &ReplayFlags, out: &mut impl std::io::Write) -> anyhow::Result<()> {
-    let named = || format!("{} cannot be read", flags.file.display());
+async fn print_events(flags: &ReplayFlags, out: &mut impl std::io::Write) -> anyhow::Result<()> {
+    let named = || format!("cannot read {}", flags.file.display());
     let file = tokio::fs::File::open(&flags.file).await.with_context(named)?;
     let mut scribe = TranscriptWriter::default();
     let mut problem = None;

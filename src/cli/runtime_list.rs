@@ -1,4 +1,4 @@
-//! The runtimes of this program, in order of preference, as the configuration wants them.
+//! Creates the runtimes from the configuration, in order of preference.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::config::{self, AcpAgent, Config};
 use crate::model::{McpAddress, McpServer, McpTransport, Provider, ProviderKind};
 use crate::process::Supervisor;
 
-/// All runtimes. What they keep is below `data_folder`.
+/// All runtimes. They store their files below `data_folder`.
 pub(super) fn runtimes(
     config: &Config,
     data_folder: &Path,
@@ -38,7 +38,7 @@ pub(super) fn runtimes(
     Runtimes::new(all)
 }
 
-/// What the headless runtimes share with the others: Copilot's, Claude Code's, and what only the latter has.
+/// The settings of the headless runtimes, Copilot's and Claude Code's.
 fn headless_settings(
     acp: &AcpSettings,
     config: &Config,
@@ -64,7 +64,7 @@ fn headless_settings(
     (of_copilot, of_claude, claude)
 }
 
-/// What Copilot over ACP shares with Copilot.
+/// The settings that Copilot over ACP shares with Copilot.
 fn acp_of_copilot(config: &Config, copilot: &CopilotSettings) -> AcpSettings {
     let home = &config.agents.copilot.home;
     let home = (!home.as_os_str().is_empty()).then(|| ("COPILOT_HOME".to_owned(), home.to_string_lossy().into_owned()));
@@ -128,12 +128,12 @@ fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarant
     }
 }
 
-/// A configured provider, with its key from the environment where the configuration says so.
+/// A configured provider, with its key from the environment if the configuration says so.
 fn provider(entry: &config::Provider, environment: &BTreeMap<String, String>) -> Provider {
     let variable = &entry.api_key_variable;
     let key = if variable.is_empty() { Some(entry.api_key.clone()) } else { environment.get(variable).cloned() };
     if key.is_none() {
-        tracing::warn!(%variable, base_url = %entry.base_url, "the variable for a provider's key is not set");
+        tracing::warn!(%variable, base_url = %entry.base_url, "the environment variable with a provider's key is not set");
     }
     Provider {
         kind: entry.kind,
@@ -152,7 +152,7 @@ fn mcp_server(entry: &config::McpServer) -> McpServer {
     let transport = match entry.transport() {
         "http" => McpTransport::Http(address()),
         "sse" => McpTransport::Sse(address()),
-        // The configuration is checked when it is read: nothing else is left.
+        // The configuration was checked when it was read, so nothing else is possible.
         _ => McpTransport::Stdio {
             command: entry.command.clone(),
             args: entry.args.clone(),

@@ -1,4 +1,4 @@
-//! `flightdeck serve`: from resolved settings to a running server, and down again.
+//! `flightdeck serve`: starts the server from resolved settings, and shuts it down.
 
 use std::io::Write as _;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -22,7 +22,7 @@ use crate::process::Supervisor;
 use crate::session::{Sessions, SessionsParts};
 use crate::store::{DataFolder, ServerNote, Store, StoreSettings};
 
-/// Agents and the log have this long at the end, connections a little of it.
+/// How long a shutdown may take in all, and how much of it connections get.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(9);
 const CONNECTION_GRACE: Duration = Duration::from_secs(2);
 
@@ -30,41 +30,42 @@ pub(super) fn serve(flags: &ServeFlags, common: &CommonFlags) -> anyhow::Result<
     let resolved = resolve(common, flags.values())?;
     logging::start(&resolved.loaded.config.log.filter)?;
     check_exposure(&resolved.loaded.config)?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads")?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the async runtime")?;
     let code = runtime.block_on(run(&resolved, flags.test, common.json));
-    // Reads that are still under way must not keep a finished server alive.
+    // Reads that are still running must not keep a finished server alive.
     runtime.shutdown_timeout(Duration::from_millis(200));
     code
 }
 
-/// Anything but loopback needs a login and a proxy that speaks TLS.
+/// Any address other than loopback requires authentication and a TLS-terminating proxy.
 fn check_exposure(config: &Config) -> anyhow::Result<()> {
     let server = &config.server;
     let address = server.address().map_err(anyhow::Error::msg)?;
     let exposed = address.is_some_and(|address| !address.is_loopback());
     if exposed && server.auth == AuthMode::None {
         bail!(
-            "--auth none is for loopback only: with server.bind = {} anybody on the network could run commands as you; \
+            "--auth none works on loopback only: with server.bind = {} anybody on the network could run commands as you; \
              remove --auth none or --bind",
             server.bind
         );
     }
     if exposed && !server.behind_proxy {
         bail!(
-            "server.bind = {} would send your token in the clear: put a proxy with TLS in front and add --behind-proxy, \
-             or remove --bind to serve on this machine only",
+            "server.bind = {} would send your token unencrypted: put a TLS-terminating proxy in front and add --behind-proxy, \
+             or remove --bind to listen on loopback only",
             server.bind
         );
     }
     if server.behind_proxy && server.auth == AuthMode::None {
-        bail!("--behind-proxy makes the server reachable from elsewhere, so it cannot go with --auth none");
+        bail!("--behind-proxy makes the server reachable from elsewhere, so it cannot be combined with --auth none");
     }
     Ok(())
 }
 
 async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<ExitCode> {
-    // Heard from the start: whoever reads the address may send one at once.
-    let signals = Signals::hear()?;
+    // Registered first: a program that reads the address may send a signal immediately.
+    let signals = Signals::register()?;
     let config = &resolved.loaded.config;
     let folder = DataFolder::lock(&resolved.data_folder)?;
     let listeners = bind(config).await?;
@@ -72,7 +73,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let store = Store::open(&folder, StoreSettings { max_bytes })?;
     let quarantine = Arc::new(Quarantine::load(folder.path(), &config.agents.trusted_versions));
     let supervisor = Supervisor::in_folder(folder.processes()?);
-    // Before anything is served: an agent of the last run must not work on beside the next one.
+    // Before anything is served: an agent of the last run must not keep working next to a new one.
     supervisor.end_orphans().await?;
     let stop = CancellationToken::new();
     let stopping = CancellationToken::new();
@@ -85,9 +86,9 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     if !config.sessions.runtime.is_empty()
         && let Err(error) = sessions.runtimes().named(&config.sessions.runtime)
     {
-        tracing::warn!(%error, "sessions.runtime names nothing; sessions that choose no runtime will be refused");
+        tracing::warn!(%error, "sessions.runtime is not a known runtime; sessions that choose no runtime will be refused");
     }
-    sessions.restore().await.context("sessions of the last run could not be brought back")?;
+    sessions.restore().await.context("cannot restore the sessions of the last run")?;
     sessions.start_housekeeping();
 
     let (address, port) = (listeners.address, listeners.port);
@@ -114,8 +115,8 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let serving = crate::http::serve(listeners, &app, &stopping);
     let url = own_url(address, port);
     if let Err(error) = folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() }) {
-        // On a full disk the server is needed all the same: deleting sessions makes room.
-        tracing::warn!(%error, "server.json could not be written; `flightdeck open` and `stop` will not find this server");
+        // The server must run on a full disk too, because deleting sessions frees space.
+        tracing::warn!(%error, "cannot write server.json; `flightdeck open` and `flightdeck stop` will not find this server");
     }
     announce(&url, &code, config.server.auth, json);
 
@@ -125,12 +126,12 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     folder.remove_server_note();
     match cause {
         EndCause::Stopped => Ok(ExitCode::SUCCESS),
-        // A service manager restarts a server that ends with a failure.
+        // A service manager restarts a server that exits with a failure.
         EndCause::StoreDied(reason) => bail!("the server stopped because it can no longer write: {reason}"),
     }
 }
 
-/// Where programs of this machine find the server: `localhost`, unless it was told to listen where that does not lead.
+/// The server's address for programs on this machine: `localhost`, unless the server listens elsewhere only.
 fn own_url(address: Option<IpAddr>, port: u16) -> String {
     let localhost = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
     match address {
@@ -155,7 +156,7 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
             let health = LocalServer::at(&url, None).get("/api/health").await;
             if health.is_ok_and(|answer| answer["service"] == "flightdeck") {
                 bail!(
-                    "another Flightdeck server (with another data folder) already runs at {url}; \
+                    "another Flightdeck server (with another data folder) is already running at {url}; \
                      use that one, or choose another port with --port (0 takes any free one)"
                 );
             }
@@ -165,7 +166,7 @@ async fn bind(config: &Config) -> anyhow::Result<Listeners> {
     }
 }
 
-/// The first line is the address, flushed, so that a program that started us can read it.
+/// The first line is the address, flushed, so that a program that starts the server can read it.
 fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
     let login = match auth {
         AuthMode::Token => format!("{url}/login?code={code}"),
@@ -181,7 +182,7 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
         format!("{url}\n{login}\nStop with Ctrl+C or `flightdeck stop`.\n")
     };
     let mut out = std::io::stdout().lock();
-    // Nobody may be reading, which is no reason not to serve.
+    // The server runs even if nobody reads its output.
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if auth == AuthMode::None {
         tracing::warn!(
@@ -193,23 +194,23 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
 /// Why the server ends.
 #[derive(Debug, PartialEq, Eq)]
 enum EndCause {
-    /// Somebody asked for it.
+    /// A request or a signal.
     Stopped,
-    /// Nothing can be written any more.
+    /// The store can no longer write.
     StoreDied(String),
 }
 
-/// Waits for `api/stop`, a signal or the death of the store. A second signal ends the process at once; what is committed
-/// is safe.
+/// Waits for `api/stop`, a signal or the death of the store. A second signal ends the process immediately; committed
+/// events are safe.
 async fn wait_for_end(stop: &CancellationToken, mut signals: Signals, died: impl Future<Output = String>) -> EndCause {
     let cause = tokio::select! {
         () = stop.cancelled() => EndCause::Stopped,
         () = signals.next() => {
-            tracing::info!("stopping; a second signal ends the server at once");
+            tracing::info!("stopping; send the signal again to exit immediately");
             EndCause::Stopped
         }
         reason = died => {
-            tracing::error!(%reason, "stopping because nothing can be written any more");
+            tracing::error!(%reason, "stopping because the store can no longer write");
             EndCause::StoreDied(reason)
         }
     };
@@ -227,7 +228,7 @@ async fn end(serving: Serving, sessions: &Sessions, store: &Store) {
         store.close().await;
     };
     if tokio::time::timeout(SHUTDOWN_LIMIT, ending).await.is_err() {
-        tracing::error!("something did not end in time; what is committed is safe");
+        tracing::error!("shutdown timed out; everything committed is safe");
     }
     tracing::info!("stopped");
 }
@@ -239,11 +240,11 @@ mod tests {
     #[tokio::test]
     async fn the_server_ends_when_its_store_dies_and_the_cause_is_kept() {
         let stop = CancellationToken::new();
-        let signals = Signals::hear().expect("heard");
+        let signals = Signals::register().expect("registered");
         let cause = wait_for_end(&stop, signals, async { "the writer is gone".to_owned() }).await;
         assert_eq!(cause, EndCause::StoreDied("the writer is gone".to_owned()));
         stop.cancel();
-        let signals = Signals::hear().expect("heard");
+        let signals = Signals::register().expect("registered");
         assert_eq!(wait_for_end(&stop, signals, std::future::pending()).await, EndCause::Stopped);
     }
 }

@@ -1,4 +1,4 @@
-//! From the configuration to the settings of sessions. Defaults are written in the configuration and nowhere else.
+//! Converts the configuration to the settings of sessions. Only the configuration has defaults.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::store::Retention;
 
 /// How long new tokens may read a closed session from the start.
 pub(super) const CLOSED_GRACE: Duration = Duration::from_mins(1);
-/// Long enough for "never", and still a moment that can be computed with.
+/// Long enough for "never", and short enough not to overflow.
 const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
 
 pub(super) fn session_settings(config: &Config, layers: &SessionLayers, closed_grace: Duration) -> SessionSettings {
@@ -57,7 +57,7 @@ fn recovery_settings(recovery: &Recovery) -> RecoverySettings {
     }
 }
 
-/// In the configuration 0 stands for no limit.
+/// In the configuration, 0 means no limit.
 pub(super) fn budget_settings(budget: &Budget) -> BudgetSettings {
     let amount = |limit: f64| (limit > 0.0).then_some(limit);
     let tokens = |limit: u64| (limit > 0).then_some(limit);

@@ -1,4 +1,4 @@
-//! Signals that ask the server to end. Those that come before anybody waits for one are not lost.
+//! Signals that stop the server. A signal that arrives before anybody waits for it is not lost.
 
 use anyhow::Context as _;
 
@@ -19,13 +19,13 @@ pub(super) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// From now on signals wait to be taken instead of ending the process.
-    pub fn hear() -> anyhow::Result<Self> {
-        let hear = |kind| signal(kind).context("signals cannot be heard");
+    /// From now on signals are queued instead of ending the process.
+    pub fn register() -> anyhow::Result<Self> {
+        let register = |kind| signal(kind).context("cannot listen for signals");
         Ok(Self {
-            interrupt: hear(SignalKind::interrupt())?,
-            terminate: hear(SignalKind::terminate())?,
-            hang_up: hear(SignalKind::hangup())?,
+            interrupt: register(SignalKind::interrupt())?,
+            terminate: register(SignalKind::terminate())?,
+            hang_up: register(SignalKind::hangup())?,
         })
     }
 
@@ -40,9 +40,9 @@ impl Signals {
 
 #[cfg(windows)]
 impl Signals {
-    /// From now on Ctrl+C waits to be taken instead of ending the process.
-    pub fn hear() -> anyhow::Result<Self> {
-        Ok(Self { interrupt: tokio::signal::windows::ctrl_c().context("Ctrl+C cannot be heard")? })
+    /// From now on Ctrl+C is queued instead of ending the process.
+    pub fn register() -> anyhow::Result<Self> {
+        Ok(Self { interrupt: tokio::signal::windows::ctrl_c().context("cannot listen for Ctrl+C")? })
     }
 
     pub async fn next(&mut self) {

@@ -1,4 +1,4 @@
-//! `flightdeck stop`: ends the running server and waits until it is gone.
+//! `flightdeck stop`: stops the running server and waits until its process has ended.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use super::arguments::{CommonFlags, resolve};
-use super::output::say;
+use super::output::print;
 use crate::http::LocalServer;
 use crate::http::auth::ServerToken;
 use crate::store::ServerNote;
@@ -19,16 +19,22 @@ pub(super) fn stop(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let Some(note) = ServerNote::of_running_server(&folder) else {
         bail!("no server is running with the data folder {}", folder.display());
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("no threads")?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
     let server = LocalServer::at(&note.url, ServerToken::read(&folder));
     runtime.block_on(server.post("/api/stop"))?;
     if !ServerNote::wait_until_gone(&folder, LONGEST_WAIT) {
-        bail!("the server at {} (process {}) was asked to stop and is still there", note.url, note.pid);
+        bail!(
+            "the server at {} (process {}) did not stop within {} seconds",
+            note.url,
+            note.pid,
+            LONGEST_WAIT.as_secs()
+        );
     }
     if common.json {
-        say(&json!({ "stopped": { "url": note.url, "pid": note.pid } }).to_string())?;
+        print(&json!({ "stopped": { "url": note.url, "pid": note.pid } }).to_string())?;
     } else {
-        say(&format!("The server at {} (process {}) has stopped.", note.url, note.pid))?;
+        print(&format!("The server at {} (process {}) has stopped.", note.url, note.pid))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! `flightdeck usage`: what was used, from the running server, else from the data folder itself.
+//! `flightdeck usage`: prints usage, from the running server or else from the data folder.
 
 use std::process::ExitCode;
 
@@ -6,43 +6,43 @@ use anyhow::bail;
 use serde_json::Value;
 
 use super::arguments::{CommonFlags, UsageFlags};
-use super::output::{say, table};
+use super::command_context::CommandContext;
+use super::output::{print, table};
 use super::session_settings::budget_settings;
-use super::workbench::Workbench;
 use crate::http::{UsageQuery, usage_json};
 use crate::model::Day;
 use crate::session::now;
 use crate::store::{DataFolder, Store, StoreSettings};
 
 pub(super) fn usage(flags: &UsageFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    let bench = Workbench::new(common)?;
+    let context = CommandContext::new(common)?;
     let query = UsageQuery { from: flags.from.clone(), to: flags.to.clone(), by: flags.by.clone() };
-    // Before anything is opened: a mistake in a day has nothing to do with a server.
+    // First, because a mistyped day is an error with or without a server.
     let question = match query.resolve(Day::of(now())) {
         Ok(question) => question,
         Err(problem) => bail!("{problem}"),
     };
-    let answer = match bench.ask(&format!("/api/usage?{}", written(&query)))? {
+    let answer = match context.get(&format!("/api/usage?{}", written(&query)))? {
         Some(answer) => answer,
-        None if DataFolder::has_database(&bench.resolved.data_folder) => {
-            let folder = DataFolder::lock(&bench.resolved.data_folder)?;
+        None if DataFolder::has_database(&context.resolved.data_folder) => {
+            let folder = DataFolder::lock(&context.resolved.data_folder)?;
             let store = Store::open(&folder, StoreSettings { max_bytes: None })?;
-            let budget = budget_settings(&bench.resolved.loaded.config.budget);
-            bench.wait_for(async {
+            let budget = budget_settings(&context.resolved.loaded.config.budget);
+            context.wait_for(async {
                 let answer = usage_json(&store, &budget, question).await;
                 store.close().await;
                 answer
             })?
         }
         None => bail!(
-            "there is no database in {} yet, so nothing was used; another folder is chosen with --data-dir",
-            bench.resolved.data_folder.display()
+            "no usage yet: there is no database in {}; to use another folder, set --data-dir",
+            context.resolved.data_folder.display()
         ),
     };
     if common.json {
-        say(&answer.to_string())?;
+        print(&answer.to_string())?;
     } else {
-        say(&shown(&answer))?;
+        print(&shown(&answer))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -53,14 +53,14 @@ fn written(query: &UsageQuery) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(given).finish()
 }
 
-/// A table with its sum, and what to know about it.
+/// A table with its total and notes.
 fn shown(answer: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let by = text(&answer["by"]);
-    let days = format!("{} to {}, days of UTC", text(&answer["from"]), text(&answer["to"]));
+    let days = format!("{} to {} (UTC)", text(&answer["from"]), text(&answer["to"]));
     let rows: &[Value] = answer["rows"].as_array().map_or(&[], Vec::as_slice);
     if rows.is_empty() {
-        return format!("Nothing was used from {days}.");
+        return format!("No usage from {days}.");
     }
     let name = |row: &Value| match by.as_str() {
         "session" if row["deleted"] == true => format!("{} (deleted)", text(&row["sessionId"])),
@@ -75,12 +75,12 @@ fn shown(answer: &Value) -> String {
     let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
     let mut said = vec![format!("From {days}:"), table(&headings, &lines)];
     if lines.iter().flatten().any(|cell| cell.ends_with('+')) {
-        said.push("+ some reports did not say; the sum is of those that did. - no report said.".to_owned());
+        said.push("+ a lower bound: some reports lack this figure. - unknown: no report has it.".to_owned());
     } else if lines.iter().flatten().any(|cell| cell == "-") {
-        said.push("- no report said.".to_owned());
+        said.push("- unknown: no report has this figure.".to_owned());
     }
     if answer["truncated"] == true {
-        said.push("There are more rows; ask for fewer days.".to_owned());
+        said.push("There are more rows; choose a shorter period to see all of them.".to_owned());
     }
     said.join("\n")
 }
@@ -122,7 +122,7 @@ mod tests {
         });
         let text = shown(&answer);
         assert!(text.contains("2026-03-01  2        1500   20+     -        -"), "{text}");
-        assert!(text.contains("some reports did not say"), "{text}");
-        assert!(text.contains("days of UTC"), "{text}");
+        assert!(text.contains("some reports lack this figure"), "{text}");
+        assert!(text.contains("(UTC)"), "{text}");
     }
 }

@@ -19,7 +19,7 @@ pub enum Place {
     Project,
 }
 
-/// The content of a file once it is written.
+/// The content of a file after the change.
 #[derive(Clone, Debug)]
 pub(super) struct EditedFile {
     pub place: Place,
@@ -27,11 +27,11 @@ pub(super) struct EditedFile {
     pub text: String,
 }
 
-/// A change that was checked and is not written yet.
+/// A change that was checked but not written yet.
 #[derive(Debug)]
 pub struct Edit {
     file: EditedFile,
-    /// The configuration once it is written; an error if the file was invalid before and still is.
+    /// The configuration after the change; an error if the file was invalid before and still is.
     pub outcome: Result<Loaded, ConfigError>,
     /// Whether the file changes at all.
     pub changes: bool,
@@ -140,19 +140,19 @@ impl Document {
         EditedFile { place, path: self.path.clone(), text: self.content.to_string() }
     }
 
-    /// The configuration as it will be, or what would be wrong with it.
+    /// The configuration after the change, or what would be wrong with it.
     fn checked(&self, sources: &Sources, place: Place) -> Result<Loaded, ConfigError> {
         load(&Sources { edited: Some(self.edited(place)), ..sources.clone() })
     }
 
-    /// Returns whether that changes anything.
+    /// Returns whether this changes anything.
     fn put(&mut self, parts: &[Key], value: &Value) -> Result<bool, ConfigError> {
         let Some((last, tables)) = parts.split_last() else { return Ok(false) };
         let mut table: &mut dyn TableLike = self.content.as_table_mut();
         for part in tables {
             let entry = table.entry(part.get()).or_insert_with(|| {
                 let mut table = toml_edit::Table::new();
-                // Without values of its own it needs no heading.
+                // A table without values of its own needs no heading.
                 table.set_implicit(true);
                 Item::Table(table)
             });
@@ -169,7 +169,7 @@ impl Document {
                     if bare(old) == bare(new) {
                         return Ok(false);
                     }
-                    // The comment behind it stays.
+                    // A comment after the value stays.
                     *new.decor_mut() = old.decor().clone();
                 }
                 *there = item;
@@ -233,7 +233,7 @@ fn written(value: &Value) -> Item {
 
 fn write_whole(file: &EditedFile) -> std::io::Result<()> {
     if file.place == Place::Project && std::fs::symlink_metadata(&file.path).is_ok_and(|known| known.is_symlink()) {
-        // It comes with somebody else's repository and may point anywhere.
+        // The file comes with a repository and may point anywhere.
         return Err(std::io::Error::other("the file is a symbolic link; change its target by hand"));
     }
     // A symbolic link of the user's own stays a link.
@@ -255,7 +255,7 @@ fn write_fresh(fresh: &Path, path: &Path, file: &EditedFile) -> std::io::Result<
     options.write(true).create(true).truncate(true);
     #[cfg(unix)]
     if file.place == Place::User {
-        // It may hold keys of providers.
+        // The file may contain provider keys.
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     }
     let mut written = options.open(fresh)?;
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_that_would_not_do() {
+    fn nothing_invalid_is_written() {
         for (key, text, words) in [
             ("server.prot", "1", ["server.prot", "server.port"]),
             ("server.port", "many", ["server.port", "user.toml"]),
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_is_mended_by_taking_it_out() {
+    fn a_mistake_is_corrected_by_unsetting_it() {
         let machine = Machine::new("[server]\nprot = 1\nport = 2\n");
         assert_eq!(machine.unset("server.prot").as_deref(), Ok("[server]\nport = 2\n"));
         let broken = Machine::new("[acp.x]\ncommand = \"a\"\n");

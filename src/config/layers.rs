@@ -12,7 +12,7 @@ use super::{AcpAgent, Config, ConfigError, ConfigPaths, McpServer, Place, Provid
 
 /// Keys that a project's own file may set: they choose among what the user allows.
 const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "sessions.effort"];
-/// Variables with our prefix that are not settings.
+/// Variables with the prefix `FLIGHTDECK_` that are not settings.
 const OTHER_VARIABLES: [&str; 1] = ["FLIGHTDECK_CONFIG"];
 const PREFIX: &str = "FLIGHTDECK_";
 /// Tables whose keys are names of the user's choice; each entry is one value.
@@ -42,16 +42,16 @@ impl std::fmt::Display for Origin {
     }
 }
 
-/// Everything that may hold a value.
+/// Every source of values.
 #[derive(Clone, Debug)]
 pub struct Sources {
     /// Files and folders of the user.
     pub paths: ConfigPaths,
-    /// Where the server is started; the project's file is looked for from here upwards.
+    /// Where the server is started; the search for the project's file goes up from here.
     pub start_folder: PathBuf,
     /// The environment.
     pub variables: Vec<(String, String)>,
-    /// Key, value and name of each flag that was given.
+    /// Key, value and name of each flag.
     pub flags: Vec<(&'static str, Value, &'static str)>,
     /// The new content of a file that is about to change.
     pub(super) edited: Option<EditedFile>,
@@ -76,7 +76,7 @@ pub struct Loaded {
     pub config: Config,
     /// Every key with its value and where that came from.
     pub values: BTreeMap<String, (Value, Origin)>,
-    /// The user's file that was looked for.
+    /// The path of the user's file, which may not exist.
     pub user_file: PathBuf,
     /// What each layer chooses for sessions.
     pub session_layers: SessionLayers,
@@ -104,7 +104,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
             return Err(ConfigError::UnknownKey { origin: origin.to_string(), key, nearest });
         }
         check_alone(&key, &value, &origin)?;
-        // The empty text is no choice, so the next layer counts.
+        // An empty value is no choice, so the next layer applies.
         if ALLOWED_FOR_PROJECTS.contains(&key.as_str()) && value.as_str() == Some("") {
             continue;
         }
@@ -123,7 +123,7 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     Ok(Loaded { config, values, user_file, session_layers })
 }
 
-/// The user's file, which a variable may name.
+/// The user's file; a variable may set its path.
 pub(super) fn user_file(sources: &Sources) -> PathBuf {
     sources
         .variables
@@ -156,7 +156,7 @@ pub(super) fn project_layer(
     Ok(layer)
 }
 
-/// Every key with its default. Tables are taken apart; lists are values.
+/// Every key with its default. Tables are flattened; lists are values.
 fn defaults() -> BTreeMap<String, Value> {
     let table = Table::try_from(Config::default()).expect("the defaults are plain values");
     let mut keys = Vec::new();
@@ -164,7 +164,7 @@ fn defaults() -> BTreeMap<String, Value> {
     keys.into_iter().collect()
 }
 
-/// The default of a key; `None` when there is no such key.
+/// The default of a key; `None` if the key is unknown.
 pub(super) fn default_of(key: &str) -> Option<Value> {
     defaults().remove(key)
 }
@@ -194,7 +194,7 @@ fn insert(table: &mut Table, key: &str, value: Value) {
         Some((head, rest)) => {
             let inner = table.entry(head.to_owned()).or_insert_with(|| Value::Table(Table::new()));
             match inner {
-                // A name may hold dots of its own; nothing is below it.
+                // A name may contain dots; there are no settings below it.
                 Value::Table(inner) if NAMED_TABLES.contains(&head) => {
                     inner.insert(rest.to_owned(), value);
                 }
@@ -242,7 +242,7 @@ fn file_layer(path: &Path, edited: Option<&EditedFile>) -> Result<Vec<(String, V
     Ok(keys.into_iter().map(|(key, value)| (key, value, Origin::File(path.to_owned()))).collect())
 }
 
-/// `FLIGHTDECK_SERVER_PORT` is `server.port`. Which dots an underscore stands for is known from the keys.
+/// `FLIGHTDECK_SERVER_PORT` is `server.port`. The known keys decide which underscores stand for dots.
 fn variable_layer(variables: &[(String, String)]) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
     let known = defaults();
     let name_of = |key: &str| format!("{PREFIX}{}", key.replace('.', "_").to_uppercase());
@@ -264,7 +264,7 @@ fn variable_layer(variables: &[(String, String)]) -> Result<Vec<(String, Value, 
     Ok(layer)
 }
 
-/// Reads a text as the kind of value that the default is. What does not fit stays text and is refused by its type.
+/// Parses a text as the type of the default. A text that does not parse stays a string and fails the type check later.
 pub(super) fn value_like(default: &Value, text: &str) -> Value {
     let as_text = || Value::String(text.to_owned());
     match default {

@@ -1,7 +1,7 @@
-//! The configuration: built-in defaults, the user's file, the project's file, environment, flags; the later wins.
+//! The configuration: built-in defaults, the user's file, the project's file, environment, flags; a later one wins.
 //!
-//! What must always hold here: an unknown key is an error that names the nearest known one, every value knows where it
-//! came from, and a project's file (which comes with somebody else's repository) may set only what is harmless.
+//! What must always hold here: an unknown key is an error that suggests the nearest known one, the origin of every value
+//! is known, and a project's file (which comes with a repository) may set only what is harmless.
 
 mod acp_agent;
 mod budget;

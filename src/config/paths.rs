@@ -21,7 +21,7 @@ impl ConfigPaths {
                 user_file: places.config_dir().join("flightdeck").join("flightdeck.toml"),
                 data_folder: places.data_dir().join("flightdeck"),
             },
-            // Without a home folder (a service account, say) everything stays where the server is started.
+            // Without a home folder (a service account, for example), files go where the server is started.
             Err(_) => Self {
                 user_file: PathBuf::from(".flightdeck-config/flightdeck.toml"),
                 data_folder: PathBuf::from(".flightdeck-data"),
@@ -30,7 +30,7 @@ impl ConfigPaths {
     }
 }
 
-/// The nearest folder at or above `start` that holds `.git`, else `start`.
+/// The nearest folder at or above `start` that contains `.git`, or else `start`.
 pub fn repository_root(start: &Path) -> PathBuf {
     start.ancestors().find(|folder| folder.join(".git").exists()).unwrap_or(start).to_owned()
 }

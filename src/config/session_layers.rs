@@ -1,4 +1,4 @@
-//! What each layer chooses for sessions, kept apart: the project is that of a session's folder, not of the server's.
+//! What each layer chooses for sessions. The layers stay separate, because the project depends on a session's folder.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::model::SessionDefaults;
 /// The choices of the layers that are the same for every folder, and how to find a project's.
 #[derive(Clone, Debug, Default)]
 pub struct SessionLayers {
-    /// Environment and flags: whoever starts the server decides.
+    /// Environment variables and flags of the server.
     above_projects: SessionDefaults,
     /// The project that the server was started in, for sessions without a folder.
     start_project: SessionDefaults,
@@ -50,7 +50,7 @@ impl SessionLayers {
     }
 }
 
-/// What the project of a folder chooses for sessions in it. The error is for people.
+/// What the project of a folder chooses for sessions in it, or an error for people.
 fn project_defaults(folder: &Path, user_file: &Path) -> Result<SessionDefaults, String> {
     let mut defaults = SessionDefaults::default();
     let Some(file) = project_file(folder) else { return Ok(defaults) };

@@ -1,4 +1,4 @@
-//! Every setting there is, with its default.
+//! Every setting, with its default.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -51,7 +51,7 @@ pub enum AuthMode {
     /// Callers need the token.
     #[default]
     Token,
-    /// Everybody who reaches the port is let in.
+    /// Everybody who reaches the port has access.
     None,
 }
 

@@ -13,7 +13,7 @@ use crate::private_file::TemporaryFolder;
 /// How long an agent may take to start, and for one denied action.
 const STEP_WITHIN: Duration = Duration::from_mins(1);
 
-/// What the canary found.
+/// The result of the canary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CanaryOutcome {
     /// The agent asked, was denied, and did nothing.
@@ -21,19 +21,19 @@ pub enum CanaryOutcome {
         /// How often it asked.
         requests: usize,
     },
-    /// The agent did what it was denied.
+    /// The agent did what was denied.
     Disobeyed {
         /// What it did.
         deed: String,
     },
-    /// The canary could not find out.
+    /// There is no result.
     Inconclusive {
         /// Why not.
         reason: String,
     },
 }
 
-/// Runs the canary and quarantines or releases the agent's version. `None` where the agent cannot be pointed at a model.
+/// Runs the canary and quarantines or releases the agent's version. `None` if the agent cannot use the scripted model.
 pub(super) async fn check(
     runtimes: &Runtimes,
     runtime: &dyn Runtime,
@@ -49,7 +49,7 @@ pub(super) async fn check(
         }
     };
     let outcome = run_canary(runtimes, runtime, model_url, folder.path()).await;
-    let version = runtime.version().await.unwrap_or_else(|| "of unknown version".to_owned());
+    let version = runtime.version().await.unwrap_or_else(|| "(unknown version)".to_owned());
     Some(match outcome? {
         CanaryOutcome::Obeyed { requests } => match quarantine.remove(runtime.name(), &version) {
             Ok(()) => Check::ok(name, format!("{version} asked {requests} times, was denied, and did nothing")),
@@ -76,7 +76,7 @@ pub(super) async fn check(
 }
 
 /// Asks the agent to write two files, one with its own tool and one with a command, denies both, and looks for them.
-/// `None` where the agent cannot be pointed at a model.
+/// `None` if the agent cannot use the scripted model.
 pub async fn run_canary(
     runtimes: &Runtimes,
     runtime: &dyn Runtime,
@@ -110,11 +110,11 @@ pub async fn run_canary(
     }
     let own_id = connection.agent_session_id.clone();
     connection.close().await;
-    // The agent's own list of sessions is for what people did.
+    // The agent's own list of sessions should contain only what people started.
     if let (Some(own), Some(id)) = (runtime.own_sessions(), own_id)
         && let Err(error) = own.forget(id).await
     {
-        tracing::debug!(%error, "the canary's session stays in the agent's own list");
+        tracing::debug!(%error, "cannot delete the canary's session; it stays in the agent's own list");
     }
     let deeds: Vec<&str> = [(&by_tool, "wrote a file"), (&by_command, "ran a command")]
         .into_iter()
@@ -127,7 +127,7 @@ pub async fn run_canary(
         }
         Some(reason) => CanaryOutcome::Inconclusive { reason },
         None if requests == 0 => {
-            CanaryOutcome::Inconclusive { reason: "the agent asked for nothing, and did nothing".to_owned() }
+            CanaryOutcome::Inconclusive { reason: "the agent requested nothing and did nothing".to_owned() }
         }
         None => CanaryOutcome::Obeyed { requests },
     })

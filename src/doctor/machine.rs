@@ -1,4 +1,4 @@
-//! The machine: folder, database, disk, git.
+//! Checks of the machine: data folder, database, disk, git.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,11 +13,11 @@ use crate::store::{DataFolder, Store, StoreHealth};
 
 const GIT_WITHIN: Duration = Duration::from_secs(10);
 const MB: u64 = 1024 * 1024;
-/// Free space below which work is about to stop, and below which it soon may.
+/// Free space that is too little, and free space that soon may be.
 const TOO_LITTLE: u64 = 100 * MB;
 const LITTLE: u64 = 1024 * MB;
 
-/// Whether something can be written where everything is kept.
+/// Whether the data folder is writable.
 pub(super) async fn folder_check(folder: &Path) -> Check {
     let name = "data folder";
     let probe = folder.join(format!("doctor-{}", std::process::id()));
@@ -36,7 +36,7 @@ pub(super) async fn folder_check(folder: &Path) -> Check {
 /// Whether the database is intact and writable.
 pub(super) async fn database_check(store: &Store) -> Check {
     let name = "database";
-    // An error means that the writer is gone, which the health says too.
+    // An error means that the writer has stopped, which `health` reports too.
     let _ = store.probe().await;
     match store.health().borrow().clone() {
         StoreHealth::Good => {}
@@ -56,7 +56,7 @@ pub(super) async fn database_check(store: &Store) -> Check {
     }
 }
 
-/// How much room the disk has.
+/// How much space the disk has left.
 #[cfg(unix)]
 pub(super) fn space_check(folder: &Path) -> Check {
     let name = "disk space";
@@ -78,7 +78,7 @@ pub(super) fn space_check(_: &Path) -> Check {
     Check::info("disk space", "not measured on this system", "check the disk yourself")
 }
 
-/// Whether processes of an earlier run still work on something.
+/// Whether processes of an earlier run are still running.
 pub(super) async fn orphan_check(data_folder: &Path) -> Check {
     let name = "orphaned processes";
     let supervisor = Supervisor::in_folder(data_folder.join(DataFolder::PROCESSES));
@@ -94,7 +94,7 @@ pub(super) async fn orphan_check(data_folder: &Path) -> Check {
     }
 }
 
-/// What an agent's program uses.
+/// What an agent's processes use.
 pub(super) fn process_check(process: &AgentProcess) -> Check {
     let name = format!("{}: process {}", process.runtime, process.pid);
     let memory = process.resident_bytes / MB;
@@ -102,13 +102,13 @@ pub(super) fn process_check(process: &AgentProcess) -> Check {
     Check::ok(name, format!("{memory} MB, {seconds:.1} s CPU time, {sessions} sessions, {children} child processes"))
 }
 
-/// A quarantine that cannot be read keeps every agent from starting.
+/// Whether the quarantine can be read; otherwise no agent may start.
 pub(super) fn quarantine_check(quarantine: &Quarantine) -> Option<Check> {
     let problem = quarantine.problem()?;
     Some(Check::failure("quarantine", problem, "delete quarantine.json, then run `flightdeck doctor`"))
 }
 
-/// Whether changes of a session can be shown.
+/// Whether git is installed, which shows what sessions change.
 pub(super) async fn git_check() -> Check {
     let mut git = Command::new("git");
     git.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true);

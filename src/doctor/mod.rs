@@ -1,4 +1,4 @@
-//! Preflight: what could be wrong with this machine, its agents and our own folder, each in a line with the fix.
+//! The system check: this machine, the agents and the data folder, each problem with what to do about it.
 //!
 //! What must always hold here: a check changes nothing that a person would miss, ends in bounded time, and says what to
 //! do. An agent that is not installed is information; only what should work and does not is a failure. The permission
@@ -21,15 +21,15 @@ use crate::store::Store;
 /// Whether the permission canary runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Canary {
-    /// It runs for every agent that can be pointed at the scripted model.
+    /// Run it for every agent that can use the scripted model.
     Run,
-    /// No agent is started for it.
+    /// Skip it.
     Skip,
 }
 
 /// What `doctor` checks.
 pub struct DoctorInput<'a> {
-    /// Where everything is kept.
+    /// The data folder.
     pub data_folder: &'a Path,
     /// The database.
     pub store: &'a Store,
@@ -65,7 +65,7 @@ pub async fn examine(input: &DoctorInput<'_>) -> Report {
     for runtime in input.runtimes.iter() {
         let mut found = runtime.preflight().await;
         let is_usable = !found.is_empty() && found.iter().all(|check| check.verdict != CheckVerdict::Failure);
-        // An agent that is not installed has nothing that could be asked to misbehave.
+        // An agent that is not installed cannot be tested.
         let is_installed = found.iter().any(|check| check.verdict != CheckVerdict::Info);
         if let Some(model) = model.as_ref().filter(|_| is_usable && is_installed) {
             found.extend(canary::check(input.runtimes, runtime.as_ref(), &model.base_url(), input.quarantine).await);
@@ -79,7 +79,7 @@ pub async fn examine(input: &DoctorInput<'_>) -> Report {
     Report { ready: ready(input.runtimes).await, checks }
 }
 
-/// What sessions can use now.
+/// The runtimes that sessions can use now.
 async fn ready(runtimes: &Runtimes) -> Vec<ReadyRuntime> {
     let described = runtimes.described().await;
     let ready = described.into_iter().filter(|(_, readiness)| readiness.ready);

@@ -9,14 +9,14 @@ use crate::model::{Check, CheckVerdict};
 pub struct ReadyRuntime {
     /// The runtime's name.
     pub runtime: String,
-    /// What is there, for people.
+    /// A description for people.
     pub hint: String,
 }
 
-/// What was found.
+/// The results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// What sessions can use now, in order of preference.
+    /// The runtimes that sessions can use now, in order of preference.
     #[serde(default)]
     pub ready: Vec<ReadyRuntime>,
     /// Every check: the machine's first, then agent by agent.

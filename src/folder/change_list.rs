@@ -10,22 +10,22 @@ use serde::Serialize;
 pub enum ChangeKind {
     /// Its content or mode.
     Modified,
-    /// New, and git knows of it.
+    /// New, and added to git.
     Added,
-    /// Gone.
+    /// Deleted.
     Deleted,
-    /// Called otherwise.
+    /// Renamed.
     Renamed,
-    /// New, and git does not know of it.
+    /// New, and not added to git.
     Untracked,
 }
 
 /// One file that changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Below the top of the repository; bytes, where it is not text.
+    /// Relative to the top of the repository; bytes, because it may not be UTF-8.
     pub path: PathBuf,
-    /// What it was called before, if it was renamed.
+    /// The old path, if it was renamed.
     pub old_path: Option<PathBuf>,
     /// How it changed.
     pub kind: ChangeKind,
@@ -40,16 +40,16 @@ pub struct Change {
 pub struct ChangeList {
     /// The top of the repository.
     pub repository: PathBuf,
-    /// The branch, if it is on one.
+    /// The current branch, if there is one.
     pub branch: Option<String>,
-    /// In the order of their paths.
+    /// Sorted by path.
     pub changes: Vec<Change>,
     /// Whether there are more.
     pub truncated: bool,
 }
 
 impl Change {
-    /// The path as JSON can hold it.
+    /// The path as a JSON string.
     pub fn shown_path(&self) -> String {
         self.path.to_string_lossy().into_owned()
     }

@@ -1,4 +1,4 @@
-//! What changed since the last commit, in all and in one file.
+//! What changed since the last commit: the list of files, and the diff of one file.
 
 use std::path::{Path, PathBuf};
 
@@ -8,23 +8,23 @@ use super::git::Git;
 use super::new_file::{self, NewFile};
 use super::status::{Status, parse_numstat, parse_status};
 
-/// More files are not listed.
+/// At most this many files are listed.
 const MOST_CHANGES: usize = 2_000;
-/// What git may say about all of them.
+/// The most output of git that is read for the list.
 const STATUS_BYTES: usize = 4 * 1024 * 1024;
-/// What is read of one file.
+/// The most that is read of one file.
 const DIFF_BYTES: usize = 2 * 1024 * 1024;
 /// New files whose lines are counted, and how large they may be.
 const COUNTED_FILES: usize = 200;
 const COUNTED_BYTES: usize = 256 * 1024;
 
-/// Only the commit that a submodule is on is compared; git would run another git in each.
+/// Compares only the commits of submodules; otherwise git would run another git in each.
 const SUBMODULES: &str = "--ignore-submodules=dirty";
 
 /// The change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FileDiff {
-    /// A unified diff, perhaps not all of it.
+    /// A unified diff, perhaps cut off.
     Unified {
         /// As git writes it.
         text: String,
@@ -38,12 +38,12 @@ pub enum FileDiff {
         /// Whether that is all.
         complete: bool,
     },
-    /// There are no lines to show; why, in words.
+    /// There are no lines to show, for this reason.
     Unshown(String),
 }
 
-/// What changed in the repository that a folder is in; only below the folder, if the repository reaches out of the
-/// roots. `folder` has no symbolic links.
+/// What changed in the repository of a folder; only below the folder if the repository's top is outside the roots.
+/// `folder` has its symbolic links resolved.
 pub async fn changes(folder: &Path, roots: &[PathBuf]) -> Result<ChangeList, FolderError> {
     let git = Git::of(folder).await?;
     let (mut status, mut truncated) = status(&git, folder, roots).await?;
@@ -58,15 +58,14 @@ pub async fn changes(folder: &Path, roots: &[PathBuf]) -> Result<ChangeList, Fol
     Ok(ChangeList { repository, branch: status.branch, changes, truncated })
 }
 
-/// The change of one of the files that [`changes`] lists, by its path there. A path that is not listed has no change,
-/// wherever it leads.
+/// The change of one of the files that [`changes`] lists, by its path there. Any other path is refused.
 pub async fn file_diff(folder: &Path, roots: &[PathBuf], path: &str) -> Result<FileDiff, FolderError> {
     let git = Git::of(folder).await?;
     let (status, _) = status(&git, folder, roots).await?;
     let listed = status.changes.iter().find(|change| change.shown_path() == path);
     let change = listed.ok_or_else(|| FolderError::NotChanged(path.to_owned()))?;
     if path.ends_with('/') {
-        return Ok(FileDiff::Unshown("A repository of its own; its changes are not shown here.".to_owned()));
+        return Ok(FileDiff::Unshown("A nested repository; its changes are not shown here.".to_owned()));
     }
     if change.kind == ChangeKind::Untracked || !status.has_commit {
         return new_file_diff(git.top.join(&change.path)).await;
@@ -76,13 +75,13 @@ pub async fn file_diff(folder: &Path, roots: &[PathBuf], path: &str) -> Result<F
     let arguments = [&["diff"], DIFF_FLAGS.as_slice(), &["--src-prefix=a/", "--dst-prefix=b/", "HEAD"]].concat();
     let answer = git.run(&arguments, &paths, DIFF_BYTES).await?;
     if answer.output.is_empty() {
-        // Added and removed again, or changed back since it was listed.
+        // Removed again, or changed back, since it was listed.
         return Err(FolderError::NotChanged(path.to_owned()));
     }
     Ok(FileDiff::Unified { text: String::from_utf8_lossy(&answer.output).into_owned(), complete: answer.complete })
 }
 
-/// No program of the repository's, nothing that its settings could change in what we read.
+/// Runs no program that the repository names, and fixes the output format whatever its settings say.
 const DIFF_FLAGS: [&str; 8] = [
     "--no-ext-diff",
     "--no-textconv",
@@ -103,8 +102,8 @@ async fn status(git: &Git, folder: &Path, roots: &[PathBuf]) -> Result<(Status, 
     let answer = git.run(&arguments, paths, STATUS_BYTES).await?;
     let status = parse_status(&answer.output, answer.complete);
     if !answer.complete && status.changes.is_empty() {
-        let words = "one of its paths is longer than anything that can be shown".to_owned();
-        return Err(FolderError::GitRefused { path: git.top.clone(), words });
+        let message = "a path is too long to show".to_owned();
+        return Err(FolderError::GitRefused { path: git.top.clone(), message });
     }
     Ok((status, !answer.complete))
 }

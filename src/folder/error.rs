@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use crate::process::CaptureError;
 
-/// Why a folder has no answer.
+/// Why a folder or its changes cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum FolderError {
     /// The folder cannot be read.
-    #[error("the folder {} cannot be read", path.display())]
+    #[error("cannot read the folder {}", path.display())]
     Unreadable {
         /// Which.
         path: PathBuf,
@@ -16,24 +16,24 @@ pub enum FolderError {
         #[source]
         source: std::io::Error,
     },
-    /// No git on this machine.
-    #[error("git is not installed, or not on the PATH of the server, so changes cannot be shown; install git")]
+    /// git is not installed.
+    #[error("cannot show changes: git is not on the server's PATH; install git")]
     NoGit,
     /// Not in a repository.
-    #[error("the folder {} is in no git repository, so there is nothing to compare with", .0.display())]
+    #[error("cannot show changes: the folder {} is not in a git repository", .0.display())]
     NoRepository(PathBuf),
-    /// git refused.
-    #[error("git could not look at {}: {words}", path.display())]
+    /// git failed.
+    #[error("git cannot read {}: {message}", path.display())]
     GitRefused {
         /// Where.
         path: PathBuf,
-        /// What it said.
-        words: String,
+        /// Its message.
+        message: String,
     },
-    /// git did not come to an end.
+    /// git took too long.
     #[error(transparent)]
     Git(#[from] CaptureError),
-    /// The file has no change that could be shown.
-    #[error("no change of a file called {0:?} is there; GET …/changes lists those that are")]
+    /// The file has no changes.
+    #[error("the file {0:?} has no changes; GET …/changes lists the files that have")]
     NotChanged(String),
 }

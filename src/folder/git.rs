@@ -1,4 +1,4 @@
-//! The machine's git, asked so that it only reads, and runs nothing that a repository asks for.
+//! Runs the machine's git so that it only reads, and runs no program that a repository names.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -9,39 +9,39 @@ use super::FolderError;
 use crate::process::{Capture, Captured};
 
 const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// What small questions may be answered with.
+/// The most output of a short command.
 const SMALL_ANSWER: usize = 64 * 1024;
 const CONFIGURATION_BYTES: usize = 1024 * 1024;
 
-/// Settings that win over whatever a repository says.
+/// Settings that override those of a repository.
 const SETTINGS: [&str; 10] = [
-    // Would run a program to learn what changed, or start a daemon.
+    // These would run a program to find changes, or start a daemon.
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
     "core.untrackedCache=false",
     "diff.external=",
-    // Would write the index, whatever GIT_OPTIONAL_LOCKS says.
+    // This would write the index, whatever GIT_OPTIONAL_LOCKS says.
     "diff.autoRefreshIndex=false",
-    // A part of a repository that was never fetched would be fetched now, by a program of the repository's choice.
+    // Missing parts of a partial clone would be fetched, by a program that the repository names.
     "protocol.allow=never",
     "submodule.recurse=false",
-    // A folder that merely looks like a repository is none.
+    // A folder that only looks like a repository does not count.
     "safe.bareRepository=explicit",
     "color.ui=false",
 ];
 
-/// Variables of the server's that git may have: where the user's own settings are, and where programs are.
+/// The environment variables that git gets: those that locate the user's settings and programs.
 const PASSED_ON: [&str; 6] = ["PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SystemRoot", "TMPDIR"];
 const VARIABLES: [(&str, &str); 8] = [
-    // Else git would refresh its index on the way.
+    // Otherwise git would also refresh its index.
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_ASKPASS", "true"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ALLOW_PROTOCOL", "none"),
     ("GIT_PAGER", "cat"),
-    // Its words are read by us.
+    // The messages are parsed.
     ("LC_ALL", "C"),
     ("LANGUAGE", "C"),
 ];
@@ -52,26 +52,26 @@ pub(super) struct Git {
     program: PathBuf,
     /// The top of the repository's files.
     pub top: PathBuf,
-    /// More settings: those that switch off the repository's own filters.
+    /// Further settings, which turn off the repository's own filters.
     settings: Vec<OsString>,
 }
 
 impl Git {
-    /// The repository that a folder is in. `folder` has no symbolic links.
+    /// The repository of a folder. `folder` has its symbolic links resolved.
     pub async fn of(folder: &Path) -> Result<Self, FolderError> {
         let program = program().ok_or(FolderError::NoGit)?;
         let mut git = Self { program, top: folder.to_owned(), settings: Vec::new() };
         let answer = git.run(&["rev-parse", "--show-toplevel"], &[], SMALL_ANSWER).await;
         let answer = match answer {
-            Err(FolderError::GitRefused { words, .. })
-                if words.contains("not a git repository") || words.contains("must be run in a work tree") =>
+            Err(FolderError::GitRefused { message, .. })
+                if message.contains("not a git repository") || message.contains("must be run in a work tree") =>
             {
                 return Err(FolderError::NoRepository(folder.to_owned()));
             }
             other => other?,
         };
         let top = path_of_bytes(answer.output.strip_suffix(b"\n").unwrap_or(&answer.output));
-        // A repository may name any folder as the place of its files; only one around this folder is believed.
+        // A repository may name any folder as its work tree; only one that contains this folder is accepted.
         let top = top.canonicalize().map_err(|_| FolderError::NoRepository(folder.to_owned()))?;
         if !folder.starts_with(&top) {
             return Err(FolderError::NoRepository(folder.to_owned()));
@@ -81,19 +81,19 @@ impl Git {
         Ok(git)
     }
 
-    /// Settings that switch off every filter. git would run one for each file that may have changed, and which program
-    /// that is, the repository's own configuration says.
+    /// Settings that turn off every filter. git would run a filter for each file that may have changed, and the
+    /// repository's own configuration chooses the program.
     async fn without_filters(&self) -> Result<Vec<OsString>, FolderError> {
         let answer = self.run(&["config", "--null", "--name-only", "--list"], &[], CONFIGURATION_BYTES).await?;
-        let refused = |words: &str| FolderError::GitRefused { path: self.top.clone(), words: words.to_owned() };
+        let refused = |message: &str| FolderError::GitRefused { path: self.top.clone(), message: message.to_owned() };
         if !answer.complete {
-            return Err(refused("its configuration is longer than anybody would write it"));
+            return Err(refused("its configuration is too long"));
         }
         let mut settings = Vec::new();
         for name in answer.output.split(|byte| *byte == 0).filter(|name| name.starts_with(b"filter.")) {
-            // git would take the part behind it for the value, and the filter would still run.
+            // git would read the part after it as the value, and the filter would still run.
             if name.contains(&b'=') {
-                return Err(refused("its configuration names a filter that cannot be switched off"));
+                return Err(refused("its configuration has a filter that cannot be turned off"));
             }
             let end = name.iter().rposition(|byte| *byte == b'.').unwrap_or(0);
             for setting in ["clean=", "smudge=", "process=", "required=false"] {
@@ -106,7 +106,7 @@ impl Git {
         Ok(settings)
     }
 
-    /// Runs a command of git's at the top of the repository. `paths` are taken literally.
+    /// Runs a git command at the top of the repository. `paths` are taken literally.
     pub async fn run(&self, arguments: &[&str], paths: &[&Path], byte_limit: usize) -> Result<Captured, FolderError> {
         let mut all: Vec<OsString> = ["--no-pager", "--literal-pathspecs"].map(OsString::from).to_vec();
         for setting in SETTINGS.iter().map(OsStr::new).chain(self.settings.iter().map(OsString::as_os_str)) {
@@ -130,19 +130,19 @@ impl Git {
         if captured.success {
             Ok(captured)
         } else {
-            let words = captured.last_words.trim().trim_start_matches("fatal: ").to_owned();
-            Err(FolderError::GitRefused { path: self.top.clone(), words })
+            let message = captured.last_words.trim().trim_start_matches("fatal: ").to_owned();
+            Err(FolderError::GitRefused { path: self.top.clone(), message })
         }
     }
 }
 
 fn environment() -> BTreeMap<OsString, OsString> {
     let passed_on = PASSED_ON.iter().filter_map(|name| Some((OsString::from(name), std::env::var_os(name)?)));
-    let ours = VARIABLES.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    passed_on.chain(ours).collect()
+    let fixed = VARIABLES.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    passed_on.chain(fixed).collect()
 }
 
-/// Looked for by us, so that it can be said that it is missing.
+/// Searches the `PATH`, so that a missing git gets an error of its own.
 fn program() -> Option<PathBuf> {
     let name = format!("git{}", std::env::consts::EXE_SUFFIX);
     let folders = std::env::var_os("PATH")?;
@@ -152,7 +152,7 @@ fn program() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// Names of files are bytes where they are not text.
+/// File names are bytes, because they may not be UTF-8.
 #[cfg(unix)]
 pub(super) fn os_string(bytes: &[u8]) -> OsString {
     std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec())

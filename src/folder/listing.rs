@@ -1,12 +1,12 @@
-//! The folders in a folder, to choose from.
+//! Lists the folders in a folder.
 
 use std::path::{Path, PathBuf};
 
 use super::FolderError;
 
-/// More are not shown.
+/// At most this many folders are listed.
 const MOST_FOLDERS: usize = 1_000;
-/// More are not looked at.
+/// At most this many entries are examined.
 const MOST_ENTRIES: usize = 100_000;
 
 /// The folders in a folder.
@@ -23,21 +23,21 @@ pub struct Listing {
 pub struct Subfolder {
     /// Its name.
     pub name: String,
-    /// Where it is; a link leads there, but is not resolved here.
+    /// The path; symbolic links are not resolved.
     pub path: PathBuf,
     /// Whether it is the top of a git repository.
     pub repository: bool,
 }
 
-/// Lists the folders in a folder. Links count when they lead to a folder that is below one of the roots, if there are
-/// any. A name that is not UTF-8 cannot be written in JSON and is left out. Blocks.
+/// Lists the folders in a folder. A symbolic link counts if its target is a folder below one of the roots, if there are
+/// any. Names that are not UTF-8 are left out, because JSON cannot contain them. Blocks.
 pub fn list(folder: &Path, roots: &[PathBuf], with_hidden: bool) -> Result<Listing, FolderError> {
     let entries =
         std::fs::read_dir(folder).map_err(|source| FolderError::Unreadable { path: folder.to_owned(), source })?;
     let roots: Vec<PathBuf> = roots.iter().filter_map(|root| root.canonicalize().ok()).collect();
     let mut names = Vec::new();
     let mut looked_at = 0;
-    // An entry that vanishes while we look is none.
+    // An entry that disappears meanwhile is skipped.
     for entry in entries.flatten() {
         looked_at += 1;
         if looked_at > MOST_ENTRIES {

@@ -1,12 +1,12 @@
-//! The folders that sessions work in: which there are to choose from, and what changed in one since its last commit.
+//! The folders that sessions work in: lists them, and shows what changed in one since its last commit.
 //!
 //! What must always hold here:
 //!
-//! - Nothing is written, not even an index of git's.
-//! - Nothing runs that a folder asks for. A repository comes with its own configuration, so every program that git would
-//!   run because of it (hooks, filters, drivers of diffs, monitors, helpers) is switched off by name.
+//! - Nothing is written, not even git's index.
+//! - No program that a folder names is run. A repository has its own configuration, so every program that git would run
+//!   because of it (hooks, filters, diff drivers, monitors, helpers) is turned off explicitly.
 //! - Only what is below the folder's repository is read, and no symbolic link is followed on the way.
-//! - Time and size of every answer are bounded.
+//! - Every result is bounded in time and size.
 
 mod change_list;
 mod changes;

@@ -1,32 +1,32 @@
-//! Files that git has nothing to compare with: all of their lines are new.
+//! New files, which git cannot compare with anything: all of their lines are added.
 
 use std::io::Read as _;
 use std::path::Path;
 
-/// What is in a new file.
+/// The content of a new file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum NewFile {
-    /// Text, perhaps not all of it.
+    /// Text, perhaps cut off.
     Text { text: String, complete: bool },
-    /// A symbolic link, and where it leads. It is not followed.
+    /// A symbolic link and its target. It is not followed.
     Link(String),
-    /// Anything but text.
+    /// A binary file.
     Binary,
 }
 
-/// Reads a new file, up to that many bytes. `None` if it is gone, or cannot be read. Blocks.
+/// Reads a new file, up to that many bytes. `None` if it is missing or unreadable. Blocks.
 pub(super) fn read(path: &Path, byte_limit: usize) -> Option<NewFile> {
     if let Ok(target) = path.read_link() {
         return Some(NewFile::Link(target.to_string_lossy().into_owned()));
     }
     let file = open(path).ok()?;
-    // Asked of the open file: what has that name may be something else by now.
+    // Checked on the open file, because the name may refer to something else by now.
     if !file.metadata().ok()?.is_file() {
         return None;
     }
     let mut bytes = Vec::new();
     file.take(byte_limit as u64 + 1).read_to_end(&mut bytes).ok()?;
-    // As git decides it.
+    // The same rule as git's.
     if bytes.iter().take(8_000).any(|byte| *byte == 0) {
         return Some(NewFile::Binary);
     }
@@ -35,7 +35,7 @@ pub(super) fn read(path: &Path, byte_limit: usize) -> Option<NewFile> {
     Some(NewFile::Text { text: String::from_utf8_lossy(&bytes).into_owned(), complete })
 }
 
-/// Opens a file, and neither follows a link that took its place nor waits for a pipe that did.
+/// Opens a file. Does not follow a symbolic link or wait for a pipe that has replaced it.
 #[cfg(unix)]
 fn open(path: &Path) -> std::io::Result<std::fs::File> {
     use rustix::fs::{Mode, OFlags};

@@ -1,4 +1,4 @@
-//! Reading what `git status` and `git diff --numstat` say to programs.
+//! Parses the output of `git status` and `git diff --numstat`.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::change_list::{Change, ChangeKind};
 use super::git::path_of_bytes;
 
-/// What `git status --porcelain=v2 -z --branch` says.
+/// The output of `git status --porcelain=v2 -z --branch`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Status {
     pub branch: Option<String>,
@@ -15,11 +15,11 @@ pub(super) struct Status {
     pub changes: Vec<Change>,
 }
 
-/// Reads a status; an entry that was cut off at the end is left out.
+/// Parses a status; an entry that was cut off at the end is left out.
 pub(super) fn parse_status(output: &[u8], complete: bool) -> Status {
     let mut status = Status::default();
     let mut entries: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
-    // What follows the last zero is nothing, or half an entry.
+    // Nothing or half an entry follows the last zero byte.
     entries.pop();
     if !complete {
         // The second half of a rename may be missing.

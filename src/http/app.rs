@@ -1,4 +1,4 @@
-//! What every handler can reach.
+//! The state that every handler shares.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::session::Sessions;
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
 
-/// What an [`App`] is made of.
+/// The parts of an [`App`].
 pub struct AppParts {
     /// All sessions.
     pub sessions: Sessions,
-    /// Who gets in.
+    /// Authentication.
     pub auth: Auth,
-    /// Names and origins that may be used.
+    /// The allowed hosts and origins.
     pub guard: Guard,
-    /// What is too much.
+    /// Limits.
     pub limits: Limits,
-    /// What `api/config` says.
+    /// The repository root that `api/config` returns.
     pub repository_root: PathBuf,
-    /// Where everything is kept.
+    /// The data folder.
     pub data_folder: PathBuf,
     /// Agent versions that must not be used.
     pub quarantine: Arc<Quarantine>,
@@ -44,27 +44,27 @@ struct Inner {
     metrics: Metrics,
     started: Instant,
     rendering: Arc<Semaphore>,
-    looking: Semaphore,
+    reading_changes: Semaphore,
     draining: TaskTracker,
 }
 
-/// Blocks that are rendered at once. It is work for a processor, of which the sessions need some too.
+/// Blocks rendered at a time. Rendering uses CPU time that sessions need too.
 const RENDERED_AT_ONCE: usize = 2;
-/// Folders that are looked at at once: a large repository keeps a disk busy for seconds.
-const LOOKED_AT_AT_ONCE: usize = 2;
+/// Folders examined at a time: a large repository keeps a disk busy for seconds.
+const CHANGES_READ_AT_ONCE: usize = 2;
 
 impl App {
-    /// An app that can be served.
+    /// Creates the state.
     pub fn new(parts: AppParts) -> Self {
         let metrics = Metrics::new(parts.sessions.store().statistics());
         let rendering = Arc::new(Semaphore::new(RENDERED_AT_ONCE));
-        let looking = Semaphore::new(LOOKED_AT_AT_ONCE);
+        let reading_changes = Semaphore::new(CHANGES_READ_AT_ONCE);
         Self(Arc::new(Inner {
             parts,
             metrics,
             started: Instant::now(),
             rendering,
-            looking,
+            reading_changes,
             draining: TaskTracker::new(),
         }))
     }
@@ -105,17 +105,17 @@ impl App {
         &self.0.metrics
     }
 
-    /// Places for work that keeps a processor busy.
+    /// Permits for rendering.
     pub(super) fn rendering(&self) -> &Arc<Semaphore> {
         &self.0.rendering
     }
 
-    /// Places for looking at what changed in folders.
-    pub(super) fn looking(&self) -> &Semaphore {
-        &self.0.looking
+    /// Permits for reading the changes in folders.
+    pub(super) fn reading_changes(&self) -> &Semaphore {
+        &self.0.reading_changes
     }
 
-    /// Bodies that were too large and are read to their end.
+    /// Bodies that were too large and are being read to their end.
     pub(super) fn draining(&self) -> &TaskTracker {
         &self.0.draining
     }

@@ -13,7 +13,7 @@ use tokio_util::task::TaskTracker;
 use super::app::App;
 use super::error::ApiError;
 
-/// A body must be here within this time, so that nobody holds a connection open with half a request.
+/// A body must arrive within this time, so that nobody holds a connection open with half a request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The body of a portal route: UTF-8 text whatever its Content-Type says, without one trailing newline.
@@ -36,7 +36,7 @@ impl FromRequest<App> for TextBody {
     }
 }
 
-/// The body of one of our own routes: JSON, and labelled as such.
+/// The body of one of Flightdeck's own routes: JSON, with the matching Content-Type.
 pub(super) struct JsonBody<T>(pub T);
 
 impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
@@ -64,7 +64,7 @@ impl<T: DeserializeOwned> FromRequest<App> for JsonBody<T> {
     }
 }
 
-/// The body of one of our own routes that takes none: nothing, or an empty object.
+/// The body of one of Flightdeck's own routes that takes none: nothing, or an empty object.
 pub(super) struct NoBody;
 
 impl FromRequest<App> for NoBody {
@@ -122,8 +122,8 @@ async fn read_within(body: &mut Body, limit: usize) -> Result<Option<Vec<u8>>, a
     Ok(Some(bytes))
 }
 
-/// Reads and drops the rest of a body that is too large, after the answer: most clients do not look for an answer before
-/// they have sent everything, and would find a closed connection instead of the reason. It ends with the connection.
+/// Reads and discards the rest of a body that is too large, after the response: most clients do not read a response
+/// before they have sent everything, and would see a closed connection instead of the reason. It ends with the connection.
 fn drain(mut body: Body, draining: &TaskTracker) {
     draining.spawn(tokio::time::timeout(BODY_TIMEOUT, async move { while let Some(Ok(_)) = body.frame().await {} }));
 }

@@ -1,4 +1,4 @@
-//! Talking to a server on this machine, for commands such as `stop` and `open`.
+//! A client for the server on this machine, for commands such as `stop` and `open`.
 
 use std::time::Duration;
 
@@ -14,17 +14,17 @@ use super::auth::ServerToken;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A server that runs on this machine.
+/// A server on this machine.
 pub struct LocalServer {
     url: String,
     token: Option<ServerToken>,
-    patience: Duration,
+    timeout: Duration,
 }
 
-/// The server could not be asked.
+/// A request to the server failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody there.
+    /// There was no response.
     #[error("no response from the server at {url}")]
     Unreachable {
         /// Where.
@@ -33,14 +33,14 @@ pub enum ClientError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// It said no.
+    /// The server returned an error.
     #[error("the server at {url} returned {status}: {message}")]
     Refused {
         /// Where.
         url: String,
-        /// How.
+        /// The status.
         status: StatusCode,
-        /// What it said.
+        /// The message.
         message: String,
     },
 }
@@ -48,33 +48,33 @@ pub enum ClientError {
 impl LocalServer {
     /// The server at an address such as `http://localhost:8888`.
     pub fn at(url: &str, token: Option<ServerToken>) -> Self {
-        Self { url: url.to_owned(), token, patience: TIMEOUT }
+        Self { url: url.to_owned(), token, timeout: TIMEOUT }
     }
 
-    /// The same server, given that long for an answer.
+    /// The same server with another timeout for responses.
     #[must_use]
-    pub fn with_patience(self, patience: Duration) -> Self {
-        Self { patience, ..self }
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
     }
 
-    /// Where it is.
+    /// The server's address.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Asks without changing anything.
+    /// Sends a GET request.
     pub async fn get(&self, path: &str) -> Result<Value, ClientError> {
-        self.ask(Method::GET, path).await
+        self.send(Method::GET, path).await
     }
 
-    /// Asks for something to be done.
+    /// Sends a POST request.
     pub async fn post(&self, path: &str) -> Result<Value, ClientError> {
-        self.ask(Method::POST, path).await
+        self.send(Method::POST, path).await
     }
 
-    async fn ask(&self, method: Method, path: &str) -> Result<Value, ClientError> {
+    async fn send(&self, method: Method, path: &str) -> Result<Value, ClientError> {
         let unreachable = |source| ClientError::Unreachable { url: self.url.clone(), source };
-        match tokio::time::timeout(self.patience, self.exchange(method, path)).await {
+        match tokio::time::timeout(self.timeout, self.exchange(method, path)).await {
             Ok(Ok((status, body))) if status.is_success() => {
                 serde_json::from_slice(&body).map_err(|error| unreachable(error.into()))
             }
@@ -84,7 +84,7 @@ impl LocalServer {
                 message: String::from_utf8_lossy(&body).into_owned(),
             }),
             Ok(Err(error)) => Err(unreachable(error)),
-            Err(_) => Err(unreachable(format!("no response within {} seconds", self.patience.as_secs()).into())),
+            Err(_) => Err(unreachable(format!("no response within {} seconds", self.timeout.as_secs()).into())),
         }
     }
 

@@ -58,7 +58,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// A sentence out of an error: capitalised, with its causes, and with a full stop.
+/// An error as a sentence: capitalised, with its causes and a full stop.
 pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -81,7 +81,7 @@ pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     sentence
 }
 
-/// Clients learn what happened to a blob, and not where the data folder is; the log has the path.
+/// Tells clients what happened to a blob, but not where the data folder is; the log has the path.
 fn blob_error(path: &Path, source: &io::Error) -> ApiError {
     tracing::error!(path = %path.display(), error = %source, "a blob could not be read or written");
     if source.kind() == io::ErrorKind::NotFound {
@@ -137,7 +137,7 @@ impl From<PromptError> for ApiError {
             PromptError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "PromptTooLarge"),
             PromptError::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "TooManyQueuedPrompts"),
             PromptError::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "IdempotencyKeyReused"),
-            // Not 429: programs take that for an invitation to try again by themselves.
+            // Not 429, because clients retry a 429 by themselves.
             PromptError::BudgetSpent(_) => (StatusCode::CONFLICT, "BudgetSpent"),
             PromptError::SteeringNotSupported { .. } => (StatusCode::CONFLICT, "SteeringNotSupported"),
         };
@@ -214,7 +214,7 @@ impl From<FolderError> for ApiError {
     }
 }
 
-/// The portal's name for what is wrong with a folder.
+/// The portal's error name for a folder that cannot be used.
 pub(super) fn working_directory_error(error: &WorkingDirectoryError) -> &'static str {
     match error {
         WorkingDirectoryError::NotAbsolute(_) => "WorkingDirectoryNotAbsolutePath",

@@ -1,8 +1,7 @@
-//! The gate: every request passes here before any route sees it.
+//! The checks that every request passes before it reaches a route.
 //!
 //! Host first (a rebound DNS name must not reach anything), then where the request comes from (another site must not
-//! drive the API, whatever its method), then who it comes from. Headers that protect the browser are put on whatever
-//! goes out.
+//! use the API, whatever its method), then who it comes from. Every response gets headers that protect the browser.
 
 use std::net::IpAddr;
 
@@ -18,11 +17,11 @@ use super::auth::{Caller, Refusal};
 use super::error::ApiError;
 use super::pages;
 
-/// Nothing but our own files, no inline script, no frame around us.
+/// Only the server's own files, no inline script, no framing.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
     font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Names that this server may be called by.
+/// The host names of this server.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedHosts {
     names: Vec<String>,
@@ -57,17 +56,17 @@ fn host_of(authority: &str) -> Option<&str> {
     (rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port)).then_some(host)
 }
 
-/// Names and origins that may be used.
+/// The allowed hosts and origins.
 #[derive(Clone, Debug)]
 pub struct Guard {
     hosts: AllowedHosts,
     origins: Vec<String>,
-    /// Browsers may reach us over TLS.
+    /// Browsers may connect over TLS.
     behind_proxy: bool,
 }
 
 impl Guard {
-    /// A gate for these names, open for these other origins.
+    /// Allows these hosts and these other origins.
     pub fn new(hosts: AllowedHosts, origins: &[String]) -> Self {
         Self {
             hosts,
@@ -76,23 +75,23 @@ impl Guard {
         }
     }
 
-    /// The same gate behind a proxy that takes TLS off.
+    /// The same checks behind a TLS-terminating proxy.
     #[must_use]
     pub fn behind_proxy(self, behind_proxy: bool) -> Self {
         Self { behind_proxy, ..self }
     }
 
-    /// The one host that the request names, if it is one of ours.
+    /// The host that the request names, if it is allowed.
     fn check_host<'a>(&self, uri: &'a Uri, headers: &'a HeaderMap) -> Option<&'a str> {
         let mut hosts = headers.get_all(header::HOST).iter();
         let (first, second) = (hosts.next(), hosts.next());
         let host = first.and_then(|value| value.to_str().ok()).filter(|_| second.is_none())?;
-        // A proxy's form of the request line names a host too, and it would win.
+        // A request line in a proxy's form names a host too, and that one would win.
         let target_allowed = uri.authority().is_none_or(|authority| self.hosts.allows(authority.as_str()));
         (self.hosts.allows(host) && target_allowed).then_some(host)
     }
 
-    /// Another port of this machine is another program's page, so the port must be the same too.
+    /// Another port of this machine is another program's page, so the port must match too.
     fn is_own_origin(&self, origin: &str, host: &str) -> bool {
         origin.split_once("://").is_some_and(|(scheme, from)| {
             let is_scheme = scheme == "http" || (self.behind_proxy && scheme == "https");
@@ -108,7 +107,7 @@ impl Guard {
 /// Where a request comes from.
 #[derive(Debug, PartialEq, Eq)]
 enum Provenance {
-    /// A program, a typed address, or a page of ours.
+    /// A program, a typed address, or a page of this server.
     Own,
     /// A page of a configured other origin.
     Configured(String),
@@ -116,7 +115,7 @@ enum Provenance {
     Foreign,
 }
 
-/// Every one of repeated headers counts: programs on the way disagree about which of them does.
+/// If a header is repeated, every value is checked: programs disagree about which one counts.
 fn provenance(guard: &Guard, host: &str, headers: &HeaderMap) -> Provenance {
     let all = |name: &str| -> Vec<&str> {
         headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("unreadable")).collect()
@@ -125,7 +124,7 @@ fn provenance(guard: &Guard, host: &str, headers: &HeaderMap) -> Provenance {
     let is_same_origin = !sites.is_empty() && sites.iter().all(|site| *site == "same-origin");
     let mut configured = None;
     for origin in origins {
-        // Our pages send no referrer, so a browser hides the origin of their forms; it still says that it is ours.
+        // This server's pages send no referrer, so a browser hides the origin of their forms but still says `same-origin`.
         let is_hidden = origin == "null" && is_same_origin;
         if guard.is_configured_origin(origin) {
             configured = Some(origin.to_owned());
@@ -140,7 +139,7 @@ fn provenance(guard: &Guard, host: &str, headers: &HeaderMap) -> Provenance {
     }
 }
 
-/// Somebody followed a link to a page; the page or the login is shown.
+/// A person followed a link to a page, which may show the page or the login.
 fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
     let is = |name: &str, expected: &str| headers.get(name).is_some_and(|value| value == expected);
     (method == Method::GET || method == Method::HEAD)
@@ -152,7 +151,7 @@ fn is_programs_path(path: &str) -> bool {
     path == "/api" || path.starts_with("/api/") || path == "/metrics" || path.starts_with("/v1/")
 }
 
-/// The gate itself.
+/// Checks a request, then passes it to its route.
 pub(super) async fn guard(State(app): State<App>, request: Request, next: Next) -> Response {
     let path = request.uri().path().to_owned();
     let mut configured_origin = None;
@@ -205,8 +204,8 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
             return if caller.is_some() || is_open_path(path) || app.auth().may_see_pages(headers) {
                 Ok(Admission { caller, ..Admission::default() })
             } else {
-                // The cookie is not sent along from another site; the page's own reload sends it.
-                Err(Box::new(pages::come_again()))
+                // A request from another site carries no cookie; the page's own reload does.
+                Err(Box::new(pages::reload_page()))
             };
         }
         Provenance::Foreign => {
@@ -244,7 +243,7 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
         Err(refusal) => {
             let mut response = refused(refusal, request.uri());
             if let Some(origin) = &origin {
-                // A page that may call us may also learn why it was refused.
+                // A page of an allowed origin may also read why it was refused.
                 allow_origin(response.headers_mut(), origin);
             }
             Err(Box::new(response))
@@ -252,7 +251,7 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
     }
 }
 
-/// What may be seen without a token: the login page with its script, and whether the server is alive.
+/// What is served without a token: the login page with its script, and the bare health.
 fn is_open_path(path: &str) -> bool {
     matches!(path, "/login" | pages::LOGIN_SCRIPT | "/api/health")
 }

@@ -5,10 +5,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tokio::net::TcpListener;
 
-/// Tries to find a port that is free on both loopback addresses.
+/// Attempts to find a port that is free on both loopback addresses.
 const ATTEMPTS: usize = 20;
 
-/// The port is bound; nothing is answered yet.
+/// A bound port that accepts no connections yet.
 #[derive(Debug)]
 pub struct Listeners {
     /// One, or two for loopback.
@@ -22,7 +22,7 @@ pub struct Listeners {
 /// The port could not be bound.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
-    /// Somebody has it.
+    /// Another program uses the port.
     #[error(
         "port {port} is already in use by another program; stop that program, or choose another port with --port (0 picks a free one)"
     )]
@@ -59,7 +59,7 @@ impl Listeners {
             let real_port = local_port(&socket, four)?;
             match bind(six, real_port).await {
                 Ok(second) => return Ok(Self { sockets: vec![socket, second], port: real_port, address: None }),
-                // Browsers may try ::1 first, so a foreign program there would answer for us.
+                // Browsers may try ::1 first, and would reach another program that listens there.
                 Err(ListenError::InUse { .. }) if port == 0 && attempt < ATTEMPTS => {}
                 Err(error @ ListenError::InUse { .. }) => return Err(error),
                 Err(error) => {

@@ -23,7 +23,7 @@ use crate::store::StoreStatistics;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
     method: &'static str,
-    /// The route's pattern, never the path: ids would make endless series.
+    /// The route's pattern, never the path: ids would create an unlimited number of series.
     route: String,
     status: u16,
 }
@@ -39,7 +39,7 @@ struct ProcessLabels {
     pid: u32,
 }
 
-/// All figures of the server.
+/// All metrics of the server.
 pub(super) struct Metrics {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
@@ -94,13 +94,13 @@ pub(super) async fn count(State(app): State<App>, request: Request, next: Next) 
     response
 }
 
-/// A caller can make up methods; figures are not kept for each of them.
+/// Callers can invent methods, so unknown ones share one series.
 fn known_method(method: &Method) -> &'static str {
     let known = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
     known.into_iter().find(|known| *known == method.as_str()).unwrap_or("other")
 }
 
-/// Everything, in the text format.
+/// All metrics in the text format.
 pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     let metrics = app.metrics();
     let store = app.sessions().store();
@@ -128,7 +128,7 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     Ok(([(header::CONTENT_TYPE, content_type)], text).into_response())
 }
 
-/// Built each time, so that a process that is gone leaves no figures behind.
+/// Built for each request, so that a process that has ended leaves no series behind.
 fn process_registry(processes: &[AgentProcess]) -> Registry {
     let mut registry = Registry::with_prefix("flightdeck_agent_process");
     let resident = Family::<ProcessLabels, Gauge>::default();

@@ -1,12 +1,12 @@
-//! The only HTTP: who gets in, the portal's routes, our own, the pages.
+//! HTTP: authentication, the portal's routes, Flightdeck's own routes, and the pages.
 //!
 //! What must always hold here:
 //!
 //! - Every request passes `guard` first: host, origin, authentication, in this order. A route cannot opt out; the open
 //!   ones are named there.
-//! - The portal's routes answer business errors with 200 and `{"error":"Name"}`; our own use the right status.
-//! - A handler that is dropped because its caller hung up has changed nothing, or everything it was asked to: what takes
-//!   several steps runs in a task of its own (`Sessions` sees to that).
+//! - The portal's routes return errors with status 200 and `{"error":"Name"}`; Flightdeck's own use HTTP status codes.
+//! - A handler that is dropped because its client disconnected has done nothing or everything: operations of several
+//!   steps run in tasks of their own (in `Sessions`).
 //! - Nothing here waits for a reader: a slow one holds its own cursor and at most one chunk. Large events are sent from
 //!   memory that all their readers share.
 

@@ -1,4 +1,4 @@
-//! The pages: embedded files, the login, and what is not there.
+//! The pages: embedded files, the login, and `Not Found`.
 
 use std::sync::LazyLock;
 
@@ -19,9 +19,9 @@ use super::guard::too_many_attempts;
 use super::web_files::web_file;
 
 const LOGIN: &str = include_str!("../../web/login.html");
-const COME_AGAIN: &str = include_str!("../../web/come-again.html");
+const RELOAD: &str = include_str!("../../web/reload.html");
 
-/// The one file that the login page loads; whoever sees the page may have it.
+/// The one file that the login page loads; it needs no authentication either.
 pub(super) const LOGIN_SCRIPT: &str = "/login.js";
 
 /// The style of the login page is part of it, allowed by its hash, so that the page needs no file but its script.
@@ -44,7 +44,7 @@ pub(super) fn page(method: &Method, path: &str, headers: &HeaderMap) -> Response
     web_file(path, headers).unwrap_or_else(|| (StatusCode::NOT_FOUND, "Not Found").into_response())
 }
 
-/// The login page, which leads on to `next`.
+/// The login page, which continues at `next`.
 pub(super) fn login(status: StatusCode, next: &str) -> Response {
     let html = LOGIN.replace("{{next}}", &escape(local_path(next)));
     let mut response = (status, Html(html)).into_response();
@@ -52,9 +52,9 @@ pub(super) fn login(status: StatusCode, next: &str) -> Response {
     response
 }
 
-/// For somebody who followed a link from another site: the cookie was not sent, and comes with the page's own reload.
-pub(super) fn come_again() -> Response {
-    Html(COME_AGAIN).into_response()
+/// For a person who followed a link from another site: that request carries no cookie, and the page's own reload does.
+pub(super) fn reload_page() -> Response {
+    Html(RELOAD).into_response()
 }
 
 #[derive(Deserialize)]
@@ -62,8 +62,8 @@ pub(super) struct LoginQuery {
     next: Option<String>,
 }
 
-/// Shows the login. Its script redeems the code of a login link, so that nothing that merely looks at a link (a mail
-/// program, a preview) uses it up.
+/// Shows the login page. Its script redeems the code of a login link, so that a program that only fetches the link (a
+/// mail program, a preview) does not use the code up.
 pub(super) async fn login_page(QueryPart(query): QueryPart<LoginQuery>) -> Response {
     login(StatusCode::OK, &query.next.unwrap_or_default())
 }
@@ -101,8 +101,8 @@ pub(super) async fn log_in(State(app): State<App>, TextBody(form): TextBody) -> 
     }
 }
 
-/// A path of this server; anything else (another host, a scheme) leads home. Browsers read `\` as `/` and drop tabs
-/// and line ends, so `/\t/evil.example` would lead to another host.
+/// A path on this server; anything else (another host, a scheme) becomes `/`. Browsers read `\` as `/` and drop tabs
+/// and line ends, so `/\t/evil.example` would be another host.
 fn local_path(next: &str) -> &str {
     let plain = next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     let local = plain && next.starts_with('/') && !next.starts_with("//");
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_the_login_only_pages_of_ours_follow() {
+    fn a_login_leads_only_to_pages_of_this_server() {
         assert_eq!(local_path("/index.html?session=session-1"), "/index.html?session=session-1");
         for elsewhere in [
             "",

@@ -1,5 +1,5 @@
-//! The bytes of a response, put together from shared parts: a large event is sent from the memory that all its readers
-//! share, a small one is copied next to its neighbours, which costs less than counting references to it.
+//! The bytes of a response, built from shared parts: a large event is sent from memory that all its readers share, and
+//! a small one is copied, which costs less than counting references to it.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -9,12 +9,12 @@ use std::task::{Context, Poll};
 use bytes::{Bytes, BytesMut};
 use http_body::{Frame, SizeHint};
 
-/// What a connection takes at once.
+/// The most bytes that a connection takes at a time.
 pub(super) const PIECE_BYTES: usize = 64 * 1024;
 /// Event bodies from this size on are shared.
 const SHARED_FROM: usize = 16 * 1024;
 
-/// Parts of a response in the making.
+/// A response that is being built.
 #[derive(Debug, Default)]
 pub(super) struct PiecesBuilder {
     done: VecDeque<Bytes>,
@@ -26,7 +26,7 @@ pub(super) struct PiecesBuilder {
 pub(super) struct Pieces {
     parts: VecDeque<Bytes>,
     len: usize,
-    /// As a body: a piece was taken, and other tasks run before the next one.
+    /// As a body: a piece was sent, and other tasks run before the next one.
     yields: bool,
 }
 
@@ -85,8 +85,8 @@ impl Pieces {
     }
 }
 
-/// Between two pieces other tasks run: many readers of one long message must not keep a short request waiting until all
-/// of them have it.
+/// Other tasks run between two pieces: many readers of one long message must not delay a short request until all of
+/// them have it.
 impl http_body::Body for Pieces {
     type Data = Bytes;
     type Error = Infallible;

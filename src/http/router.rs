@@ -1,4 +1,4 @@
-//! Every route, in one look.
+//! Every route.
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
@@ -20,7 +20,7 @@ where
     on(MethodFilter::GET.or(MethodFilter::POST), handler)
 }
 
-/// As [`either`], for routes that do something or take something from a reader: asking about them with HEAD must not.
+/// Like [`either`], for routes with side effects, which a HEAD request must not have.
 fn action<H, T>(handler: H) -> MethodRouter<App>
 where
     H: axum::handler::Handler<T, App>,
@@ -96,7 +96,7 @@ fn own_routes() -> Router<App> {
         .route_layer(middleware::from_fn(refuse_unknown_query))
 }
 
-/// The own routes whose GET takes query parameters. Each names its own and refuses all others.
+/// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
 const WITH_QUERY: [&str; 10] = [
     "/api/copilot/session",
     "/api/copilot/session/{id}/events",
@@ -110,7 +110,7 @@ const WITH_QUERY: [&str; 10] = [
     "/api/usage",
 ];
 
-/// A parameter that a route does not have is most likely misspelt, so it is an error and not ignored.
+/// An unknown parameter is probably misspelt, so it is an error.
 async fn refuse_unknown_query(path: MatchedPath, request: Request, next: Next) -> Response {
     let has_query = request.uri().query().is_some_and(|query| !query.is_empty());
     let reads = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -138,7 +138,7 @@ async fn wrong_method() -> ApiError {
     )
 }
 
-/// The header names what the route has; left to the library it would name HEAD too.
+/// Sets the `Allow` header, because the library would add HEAD to it.
 async fn wrong_method_for_action() -> Response {
     ([(header::ALLOW, "GET, POST")], wrong_method().await).into_response()
 }

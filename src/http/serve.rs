@@ -16,16 +16,17 @@ use super::listen::Listeners;
 use super::router::router;
 use crate::config::Limits;
 
-/// A request's head must be here within this time.
+/// The headers of a request must arrive within this time.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(30);
-/// The least buffer that the HTTP library takes.
+/// The smallest buffer that the HTTP library accepts.
 const LEAST_HEAD_BYTES: usize = 8 * 1024;
-/// Pause after a failed accept: out of file descriptors, mostly, which does not get better by trying at once.
+/// The pause after a failed accept: it mostly means that there are no file descriptors left, and an immediate retry
+/// does not help.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: 97\r\n\r\n\
 {\"error\":\"TooManyConnections\",\"message\":\"Too many connections; the limit is limits.connections.\"}";
 
-/// Connections that are being served; ended by [`Serving::finish`].
+/// The connections of a running server; [`Serving::finish`] ends them.
 pub struct Serving {
     accepting: TaskTracker,
     connections: TaskTracker,
@@ -33,7 +34,7 @@ pub struct Serving {
     cut: CancellationToken,
 }
 
-/// Serves until `stopping` is cancelled: then nothing new is accepted, and what is under way is finished.
+/// Serves until `stopping` is cancelled: then it accepts no new connections and finishes running requests.
 pub fn serve(listeners: Listeners, app: &App, stopping: &CancellationToken) -> Serving {
     let limits = app.limits();
     let serving = Serving {
@@ -60,7 +61,7 @@ pub fn serve(listeners: Listeners, app: &App, stopping: &CancellationToken) -> S
 }
 
 impl Serving {
-    /// Waits until every connection has its answer, then cuts those that hold on.
+    /// Waits for running requests, then closes the connections that are still open.
     pub async fn finish(self, grace: Duration) {
         self.accepting.close();
         self.accepting.wait().await;
@@ -70,7 +71,7 @@ impl Serving {
             self.cut.cancel();
             self.connections.wait().await;
         }
-        // Their connections are gone, so they are at their end.
+        // Their connections are closed, so they end now.
         self.draining.close();
         self.draining.wait().await;
     }
@@ -114,11 +115,11 @@ impl Acceptor {
 
     fn take(&self, stream: TcpStream) {
         let Ok(place) = Arc::clone(&self.places).try_acquire_owned() else {
-            // A fresh socket has room for this; if not, the closed connection says enough.
+            // A new socket has room for this; if not, the closed connection is answer enough.
             let _ = stream.try_write(FULL);
             return;
         };
-        // Events are small and wanted at once.
+        // Events are small and must not be delayed.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "no TCP_NODELAY");
         }

@@ -14,7 +14,7 @@ use super::pieces::{Pieces, PiecesBuilder};
 use crate::model::Seq;
 use crate::store::StoredEvent;
 
-/// How often a quiet stream says that it is still there.
+/// How often a quiet stream sends a comment.
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(15);
 const KEEP_ALIVE_COMMENT: Bytes = Bytes::from_static(b": keep-alive\n\n");
 /// What a frame adds to an event: `id: `, up to 20 digits, `data: ` and line ends.
@@ -25,9 +25,9 @@ pub(super) trait Chunks: Send + 'static {
     fn next(&mut self) -> impl Future<Output = Option<Pieces>> + Send;
 }
 
-/// A response that streams. The next part is made when the reader has taken the last one, so a slow reader holds one
-/// part and nobody else up. Between the pieces of a long part others get their turn: many readers of one long message
-/// must not keep a short request waiting until all of them have it.
+/// A streaming response. The next part is built when the reader has taken the last one, so a slow reader holds one part
+/// in memory and delays nobody. Other tasks run between the pieces of a long part: many readers of one long message must
+/// not delay a short request until all of them have it.
 pub(super) fn stream(chunks: impl Chunks) -> Response {
     let stream = futures_util::stream::unfold((chunks, Pieces::default()), |(mut chunks, mut pieces)| async move {
         let piece = if pieces.len() > 0 {
@@ -57,7 +57,7 @@ pub(super) fn frames(events: &[StoredEvent]) -> Pieces {
     frames.finish()
 }
 
-/// A comment that shows that a quiet stream is alive.
+/// A comment that keeps a quiet stream alive.
 pub(super) fn keep_alive() -> Pieces {
     KEEP_ALIVE_COMMENT.into()
 }
@@ -67,7 +67,7 @@ pub(super) fn closed_frame(last: Seq) -> Pieces {
     Bytes::from(format!("id: {last}\nevent: closed\ndata: {{}}\n\n")).into()
 }
 
-/// Where a reader wants to go on: the header that browsers send, else the parameter.
+/// The number to resume after: the header that browsers send, or else the parameter.
 pub(super) fn resume_point(headers: &HeaderMap, after: Option<Seq>) -> Result<Option<Seq>, ApiError> {
     match headers.get("last-event-id") {
         None => Ok(after),

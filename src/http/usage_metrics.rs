@@ -1,4 +1,4 @@
-//! Figures of what was used, for Prometheus: by runtime and model, and never more series than anybody can look at.
+//! Usage metrics for Prometheus, by runtime and model, with a limited number of series.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU64;
@@ -11,9 +11,9 @@ use prometheus_client::registry::Registry;
 
 use crate::model::{Usage, UsageTotal};
 
-/// Pairs of runtime and model that have series of their own: anybody who starts sessions can make up names of models.
+/// The most pairs of runtime and model that get series of their own, because clients can invent model names.
 const MOST_PAIRS: usize = 64;
-/// The model of all others.
+/// The model label of all other pairs.
 const OTHERS: &str = "other";
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -22,13 +22,13 @@ struct UsageLabels {
     model: String,
 }
 
-/// Which pairs have series of their own. Once a pair has, it keeps them for as long as the server runs: a counter that
-/// moved into another series would seem to fall.
+/// The pairs that have series of their own. A pair keeps them as long as the server runs: a counter that moved into
+/// another series would seem to decrease.
 #[derive(Default)]
 pub(super) struct UsageSeries(Mutex<BTreeSet<(String, String)>>);
 
 impl UsageSeries {
-    /// Built each time from what the store has, so that the figures are those of all time.
+    /// Built for each request from the store, so that the figures are all-time.
     pub fn registry(&self, figures: &[(String, String, UsageTotal)]) -> Registry {
         let mut registry = Registry::with_prefix("flightdeck_usage");
         let reports = Family::<UsageLabels, Counter>::default();
@@ -48,7 +48,7 @@ impl UsageSeries {
         for (runtime, model, total) in figures {
             let labels = self.labels(runtime, model);
             reports.get_or_create(&labels).inc_by(total.reports);
-            // A figure that nobody has said has no series: 0 would be a lie.
+            // A figure that no agent reported has no series, because 0 would be wrong.
             for (_, _, figure, family) in &whole {
                 if let Some(amount) = figure(&total.usage) {
                     family.get_or_create(&labels).inc_by(amount);
@@ -77,7 +77,7 @@ impl UsageSeries {
             known.insert(pair);
             return UsageLabels { runtime: runtime.to_owned(), model: model.to_owned() };
         }
-        // Runtimes are those of the configuration; a name that is none of them any more is no reason for a series.
+        // Only configured runtimes get series; an old name does not.
         let is_known = known.iter().any(|(known, _)| known == runtime);
         let runtime = if is_known { runtime } else { OTHERS };
         UsageLabels { runtime: runtime.to_owned(), model: OTHERS.to_owned() }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_said_has_no_series() {
+    fn an_unreported_figure_has_no_series() {
         let usage = Usage { input_tokens: Some(7), cost_usd: Some(0.5), ..Usage::default() };
         let text = text(&UsageSeries::default(), &[figures("m", usage)]);
         let has = |line: &str| text.lines().any(|one| one == line);

@@ -13,7 +13,7 @@ macro_rules! embedded {
     ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../../web/", $name)))),*] };
 }
 
-/// Name and content. The login stands apart: it is shown to people who may not have these.
+/// Name and content. The login page is separate, because it is served without authentication.
 const FILES: &[(&str, &str)] = &embedded![
     "early.js",
     "favicon.svg",
@@ -85,17 +85,17 @@ const FILES: &[(&str, &str)] = &embedded![
     "theme.css",
 ];
 
-/// Paths that show another file.
+/// Paths that serve another file.
 const ALIASES: [(&str, &str); 2] = [("/", "index.html"), ("/favicon.ico", "favicon.svg")];
 
 struct WebFile {
     kind: &'static str,
     content: Cow<'static, str>,
-    /// Changes with the content, so that a browser asks again and gets nothing while nothing is new.
+    /// Changes with the content, so that a browser that has the current version gets 304.
     tag: HeaderValue,
 }
 
-/// Changes with any of the files.
+/// Changes when any of the files changes.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Sha256::new();
     for (name, content) in FILES {
@@ -122,8 +122,8 @@ fn digest_text(digest: &[u8]) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(&digest[..12])
 }
 
-/// The page takes its modules from a path that names their version. What is there never changes, so a browser that has
-/// it does not ask again, and modules of two versions never meet.
+/// The page loads its modules from a path that contains their version. Files there never change, so a browser caches
+/// them for good, and never mixes modules of two versions.
 fn versioned(html: &str) -> String {
     let version = &*VERSION;
     html.replace(
@@ -169,15 +169,15 @@ mod tests {
 
     use super::*;
 
-    /// Pages that are shown without being asked for by name.
-    const APART: [&str; 2] = ["come-again.html", "login.html"];
+    /// Pages that have no path of their own.
+    const WITHOUT_PATH: [&str; 2] = ["reload.html", "login.html"];
 
     #[test]
     fn every_file_of_the_pages_is_served_with_its_type() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
         for path in files_below(&root) {
             let name = path.strip_prefix(&root).expect("below it").to_str().expect("plain").replace('\\', "/");
-            if APART.contains(&name.as_str()) {
+            if WITHOUT_PATH.contains(&name.as_str()) {
                 continue;
             }
             let response = web_file(&format!("/{name}"), &HeaderMap::new());
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn what_the_page_needs_first_is_asked_for_at_once() {
-        let content_of = |name: &str| FILES.iter().find(|(file, _)| *file == name).expect("a file of ours").1;
+        let content_of = |name: &str| FILES.iter().find(|(file, _)| *file == name).expect("an embedded file").1;
         let imports = |name: &str| -> Vec<String> {
             let lines = content_of(name).lines().filter(|line| line.starts_with("import "));
             lines.filter_map(|line| Some(resolve(name, line.split_once('"')?.1.split_once('"')?.0))).collect()

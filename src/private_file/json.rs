@@ -1,4 +1,4 @@
-//! Files that hold one value as JSON.
+//! Files that contain one value as JSON.
 
 use std::io;
 use std::path::Path;
@@ -8,18 +8,18 @@ use serde::de::DeserializeOwned;
 
 use super::{Durability, write};
 
-/// A file that is there and does not hold the value.
+/// A file exists, but the value cannot be read from it.
 #[derive(Debug, thiserror::Error)]
 pub enum JsonFileError {
-    /// The system refused it.
-    #[error("the file could not be read")]
+    /// The file cannot be read.
+    #[error("cannot read the file")]
     Read(#[source] io::Error),
-    /// It holds something else.
-    #[error("the file does not hold the expected JSON")]
+    /// The content is not the expected JSON.
+    #[error("the file does not contain the expected JSON")]
     Parse(#[source] serde_json::Error),
 }
 
-/// The value in a file; `None` where there is no file.
+/// The value in a file; `None` if the file does not exist.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, JsonFileError> {
     match std::fs::read(path) {
         Ok(text) => serde_json::from_slice(&text).map(Some).map_err(JsonFileError::Parse),

@@ -1,7 +1,7 @@
-//! Small files of ours that nobody else may read.
+//! Small files that only the current user may read.
 //!
-//! What must always hold here: only the user that runs us can read such a file or folder; a file has its old content or
-//! its new content, never half of it; a temporary one is removed when it is dropped.
+//! What must always hold here: only the user who runs the server can read such a file or folder; a file has its old
+//! content or its new content, never a part of it; a temporary one is removed when it is dropped.
 
 mod json;
 mod temporary;

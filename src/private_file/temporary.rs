@@ -1,14 +1,15 @@
-//! Temporary files and folders, with names that nobody can guess.
+//! Temporary files and folders with unguessable names.
 
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A file for the start of an agent: what is in it may be secret, and a command line is not. Removed when dropped.
+/// A file to pass to an agent at its start: its content may be secret, and a command line is visible to others. Removed
+/// when dropped.
 #[derive(Debug)]
 pub struct TemporaryFile(tempfile::NamedTempFile);
 
 impl TemporaryFile {
-    /// Writes a file whose name has that beginning and ending, in the folder for temporary files.
+    /// Writes a file with this prefix and suffix in the system's temporary folder.
     pub fn write(beginning: &str, ending: &str, content: &[u8]) -> io::Result<Self> {
         let mut file =
             tempfile::Builder::new().prefix(&format!("flightdeck-{beginning}-")).suffix(ending).tempfile()?;
@@ -25,13 +26,13 @@ impl TemporaryFile {
 /// A folder that only this user can enter. Removed with its content when dropped.
 #[derive(Debug)]
 pub struct TemporaryFolder {
-    /// Without symbolic links, as agents report paths.
+    /// With symbolic links resolved, because agents report paths that way.
     path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
 impl TemporaryFolder {
-    /// Makes a folder whose name has that beginning, in the folder for temporary files.
+    /// Creates a folder with this prefix in the system's temporary folder.
     pub fn create(beginning: &str) -> io::Result<Self> {
         let prefix = format!("flightdeck-{beginning}-");
         let mut builder = tempfile::Builder::new();

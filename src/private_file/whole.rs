@@ -1,12 +1,12 @@
-//! Writing a file whole or not at all.
+//! Writes files atomically.
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
-/// What a written file outlives.
+/// What a written file survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// This process. A power cut may lose the file.
+    /// The end of this process. A power cut may lose the file.
     Process,
     /// A power cut: the file and its folder are synced.
     PowerCut,

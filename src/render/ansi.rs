@@ -1,6 +1,6 @@
-//! Escape sequences of terminals: how text looks, and what is dropped.
+//! Parses the escape sequences of terminals.
 
-/// How a character looks.
+/// The style of a character.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Style {
     /// One of sixteen colours.
@@ -9,7 +9,7 @@ pub(super) struct Style {
     pub attributes: Attributes,
 }
 
-/// Bold, dim and so on, as bits: they come and go together with a style.
+/// Bold, dim and so on, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Attributes(u8);
 
@@ -37,22 +37,22 @@ impl Attributes {
     }
 }
 
-/// What one piece of terminal output asks for.
+/// One piece of terminal output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Piece<'a> {
-    /// Text without escape sequences; may hold `\r`, `\n` and backspaces.
+    /// Text without escape sequences; may contain `\r`, `\n` and backspaces.
     Text(&'a str),
     /// The parameters of a change of style.
     Style(&'a str),
-    /// The rest of the line is erased (`0`), its beginning (`1`), or all of it (`2`).
+    /// Erases the rest of the line (`0`), its beginning (`1`), or all of it (`2`).
     EraseLine(u8),
 }
 
-/// Splits output at escape sequences; those that mean nothing to us are left out.
+/// Splits output at escape sequences; unsupported ones are left out.
 pub(super) struct Pieces<'a>(pub &'a str);
 
 const ESCAPE: char = '\u{1b}';
-/// A sequence that does not end is no sequence.
+/// A sequence without an end is not a sequence.
 const LONGEST_SEQUENCE: usize = 4_096;
 
 impl<'a> Iterator for Pieces<'a> {
@@ -91,7 +91,7 @@ impl<'a> Pieces<'a> {
         let length = rest.bytes().take(LONGEST_SEQUENCE).take_while(is_parameter).count();
         let parameters = &rest[..length];
         let Some(last @ 0x40..=0x7e) = rest.as_bytes().get(length) else {
-            // Broken off; what follows is text again.
+            // Cut off; the rest is text again.
             self.0 = &rest[length..];
             return None;
         };
@@ -104,8 +104,8 @@ impl<'a> Pieces<'a> {
     }
 }
 
-/// What follows a string that a bell or a string terminator ends. One that does not end on its line is dropped as far
-/// as its line goes, so that a broken one does not swallow everything.
+/// The rest after a string that a bell or a string terminator ends. A string without an end on its line is dropped up to
+/// the end of that line, so that a broken one does not swallow everything.
 fn after_string(rest: &str) -> &str {
     let mut bytes = rest.bytes().enumerate().take(LONGEST_SEQUENCE);
     let Some((end, byte)) = bytes.find(|(_, byte)| matches!(byte, 0x07 | 0x1b | b'\n')) else {
@@ -123,7 +123,7 @@ fn after_characters(rest: &str, count: usize) -> &str {
 }
 
 impl Style {
-    /// Follows the parameters of one change of style.
+    /// Applies the parameters of a style change.
     pub fn change(&mut self, parameters: &str) {
         // `38:5:1` is another way to write `38;5;1`.
         let mut numbers =
@@ -166,7 +166,7 @@ fn extended_colour(numbers: &mut impl Iterator<Item = Option<u8>>) -> Option<u8>
     }
 }
 
-/// The sixteen colours as xterm has them; only their distances matter here.
+/// The sixteen colours of xterm; only the distances between them matter here.
 const SIXTEEN: [[u8; 3]; 16] = [
     [0, 0, 0],
     [205, 0, 0],
@@ -186,7 +186,7 @@ const SIXTEEN: [[u8; 3]; 16] = [
     [255, 255, 255],
 ];
 
-/// The table of 256: sixteen, a cube of six by six by six, and 24 greys.
+/// The 256-colour table: sixteen colours, a 6×6×6 cube, and 24 greys.
 fn nearest_of_table(number: u8) -> u8 {
     match number {
         0..=15 => number,

@@ -9,18 +9,18 @@ use super::tool::{ToolBlock, permission, tool};
 /// Something that is complete and can be rendered.
 #[derive(Clone, Debug)]
 pub enum Block<'a> {
-    /// What the agent said or thought.
+    /// A message or reasoning of the agent.
     Prose(&'a str),
-    /// What a person said.
+    /// A prompt.
     Prompt(&'a str),
-    /// What the agent wants to know, and what belongs to it, such as a plan.
+    /// A question of the agent, with its detail, such as a plan.
     Question {
         /// The question.
         question: &'a str,
         /// Markdown.
         detail: Option<&'a str>,
     },
-    /// What the agent wants to be allowed.
+    /// A permission request.
     Permission {
         /// `shell`, `write` …
         kind: &'a str,

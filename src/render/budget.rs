@@ -1,13 +1,13 @@
-//! What one fragment may cost.
+//! Limits on the cost of one fragment.
 
 use std::time::{Duration, Instant};
 
-/// Longer than any honest fragment takes, short enough to wait for.
+/// Longer than any normal fragment takes, and short enough to wait for.
 const TIME: Duration = Duration::from_secs(2);
-/// Bytes that are highlighted in one fragment.
+/// The most bytes that are highlighted in one fragment.
 const HIGHLIGHTED_BYTES: usize = 512 * 1024;
 
-/// Time and work that are left for a fragment.
+/// The time and work left for a fragment.
 #[derive(Clone, Debug)]
 pub struct Budget {
     deadline: Instant,
@@ -16,14 +16,14 @@ pub struct Budget {
 }
 
 impl Default for Budget {
-    /// For one fragment, from now.
+    /// A full budget for one fragment, starting now.
     fn default() -> Self {
         Self { deadline: Instant::now() + TIME, highlight_bytes: HIGHLIGHTED_BYTES, ran_out: false }
     }
 }
 
 impl Budget {
-    /// Nothing is left: everything is shown plain.
+    /// An empty budget: everything is shown as plain text.
     pub fn used_up() -> Self {
         Self { deadline: Instant::now(), highlight_bytes: 0, ran_out: false }
     }
@@ -38,28 +38,28 @@ impl Budget {
         Self { highlight_bytes: bytes, ..Self::default() }
     }
 
-    /// Whether something is shown plainer than it could be because time was over. On a machine with less to do it may
-    /// come out better, so nobody should keep it.
+    /// Whether the time ran out and something was rendered as plain text. A less busy machine may do better, so the
+    /// result should not be cached.
     pub fn ran_out(&self) -> bool {
         self.ran_out
     }
 
-    /// Notes that something was left undone because time was over.
+    /// Records that the time ran out.
     pub(super) fn note_ran_out(&mut self) {
         self.ran_out = true;
     }
 
-    /// Whether time is over.
+    /// Whether the time has run out.
     pub(super) fn is_over(&self) -> bool {
         Instant::now() >= self.deadline
     }
 
-    /// What is left of the time.
+    /// The time that is left.
     pub(super) fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Takes bytes to be highlighted; gives whether there were that many.
+    /// Takes bytes from the budget for highlighting. Returns whether enough were left.
     pub(super) fn take_highlighting(&mut self, bytes: usize) -> bool {
         let enough = self.highlight_bytes >= bytes;
         if enough {

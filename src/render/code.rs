@@ -1,11 +1,11 @@
-//! Blocks of code with a header: the language, and a button that copies.
+//! Code blocks with a header: the language and a copy button.
 
 use super::budget::Budget;
 use super::cut::{Extent, cut};
 use super::highlight::{highlighted, language_word};
 use super::html::Html;
 
-/// A block of code. `info` is what stands behind a fence, or a language.
+/// A code block. `info` is the info string of a fence, or a language.
 pub(super) fn code_block(code: &str, info: &str, budget: &mut Budget) -> Html {
     let language = language_word(info);
     let mut html = Html::new();
@@ -19,7 +19,7 @@ pub(super) fn code_block(code: &str, info: &str, budget: &mut Budget) -> Html {
     html
 }
 
-/// As [`code_block`], cut where it is long.
+/// Like [`code_block`], but long code is cut.
 pub(super) fn long_code_block(
     code: &str,
     info: &str,

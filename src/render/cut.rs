@@ -1,25 +1,25 @@
-//! How much of a long text is shown, and what is said about the rest.
+//! Cuts long texts, and links to the rest.
 
 use super::html::Html;
 
 /// A block first shows this much of each text.
 const FIRST_LINES: usize = 400;
 const FIRST_BYTES: usize = 64 * 1024;
-/// And never more than this: a browser has to lay it out.
+/// The most that is shown at all, because a browser has to lay it out.
 const MOST_LINES: usize = 50_000;
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
-/// How much is wanted.
+/// How much of a text to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// The beginning, and a way to the rest.
+    /// The beginning, with a button for the rest.
     Beginning,
-    /// As much as a browser can stand.
+    /// As much as a browser can handle.
     All,
 }
 
 impl Extent {
-    /// Lines that are shown at most.
+    /// The most lines that are shown.
     pub(super) fn lines(self) -> usize {
         match self {
             Self::Beginning => FIRST_LINES,
@@ -39,7 +39,7 @@ impl Extent {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Cut<'a> {
     pub shown: &'a str,
-    /// Lines of the whole text, if it is not all shown.
+    /// The number of lines of the whole text, if it was cut.
     pub lines: Option<usize>,
     bytes: usize,
 }
@@ -50,7 +50,7 @@ pub(super) fn cut(text: &str, extent: Extent) -> Cut<'_> {
     let mut end = after_lines;
     if end > extent.bytes() {
         end = text.floor_char_boundary(extent.bytes());
-        // A whole line less is better than half a line, unless that would leave nothing.
+        // Cut before a line rather than in the middle of it, unless that would leave nothing.
         end = text[..end].rfind('\n').map_or(end, |newline| newline + 1);
     }
     let lines = (end < text.len()).then(|| text.lines().count());
@@ -58,13 +58,13 @@ pub(super) fn cut(text: &str, extent: Extent) -> Cut<'_> {
 }
 
 impl Cut<'_> {
-    /// The way to the rest, if there is one. `whole` is the address of a blob that has all of it.
+    /// A button or link for the rest, if the text was cut. `whole` is the address of a blob with the whole text.
     pub fn rest(&self, extent: Extent, whole: Option<&str>, html: &mut Html) {
         let Some(lines) = self.lines else { return };
         match extent {
             Extent::Beginning => show_all(lines, self.bytes, html),
             Extent::All => {
-                html.markup("<p class=\"render-note\">The rest is not shown: all of it would be ");
+                html.markup("<p class=\"render-note\">The rest is too large to show. In total: ");
                 html.number(lines).markup(" lines, ").text(&size(self.bytes)).markup(".");
                 if let Some(address) = whole {
                     html.markup(
@@ -78,7 +78,7 @@ impl Cut<'_> {
     }
 }
 
-/// The button that asks for everything.
+/// The button that loads everything.
 pub(super) fn show_all(lines: usize, bytes: usize, html: &mut Html) {
     html.markup("<button type=\"button\" class=\"show-all\" data-lines=\"").number(lines).markup("\">Show all ");
     if lines > FIRST_LINES {
@@ -88,7 +88,7 @@ pub(super) fn show_all(lines: usize, bytes: usize, html: &mut Html) {
     }
 }
 
-/// 12345 as 12,345.
+/// Formats 12345 as 12,345.
 pub(super) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -101,7 +101,7 @@ pub(super) fn grouped(number: usize) -> String {
     text
 }
 
-/// Bytes for people.
+/// A size for people.
 pub(super) fn size(bytes: usize) -> String {
     const MEGABYTE: usize = 1024 * 1024;
     match bytes {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_browser_can_show_is_named_and_led_to() {
+    fn what_is_too_large_for_a_browser_is_described_and_linked() {
         let text = "x\n".repeat(MOST_BYTES);
         let all = cut(&text, Extent::All);
         assert_eq!(all.shown.lines().count(), MOST_LINES);

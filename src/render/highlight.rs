@@ -1,4 +1,4 @@
-//! Code with classes for what its parts are.
+//! Syntax highlighting with classes.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
@@ -8,15 +8,15 @@ use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet
 use super::budget::Budget;
 use super::html::Html;
 
-/// Longer code is left plain.
+/// Longer code is not highlighted.
 const LONGEST_CODE: usize = 200 * 1024;
-/// Code with a longer line is left plain: it was made by a program, and the cost of a line grows with its square.
+/// Code with a longer line is not highlighted: the cost grows with the square of the length.
 const LONGEST_LINE: usize = 500;
 
 static SYNTAXES: LazyLock<SyntaxSet> = LazyLock::new(two_face::syntax::extra_newlines);
 
-/// The class for a scope that begins like this; the first that fits counts. `None` stops: what is below does not colour
-/// what is embedded in it.
+/// The class for a scope with this prefix; the first match wins. `None` stops the search, so that outer scopes do not
+/// colour embedded code.
 static CLASSES: LazyLock<Vec<(Scope, Option<&'static str>)>> = LazyLock::new(|| {
     const NAMES: [(&str, Option<&str>); 38] = [
         ("meta.interpolation", None),
@@ -61,7 +61,7 @@ static CLASSES: LazyLock<Vec<(Scope, Option<&'static str>)>> = LazyLock::new(|| 
     NAMES.into_iter().filter_map(|(name, class)| Some((Scope::new(name).ok()?, class))).collect()
 });
 
-/// Words that people write behind a fence, and what the syntaxes call it.
+/// Language names that people write after a fence, and the names of the syntaxes.
 const ALIASES: [(&str, &str); 18] = [
     ("shell", "sh"),
     ("console", "sh"),
@@ -83,13 +83,13 @@ const ALIASES: [(&str, &str); 18] = [
     ("c++", "cpp"),
 ];
 
-/// The word of a fence's info string that names the language, fit to be shown; empty if it names none.
+/// The language in a fence's info string, safe to show; empty if there is none.
 pub(super) fn language_word(info: &str) -> String {
     let is_part = |letter: &char| letter.is_alphanumeric() || matches!(letter, '+' | '#' | '-' | '_' | '.');
     info.trim_start().chars().take_while(is_part).take(30).collect()
 }
 
-/// The word for a file's language: what stands behind the last dot, or its name.
+/// The language name for a file: its extension, or its name.
 pub(super) fn language_of_path(path: &str) -> String {
     let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     let word = name.rsplit_once('.').map_or(name, |(_, extension)| extension);
@@ -105,7 +105,7 @@ fn syntax(word: &str) -> Option<&'static SyntaxReference> {
     SYNTAXES.find_syntax_by_token(known).filter(|syntax| syntax.name != "Plain Text")
 }
 
-/// Code of a language, or plain if the language is unknown or the code too much.
+/// Highlighted code, or plain text if the language is unknown or the code too long.
 pub(super) fn highlighted(code: &str, language: &str, budget: &mut Budget) -> Html {
     let plain = || {
         let mut html = Html::new();
@@ -117,7 +117,7 @@ pub(super) fn highlighted(code: &str, language: &str, budget: &mut Budget) -> Ht
     if !budget.take_highlighting(code.len()) {
         return plain();
     }
-    // The syntaxes are somebody else's and large; a mistake in one of them must not take the whole block with it.
+    // The syntaxes are large and third-party; a bug in one of them must not break the whole block.
     match catch_unwind(AssertUnwindSafe(|| with_classes(code, syntax, budget))) {
         Ok(Some(html)) => html,
         Ok(None) => {
@@ -133,7 +133,7 @@ pub(super) fn highlighted(code: &str, language: &str, budget: &mut Budget) -> Ht
     }
 }
 
-/// `None` when time is over or the syntax fails.
+/// `None` if the time has run out or the syntax fails.
 fn with_classes(code: &str, syntax: &SyntaxReference, budget: &Budget) -> Option<Html> {
     let mut parser = ParseState::new(syntax);
     let mut scopes = ScopeStack::new();
@@ -143,7 +143,7 @@ fn with_classes(code: &str, syntax: &SyntaxReference, budget: &Budget) -> Option
         if budget.is_over() {
             return None;
         }
-        // The syntaxes want every line to have an end, the last one too.
+        // The syntaxes require a newline after every line, including the last.
         line_with_end.clear();
         line_with_end.push_str(line.trim_end_matches('\n'));
         line_with_end.push('\n');
@@ -166,7 +166,7 @@ fn class_of(scopes: &ScopeStack) -> Option<&'static str> {
         .flatten()
 }
 
-/// Spans of one line; neighbours of the same class are one span.
+/// The spans of one line; adjacent spans of the same class are merged.
 struct Spans<'a> {
     html: &'a mut Html,
     line: &'a str,

@@ -1,18 +1,18 @@
-//! HTML under construction, and the only way text gets into it.
+//! Builds HTML. This is the only way to add text to it.
 
 use std::fmt::Write as _;
 
-/// A fragment. Text goes in escaped; only literals of this crate go in as they are.
+/// A fragment. Text is escaped; only literals of this crate are added unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Html(String);
 
 impl Html {
-    /// Nothing yet.
+    /// An empty fragment.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Markup of ours. The lifetime keeps everything out that was put together at run time.
+    /// Adds markup. The lifetime rules out strings that were built at run time.
     pub(super) fn markup(&mut self, literal: &'static str) -> &mut Self {
         self.0.push_str(literal);
         self
@@ -45,24 +45,24 @@ impl Html {
         self
     }
 
-    /// A figure.
+    /// Adds a number.
     pub(super) fn number(&mut self, number: usize) -> &mut Self {
         let _ = write!(self.0, "{number}");
         self
     }
 
-    /// Another fragment.
+    /// Adds another fragment.
     pub(super) fn append(&mut self, other: &Self) -> &mut Self {
         self.0.push_str(&other.0);
         self
     }
 
-    /// The fragment without some markup of ours; text cannot look like it.
+    /// Removes some markup from the fragment; escaped text cannot match it.
     pub(super) fn without(self, markup: &'static str) -> Self {
         if self.0.contains(markup) { Self(self.0.replace(markup, "")) } else { self }
     }
 
-    /// What the sanitiser let through.
+    /// A fragment from the sanitiser's output.
     pub(super) fn from_sanitiser(html: String) -> Self {
         Self(html)
     }
@@ -82,7 +82,7 @@ impl Html {
     }
 }
 
-/// Control characters, and those that embed, override or isolate a direction of writing.
+/// Control characters, and those that embed, override or isolate a text direction.
 fn is_hidden(character: char) -> bool {
     match character {
         '\n' | '\t' => false,

@@ -1,4 +1,4 @@
-//! Markdown, as GitHub writes it.
+//! Renders GitHub-flavoured Markdown.
 
 use std::sync::LazyLock;
 
@@ -12,21 +12,21 @@ use super::html::Html;
 use super::sanitise::sanitised;
 use super::terminal::plain_text;
 
-/// Longer texts are shown plain.
+/// Longer texts are shown as plain text.
 const LONGEST_TEXT: usize = 256 * 1024;
-/// Quotations in quotations and lists in lists beyond this are no text for people, and browsers give up on them.
+/// Deeper nesting of quotations and lists is not meant for people, and browsers cannot handle it.
 const DEEPEST: usize = 60;
 
-/// What is left of the arrow from a footnote back to where it is mentioned: several blocks on a page have a footnote 1,
-/// so none of them has an address.
+/// The sanitised link from a footnote back to its mention, which is removed: several blocks on a page may have a
+/// footnote 1, so footnotes have no ids.
 const LINK_BACK: &str = " <a class=\"\" target=\"_blank\" rel=\"noopener noreferrer nofollow\">↩</a>";
 
-/// What single line ends mean.
+/// The meaning of single line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEnds {
     /// Spaces, as Markdown has it.
     Soft,
-    /// Line ends, as somebody who typed them expects.
+    /// Line ends, as a person who typed them expects.
     Hard,
 }
 
@@ -39,56 +39,56 @@ static OPTIONS: LazyLock<Options<'static>> = LazyLock::new(|| {
     extension.tasklist = true;
     extension.footnotes = true;
     extension.alerts = true;
-    // HTML of the agent's is shown as text.
+    // HTML in the agent's text is shown as text.
     options.render.escape = true;
     options.render.tasklist_classes = true;
     options
 });
 
-/// What a text is too much of to be shown as Markdown.
+/// Why a text is shown as plain text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Too {
-    Long,
-    Deep,
-    Slow,
+enum PlainReason {
+    TooLong,
+    TooDeep,
+    TooSlow,
 }
 
-/// A text as Markdown, or plain with a word on why.
+/// A text as Markdown, or as plain text with the reason.
 pub(super) fn markdown(text: &str, line_ends: LineEnds, extent: Extent, budget: &mut Budget) -> Html {
     let reason = match rendered(text, line_ends, budget) {
         Ok(html) => return html,
         Err(reason) => reason,
     };
-    if reason == Too::Slow {
+    if reason == PlainReason::TooSlow {
         budget.note_ran_out();
     }
     let mut html = Html::new();
     html.markup("<p class=\"render-note\">Shown as plain text: ");
     match reason {
-        Too::Long => html.text(&grouped(text.chars().count())).markup(" characters are too many for Markdown."),
-        Too::Deep => html.markup("it is nested too deeply for Markdown."),
-        Too::Slow => html.markup("it takes too long to be read as Markdown."),
+        PlainReason::TooLong => html.text(&grouped(text.chars().count())).markup(" characters are too many to format."),
+        PlainReason::TooDeep => html.markup("the Markdown is nested too deeply."),
+        PlainReason::TooSlow => html.markup("formatting the Markdown takes too long."),
     };
     html.markup("</p>").append(&plain_text(text, extent));
     html
 }
 
-fn rendered(text: &str, line_ends: LineEnds, budget: &mut Budget) -> Result<Html, Too> {
+fn rendered(text: &str, line_ends: LineEnds, budget: &mut Budget) -> Result<Html, PlainReason> {
     if text.len() > LONGEST_TEXT {
-        return Err(Too::Long);
+        return Err(PlainReason::TooLong);
     }
     let mut options = OPTIONS.clone();
     options.render.hardbreaks = line_ends == LineEnds::Hard;
     let arena = Arena::new();
     let root = try_parse_document(&arena, &without_hidden_characters(text), &options, &|| budget.is_over())
-        .map_err(|_| Too::Slow)?;
+        .map_err(|_| PlainReason::TooSlow)?;
     if is_too_deep(root) {
-        return Err(Too::Deep);
+        return Err(PlainReason::TooDeep);
     }
     Ok(finished(&arena, root, &options, budget))
 }
 
-/// From what was read to what is shown. Takes as long as the text is, so it is not limited but in its colours.
+/// Renders the parsed document. The time is linear in the length, so only highlighting is limited.
 fn finished<'a>(arena: &'a Arena<'a>, root: Node<'a>, options: &Options<'_>, budget: &mut Budget) -> Html {
     let nodes: Vec<Node<'a>> = root.descendants().collect();
     for node in nodes {
@@ -100,7 +100,7 @@ fn finished<'a>(arena: &'a Arena<'a>, root: Node<'a>, options: &Options<'_>, bud
     sanitised(&markup).without(LINK_BACK)
 }
 
-/// In prose control characters and overrides of the direction of writing have no honest use; gentler marks have.
+/// Control characters and direction overrides have no legitimate use in prose; other direction marks do.
 fn without_hidden_characters(text: &str) -> std::borrow::Cow<'_, str> {
     let is_hidden = |letter: char| match letter {
         '\n' | '\r' | '\t' => false,
@@ -124,7 +124,7 @@ fn is_too_deep(root: Node<'_>) -> bool {
     false
 }
 
-/// What Markdown's own rendering would not do as we want it.
+/// Changes nodes that the library would render differently.
 fn replace<'a>(arena: &'a Arena<'a>, node: Node<'a>, budget: &mut Budget) {
     let mut ast = node.data.borrow_mut();
     match &mut ast.value {
@@ -136,11 +136,11 @@ fn replace<'a>(arena: &'a Arena<'a>, node: Node<'a>, budget: &mut Budget) {
             let html = code_block(literal, "html", budget);
             ast.value = NodeValue::Raw(html.into_string());
         }
-        // The one element that Markdown has no other way for, in the cells of a table.
+        // Markdown has no other way to break a line in a table cell.
         NodeValue::HtmlInline(tag) if matches!(tag.as_str(), "<br>" | "<br/>" | "<br />") => {
             ast.value = NodeValue::Raw("<br>".to_owned());
         }
-        // A page of ours asks no other host for anything, so an image is a link to it.
+        // The page loads nothing from other hosts, so an image becomes a link.
         NodeValue::Image(link) if leads_to_a_website(&link.url) => {
             let mut html = Html::new();
             html.markup("<a class=\"image-link\" href=\"").text(&link.url).markup("\">");
@@ -167,14 +167,14 @@ fn leads_to_a_website(url: &str) -> bool {
     ["http://", "https://", "mailto:"].iter().any(|scheme| lower.starts_with(scheme))
 }
 
-/// A file of the project, most likely: its name can be seen, but there is nothing to open.
+/// Most likely a file of the project: its name is shown, but there is nothing to open.
 fn local_link(link: &NodeLink) -> String {
     let mut html = Html::new();
     html.markup("<span class=\"local-link\" title=\"").text(&link.url).markup("\">");
     html.into_string()
 }
 
-/// Puts a node's children in its place, between two pieces of our own markup.
+/// Replaces a node with its children, between two pieces of markup.
 fn unwrap<'a>(arena: &'a Arena<'a>, node: Node<'a>, before: &str, after: &str) {
     let raw = |markup: &str| {
         let ast = Ast::new(NodeValue::Raw(markup.to_owned()), node.data.borrow().sourcepos.start);
@@ -255,7 +255,7 @@ mod tests {
             "\\<script>alert(1)\\</script>",
         ] {
             let html = html(text);
-            // Within a tag no quotation is left open, so that any such word stands in a text or in a quoted value.
+            // No quotation mark is left open within a tag, so any such word is in text or in a quoted value.
             assert!(!html.contains("<script") && !html.contains("<img") && !html.contains("<div on"), "{text}: {html}");
         }
     }

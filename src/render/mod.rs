@@ -1,14 +1,14 @@
-//! From what agents wrote to HTML that a page may show: Markdown, highlighted code, terminal output, diffs, tool calls.
+//! Renders what agents write as safe HTML: Markdown, highlighted code, terminal output, diffs, tool calls.
 //!
 //! What must always hold here:
 //!
 //! - Nothing an agent wrote becomes markup: text goes through `Html::text`, which escapes it, and Markdown is
 //!   sanitised after it was rendered. Only literals of this crate are written as they are.
-//! - No inline style and no script, so that the strict Content-Security-Policy stands.
-//! - Whatever the input, there is an answer in bounded time: what is too long, too deep or too slow is shown plain, and
-//!   the answer says so.
+//! - No inline style and no script, as the strict Content-Security-Policy requires.
+//! - Every input is rendered in bounded time: what is too long, too deeply nested or too slow is shown as plain text,
+//!   with a note.
 //!
-//! Elements and classes, for whoever writes the style sheets:
+//! Elements and classes, for the style sheets:
 //!
 //! - Code: `div.code-block[data-language]` > `div.code-block-header` (`span.code-language`, `button.copy-button`) and
 //!   `pre` > `code.highlight`; inside `span` with one of `hl-comment` `hl-string` `hl-escape` `hl-number` `hl-constant`

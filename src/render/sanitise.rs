@@ -1,4 +1,4 @@
-//! The second wall: whatever came out of Markdown, only listed elements, attributes, classes and addresses go on.
+//! The second line of defence: of the rendered Markdown, only listed elements, attributes, classes and URLs are kept.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         ]))
         .set_tag_attribute_values(HashMap::from([
             ("a", HashMap::from([("target", "_blank")])),
-            // Whatever it was, nobody can send anything with it.
+            // Inputs are disabled, so nothing can be submitted.
             ("input", HashMap::from([("disabled", "")])),
         ]))
         .allowed_classes(HashMap::from([
@@ -68,7 +68,7 @@ static SANITISER: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// What may be shown of this markup.
+/// The parts of this markup that may be shown.
 pub(super) fn sanitised(markup: &str) -> Html {
     Html::from_sanitiser(SANITISER.clean(markup).to_string())
 }

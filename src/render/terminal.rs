@@ -1,10 +1,10 @@
-//! The output of commands as a terminal would leave it.
+//! Renders the output of commands as a terminal would show it in the end.
 
 use super::ansi::{Piece, Pieces, Style};
 use super::cut::{Extent, cut};
 use super::html::Html;
 
-/// Output, cut where it is long. `whole` is the address of a blob that has all of it.
+/// Terminal output; long output is cut. `whole` is the address of a blob with the whole output.
 pub(super) fn terminal(output: &str, extent: Extent, whole: Option<&str>) -> Html {
     let part = cut(output, extent);
     let mut html = Html::new();
@@ -18,7 +18,7 @@ pub(super) fn terminal(output: &str, extent: Extent, whole: Option<&str>) -> Htm
     html
 }
 
-/// Text as it is, cut where it is long.
+/// Plain text; long text is cut.
 pub(super) fn plain_text(text: &str, extent: Extent) -> Html {
     let part = cut(text, extent);
     let mut html = Html::new();
@@ -27,8 +27,8 @@ pub(super) fn plain_text(text: &str, extent: Extent) -> Html {
     html
 }
 
-/// One line of a terminal: what is written after a carriage return replaces what was there, so of a progress bar its
-/// last state is left.
+/// One line of a terminal: text after a carriage return overwrites the line, so only the last state of a progress bar
+/// is left.
 #[derive(Default)]
 struct Screen {
     style: Style,
@@ -42,7 +42,7 @@ impl Screen {
             Some(text) => (text, "\n"),
             None => (line, ""),
         };
-        // The return before a line's end moves nothing that is written later.
+        // A carriage return before a line's end overwrites nothing.
         let text = text.trim_end_matches('\r');
         if self.style == Style::default() && !text.contains(['\u{1b}', '\r', '\u{8}']) {
             html.text(text);

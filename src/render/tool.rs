@@ -1,4 +1,4 @@
-//! A tool call: what it was asked to do, and what came of it.
+//! Renders a tool call: its arguments and its result.
 
 use super::budget::Budget;
 use super::code::{code_block, long_code_block};
@@ -18,9 +18,9 @@ pub struct ToolBlock<'a> {
     pub name: &'a str,
     /// JSON, or whatever the agent sent.
     pub arguments: &'a str,
-    /// What it gave back.
+    /// The result.
     pub output: Option<ToolOutput<'a>>,
-    /// Images that it gave back.
+    /// Images in the result.
     pub images: &'a [ToolImage],
     /// Why it failed.
     pub error: Option<&'a ToolError>,
@@ -28,23 +28,23 @@ pub struct ToolBlock<'a> {
     pub working_directory: Option<&'a str>,
 }
 
-/// What a tool gave back, all of it.
+/// The complete result of a tool.
 #[derive(Clone, Debug, Default)]
 pub struct ToolOutput<'a> {
-    /// As the model got it.
+    /// The content that the model got.
     pub content: &'a str,
-    /// Where a browser finds all of the content, if it is long.
+    /// The address of the whole content, if it is long.
     pub content_address: Option<&'a str>,
-    /// More for people.
+    /// A more detailed version for people.
     pub detailed: Option<&'a str>,
-    /// Where a browser finds all of that, if it is long.
+    /// The address of the whole detailed content, if it is long.
     pub detailed_address: Option<&'a str>,
 }
 
-/// An image that a tool gave back.
+/// An image in a tool's result.
 #[derive(Clone, Debug)]
 pub struct ToolImage {
-    /// Where a browser finds it.
+    /// Its address.
     pub address: String,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn tool(block: &ToolBlock<'_>, extent: Extent, budget: &mut Budget) -
     let view = View { block, extent };
     let result_diff = view.diff_of_result();
     let mut html = Html::new();
-    // A diff in the result says all that the arguments say, and where.
+    // A diff in the result contains everything in the arguments, with line numbers.
     let arguments = if result_diff.is_some() { Html::new() } else { view.arguments(&asked, budget) };
     part(&arguments, "<section class=\"tool-part tool-arguments\">", &mut html);
     let mut output = match &result_diff {
@@ -84,11 +84,11 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// The changes that the result shows. A diff that changes nothing is how Copilot shows a file that it read.
+    /// The diff in the result. Copilot reports a file that it read as a diff without changes, which does not count.
     fn diff_of_result(&self) -> Option<Vec<FileDiff>> {
         let output = self.block.output.as_ref()?;
         let text = [output.detailed, Some(output.content)].into_iter().flatten().find(|text| diff::is_unified(text))?;
-        // The output of a command stays the output of a command.
+        // The output of a command is shown as output even if it is a diff.
         let is_for_people = output.detailed == Some(text);
         let files = self.with_shown_paths(parse_unified(text));
         (is_for_people && files.iter().any(FileDiff::changes_something)).then_some(files)
@@ -137,7 +137,7 @@ impl View<'_> {
 
     fn output(&self, asked: &ToolArguments, budget: &mut Budget) -> Html {
         let Some(output) = &self.block.output else { return Html::new() };
-        // What is for people says more, but for a file that was read: there the plain content is the file.
+        // The detailed version is better, except for a file that was read: there the plain content is the file.
         let (shown, address) = match output.detailed.filter(|detailed| !diff::is_unified(detailed)) {
             Some(detailed) => (detailed, output.detailed_address),
             None => (output.content, output.content_address),
@@ -180,7 +180,7 @@ impl View<'_> {
         html.markup("</div>");
     }
 
-    /// What the command is labelled with; of PowerShell there is a name and no syntax.
+    /// The language of a command; PowerShell has a label but no syntax.
     fn shell_language(&self) -> &'static str {
         let name = self.block.name.to_lowercase();
         if name.contains("powershell") || name.contains("pwsh") { "powershell" } else { "bash" }
@@ -193,7 +193,7 @@ impl View<'_> {
         files
     }
 
-    /// Below the session's folder as people write it there; Copilot leaves out the first slash in diffs.
+    /// A path relative to the session's folder, if it is below it; Copilot leaves out the first slash in diffs.
     fn shown_path(&self, path: &str) -> String {
         let Some(folder) = self.block.working_directory.filter(|folder| *folder != "/") else { return path.to_owned() };
         let folder = folder.trim_end_matches(['/', '\\']);
@@ -228,7 +228,7 @@ fn split_exit_code(output: &str) -> (&str, Option<&str>) {
     if code.is_some() { (&output[..start], code) } else { (output, None) }
 }
 
-/// What would run or be written, for somebody who is to decide about it.
+/// What would run or be written, for the person who decides.
 pub(super) fn permission(
     kind: &str,
     detail: &str,
@@ -243,7 +243,7 @@ pub(super) fn permission(
     }
     match kind {
         "shell" | "commands" => {
-            // Never cut: what is allowed must have been seen.
+            // Never cut: a person must see everything that they allow.
             code_block(detail, view.shell_language(), budget)
         }
         _ => terminal(detail, Extent::All, None),
@@ -256,7 +256,7 @@ mod tests {
 
     use super::*;
 
-    /// Tool calls of the real CLI, as it made them.
+    /// Recorded tool calls of the real CLI.
     const RECORDED: &str = include_str!("../../tests/transcripts/copilot-tools.jsonl");
 
     /// The recorded call of a tool whose arguments contain something.

@@ -1,11 +1,11 @@
-//! What a tool was asked to do, read from its name and arguments. Agents name the same thing differently, so mostly
-//! their arguments decide, not their names.
+//! What a tool does, derived from its name and arguments. Agents use different names for the same tool, so mostly the
+//! arguments decide.
 
 use serde_json::{Map, Value};
 
 use super::diff;
 
-/// What a tool was asked to do.
+/// What a tool does.
 #[derive(Debug, PartialEq)]
 pub(super) enum ToolArguments {
     /// Run a command.
@@ -18,9 +18,9 @@ pub(super) enum ToolArguments {
     Patch(String),
     /// Read a file or a folder.
     View { path: String },
-    /// Say what comes next.
+    /// Report what comes next.
     Intent(String),
-    /// Ask a database.
+    /// Query a database.
     Query { sql: String, description: Option<String> },
     /// Anything else, as JSON.
     Other(String),

@@ -92,7 +92,7 @@ fn whole(request: &Value, items: &[Item], finish: &str, usage: &Value) -> Respon
     .into_response()
 }
 
-/// Chunks as server-sent events, with `[DONE]` at the end of those that come to one.
+/// Chunks as server-sent events, with `[DONE]` at the end unless the stream breaks off.
 pub(super) fn stream(chunks: Vec<Chunk>, with_end: bool) -> Response {
     let end = with_end.then(|| Ok(Bytes::from_static(b"data: [DONE]\n\n")));
     let events = futures_util::stream::unfold(chunks.into_iter(), |mut chunks| async move {

@@ -1,10 +1,10 @@
-//! A model endpoint whose answers are scripted: for tests against real agents, and for checking that an agent behaves.
+//! A model endpoint with scripted answers, for tests with real agents and for the permission canary.
 //!
 //! The last `@@name argument` in a user message chooses the scenario; how many answers were given since then is its step.
-//! It speaks chat completions, responses and Anthropic's messages, streaming and not.
+//! It serves chat completions, responses and Anthropic's messages, with and without streaming.
 //!
-//! What must always hold here: it listens on the loopback address only, costs nothing, asks nobody, and keeps a bounded
-//! number of requests.
+//! What must always hold here: it listens on loopback only, contacts no other service, and keeps a bounded number of
+//! requests.
 
 mod chat;
 mod messages;
@@ -28,7 +28,7 @@ use tokio::task::JoinHandle;
 use request_log::RequestLog;
 use scenario::{Item, plan};
 
-/// A running scripted model. Dropping it ends it.
+/// A running scripted model. It stops when it is dropped.
 pub struct ScriptedModel {
     address: SocketAddr,
     requests: Arc<RequestLog>,
@@ -54,7 +54,7 @@ impl ScriptedModel {
             .route("/openai/v1/chat/completions", post(chat_completions))
             .route("/openai/deployments/{model}/chat/completions", post(chat_completions))
             .route("/openai/responses", post(responses_api))
-            // Somebody who knows no key.
+            // An endpoint that accepts no key.
             .route("/v1/locked/models", get(async || refuse(401)))
             .route("/v1/messages", post(messages_api))
             .with_state(shared);
@@ -66,7 +66,7 @@ impl ScriptedModel {
         Ok(Self { address, requests, task })
     }
 
-    /// What goes into an agent's configuration.
+    /// The base URL for an agent's configuration.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -76,7 +76,7 @@ impl ScriptedModel {
         format!("http://{}", self.address)
     }
 
-    /// The bodies of the last requests, the oldest first.
+    /// The bodies of the last requests, oldest first.
     pub fn requests(&self) -> Vec<Value> {
         self.requests.all()
     }

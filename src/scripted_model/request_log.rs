@@ -1,4 +1,4 @@
-//! The last requests that the model got, for tests that look at what an agent sent.
+//! The last requests to the model, for tests that check what an agent sent.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ const MOST_REQUESTS: usize = 1_000;
 /// How many bytes of bodies are kept.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 
-/// The last requests, and how many there were.
+/// The last requests, and the number of all requests.
 #[derive(Debug, Default)]
 pub(super) struct RequestLog {
     kept: Mutex<Kept>,
@@ -24,7 +24,7 @@ struct Kept {
 }
 
 impl RequestLog {
-    /// Keeps a request with a body of that size. Returns its number, from 1 up.
+    /// Adds a request with a body of that size. Returns its number, starting at 1.
     pub fn add(&self, request: Value, bytes: usize) -> usize {
         let mut kept = self.kept.lock();
         kept.total += 1;
@@ -38,7 +38,7 @@ impl RequestLog {
         kept.total
     }
 
-    /// Those that are kept, the oldest first.
+    /// The requests that are kept, oldest first.
     pub fn all(&self) -> Vec<Value> {
         self.kept.lock().requests.iter().map(|(_, request)| request.clone()).collect()
     }

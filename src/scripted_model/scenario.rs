@@ -1,4 +1,4 @@
-//! What the model says: scenarios, and which one a request asks for.
+//! The scenarios, and which one a request chooses.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ struct Message {
     text: String,
 }
 
-/// The answer to a request; `number` is how many requests there have been.
+/// The answer to a request; `number` is the number of requests so far.
 pub(super) fn plan(request: &Value, number: usize) -> Vec<Item> {
     let messages = messages(request);
     let mut chosen = ("plain".to_owned(), String::new(), 0);
@@ -44,7 +44,7 @@ pub(super) fn plan(request: &Value, number: usize) -> Vec<Item> {
     let last_tool = messages.iter().rev().find(|message| message.role == "tool").map_or("", |message| &message.text);
     let has_claudes_tools = offers(request, "Bash");
     match (name.as_str(), step) {
-        // The same deeds by the tools that this agent has.
+        // The same actions with the tools that this agent has.
         ("bash", 0) if has_claudes_tools => {
             vec![tool("Bash", json!({ "command": argument, "description": "Run it" }))]
         }
@@ -104,7 +104,7 @@ fn text_of(content: &Value) -> String {
     }
 }
 
-/// Anthropic's messages hold the results of tools in the user's name.
+/// In Anthropic's messages, tool results have the role `user`.
 fn holds_result(content: &Value) -> bool {
     content.as_array().is_some_and(|parts| parts.iter().any(|part| part["type"] == "tool_result"))
 }

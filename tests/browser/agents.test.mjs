@@ -66,7 +66,7 @@ test("what is missing for an agent is said, with the command that gets it", asyn
   const row = page.locator('.runtime-row[data-runtime="copilot"]');
   await waitForText(row.locator(".runtime-hint"), /Nobody is logged in/);
   await waitForText(row.locator(".command-line code"), "flightdeck agents install copilot");
-  await waitForText(row.locator(".runtime-facts"), /1\.0\.102 · \/opt\/copilot · nobody is logged in/);
+  await waitForText(row.locator(".runtime-facts"), /1\.0\.102 · \/opt\/copilot · not logged in/);
   await waitForText(page.locator("#model-notes"), /copilot Nobody is logged in\./);
 });
 
@@ -136,15 +136,18 @@ test("a session that cannot be taken over says why", async () => {
   await waitForText(page.locator(".agent-session-row .field-problem"), "Another program uses this session.");
 });
 
-test("the check of the machine names what is wrong and what to do", async () => {
+test("the system check shows what is ready first, then groups its results by agent", async () => {
   const context = await deck.openContext();
   await context.route(/\/api\/doctor$/, (route) =>
     route.fulfill({
       json: {
         verdict: "warning",
+        ready: [{ runtime: "demo", hint: "built in" }],
         checks: [
-          { name: "data folder", verdict: "ok", message: "/data takes writes" },
-          { name: "copilot: login", verdict: "warning", message: "not logged in", hint: "run `copilot login`" },
+          { group: "machine", name: "data folder", verdict: "ok", message: "/data is writable" },
+          { group: "copilot", name: "copilot: login", verdict: "warning", message: "not logged in", hint: "run `copilot login`" },
+          { group: "claude", name: "claude: program", verdict: "info", message: "not installed", hint: "run `flightdeck agents install claude`" },
+          { group: "copilot", name: "copilot: program", verdict: "ok", message: "found" },
         ],
       },
     }),
@@ -153,8 +156,21 @@ test("the check of the machine names what is wrong and what to do", async () => 
   await page.locator("#more-button").click();
   await page.getByRole("button", { name: "System check" }).click();
   await waitForText(page.locator(".check-summary"), /works, with the warnings/);
+  await waitForText(page.locator(".check-ready li"), "demo: built in");
+  assert.equal(await page.locator(".check-ready + .check-summary").count(), 1, "what is ready comes first");
   await waitForText(page.locator('.check-row[data-verdict="warning"] .check-hint'), "run copilot login");
-  assert.equal(await page.locator(".check-row").count(), 2);
+  assert.deepEqual(await page.locator(".check-group h3").allTextContents(), ["This machine", "copilot", "claude"]);
+  assert.deepEqual(await page.locator('.check-group[data-group="copilot"] .check-line b').allTextContents(), ["login", "program"]);
+  await waitForText(page.locator('.check-row[data-verdict="info"] .state'), "Info");
+});
+
+test("the system check says when no agent is ready", async () => {
+  const context = await deck.openContext();
+  await context.route(/\/api\/doctor$/, (route) => route.fulfill({ json: { verdict: "ok", ready: [], checks: [] } }));
+  const page = await openSetupIn(context);
+  await page.locator("#more-button").click();
+  await page.getByRole("button", { name: "System check" }).click();
+  await waitForText(page.locator(".check-ready"), "No agent is ready.");
 });
 
 async function openSetupIn(context) {

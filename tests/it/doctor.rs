@@ -85,7 +85,7 @@ async fn a_denial_that_is_obeyed_ignored_or_never_asked_for_is_told_apart() {
         ),
         (
             Character::NeverAsks,
-            CanaryOutcome::Inconclusive { reason: "the agent asked for nothing, and did nothing".to_owned() },
+            CanaryOutcome::Inconclusive { reason: "the agent requested nothing and did nothing".to_owned() },
         ),
     ] {
         let folder = tempfile::tempdir().expect("a folder");

@@ -57,6 +57,7 @@ fn served_routes() -> Words {
         };
         for (word, served) in [
             ("either", ["GET", "POST"].as_slice()),
+            ("action", &["GET", "POST"]),
             ("get", &["GET"]),
             ("post", &["POST"]),
             ("patch", &["PATCH"]),

@@ -20,7 +20,7 @@ export function setupAddress() {
   return project ? `?project=${encodeURIComponent(project)}` : location.pathname;
 }
 
-/** Goes to an address within the page; whoever listens to `popstate` shows it. */
+/** Goes to an address within the page; listeners of `popstate` show it. */
 export function goTo(address) {
   history.pushState(null, "", address);
   dispatchEvent(new PopStateEvent("popstate"));

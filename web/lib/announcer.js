@@ -1,4 +1,4 @@
-// Tells screen readers what eyes see by themselves.
+// Announces visible changes to screen readers.
 
 import { make } from "./dom.js";
 
@@ -9,6 +9,6 @@ export function announce(text) {
     region = make("div", { class: "visually-hidden", role: "status", "aria-live": "polite" });
     document.body.append(region);
   }
-  // The same words again are news too.
+  // A repeated text must be announced too.
   region.textContent = region.textContent === text ? `${text}\u00a0` : text;
 }

@@ -1,7 +1,7 @@
 // Requests to the server. Failures become a `Problem` with a message for people.
 //
-// Cookies are shared by all ports of a host, so the cookie alone opens no data: every request carries the secret that
-// the login page put into this origin's storage. This is the only module that calls fetch.
+// All ports of a host share its cookies, so the cookie alone opens no data: every request carries the secret that the
+// login page put into this origin's storage. This is the only module that calls fetch.
 
 const SECRET_KEY = "flightdeck.secret";
 
@@ -22,16 +22,16 @@ export class Problem extends Error {
     return this.status === 0;
   }
 
-  /** The server responds, and this browser is not logged in. */
+  /** The server responds, but this browser is not logged in. */
   get isLoggedOut() {
     return this.status === 401;
   }
 }
 
 /**
- * Asks the server for JSON. `json` goes as a JSON body, `text` as plain text. Rejects with a `Problem` when the server
- * cannot be reached or answers with an error status; an answer `{"error"}` with status 200 (the portal's way) is given
- * back like any other.
+ * Requests JSON. `json` is sent as a JSON body, `text` as plain text. Rejects with a `Problem` if the server cannot be
+ * reached or returns an error status; a reply `{"error"}` with status 200 (from the portal's routes) is returned like
+ * any other.
  */
 export async function ask(path, { method, json, text, headers = {}, signal } = {}) {
   const body = json === undefined ? text : JSON.stringify(json);
@@ -43,19 +43,19 @@ export async function ask(path, { method, json, text, headers = {}, signal } = {
   return reply;
 }
 
-/** Asks the server for HTML that it rendered and cleaned. */
+/** Requests HTML that the server rendered and sanitised. */
 export async function askHtml(path, { signal } = {}) {
   const answer = await succeed(path, { signal });
   return read(() => answer.text(), signal);
 }
 
-/** Asks the server for a file, as a `Blob`. */
+/** Requests a file, as a `Blob`. */
 export async function askBlob(path, { signal } = {}) {
   const answer = await succeed(path, { signal });
   return read(() => answer.blob(), signal);
 }
 
-/** Opens a stream and returns its bytes as they come. */
+/** Opens a stream and returns its bytes as they arrive. */
 export async function openStream(path, { signal } = {}) {
   return (await succeed(path, { signal, headers: { Accept: "text/event-stream" } })).body;
 }
@@ -94,7 +94,7 @@ function keptSecret() {
   try {
     return localStorage.getItem(SECRET_KEY);
   } catch {
-    // early.js has taken it from the address then.
+    // In that case early.js has taken it from the address.
     return null;
   }
 }
@@ -102,7 +102,7 @@ function keptSecret() {
 let hasAnswered = false;
 
 /**
- * A cookie without the secret opens the page, and then nothing else: the page leads to the login. One that has shown
+ * A cookie without the secret opens the page but no data, so the page redirects to the login. A page that has shown
  * something stays, so that nobody loses what they were reading or writing.
  */
 function logInFirst() {
@@ -116,7 +116,7 @@ export function loginAddress() {
   return `/login?next=${encodeURIComponent(`${location.pathname}${location.search}`)}`;
 }
 
-/** What early.js has asked for already, once. */
+/** The replies that early.js requested; each is used once. */
 async function earlyAnswer(path, { method = "GET" }) {
   const early = window.flightdeckEarlyAnswers?.get(path);
   if (!early || method !== "GET") return null;
@@ -124,7 +124,7 @@ async function earlyAnswer(path, { method = "GET" }) {
   return early;
 }
 
-/** The body may break off in the middle, or not be what it should. */
+/** The body may be cut off or invalid. */
 async function read(body, signal) {
   try {
     return await body();

@@ -1,4 +1,4 @@
-// Copying, and saying that it was done.
+// Copies text and confirms it.
 
 import { announce } from "./announcer.js";
 
@@ -13,7 +13,7 @@ async function copyText(text) {
   }
 }
 
-/** Without HTTPS, and without a permission, the clipboard is reached the old way. */
+/** Without HTTPS or without permission, copying uses the old API. */
 function copyBySelection(text) {
   const area = document.createElement("textarea");
   area.value = text;

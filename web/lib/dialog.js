@@ -1,10 +1,10 @@
-// Questions of the page itself. The safe choice has the focus, and Escape leaves.
+// Dialogs of the page. The safe choice has the focus, and Escape cancels.
 
 import { make } from "./dom.js";
 
 let dialogsMade = 0;
 
-/** Asks before something that cannot be taken back. Resolves to true only when the person chose to do it. */
+/** Asks before something that can't be undone. Resolves to true only if the person confirmed. */
 export function confirmAction({ title, text, action, keep = "Cancel" }) {
   return openDialog({
     title,
@@ -16,7 +16,7 @@ export function confirmAction({ title, text, action, keep = "Cancel" }) {
   }).then((answer) => answer === true);
 }
 
-/** Asks for one line of text. Resolves to null when the person left. */
+/** Asks for one line of text. Resolves to null if the person cancelled. */
 export function askForText({ title, label, value, action }) {
   const id = `dialog-input-${dialogsMade}`;
   const input = make("input", { type: "text", id, value, autocomplete: "off" });

@@ -1,4 +1,4 @@
-// Small help with the document. Text is always set as text; only rendered blocks of the server come as HTML.
+// Helpers for the document. Text is always set as text; only blocks that the server rendered are HTML.
 
 /**
  * Makes an element. `text` is its text, `class` its classes, `on` its listeners, `data` its data attributes; everything
@@ -34,12 +34,12 @@ export function setText(element, text) {
 /** A sentence in which `code` between backticks looks like code. */
 export function prose(text) {
   const parts = String(text ?? "").split("`");
-  // An odd number of parts means that every backtick has its other.
+  // An odd number of parts means that all backticks are paired.
   if (parts.length % 2 === 0) return [text];
   return parts.map((part, index) => (index % 2 === 1 ? make("code", { text: part }) : part)).filter((part) => part !== "");
 }
 
-/** Whether somebody is writing: single-letter keys must not act then. */
+/** Whether the person is typing: single-letter keys must not act then. */
 export function isWriting(target = document.activeElement) {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox]), textarea, select"));
 }

@@ -1,7 +1,7 @@
-// What somebody began to write stays over a reload.
+// Drafts survive a reload.
 
 const PREFIX = "flightdeck.draft.";
-/** The browser's store is small, and shared by all sessions. */
+/** The browser's storage is small, and all sessions share it. */
 const LONGEST = 200_000;
 
 export function readDraft(sessionId) {
@@ -17,6 +17,6 @@ export function keepDraft(sessionId, text) {
     if (text && text.length <= LONGEST) localStorage.setItem(PREFIX + sessionId, text);
     else localStorage.removeItem(PREFIX + sessionId);
   } catch {
-    // A full or forbidden store costs the draft, nothing else.
+    // If the storage is full or blocked, only the draft is lost.
   }
 }

@@ -17,7 +17,7 @@ export async function readEvents(path, { onOpen, onData, signal }) {
   }
 }
 
-/** Puts events together, however the network cut them up. Lines end in LF, as our server writes them. */
+/** Assembles events from chunks of any size. Lines end in LF, as the server writes them. */
 export class EventParser {
   #rest = "";
   #data = [];

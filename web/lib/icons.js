@@ -1,4 +1,4 @@
-// Small pictures of our own, drawn on a grid of 16.
+// Icons, drawn on a grid of 16.
 
 const PATHS = {
   back: "M10 3 5 8l5 5",
@@ -25,7 +25,7 @@ const PATHS = {
   pulse: "M1.5 8.5h3l2-5 3 9 2-4h3",
 };
 
-/** A picture that says nothing to a screen reader; the words stand beside it or in a label. */
+/** An icon that screen readers skip; there is text next to it or in a label. */
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 16 16");

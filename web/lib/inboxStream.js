@@ -1,5 +1,5 @@
-// What all sessions are doing, as the server tells it. Browsers allow few connections for all tabs together, so one tab
-// listens for all of them and passes on what it hears.
+// The states of all sessions, from the server's stream. Browsers allow few connections for all tabs together, so one tab
+// reads the stream and forwards it to the others.
 
 import { readEvents } from "./eventStream.js";
 
@@ -8,9 +8,9 @@ const LOCK = "flightdeck-inbox";
 const RETRY_AFTER = 3000;
 
 class InboxStream extends EventTarget {
-  /** The latest word on each session: id → `{ sessionId, title, state, detail, pending }`. */
+  /** The latest state of each session: id → `{ sessionId, title, state, detail, pending }`. */
   entries = new Map();
-  /** Whether this tab is the one that listens; it alone shows notifications. */
+  /** Whether this tab reads the stream; only this tab shows notifications. */
   isListener = false;
   #connected = null;
   #channel = null;
@@ -31,7 +31,7 @@ class InboxStream extends EventTarget {
     else this.#listen();
   }
 
-  /** The server is being stopped: nobody needs to look for it. */
+  /** The server is being stopped, so no tab should reconnect. */
   stop() {
     this.#stopped.abort();
   }
@@ -47,7 +47,7 @@ class InboxStream extends EventTarget {
     });
   }
 
-  /** Something another tab says. */
+  /** Handles a message from another tab. */
   #hear({ kind, entry, entries, connected }) {
     if (kind === "hello" && this.isListener) this.#tell({ kind: "all", entries: [...this.entries.values()], connected: this.#connected });
     else if (this.isListener) return;
@@ -86,7 +86,7 @@ class InboxStream extends EventTarget {
         },
       });
     } catch {
-      // Tried again after a pause.
+      // Retried after a pause.
     }
   }
 

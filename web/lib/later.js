@@ -2,7 +2,7 @@
 
 const ASK_AGAIN_AFTER = 1000;
 
-/** Loads a module; a server that is away for a moment is asked again. */
+/** Loads a module; retries if the server is briefly unreachable. */
 export async function later(load) {
   for (;;) {
     try {

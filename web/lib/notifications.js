@@ -1,4 +1,4 @@
-// Notifications of the browser when a session needs somebody or is done, for those who want them.
+// Optional browser notifications when a session needs input or finishes.
 
 import { sessionAddress } from "./address.js";
 import { inbox } from "./inboxStream.js";
@@ -26,7 +26,7 @@ class Notifications {
     }
   }
 
-  /** Why there can be none. */
+  /** Why notifications are unavailable. */
   get problem() {
     if (!("Notification" in globalThis)) return "Notifications need HTTPS or localhost in this browser.";
     if (Notification.permission === "denied") return "Notifications are blocked. Allow them for this page in the browser's settings.";
@@ -39,7 +39,7 @@ class Notifications {
     try {
       localStorage.setItem(KEY, on ? "on" : "off");
     } catch {
-      // Then they stay off.
+      // They stay off.
     }
   }
 
@@ -65,7 +65,7 @@ class Notifications {
   }
 
   async #hear(entry, before) {
-    // One tab speaks for all; what was so before the page came is no news.
+    // One tab notifies for all; states from before the page loaded do not count.
     if (!inbox.isListener || !this.isOn || !before) return;
     const news = newsOf(entry, before);
     if (!news || (await isSeen(entry.sessionId))) return;

@@ -1,4 +1,4 @@
-// The tab's title: how much waits for somebody, then what the page is about.
+// The tab's title: the number of pending requests, then the page's subject.
 
 import { inbox } from "./inboxStream.js";
 

@@ -1,4 +1,4 @@
-// All sessions that the server knows, newest first, kept up to date by what the inbox hears.
+// All sessions, newest first, kept up to date by the inbox stream.
 
 import { ask } from "./api.js";
 import { inbox } from "./inboxStream.js";
@@ -21,7 +21,7 @@ class SessionList extends EventTarget {
     return this.#next !== null;
   }
 
-  /** Asks for the newest sessions again. */
+  /** Reloads the newest sessions. */
   load() {
     this.#asking ??= this.#fetch(`limit=${PAGE}`)
       .then(({ sessions, next }) => {
@@ -35,7 +35,7 @@ class SessionList extends EventTarget {
     return this.#asking;
   }
 
-  /** Asks for the next older ones. */
+  /** Loads the next older sessions. */
   async loadMore() {
     if (!this.#next) return;
     const { sessions, next } = await this.#fetch(`limit=${PAGE}&after=${encodeURIComponent(this.#next)}`);
@@ -51,7 +51,7 @@ class SessionList extends EventTarget {
     return path ? this.sessions.filter(({ workingDirectory, state }) => state !== "closed" && workingDirectory && plain(workingDirectory) === plain(path)) : [];
   }
 
-  /** Something was changed from here; the server's word follows. */
+  /** Applies a change made on this page before the server confirms it. */
   change(sessionId, news) {
     this.sessions = this.sessions.map((session) => (session.sessionId === sessionId ? { ...session, ...news } : session));
     this.#changed();
@@ -85,7 +85,7 @@ class SessionList extends EventTarget {
     const known = this.sessions.some((session) => session.sessionId === sessionId);
     if (state === null) this.remove(sessionId);
     else if (known) this.change(sessionId, { title, state, pending: pending.length, updatedAt: new Date().toISOString() });
-    // Its folder and model are not in the news.
+    // The stream does not contain its folder and model.
     else this.load().catch(() => {});
   }
 

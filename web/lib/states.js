@@ -1,4 +1,4 @@
-// What a session is doing, as a shape and a word. Colour only repeats it.
+// The state of a session as a shape and a word. Colour only repeats it.
 
 import { make } from "./dom.js";
 

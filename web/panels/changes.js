@@ -9,7 +9,7 @@ import { SidePanel } from "./sidePanel.js";
 
 const STATUS = { modified: "M", added: "A", deleted: "D", renamed: "R", untracked: "U" };
 
-/** The panel for whatever session `current()` gives. */
+/** The panel for the session that `current()` returns. */
 export function useChanges(current) {
   return new SidePanel({ title: "Changes", button: byId("changes-button"), wide: true, build: (body) => new Changes(body, current()).start() });
 }
@@ -27,7 +27,7 @@ class Changes {
 
   start() {
     this.#load();
-    // The agent has done something when its turn is over.
+    // The files have probably changed at the end of a turn.
     let state = this.#view.details?.state;
     this.#view.addEventListener(
       "change",

@@ -1,4 +1,4 @@
-// The check of this machine: what is there, what is missing, what to do about it.
+// The system check: which agents are ready, then the results of this machine and of each agent, with what to do.
 
 import { ask } from "../lib/api.js";
 import { make, prose } from "../lib/dom.js";
@@ -6,12 +6,13 @@ import { SidePanel } from "./sidePanel.js";
 
 const VERDICTS = {
   ok: { word: "OK", mark: "ready" },
+  info: { word: "Info", mark: "closed" },
   warning: { word: "Warning", mark: "waiting" },
-  failure: { word: "Failure", mark: "failed" },
+  failure: { word: "Failed", mark: "failed" },
 };
 
 const SUMMARY = {
-  ok: "All checks passed.",
+  ok: "Everything that is set up works.",
   warning: "Flightdeck works, with the warnings below.",
   failure: "Some checks failed.",
 };
@@ -25,10 +26,11 @@ function build(body) {
   const load = async () => {
     body.replaceChildren(make("p", { class: "empty", role: "status", text: "Checking … this takes a few seconds" }));
     try {
-      const { verdict, checks } = await ask("api/doctor", { signal: closed.signal });
+      const { verdict, ready, checks } = await ask("api/doctor", { signal: closed.signal });
       body.replaceChildren(
+        readyLine(ready),
         make("p", { class: "check-summary", role: "status", text: SUMMARY[verdict] ?? verdict }),
-        make("ul", { class: "check-list" }, ...checks.map(row)),
+        ...grouped(checks).map(section),
         make("button", { type: "button", text: "Check again", on: { click: load } }),
       );
     } catch (problem) {
@@ -40,12 +42,31 @@ function build(body) {
   return () => closed.abort();
 }
 
-function row({ name, verdict, message, hint }) {
+function readyLine(ready) {
+  const names = ready.map(({ runtime, hint }) => make("li", {}, make("b", { text: runtime }), hint ? ": " : null, ...(hint ? prose(hint) : [])));
+  if (names.length === 0) return make("p", { class: "check-ready", text: "No agent is ready." });
+  return make("div", { class: "check-ready" }, make("h3", { text: "Ready" }), make("ul", {}, ...names));
+}
+
+/** The checks of each group, in the order in which the groups first occur. */
+function grouped(checks) {
+  const groups = new Map();
+  for (const check of checks) groups.set(check.group, [...(groups.get(check.group) ?? []), check]);
+  return [...groups];
+}
+
+function section([group, checks]) {
+  return make("section", { class: "check-group", data: { group } }, make("h3", { text: group === "machine" ? "This machine" : group }), make("ul", { class: "check-list" }, ...checks.map(row)));
+}
+
+function row({ group, name, verdict, message, hint }) {
   const { word, mark } = VERDICTS[verdict] ?? { word: verdict, mark: "ready" };
+  // The heading says which agent it is.
+  const shortName = name.startsWith(`${group}: `) ? name.slice(group.length + 2) : name;
   return make(
     "li",
     { class: "check-row", data: { verdict } },
-    make("p", { class: "check-line" }, make("b", { text: name }), make("span", { class: `state state-${mark}` }, make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { text: word }))),
+    make("p", { class: "check-line" }, make("b", { text: shortName }), make("span", { class: `state state-${mark}` }, make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { text: word }))),
     make("p", {}, ...prose(message)),
     hint ? make("p", { class: "check-hint" }, ...prose(hint)) : null,
   );

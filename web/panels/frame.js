@@ -16,7 +16,7 @@ import { useResizeBar } from "../session/resizeBar.js";
 import { useSessionDetails } from "./sessionDetails.js";
 import { closePanel } from "./sidePanel.js";
 import { useUsage } from "./usage.js";
-// Others load these when they want them. By then the server may be gone, so they come along here.
+// Other modules load these on demand. The server may have stopped by then, so they are loaded here.
 import "../session/attachments.js";
 import "../lib/clipboard.js";
 import "../session/finished.js";
@@ -32,7 +32,7 @@ const PICTURES = [
   ["attach-button", "attach"],
 ];
 
-/** Brings the frame to life; `session()` gives the session that is shown, or null. */
+/** Sets up the frame; `session()` returns the session that is shown, or null. */
 export function useFrame(session) {
   for (const [id, picture, label] of PICTURES) {
     byId(id).prepend(icon(picture), label ? make("span", { class: "button-label", text: label }) : "", " ");
@@ -57,7 +57,7 @@ export function useFrame(session) {
   ]);
   useKeys({ session, panels, help, rename });
   useResizeBar();
-  // Until here they could not have done anything.
+  // Before this point the buttons did nothing.
   for (const id of ["session-title", "changes-button", "details-button", "inbox-button", "more-button"]) byId(id).disabled = false;
 }
 
@@ -72,7 +72,7 @@ async function renameSession(view) {
   }
 }
 
-/** A session says so itself, with more to do about it. */
+/** Only on the set-up: a session shows a banner with actions instead. */
 function showConnection(view) {
   const lost = inbox.isConnected === false && !view;
   byId("connection-status").textContent = lost ? "The server is not responding. Retrying …" : "";

@@ -1,4 +1,4 @@
-// The inbox: every open session, those that wait for somebody first.
+// The inbox: every open session, those that need input first.
 
 import { byId, make } from "../lib/dom.js";
 import { sessionAddress, sessionInAddress } from "../lib/address.js";

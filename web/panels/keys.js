@@ -1,4 +1,4 @@
-// Keys. With Alt they work everywhere; single letters work where nobody is writing.
+// Keyboard shortcuts. With Alt they work everywhere; single letters work outside text fields.
 
 import { byId, isWriting, make } from "../lib/dom.js";
 import { getMessageBlock } from "../messageBlock.js";
@@ -20,7 +20,7 @@ export function useKeyHelp() {
   });
 }
 
-/** `session()` gives the shown session or null; `panels` are opened by key; `help` explains. */
+/** `session()` returns the shown session or null; `panels` open by key; `help` lists the shortcuts. */
 export function useKeys({ session, panels, help, rename }) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || document.querySelector("dialog[open]")) return;

@@ -72,6 +72,6 @@ function setTheme(theme) {
   try {
     localStorage.setItem(THEME_KEY, theme);
   } catch {
-    // It holds for this page then.
+    // Without storage it applies to this page only.
   }
 }

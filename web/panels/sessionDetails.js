@@ -16,7 +16,7 @@ const MODES = [
   ["deny", "Deny everything"],
 ];
 
-/** The panel for whatever session `current()` gives; `openUsage` shows what all sessions used. */
+/** The panel for the session that `current()` returns; `openUsage` shows the usage of all sessions. */
 export function useSessionDetails(current, openUsage) {
   return new SidePanel({ title: "Session", button: byId("details-button"), build: (body) => new Details(body, current(), openUsage).start() });
 }

@@ -1,4 +1,4 @@
-// What was used: by day, model, agent or session, and how far along the day's budget is.
+// Usage by day, model, agent or session, and the state of the daily budget.
 
 import { goTo, sessionAddress } from "../lib/address.js";
 import { ask } from "../lib/api.js";
@@ -150,13 +150,13 @@ function nameOf(by, entry) {
   return [link, make("small", { text: entry.runtime })];
 }
 
-/** Unknown is a dash, and a sum that lacks something says that it is at least that much. */
+/** Unknown figures are a dash; a sum with missing reports is marked as a lower bound. */
 function cell({ name, long, write }, { usage, unknown, reports }) {
   const amount = usage[name];
   if (amount == null) return make("td", { class: "usage-number usage-unknown", title: `${long}: not reported` }, make("span", { "aria-hidden": "true", text: "–" }), make("span", { class: "visually-hidden", text: "not reported" }));
   const lacks = unknown[name];
   const exact = `${long}: ${amount.toLocaleString("en", { maximumFractionDigits: 4 })}`;
-  const title = lacks > 0 ? `${exact} at least; ${lacks} of ${plural(reports, "report")} did not say` : exact;
+  const title = lacks > 0 ? `At least ${exact}; ${lacks} of ${plural(reports, "report")} lack this figure` : exact;
   return make("td", { class: "usage-number", title, text: `${lacks > 0 ? "≥ " : ""}${write(amount)}` });
 }
 
@@ -165,7 +165,7 @@ function notes({ rows, total, truncated }) {
   const misses = [...rows, total].some(({ usage }) => FIGURES.some(({ name }) => usage[name] == null));
   const texts = ["Days are in UTC."];
   if (misses) texts.push("– was not reported by any agent.");
-  if (lacks) texts.push("≥ is a sum in which some reports lack the figure.");
+  if (lacks) texts.push("≥ marks a lower bound: some reports lack the figure.");
   if (truncated) texts.push("Not all rows are shown; choose a shorter period.");
   return [make("p", { class: "field-hint usage-note", text: texts.join(" ") })];
 }

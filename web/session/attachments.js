@@ -13,7 +13,7 @@ export class Attachments {
   #files = [];
   #say;
 
-  /** `say(text)` tells the person what was not taken. */
+  /** `say(text)` shows which files were not attached. */
   constructor(say) {
     this.#say = say;
   }
@@ -41,7 +41,7 @@ export class Attachments {
     this.#show();
   }
 
-  /** As the API wants them. */
+  /** In the API's format. */
   async encoded() {
     return Promise.all(this.#files.map(async (file) => ({ name: file.name || "pasted", mime: file.type || "application/octet-stream", data: await base64(file) })));
   }

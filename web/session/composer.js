@@ -6,7 +6,7 @@ import { bytes } from "../lib/format.js";
 import { keepDraft, readDraft } from "../lib/drafts.js";
 import { PromptHistory } from "./promptHistory.js";
 
-/** What a request may hold, as the server is shipped; a server that allows less says so itself. */
+/** The server's default limit on a prompt; a server with a lower limit returns an error. */
 const LONGEST_TEXT = 1024 * 1024;
 
 const textarea = byId("request-textarea");
@@ -28,7 +28,7 @@ export class Composer {
   /** Prompts that are in the session's log, and the one that is on its way there. */
   #arrived = new Set();
   #awaited = null;
-  /** Kept while a sent text is not known to have arrived: trying again must not send it twice. */
+  /** Kept until a sent text is known to have arrived, so that a retry does not send it twice. */
   #attempt = null;
 
   constructor(sessionId) {
@@ -64,7 +64,7 @@ export class Composer {
     textarea.focus({ preventScroll: true });
   }
 
-  /** A sentence at the request, for what went wrong with it. */
+  /** Shows a problem next to the request. */
   say(text) {
     setText(byId("request-problem"), text);
   }
@@ -189,7 +189,7 @@ export class Composer {
         headers: { "Idempotency-Key": attempt },
       });
       this.#attempt = null;
-      // Its turn may be over before the answer is here.
+      // The turn may end before this reply arrives.
       if (!this.#arrived.has(promptId)) this.#awaited = promptId;
       this.#accepted(text);
     } catch (problem) {
@@ -209,7 +209,7 @@ export class Composer {
   }
 
   #accepted(text) {
-    // Somebody may have typed on while the request was on its way.
+    // The person may have kept typing while the request was being sent.
     textarea.value = textarea.value.startsWith(text) ? textarea.value.slice(text.length) : textarea.value;
     keepDraft(this.#sessionId, textarea.value);
     this.#attachments?.clear();

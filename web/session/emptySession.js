@@ -2,7 +2,7 @@
 
 import { byId, make } from "../lib/dom.js";
 
-/** What the demo can show; somebody's first steps. */
+/** Prompts to try with the demo agent. */
 const DEMO_PROMPTS = ["help", "markdown", "reason", "tool", "edit", "permission", "question"];
 
 export class EmptySession {

@@ -1,4 +1,4 @@
-// The page when there is nothing more to do on it.
+// The page after the session or the server has ended.
 
 import { byId, make, prose } from "../lib/dom.js";
 import { setSubject } from "../lib/pageTitle.js";

@@ -1,4 +1,4 @@
-// Keeps the end in view while something arrives, and lets go when the reader scrolls up.
+// Keeps the end in view while something arrives, and stops when the reader scrolls up.
 
 import { byId } from "../lib/dom.js";
 
@@ -44,7 +44,7 @@ export class FollowEnd {
   #scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
     const atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
-    // Only going up is the reader's will; content that grows leaves the position alone.
+    // Only the reader scrolls up; growing content does not change the position.
     if (atEnd) this.#set(true);
     else if (scrollTop < this.#lastTop - 1) this.#set(false);
     this.#lastTop = scrollTop;
@@ -57,7 +57,7 @@ export class FollowEnd {
   }
 }
 
-/** The way back to the end, for a reader who went up. */
+/** The button that jumps to the end after the reader scrolled up. */
 export class ToEndButton {
   #renderer;
   #part;

@@ -1,5 +1,5 @@
-// The part of a session that is over: loaded from its end, a page at a time as the reader scrolls up, and let go of again
-// when it is far away, so that a session of any length stays light.
+// The history of a session: loaded from its end, page by page as the reader scrolls up, and unloaded when it is far
+// away, so that a session of any length stays light.
 
 import { ask, sessionPath } from "../lib/api.js";
 import { make } from "../lib/dom.js";
@@ -8,9 +8,9 @@ import { exactTime } from "../lib/format.js";
 /** As early.js asks for it. */
 const FIRST_PAGE = 40;
 const NEXT_PAGE = 400;
-/** Beyond every number that is ever given. */
+/** Larger than any event number. */
 const THE_END = Number.MAX_SAFE_INTEGER;
-/** Older pages are asked for when the reader is this close to the top, in heights of the view. */
+/** Older pages are loaded when the reader is this close to the top, in heights of the view. */
 const AHEAD = 2;
 /** Pages that stay filled. */
 const PAGES_KEPT = 10;
@@ -39,12 +39,12 @@ export class History {
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true, signal: this.#ended.signal });
   }
 
-  /** Asks for the last screens: `{ events, next }`. */
+  /** Fetches the last screens: `{ events, next }`. */
   fetchEnd() {
     return this.#ask(`before=${THE_END}&limit=${FIRST_PAGE}`);
   }
 
-  /** Shows what `fetchEnd` gave. */
+  /** Shows the result of `fetchEnd`. */
   showEnd({ events, next }) {
     if (events.length > 0) this.#renderer.prependEvents(events);
     this.#older = next ?? null;
@@ -89,7 +89,7 @@ export class History {
   }
 
   #scrolled() {
-    // After a failure the reader's button or a new visit to the top tries again, not every small move of the wheel.
+    // After a failure, the Retry button or a new visit to the top retries, not every small scroll.
     if (!this.#isNearTop()) this.#problem = null;
     else if (!this.#problem) this.#loadOlder();
     this.letGoOfFarPages();
@@ -131,7 +131,7 @@ export class History {
         this.#keepingPlace(() => this.#renderer.refillPage(page, events));
         this.letGoOfFarPages();
       } catch {
-        // Tried again when the reader comes by again.
+        // Retried when the page comes into view again.
         if (!this.#ended.signal.aborted) this.#reloads.observe(target);
       }
     }

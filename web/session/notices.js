@@ -25,7 +25,7 @@ export function errorLine(message, time) {
   );
 }
 
-/** Where a turn ended: how long it took and what it cost, as far as anybody said. */
+/** The end of a turn: how long it took and what it cost, if reported. */
 export function turnEnd(turn, time) {
   const facts = [];
   if (turn?.started && time) facts.push(duration(time - turn.started));
@@ -46,7 +46,7 @@ export function usageFacts(usage) {
   return facts;
 }
 
-/** Adds up reports; what nobody reported stays unknown. */
+/** Adds up reports; figures that no report has stay unknown. */
 export function addUsage(total, report) {
   const sum = { ...total };
   for (const [name, value] of Object.entries(report)) {

@@ -8,7 +8,7 @@ import { plural } from "../lib/format.js";
 const LONGEST_TAIL = 48 * 1024;
 const NODE_LENGTH = 8 * 1024;
 const PIECE_LENGTH = 16 * 1024;
-/** A text beyond this is shown in part until somebody wants all of it. */
+/** A longer text is shown in part until the reader asks for all of it. */
 const LONGEST_AT_ONCE = 256 * 1024;
 
 /** The end of a text that is still arriving. */

@@ -1,10 +1,10 @@
-// Follows a session: one call at a time, again after each answer, patiently when the server is gone.
+// Follows a session: one call at a time, with growing pauses while the server is unreachable.
 
 import { ask, Problem, sessionPath } from "../lib/api.js";
 
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
-/** A tab that nobody sees asks less often: browsers share few connections among all tabs. */
+/** A hidden tab polls less often, because browsers allow few connections for all tabs together. */
 const PAUSE_WHILE_HIDDEN = 20_000;
 
 export class Polling {
@@ -64,7 +64,7 @@ export class Polling {
     }
   }
 
-  /** Ends a pause: the reader is back, or does not want to wait. */
+  /** Ends a pause: the tab is visible again, or the reader pressed Retry. */
   now() {
     this.#wakeUp();
   }

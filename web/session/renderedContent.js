@@ -1,7 +1,7 @@
-// Blocks as the server renders them: fetched a few at a time, and their buttons brought to life.
+// Blocks that the server rendered: fetched a few at a time, with working buttons.
 //
-// This is the only place where HTML enters the page. It comes from our own server, which builds it from an allow-list;
-// whatever slipped through is still stopped by the content security policy.
+// This is the only place where HTML enters the page. It comes from Flightdeck's server, which builds it from an
+// allow-list; the Content-Security-Policy stops whatever gets through.
 
 import { askBlob, downloadAddress } from "../lib/api.js";
 
@@ -49,7 +49,7 @@ export function whenNear(element, callback) {
   observer.observe(element);
 }
 
-/** Takes that back. */
+/** Cancels that. */
 export function forget(element) {
   waiting.delete(element);
   observer.unobserve(element);
@@ -76,7 +76,7 @@ export function parseRendered(html) {
   return content;
 }
 
-/** The server gives data only to requests with our header, which an image's own does not have. */
+/** The server requires the secret's header, which a browser does not send for an image. */
 function loadWhenNear(image) {
   whenNear(image, async () => {
     try {
@@ -88,7 +88,7 @@ function loadWhenNear(image) {
   });
 }
 
-/** Opens the whole of an output in a new tab, whose request cannot have our header either. */
+/** Opens a whole output in a new tab, whose request cannot carry the header either. */
 async function openWhole(event) {
   const link = event.target.closest(".whole-output");
   if (!link || event.button > 1) return;

@@ -1,4 +1,4 @@
-// Permissions and questions: what the agent wants from a person, and what the person said.
+// Permission requests and questions of the agent, and their answers.
 
 import { make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
@@ -17,10 +17,11 @@ const BY = {
   rule: "by a rule",
   mode: "by the permission mode",
   timeout: "because nobody was watching",
-  interrupt: "by the interrupt",
+  interrupt: "because the turn was interrupted",
   close: "because the session was closed",
   shutdown: "because the server was stopped",
   restart: "because the server was restarted",
+  storage: "because the data folder cannot be written",
   agent: "by the agent",
 };
 
@@ -70,7 +71,7 @@ class RequestBlock {
     return this.#problem;
   }
 
-  /** Puts what the server makes of it in place of the plain text, as long as nobody has answered. */
+  /** Replaces the plain text with the rendered form, unless the request was answered. */
   async renderWith(load) {
     try {
       const html = await load();

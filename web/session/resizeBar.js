@@ -51,7 +51,7 @@ export function useResizeBar() {
     sessionStorage.setItem(KEY, part.style.height);
   });
 
-  // A height that somebody chose stays within this tab; the first height is the stylesheet's.
+  // A chosen height applies to this tab; the default is in the stylesheet.
   const kept = parseInt(sessionStorage.getItem(KEY) ?? "", 10);
   const showHeight = () => setHeight(part.style.height ? parseInt(part.style.height, 10) : part.getBoundingClientRect().height);
   if (kept) part.style.height = `${kept}px`;

@@ -1,11 +1,11 @@
-// What stands above a session: lost connections, lost agents, missing logins, lost memories, shared folders.
+// Banners above a session: lost connections, lost agents, missing logins, lost context, shared folders.
 
 import { sessionAddress } from "../lib/address.js";
 import { loginAddress } from "../lib/api.js";
 import { byId, make, prose } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 
-/** Notices that stay in sight until somebody has read them. */
+/** Notices that stay visible until they are dismissed. */
 const LASTING_NOTICES = { "fresh-session": "waiting", incomplete: "info", "login-needed": "waiting", hung: "waiting" };
 
 export class SessionBanners {
@@ -50,7 +50,7 @@ export class SessionBanners {
 
   #tryNow = () => {};
 
-  /** What the state itself asks for. */
+  /** The banner for the session's state. */
   showState({ state, stateDetail, runtime }) {
     const detail = stateDetail ? ` ${stateDetail}` : "";
     if (state === "recovering") {
@@ -108,7 +108,7 @@ export class SessionBanners {
   }
 }
 
-/** Banners by name, each above the session until it is over or put away. */
+/** Banners by name, each visible until its reason ends or it is dismissed. */
 class Banners {
   #container = byId("banners");
   #shown = new Map();
@@ -120,7 +120,7 @@ class Banners {
 
   /**
    * Shows or changes a banner. `tone` is "info", "waiting" or "failed"; `actions` are `{ label, run }` or `{ label, href }`;
-   * one that may be put away stays away.
+   * a dismissed banner stays dismissed.
    */
   show(name, { tone = "info", text, actions = [], dismissible = false }) {
     if (this.#putAway.has(name)) return;

@@ -1,4 +1,4 @@
-// How a session ends on the page: closed, deleted, never there, or together with the server.
+// The end of a session on the page: closed, deleted, not found, or stopped with the server.
 
 import { ask, sessionPath } from "../lib/api.js";
 import { setupAddress } from "../lib/address.js";
@@ -109,7 +109,7 @@ export class SessionEnding {
 
 /** Ends the session, then the server, then the page if the browser lets it. */
 async function stopServer(view) {
-  // Nothing can be loaded any more when the server is gone.
+  // Nothing can be loaded after the server has stopped.
   const { showFinished } = await import("./finished.js");
   view.stopPolling();
   inbox.stop();
@@ -117,7 +117,7 @@ async function stopServer(view) {
     await ask(sessionPath(view.sessionId, "stop"), { method: "POST" });
     await ask("api/stop", { method: "POST" });
   } catch (problem) {
-    // A server that is gone already is what was wanted.
+    // If the server has already stopped, that is fine.
     if (!problem.isUnreachable) {
       inbox.start();
       view.composer.say(`Could not stop the server: ${problem.message}`);

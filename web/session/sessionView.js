@@ -20,7 +20,7 @@ const RETRY_OPENING = 2000;
 
 export class SessionView extends EventTarget {
   sessionId;
-  /** What the server says about the session, kept up to date; "change" tells when. */
+  /** The session's details, kept up to date; "change" is dispatched when they change. */
   details = null;
   renderer;
   composer;
@@ -46,7 +46,7 @@ export class SessionView extends EventTarget {
     this.banners = new SessionBanners(this);
     this.#ending = later(() => import("./sessionEnding.js")).then(({ SessionEnding }) => new SessionEnding(this));
     this.#toEnd = new ToEndButton(this.renderer, part, this.#left.signal);
-    // Asked for at once; everything else can wait for them.
+    // Fetched first; everything else can wait.
     this.#firstPage = settled(this.#history.fetchEnd());
     this.#firstDetails = settled(ask(sessionPath(sessionId)));
     inbox.addEventListener("entry", ({ detail: { entry } }) => this.#hear(entry), { signal: this.#left.signal });
@@ -97,7 +97,7 @@ export class SessionView extends EventTarget {
     this.#ending.then((ending) => ending.leave());
   }
 
-  /** Takes news about the session. */
+  /** Applies new details of the session. */
   update(news) {
     this.details = { ...this.details, ...news };
     this.#header.show(this.details);
@@ -106,7 +106,7 @@ export class SessionView extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Asks for everything about the session again. */
+  /** Reloads the session's details. */
   async refresh() {
     const details = await ask(sessionPath(this.sessionId), { signal: this.signal });
     this.update(details);
@@ -131,7 +131,7 @@ export class SessionView extends EventTarget {
     this.banners.showConnection(null);
   }
 
-  /** Goes on after a close, from where the log was left. */
+  /** Continues after a close, from the last event. */
   async resume() {
     if (this.canReceive) return;
     await this.refresh();
@@ -144,7 +144,7 @@ export class SessionView extends EventTarget {
     }
   }
 
-  /** Lets the session try again what it could not do, with the prompt that it kept. */
+  /** Retries what the session could not do, with the prompt that it kept. */
   async retry() {
     try {
       this.update(await ask(sessionPath(this.sessionId, "retry"), { method: "POST" }));
@@ -153,7 +153,7 @@ export class SessionView extends EventTarget {
     }
   }
 
-  /** The last prompt once more, after something went wrong with it. */
+  /** Sends the last prompt again after a failure. */
   async sendAgain() {
     const text = this.renderer.lastPrompt;
     if (text === null) return;
@@ -189,7 +189,7 @@ export class SessionView extends EventTarget {
       const { runtimes } = await ask("api/runtimes", { signal: this.signal });
       this.composer.setCanSteer(runtimes.find(({ name }) => name === this.details.runtime)?.capabilities?.steering === true);
     } catch {
-      // Then nothing is steered; a request still queues.
+      // Steering stays off; requests are queued.
     }
   }
 
@@ -218,7 +218,7 @@ export class SessionView extends EventTarget {
     this.composer.setWorking(working);
   }
 
-  /** What the inbox says about this session: names, and what happens to it elsewhere. */
+  /** Applies changes from the inbox stream, made on other pages. */
   #hear({ sessionId, title, state, detail }) {
     if (sessionId !== this.sessionId || !this.details) return;
     if (state === null) {
@@ -235,7 +235,7 @@ export class SessionView extends EventTarget {
     try {
       const { state } = await this.refresh();
       if (state === "closed") this.#ending.then((ending) => ending.show());
-      // The reader was forgotten, the session was not.
+      // The server has dropped the reader, not the session.
       else if (reason === "not-found") this.startPolling(this.#polling.after);
       else this.resume();
     } catch (problem) {
@@ -287,7 +287,7 @@ function promptsIn(events) {
   return events.map(({ response }) => response).filter(({ callback }) => callback === "onUserPrompt");
 }
 
-/** A promise that nobody has to catch before it is awaited. */
+/** A promise whose rejection counts only when it is awaited. */
 function settled(promise) {
   return promise.then(
     (value) => ({ value }),

@@ -8,7 +8,7 @@ export class SharedFolder {
   constructor(view) {
     this.#view = view;
     sessionList.addEventListener("change", () => this.#show(), { signal: view.signal });
-    // Not being warned is no reason to disturb the session.
+    // A missing warning must not disturb the session.
     sessionList.load().catch(() => {});
   }
 

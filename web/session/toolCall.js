@@ -46,7 +46,7 @@ function lineChanges(diff) {
   return added + removed > 0 ? `+${added} −${removed}` : null;
 }
 
-/** Everything of the call as text: arguments, then what came of it. */
+/** The whole call as text: arguments, then result. */
 export function toolText({ toolArguments, output, result, error }) {
   const parts = [toolArguments];
   if (error) parts.push(output, `${error.message}${error.code ? ` (${error.code})` : ""}`);

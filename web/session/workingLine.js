@@ -10,7 +10,7 @@ export class WorkingLine {
   #isWaiting;
   #timer = null;
 
-  /** `isWaiting()` tells whether a request is open. */
+  /** `isWaiting()` returns whether a request is open. */
   constructor(isWaiting) {
     this.#isWaiting = isWaiting;
     this.element.style.display = "none";

@@ -1,4 +1,4 @@
-// Logging an agent in from the page: its code, where to enter it, and what came of it.
+// Logs an agent in from the page: the code, where to enter it, and the result.
 
 import { ask } from "../lib/api.js";
 import { copyFromButton } from "../lib/clipboard.js";
@@ -7,10 +7,10 @@ import { icon } from "../lib/icons.js";
 
 const ASK_EVERY = 1500;
 
-/** Whoever shows models or agents listens to this on the window. */
+/** Dispatched on the window; lists of models and agents reload on it. */
 export const LOGGED_IN = "flightdeck-agent-logged-in";
 
-/** Opens the login of a runtime. Resolves when the dialog is closed, to whether somebody is logged in now. */
+/** Opens the login of a runtime. Resolves when the dialog closes, to whether the login succeeded. */
 export function openLogin(runtime) {
   return new Login(runtime).open();
 }
@@ -66,7 +66,7 @@ class Login {
   }
 
   #show(reply) {
-    // The same again would only move the focus away from what somebody is about to press.
+    // Rebuilding the same content would only move the focus away.
     const key = JSON.stringify(reply);
     if (this.#shown === key) return;
     this.#shown = key;
@@ -124,7 +124,7 @@ class Login {
     clearTimeout(this.#timer);
     this.#dialog.remove();
     const unfinished = ["starting", "waiting"].includes(this.#dialog.dataset.state);
-    // Nobody waits for the code any more. If this fails, the login ends by itself.
+    // The code is no longer needed. If this fails, the login times out.
     if (unfinished) ask(this.#path, { method: "DELETE" }).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-// Import from other tools, begun in a terminal for example, to go on with here.
+// Imports sessions from other tools, started in a terminal for example.
 
 import { ask } from "../lib/api.js";
 import { goTo, sessionAddress } from "../lib/address.js";

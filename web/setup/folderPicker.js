@@ -1,4 +1,4 @@
-// Choosing a folder of the server's machine.
+// Chooses a folder on the server's machine.
 
 import { ask } from "../lib/api.js";
 import { make } from "../lib/dom.js";
@@ -85,7 +85,7 @@ class FolderPicker {
       if (number === this.#asked) this.#show(reply, focusOn);
     } catch (problem) {
       if (number !== this.#asked) return;
-      // The box may hold anything; the picker then begins at home and says why.
+      // The text field may contain anything; the picker then starts at the default folder and says why.
       if (orHome && path) await this.#go("");
       this.#problem.textContent = problem.message;
       this.#problem.hidden = false;

@@ -13,7 +13,7 @@ export class Models {
   #default = "";
   #defaultRuntime;
 
-  /** Asks for the models; `refresh` makes the server ask the agents again. */
+  /** Loads the models; with `refresh`, the server asks the agents again. */
   async load({ refresh = false, preferred = "" } = {}) {
     this.#default = preferred || this.#default;
     setText(byId("model-problem"), "");

@@ -28,7 +28,7 @@ export class RecentSessions {
     byId("session-filters").append(...FILTERS.map(([name, label]) => this.#filterButton(name, label)));
     search.addEventListener("input", () => this.#searched());
     sessionList.addEventListener("change", () => this.#show());
-    // "5 min ago" grows older while somebody looks at it.
+    // "5 min ago" must stay current.
     setInterval(() => !document.hidden && this.#refreshTimes(), 30_000);
   }
 

@@ -8,8 +8,8 @@ import { openLogin } from "./agentLogin.js";
 
 const LOGIN_WORDS = {
   "logged-in": "logged in",
-  "logged-out": "nobody is logged in",
-  "own-provider": "a model of your own",
+  "logged-out": "not logged in",
+  "own-provider": "your own model",
 };
 
 export class Runtimes {

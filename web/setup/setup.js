@@ -1,4 +1,4 @@
-// The set-up: choose an agent, a model and a folder, or go on with a session.
+// The set-up: choose an agent, a model and a folder, or continue a session.
 
 import { ask } from "../lib/api.js";
 import { goTo, sessionAddress } from "../lib/address.js";
@@ -40,7 +40,7 @@ export class Setup {
     await this.#load({ refresh: false });
   }
 
-  /** What could not be loaded while the server was away is loaded when it is back. */
+  /** Loads what could not be loaded while the server was unreachable. */
   #connectionChanged() {
     if (inbox.isConnected && this.#missed) this.#load({ refresh: false });
     this.#missed = inbox.isConnected === false;

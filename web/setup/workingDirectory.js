@@ -34,7 +34,7 @@ export class WorkingDirectory {
     this.warn();
   }
 
-  /** The folder that the address names beside the repository, else the repository. */
+  /** The folder in the address, or else the repository. */
   setDefault(repositoryRoot) {
     if (input.value) return;
     const project = projectInAddress();
@@ -60,7 +60,7 @@ export class WorkingDirectory {
     return true;
   }
 
-  /** Two sessions in one folder may get into each other's way. */
+  /** Warns that two sessions in one folder may conflict. */
   warn() {
     const here = sessionList.openIn(this.path);
     const names = here.map(({ title, sessionId, state }) => `${title || sessionId} (${stateWord(state).toLowerCase()})`);

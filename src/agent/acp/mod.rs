@@ -232,8 +232,9 @@ impl Acp {
                 match program::find(&self.settings, version) {
                     Ok(program) => Readiness {
                         ready: quarantine.is_none(),
-                        hint: quarantine
-                            .unwrap_or_else(|| format!("{}, an ACP agent from your configuration.", self.settings.title)),
+                        hint: quarantine.unwrap_or_else(|| {
+                            format!("{}, an ACP agent from your configuration.", self.settings.title)
+                        }),
                         login,
                         program: Some(program),
                         install: None,

@@ -171,9 +171,7 @@ impl Opening<'_> {
         }
         if let Some(mode) = self.wanted.spec.options.get("mode").and_then(Value::as_str) {
             let (method, params) = offers.choose_mode(session, mode).map_err(|known| {
-                StartError::Permanent(format!(
-                    "{name} has no mode {mode:?} (options.mode); available modes: {known}"
-                ))
+                StartError::Permanent(format!("{name} has no mode {mode:?} (options.mode); available modes: {known}"))
             })?;
             self.call(agent, method, &params).await.map_err(|error| self.refused("the mode", error, agent))?;
         }

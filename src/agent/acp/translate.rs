@@ -276,10 +276,9 @@ impl Translator {
         events.extend(used.map(AgentEvent::UsageReported));
         let problem = match end.stop_reason {
             "refusal" => Some((ErrorClass::ContentFilter, "The agent refused to continue.")),
-            "max_tokens" => Some((
-                ErrorClass::ContextTooLong,
-                "The answer was cut off: it reached the model's output limit.",
-            )),
+            "max_tokens" => {
+                Some((ErrorClass::ContextTooLong, "The answer was cut off: it reached the model's output limit."))
+            }
             "max_turn_requests" => {
                 Some((ErrorClass::Quota, "The agent stopped: it reached its limit of model requests per turn."))
             }

@@ -58,7 +58,8 @@ impl OwnSessions for History {
                     params["cursor"] = json!(cursor);
                 }
                 let page = server.ask_with("sessions.readPersistedEvents", params).await?;
-                let page: Page = serde_json::from_value(page).map_err(|error| format!("cannot read its events: {error}"))?;
+                let page: Page =
+                    serde_json::from_value(page).map_err(|error| format!("cannot read its events: {error}"))?;
                 let is_last = !page.has_more || page.events.is_empty() || page.cursor == cursor;
                 events.extend(page.events);
                 cursor = page.cursor;

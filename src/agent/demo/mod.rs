@@ -68,9 +68,7 @@ impl Runtime for Demo {
     }
 
     fn readiness(&self) -> BoxFuture<'_, Readiness> {
-        Box::pin(async {
-            Readiness::ready("A built-in scripted demo: no AI, no account. Send the prompt `help`.")
-        })
+        Box::pin(async { Readiness::ready("A built-in scripted demo: no AI, no account. Send the prompt `help`.") })
     }
 
     fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {

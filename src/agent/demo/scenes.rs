@@ -182,8 +182,12 @@ async fn blocks(stage: &Stage, count: usize) -> Played {
         let id = stage.id(&format!("block-{index}"));
         // Only tools need a beginning, because it names them; the session makes up the others.
         let end = match index % 4 {
-            0 => BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, without any real reasoning.") },
-            3 => BlockEnd::Message { id, content: format!("Message **{index}** of the demo, with some `inline code`.") },
+            0 => {
+                BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, without any real reasoning.") }
+            }
+            3 => {
+                BlockEnd::Message { id, content: format!("Message **{index}** of the demo, with some `inline code`.") }
+            }
             _ => {
                 let arguments = format!("{:#}", json!({ "command": format!("echo {index}") }));
                 let name = "shell".to_owned();

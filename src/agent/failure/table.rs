@@ -306,11 +306,13 @@ fn consequence(class: ErrorClass) -> Consequence {
     let again = |sentence| Consequence { retries: true, needs_fresh_session: false, sentence };
     let anew = |sentence| Consequence { retries: false, needs_fresh_session: true, sentence };
     match class {
-        ErrorClass::Auth => ends("{agent} is not logged in, or its API key was rejected: log in again or check the key"),
+        ErrorClass::Auth => {
+            ends("{agent} is not logged in, or its API key was rejected: log in again or check the key")
+        }
         ErrorClass::RateLimit => again("{agent} hit a rate limit: wait before you retry"),
-        ErrorClass::Quota => ends(
-            "{agent} has used up its quota: wait for the next period, raise the limit or choose another model",
-        ),
+        ErrorClass::Quota => {
+            ends("{agent} has used up its quota: wait for the next period, raise the limit or choose another model")
+        }
         ErrorClass::ModelUnavailable => ends("{agent} cannot use this model: choose another model"),
         ErrorClass::ContextTooLong => {
             anew("{agent} exceeded its model's context window: start a new session or send less")
@@ -319,17 +321,17 @@ fn consequence(class: ErrorClass) -> Consequence {
         ErrorClass::InvalidRequest => {
             ends("{agent} sent a request that its model rejected: change the model or the session's options")
         }
-        ErrorClass::ToolConflict => {
-            anew("{agent} has conflicting tools or tool calls: start a new session")
+        ErrorClass::ToolConflict => anew("{agent} has conflicting tools or tool calls: start a new session"),
+        ErrorClass::Network => {
+            again("{agent} cannot reach its model, or the model's service is failing: check the connection and retry")
         }
-        ErrorClass::Network => again(
-            "{agent} cannot reach its model, or the model's service is failing: check the connection and retry",
-        ),
         ErrorClass::StreamBroken => again("{agent} lost the connection in the middle of its model's answer: retry"),
         ErrorClass::Timeout => again("{agent} timed out waiting for an answer: retry"),
         ErrorClass::ProcessGone => again("{agent} exited in the middle of its turn: retry"),
         ErrorClass::Aborted => ends("{agent} was interrupted before its turn finished"),
-        ErrorClass::Configuration => ends("{agent} cannot run with its current configuration: fix the setting that it names"),
+        ErrorClass::Configuration => {
+            ends("{agent} cannot run with its current configuration: fix the setting that it names")
+        }
         ErrorClass::Crash => again("{agent} crashed: retry, and update it if it keeps crashing"),
         ErrorClass::Unknown => ends("{agent} reported an error"),
     }

@@ -1,4 +1,4 @@
-//! Sessions that agents keep on their own, and making one of them ours.
+//! Sessions that agents have on disk, started by other clients, and importing them.
 
 use axum::Json;
 use axum::extract::State;
@@ -39,12 +39,12 @@ pub(in crate::http) async fn agent_sessions(
                     "createdAt": own.created_at,
                     "updatedAt": own.updated_at,
                 });
-                if let Some(ours) = adoptable.adopted_as {
-                    entry["adoptedAs"] = json!(ours);
+                if let Some(session_id) = adoptable.adopted_as {
+                    entry["adoptedAs"] = json!(session_id);
                 }
                 entry
             })),
-            // One agent that is not there must not hide the sessions of the others.
+            // An agent that is not available must not hide the sessions of the others.
             Err(AdoptError::Agent { reason, .. }) => problems.push(json!({ "runtime": runtime, "message": reason })),
             Err(AdoptError::KeepsNone(_)) => {
                 let message = sentence(&AdoptError::KeepsNone(runtime.clone()));

@@ -1,4 +1,4 @@
-//! What stands in a log, as HTML.
+//! Events of a log, rendered as HTML.
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -13,9 +13,9 @@ use crate::model::{Callback, Response, Seq, SessionId, ToolError, ToolResult};
 use crate::render::{Block, Budget, Extent, Html, ToolBlock, ToolImage, ToolOutput, render};
 use crate::store::Store;
 
-/// What a log holds never changes; a later version of ours may show it better.
+/// Events never change, but a later version of the server may render them better.
 const CACHE: &str = "private, max-age=86400, immutable";
-/// The fragment is for a page of ours. Opened by itself it can do nothing.
+/// The fragment is for Flightdeck's own pages. Opened by itself, it can do nothing.
 const POLICY: &str = "default-src 'none'; img-src 'self'; sandbox; frame-ancestors 'none'";
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ pub(in crate::http) struct BlockQuery {
     all: Option<String>,
 }
 
-/// `N.html`: what has number N, rendered.
+/// `N.html`: the event with number N, rendered.
 pub(in crate::http) async fn block(
     State(app): State<App>,
     PathPart((id, file)): PathPart<(String, String)>,
@@ -55,7 +55,7 @@ fn not_found() -> ApiError {
     ApiError::new(
         StatusCode::NOT_FOUND,
         "BlockNotFound",
-        "Nothing with that number can be shown; GET …/log has the numbers of the ends of messages, reasoning and tool \
+        "No event with this number can be shown; GET …/log has the numbers of the ends of messages, reasoning and tool \
          calls, of prompts, permissions and questions.",
     )
 }
@@ -68,7 +68,7 @@ fn extent(all: Option<&str>) -> ApiResult<Extent> {
     }
 }
 
-/// Runs rendering where it keeps nobody waiting but others who want to render.
+/// Renders on a blocking thread, so that only other renderings have to wait.
 pub(super) async fn rendered<T: Send + 'static>(app: &App, work: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
     let failed = || {
         ApiError::new(
@@ -79,14 +79,14 @@ pub(super) async fn rendered<T: Send + 'static>(app: &App, work: impl FnOnce() -
     };
     let place = app.rendering().clone().acquire_owned().await.map_err(|_| failed())?;
     let task = tokio::task::spawn_blocking(move || {
-        // Held until the work is done, not only until its caller is gone.
+        // Held until the work is done, even if the caller has disconnected.
         let _place = place;
         work()
     });
     task.await.map_err(|_| failed())
 }
 
-/// Everything that is needed to render.
+/// Everything that rendering needs.
 enum Found {
     Prose(String),
     Prompt(String),
@@ -139,7 +139,7 @@ impl Found {
     }
 }
 
-/// What the event is the end of, with everything that belongs to it.
+/// The block that the event ends, with everything that belongs to it.
 async fn found(store: &Store, session: SessionId, seq: Seq, json: &str) -> ApiResult<Option<Found>> {
     let Some(Response::Callback(callback)) = Response::from_json(json) else { return Ok(None) };
     Ok(match callback {
@@ -179,7 +179,7 @@ async fn working_directory(store: &Store, session: SessionId) -> ApiResult<Optio
     Ok(folder.map(|folder| folder.to_string_lossy().into_owned()))
 }
 
-/// The event holds the beginning of a large output, its blob all of it.
+/// The event contains the beginning of a large output; its blob contains all of it.
 async fn whole_output(store: &Store, session: SessionId, result: ToolResult) -> ApiResult<FoundOutput> {
     let content_address = result.content_blob.as_deref().map(|hash| blob_address(session, hash));
     let detailed_address = result.detailed_content_blob.as_deref().map(|hash| blob_address(session, hash));
@@ -195,7 +195,7 @@ async fn whole_text(store: &Store, session: SessionId, blob: Option<String>, beg
     let Some(hash) = blob else { return Ok(beginning) };
     match store.blob(session, hash).await {
         Ok(Some(blob)) => Ok(String::from_utf8_lossy(&blob.data).into_owned()),
-        // Its file is gone or unreadable; the beginning is better than nothing.
+        // The file is missing or unreadable; show the beginning instead of nothing.
         Ok(None) => Ok(beginning),
         Err(error) => {
             tracing::warn!(%session, error = %error, "a large output could not be read");
@@ -208,7 +208,7 @@ fn blob_address(session: SessionId, hash: &str) -> String {
     format!("/api/copilot/session/{session}/blob/{hash}")
 }
 
-/// Images that a tool returned, as far as they are blobs of this session.
+/// Images that a tool returned, if they are blobs of this session.
 fn images(session: SessionId, listed: &[crate::model::ToolImage]) -> Vec<ToolImage> {
     let is_hash = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     listed

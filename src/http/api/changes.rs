@@ -17,7 +17,7 @@ use crate::http::error::{ApiError, ApiResult, sentence, working_directory_error}
 use crate::render::{file_note, new_file, unified_diff};
 use crate::session::{WorkingDirectoryError, resolve_working_directory};
 
-/// The files that changed. What keeps us from saying so is said in words: a page shows them where the files would be.
+/// The files that changed. If they cannot be read, a message says why, and the page shows it in place of the files.
 pub(in crate::http) async fn changes(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Json<Value>> {
     let nothing = |message: String| {
         Json(json!({ "repository": null, "branch": null, "files": [], "truncated": false, "message": message }))
@@ -27,7 +27,7 @@ pub(in crate::http) async fn changes(State(app): State<App>, PathPart(id): PathP
         Err(message) => return Ok(nothing(message)),
     };
     let list = {
-        let _place = app.looking().acquire().await.map_err(|_| shutting_down())?;
+        let _place = app.reading_changes().acquire().await.map_err(|_| shutting_down())?;
         crate::folder::changes(&folder, &app.sessions().settings().roots).await
     };
     let list = match list {
@@ -68,7 +68,7 @@ pub(in crate::http) async fn changed_file(
 ) -> ApiResult<Json<Value>> {
     let folder = folder(&app, &id).await?.map_err(|_| FolderError::NotChanged(path.clone()))?;
     let diff = {
-        let _place = app.looking().acquire().await.map_err(|_| shutting_down())?;
+        let _place = app.reading_changes().acquire().await.map_err(|_| shutting_down())?;
         file_diff(&folder, &app.sessions().settings().roots, &path).await?
     };
     let name = path.clone();
@@ -81,14 +81,14 @@ pub(in crate::http) async fn changed_file(
     Ok(Json(json!({ "path": path, "html": diff.html.as_str(), "truncated": diff.truncated })))
 }
 
-/// The session's folder, without symbolic links; or why there is none, for a person.
+/// The session's folder with symbolic links resolved, or a message that says why there is none.
 async fn folder(app: &App, id: &str) -> ApiResult<Result<PathBuf, String>> {
     let summary = app.sessions().store().session(session_id(id)?).await?;
     let summary = summary.ok_or_else(ApiError::session_not_found)?;
     let Some(folder) = summary.profile.working_directory else {
         return Ok(Err("This session has no working directory.".to_owned()));
     };
-    // The roots may be other ones than when the session was made.
+    // The roots may have changed since the session was created.
     match resolve_working_directory(&folder, &app.sessions().settings().roots).await {
         Err(error @ WorkingDirectoryError::NotAllowed(_)) => {
             Err(ApiError::new(StatusCode::FORBIDDEN, working_directory_error(&error), sentence(&error)))

@@ -8,7 +8,7 @@ use crate::model::{
     PermissionMode, PermissionPolicy, PermissionRule, SessionBudget, SessionId, SessionSummary, names_a_secret,
 };
 
-/// What lists show of a session.
+/// The fields of a session in lists.
 pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
     let profile = &summary.profile;
     let entry = json!({
@@ -16,7 +16,7 @@ pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
         "title": profile.title,
         "runtime": profile.runtime,
         "model": profile.model,
-        // A folder whose name is not UTF-8 is shown as well as it can be; the agent gets the real one.
+        // A folder name that is not UTF-8 is shown approximately; the agent gets the exact one.
         "workingDirectory": profile.working_directory.as_ref().map(|folder| folder.to_string_lossy()),
         "origin": summary.origin,
         "state": summary.state,
@@ -31,7 +31,7 @@ pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
     }
 }
 
-/// Everything about a session but its log.
+/// Everything about a session except its log.
 pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
     let store = app.sessions().store();
     let session = store.load_session(id).await?.ok_or_else(ApiError::session_not_found)?;
@@ -60,7 +60,7 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
     Ok(Value::Object(entry))
 }
 
-/// The limits that hold for a session, whoever set them.
+/// The limits in force for a session, from the configuration and from the session itself.
 fn budget(app: &App, own: &SessionBudget) -> Value {
     let settings = app.sessions().settings().budget;
     let mut limits = json!(settings.session_limits(own));
@@ -68,7 +68,7 @@ fn budget(app: &App, own: &SessionBudget) -> Value {
     limits
 }
 
-/// Options may hold a provider's key; it goes to the agent and nowhere else.
+/// Options may contain a provider's key, which only the agent may see.
 fn without_secrets(value: &Value) -> Value {
     match value {
         Value::Object(entries) => entries

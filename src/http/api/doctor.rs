@@ -1,4 +1,4 @@
-//! Preflight over HTTP.
+//! The system check over HTTP.
 
 use axum::Json;
 use axum::extract::State;

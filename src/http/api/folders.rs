@@ -14,7 +14,7 @@ use crate::http::body::QueryPart;
 use crate::http::error::{ApiError, ApiResult, sentence, working_directory_error};
 use crate::session::{WorkingDirectoryError, check_working_directory, resolve_working_directory};
 
-/// Folders of earlier sessions that are offered.
+/// How many folders of earlier sessions are suggested.
 const MOST_RECENT: usize = 20;
 
 #[derive(Deserialize)]
@@ -24,7 +24,7 @@ pub(in crate::http) struct FoldersQuery {
     hidden: Option<bool>,
 }
 
-/// The folders in a folder, and those that sessions worked in last.
+/// The folders in a folder, and those that sessions used most recently.
 pub(in crate::http) async fn folders(
     State(app): State<App>,
     QueryPart(query): QueryPart<FoldersQuery>,
@@ -55,7 +55,7 @@ pub(in crate::http) async fn folders(
     })))
 }
 
-/// A path as JSON can hold it.
+/// A path as a JSON string.
 fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
@@ -65,7 +65,7 @@ fn unreadable(path: &Path) -> ApiError {
     ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "InternalError", message)
 }
 
-/// A folder that sessions may work in, without symbolic links, so that its parent is its parent.
+/// A folder that sessions may work in, with symbolic links resolved, so that its parent is its real parent.
 async fn allowed_folder(app: &App, text: &str) -> ApiResult<PathBuf> {
     let refused = |error: &WorkingDirectoryError| {
         let status = match error {
@@ -82,7 +82,7 @@ async fn allowed_folder(app: &App, text: &str) -> ApiResult<PathBuf> {
     Ok(resolved.map_err(|error| refused(&error))?.unwrap_or_default())
 }
 
-/// Where choosing begins: the repository that the server was started in, or the first root.
+/// The folder to start from: the repository that the server was started in, or the first root.
 async fn first_folder(app: &App) -> ApiResult<PathBuf> {
     let own = allowed_folder(app, &app.repository_root().to_string_lossy()).await;
     match (own, app.sessions().settings().roots.first()) {
@@ -94,7 +94,7 @@ async fn first_folder(app: &App) -> ApiResult<PathBuf> {
 async fn recent(app: &App) -> ApiResult<Vec<String>> {
     let mut recent = Vec::new();
     for folder in app.sessions().store().recent_working_directories(MOST_RECENT).await? {
-        // One that is gone, or not allowed any more, is not offered.
+        // A folder that is missing or no longer allowed is not suggested.
         let allowed = check_working_directory(&folder, &app.sessions().settings().roots).await;
         if allowed.is_ok() {
             recent.push(shown(&folder));

@@ -1,4 +1,4 @@
-//! All sessions in one stream: what they are doing and what waits for a person.
+//! All sessions in one stream: their states and the requests that wait for a person.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -9,8 +9,8 @@ use crate::http::app::App;
 use crate::http::pieces::Pieces;
 use crate::http::sse::{self, Chunks};
 
-/// First the latest state of every open session, then changes. A reader that was away gets the
-/// latest word again, so it needs no number to resume from.
+/// First the latest state of every open session, then changes. A reader that reconnects gets the
+/// latest states again, so it needs no number to resume from.
 pub(in crate::http) async fn inbox(State(app): State<App>) -> Response {
     let version = app.sessions().session_feed().watch();
     sse::stream(Inbox { app, version, seen: 0 })

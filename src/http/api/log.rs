@@ -1,4 +1,4 @@
-//! History, a page at a time, and blobs.
+//! The log in pages, and blobs.
 
 use axum::body::Body;
 use axum::extract::State;
@@ -15,7 +15,7 @@ use crate::model::Seq;
 use crate::store::EventPage;
 
 const LARGEST_PAGE: usize = 1_000;
-/// Pages end early beyond this, however few events they hold.
+/// A page ends early at this size, even with few events.
 const PAGE_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Deserialize)]
@@ -26,7 +26,7 @@ pub(in crate::http) struct LogQuery {
     limit: Option<usize>,
 }
 
-/// Forwards from `after`, or backwards from `before`; `next` goes on in the same direction.
+/// Forwards from `after`, or backwards from `before`; `next` continues in the same direction.
 pub(in crate::http) async fn log(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
@@ -57,7 +57,7 @@ pub(in crate::http) async fn log(
     Ok(([(header::CONTENT_TYPE, "application/json")], Body::new(body.finish())).into_response())
 }
 
-/// A large output. It is the agent's, so a browser must not take it for a page of ours.
+/// A large output. It comes from the agent, so a browser must not treat it as a page of this server.
 pub(in crate::http) async fn blob(
     State(app): State<App>,
     PathPart((id, hash)): PathPart<(String, String)>,

@@ -1,4 +1,4 @@
-//! Our own routes: JSON in, the right status out.
+//! Flightdeck's own routes: JSON bodies and HTTP status codes.
 
 mod agent_sessions;
 mod blocks;
@@ -45,7 +45,7 @@ use super::error::{ApiError, ApiResult};
 use crate::model::SessionId;
 use crate::session::Session;
 
-/// The id in a path; one of another form names no session.
+/// The session id in a path; a malformed id is a session that does not exist.
 fn session_id(text: &str) -> ApiResult<SessionId> {
     text.parse().map_err(|_| ApiError::session_not_found())
 }

@@ -1,4 +1,4 @@
-//! Every model with its runtime, and why a list is not complete.
+//! Every model with its runtime, and why a list is incomplete.
 
 use axum::Json;
 use axum::extract::State;
@@ -25,7 +25,7 @@ pub(in crate::http) async fn models(
     Json(models_json(sessions.runtimes().model_lists(&sessions.settings().default_runtime, freshness).await))
 }
 
-/// The lists as the API writes them; the command line does the same without a server.
+/// The lists in the API's format; the command line uses this too, without a server.
 pub fn models_json(lists: Vec<RuntimeModels>) -> Value {
     let mut models = Vec::new();
     let mut notes = Vec::new();

@@ -1,4 +1,4 @@
-//! The runtimes: what each can do, what is missing, who is logged in.
+//! The runtimes: what each can do, what is missing, and who is logged in.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ pub(in crate::http) async fn runtimes(State(app): State<App>) -> Json<Value> {
     Json(runtimes_json(app.sessions().runtimes(), &app.sessions().settings().default_runtime).await)
 }
 
-/// The runtimes as the API writes them; the command line does the same without a server.
+/// The runtimes in the API's format; the command line uses this too, without a server.
 pub async fn runtimes_json(runtimes: &Runtimes, configured: &str) -> Value {
     let default = runtimes.default_runtime(configured).await.ok();
     let described = runtimes.described().await;
@@ -55,7 +55,7 @@ pub(in crate::http) struct LoginBody {
     plain_text: bool,
 }
 
-/// Begins a login; answers once there is a code to enter, or it failed.
+/// Starts a login; responds as soon as there is a code to enter or the login has failed.
 pub(in crate::http) async fn log_in(
     State(app): State<App>,
     PathPart(name): PathPart<String>,

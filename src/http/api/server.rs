@@ -1,4 +1,4 @@
-//! About the server: is it alive, how does a browser log in.
+//! The server itself: its health, login codes and tickets.
 
 use std::time::Duration;
 
@@ -14,16 +14,16 @@ use crate::http::body::{JsonBody, NoBody};
 use crate::http::error::{ApiError, ApiResult};
 use crate::store::StoreHealth;
 
-/// How long a code from `flightdeck open` is good.
+/// How long a code from `flightdeck open` is valid.
 const CODE_LIFE: Duration = Duration::from_mins(5);
 
-/// Alive or not, for anybody; more for those who are logged in.
+/// A bare status for anybody; details for callers that are authenticated.
 pub(in crate::http) async fn health(State(app): State<App>, caller: Option<Extension<Caller>>) -> Json<Value> {
     if caller.is_none() {
         return Json(json!({ "status": "ok", "service": "flightdeck" }));
     }
     let store = app.sessions().store();
-    // An error means that the writer is gone, which the health says too.
+    // An error means that the writer has stopped, which `health` reports too.
     let _ = store.probe().await;
     let health = store.health().borrow().clone();
     let damage = store.damage();
@@ -46,7 +46,7 @@ pub(in crate::http) async fn health(State(app): State<App>, caller: Option<Exten
     }))
 }
 
-/// A one-time code for a login link; whoever asks is logged in already.
+/// A one-time code for a login link. The caller is already authenticated.
 pub(in crate::http) async fn login_code(State(app): State<App>, NoBody: NoBody) -> Json<Value> {
     Json(json!({ "code": app.auth().new_code(Some(CODE_LIFE)) }))
 }
@@ -57,12 +57,12 @@ pub(in crate::http) struct TicketBody {
     path: String,
 }
 
-/// An address that opens once without a header, for a download.
+/// An address for a download: it works once, without a header.
 pub(in crate::http) async fn ticket(
     State(app): State<App>,
     JsonBody(TicketBody { path }): JsonBody<TicketBody>,
 ) -> ApiResult<Json<Value>> {
-    // Normalised as the address of a request is, because the ticket is compared with that.
+    // Normalised like the address of a request, because the ticket is compared with that.
     let address = path.parse::<Uri>().ok().filter(|uri| uri.authority().is_none() && uri.path().starts_with("/api/"));
     let Some(address) = address.as_ref().and_then(Uri::path_and_query) else {
         return Err(ApiError::bad_request(

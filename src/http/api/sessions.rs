@@ -108,7 +108,7 @@ pub(in crate::http) async fn session_details(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
 ) -> ApiResult<Json<Value>> {
-    // Loaded first: a session of an earlier run closes its open turn before it is described.
+    // Loading comes first: it ends a turn that an earlier run left open.
     let session = session(&app, &id).await?;
     Ok(Json(details(&app, session.id()).await?))
 }

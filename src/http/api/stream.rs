@@ -17,7 +17,7 @@ use crate::http::sse::{self, Chunks};
 use crate::model::Seq;
 use crate::session::{Head, LiveError, Session, ViewerGuard};
 
-/// What is pending goes out in one write, up to this. A reader that takes nothing holds as much.
+/// Pending events are sent in one write, up to this size. A reader that does not read holds that much memory.
 const CHUNK_EVENTS: usize = 2_048;
 const CHUNK_BYTES: usize = PIECE_BYTES;
 
@@ -39,7 +39,7 @@ pub(in crate::http) async fn session_events(
     session.check_cursor(after).await?;
     let head = session.log().head();
     if resumed.is_some() && head.is_complete() && after >= head.committed {
-        // Everything was read and nothing will come: tells a browser to stop reconnecting.
+        // Everything was read and nothing will follow: 204 makes a browser stop reconnecting.
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let viewer = session.log().attach(after, app.limits().readers_per_session).ok_or(LiveError::TooManyReaders)?;
@@ -57,7 +57,7 @@ struct SessionStream {
 
 impl Chunks for SessionStream {
     async fn next(&mut self) -> Option<Pieces> {
-        // Asked for more, so the connection has taken what it was given.
+        // The connection asks for more, so it has sent everything before.
         self.viewer.has_read(self.after);
         while !self.ended {
             let head = *self.head.borrow_and_update();
@@ -72,8 +72,8 @@ impl Chunks for SessionStream {
                     }
                 }
                 Err(error) => {
-                    // The reader comes again with its last number and misses nothing.
-                    tracing::error!(session = %self.session.id(), error = %error, "a stream could not go on");
+                    // The reader reconnects with its last number and misses nothing.
+                    tracing::error!(session = %self.session.id(), error = %error, "a stream ended with an error");
                     return None;
                 }
             }
@@ -84,7 +84,7 @@ impl Chunks for SessionStream {
             tokio::select! {
                 changed = self.head.changed() => changed.ok()?,
                 () = self.session.stopping().cancelled() => return None,
-                // The reader comes again with its last number and finds the session loaded anew.
+                // The reader reconnects with its last number; the session is then loaded again.
                 () = self.session.gone() => return None,
                 () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::keep_alive()),
             }

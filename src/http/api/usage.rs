@@ -1,4 +1,4 @@
-//! What was used, put together by day, model, runtime or session.
+//! Usage, grouped by day, model, runtime or session.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,12 +12,12 @@ use crate::model::Day;
 use crate::session::{BudgetSettings, now};
 use crate::store::{Store, StoreError, UsageGrouping, UsageKey, UsageRow};
 
-/// Days that are shown when nobody says which.
+/// How many days are shown by default.
 const USUAL_DAYS: u32 = 30;
-/// Rows of one answer.
+/// The maximum number of rows in a response.
 const MOST_ROWS: usize = 1_000;
 
-/// The question as it is written in an address; empty counts as left out.
+/// The query parameters; an empty one counts as missing.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UsageQuery {
@@ -25,11 +25,11 @@ pub struct UsageQuery {
     pub from: Option<String>,
     /// The last day.
     pub to: Option<String>,
-    /// What figures are put together by.
+    /// What results are grouped by.
     pub by: Option<String>,
 }
 
-/// What is asked for, with everything that was left out filled in.
+/// The query with defaults filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsageQuestion {
     from: Day,
@@ -38,7 +38,7 @@ pub struct UsageQuestion {
 }
 
 impl UsageQuery {
-    /// Fills in what was left out, or says what is wrong. `today` is the day of UTC.
+    /// Fills in the defaults, or returns what is wrong. `today` is the current UTC day.
     pub fn resolve(&self, today: Day) -> Result<UsageQuestion, String> {
         let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let day = |name: &str, text: Option<String>| {
@@ -71,7 +71,7 @@ pub(in crate::http) async fn usage(
     Ok(Json(usage_json(sessions.store(), &sessions.settings().budget, question).await?))
 }
 
-/// The answer as the API writes it; the command line does the same without a server.
+/// The response in the API's format; the command line uses this too, without a server.
 pub async fn usage_json(store: &Store, budget: &BudgetSettings, question: UsageQuestion) -> Result<Value, StoreError> {
     let UsageQuestion { from, to, by } = question;
     let mut rows = store.usage(from, to, by, MOST_ROWS + 1).await?;
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_will_not_do_is_named() {
+    fn invalid_values_are_named() {
         for (from, to, by, words) in [
             ("yesterday", "", "", ["from", "YYYY-MM-DD"]),
             ("", "2026-02-30", "", ["to", "YYYY-MM-DD"]),

@@ -1,4 +1,4 @@
-//! Slowing down whoever guesses.
+//! Limits the number of guesses.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 const WINDOW: Duration = Duration::from_mins(1);
 
-/// Wrong secrets of the last minute. A right one is never counted, so nobody is locked out by another's guesses.
+/// Wrong secrets of the last minute. A correct one is never counted, so nobody is locked out by somebody else's guesses.
 pub(super) struct Attempts {
     limit: u32,
     window: Mutex<(Instant, u32)>,

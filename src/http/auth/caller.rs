@@ -2,7 +2,7 @@
 
 use crate::model::{AnsweredBy, SessionOrigin};
 
-/// Somebody who was let in.
+/// An authenticated caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     /// A browser that is logged in.
@@ -12,7 +12,7 @@ pub enum Caller {
 }
 
 impl Caller {
-    /// Who the log says answered a request.
+    /// How the log names this caller when it answers a request.
     pub fn answered_by(self) -> AnsweredBy {
         match self {
             Self::Page => AnsweredBy::Page,
@@ -20,7 +20,7 @@ impl Caller {
         }
     }
 
-    /// Who creates the sessions that this caller creates.
+    /// The origin of sessions that this caller creates.
     pub fn origin(self) -> SessionOrigin {
         match self {
             Self::Page => SessionOrigin::User,

@@ -1,4 +1,4 @@
-//! One-time codes: what stands in a login link.
+//! One-time codes for login links.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 
 use super::secret::{digest, random_secret};
 
-/// Unused codes beyond this push out the oldest kind: those with an end.
+/// Beyond this number of unused codes, the oldest ones that expire are dropped.
 const MOST: usize = 64;
 
-/// Codes that were issued and not used.
+/// Codes that were issued and not used yet.
 #[derive(Default)]
 pub(super) struct LoginCodes(Mutex<HashMap<[u8; 32], Option<Instant>>>);
 
@@ -27,7 +27,7 @@ impl LoginCodes {
         code
     }
 
-    /// Whether the code was good; it is not any more.
+    /// Redeems a code. Returns whether it was valid.
     pub fn redeem(&self, code: &str) -> bool {
         match self.0.lock().remove(&digest(code)) {
             Some(Some(end)) => end > Instant::now(),

@@ -1,4 +1,4 @@
-//! The one cookie there is.
+//! The login cookie.
 
 use std::time::Duration;
 
@@ -16,13 +16,13 @@ pub(super) fn find<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
         .map(|(_, value)| value)
 }
 
-/// Not for scripts, and never sent along from another site.
+/// A cookie that scripts cannot read and that requests from other sites do not carry.
 pub(super) fn set(name: &str, value: &str, life: Duration, secure: bool) -> String {
     let secure = if secure { "; Secure" } else { "" };
     format!("{name}={value}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{secure}", life.as_secs())
 }
 
-/// A cookie as a header's value.
+/// A cookie as a header value.
 pub(in crate::http) fn cookie_header(cookie: &str) -> HeaderValue {
-    HeaderValue::from_str(cookie).expect("a name and hex digits of ours")
+    HeaderValue::from_str(cookie).expect("a valid name and hex digits")
 }

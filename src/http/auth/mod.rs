@@ -1,8 +1,8 @@
-//! Who gets in: the token of the data folder, and browsers that logged in with a one-time code or that token.
+//! Authentication: by the token of the data folder, or by a login in a browser with a one-time code or that token.
 //!
 //! A browser's login has two halves. The cookie is sent to every port of the host, so other programs on this machine
-//! see it: it opens pages and nothing else. The secret is in the page's storage, which belongs to one port, and goes
-//! with every request for data in a header.
+//! see it: it opens pages and nothing else. The secret is in the page's storage, which belongs to one port, and is sent
+//! in a header with every request for data.
 
 mod attempts;
 mod caller;
@@ -35,17 +35,17 @@ pub(super) const SECRET_HEADER: &str = "flightdeck-secret";
 /// How long a browser stays logged in.
 const LOGIN_LIFE: Duration = Duration::from_hours(24 * 30);
 
-/// The server's token, made once per data folder.
+/// The server's token, created once per data folder.
 #[derive(Clone)]
 pub struct ServerToken(String);
 
 impl ServerToken {
-    /// Reads the token of a data folder, or makes one. Only the owner can read the file.
+    /// Reads the token of a data folder, or creates one. Only the owner can read the file.
     pub fn of(folder: &DataFolder) -> Result<Self, FolderError> {
         let kept =
             folder.read(DataFolder::TOKEN)?.map(|text| text.trim().to_owned()).filter(|text| secret::is_token(text));
         if let Some(token) = kept {
-            // Not written again: on a full disk the server must start, so that somebody can make room. The file may
+            // Not rewritten: the server must start on a full disk, so that somebody can free space. The file may
             // have been made readable for others.
             folder.make_private(DataFolder::TOKEN)?;
             return Ok(Self(token));
@@ -93,29 +93,29 @@ pub(super) struct NewLogin {
     pub secret: String,
 }
 
-/// What [`Auth`] needs to know.
+/// The settings of [`Auth`].
 pub struct AuthSettings {
-    /// Who is let in.
+    /// Whether authentication is required.
     pub mode: AuthMode,
-    /// The port, which names the cookie: cookies of one host are shared by all its ports.
+    /// The port, which is part of the cookie's name: all ports of a host share its cookies.
     pub port: u16,
-    /// Browsers come over TLS.
+    /// Browsers connect over TLS.
     pub behind_proxy: bool,
-    /// Wrong secrets per minute before further ones are put off.
+    /// Wrong secrets per minute; further ones are rejected.
     pub failures_per_minute: u32,
 }
 
-/// Why a request is not let in.
+/// Why a request is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// Nothing, or something wrong, was shown.
+    /// The credentials are missing or wrong.
     Unknown,
     /// Too many wrong secrets; try again later.
     TooManyAttempts,
 }
 
 impl Auth {
-    /// Lets in whoever has `token`, and the browsers that logged in earlier.
+    /// Accepts `token` and the browsers that logged in earlier.
     pub async fn new(token: &ServerToken, settings: AuthSettings, store: Store) -> Result<Self, StoreError> {
         let logins = store
             .logins(now())
@@ -135,12 +135,12 @@ impl Auth {
         })
     }
 
-    /// Whether anybody who reaches the port is let in.
+    /// Whether authentication is turned off.
     pub(super) fn is_open(&self) -> bool {
         self.mode == AuthMode::None
     }
 
-    /// A code that logs one browser in; without a span it is good until it is used.
+    /// A code that logs one browser in; without a duration it is valid until it is used.
     pub fn new_code(&self, good_for: Option<Duration>) -> String {
         self.codes.issue(good_for)
     }
@@ -189,7 +189,7 @@ impl Auth {
         self.tickets.issue(address, Instant::now())
     }
 
-    /// Lets in whoever has an unused ticket for this path and query.
+    /// Accepts an unused ticket for this path and query.
     pub(super) fn redeem_ticket(&self, ticket: &str, address: &str) -> Result<Caller, Refusal> {
         if self.tickets.redeem(ticket, address, Instant::now()) { Ok(Caller::Page) } else { Err(self.refuse()) }
     }

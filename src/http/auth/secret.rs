@@ -1,10 +1,10 @@
-//! Random secrets, and digests to compare and keep them by.
+//! Random secrets, and the digests that they are stored and compared as.
 
 use sha2::{Digest, Sha256};
 
 use crate::model::hex;
 
-/// 256 random bits behind a prefix by which a secret is known, and redacted, on sight.
+/// 256 random bits after a prefix by which a secret is recognised and redacted.
 pub(super) fn random_secret(prefix: &str) -> String {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
@@ -15,7 +15,7 @@ pub(super) fn is_token(text: &str) -> bool {
     text.strip_prefix("fd_").is_some_and(|rest| rest.len() == 64 && rest.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Secrets are compared by digest, so that the time it takes tells nothing about them.
+/// Secrets are compared by digest, so that the time it takes reveals nothing about them.
 pub(super) fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text.as_bytes()).into()
 }

@@ -1,7 +1,7 @@
-//! Tickets: addresses that open once without any header, for downloads.
+//! Tickets for downloads: addresses that work once, without a header.
 //!
-//! A browser sends no header of ours when a person follows a link, and the cookie alone opens no data. So the page asks
-//! for a ticket for one address and opens that.
+//! A browser does not send the secret's header when a person follows a link, and the cookie alone opens no data. So the
+//! page requests a ticket for one address and opens that.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::secret::{digest, random_secret};
 
 const LIFE: Duration = Duration::from_mins(1);
-/// Unused tickets beyond this push out the oldest one.
+/// Beyond this number of unused tickets, the oldest one is dropped.
 const MOST: usize = 1_024;
 
 struct Ticket {
@@ -20,7 +20,7 @@ struct Ticket {
     expires_at: Instant,
 }
 
-/// Tickets that were issued and not used.
+/// Tickets that were issued and not used yet.
 #[derive(Default)]
 pub(super) struct Tickets(Mutex<HashMap<[u8; 32], Ticket>>);
 
@@ -37,7 +37,7 @@ impl Tickets {
         ticket
     }
 
-    /// Returns whether the ticket opens this address; it opens nothing any more.
+    /// Redeems a ticket. Returns whether it was valid for this address.
     pub fn redeem(&self, ticket: &str, address: &str, now: Instant) -> bool {
         let found = self.0.lock().remove(&digest(ticket));
         found.is_some_and(|ticket| ticket.address == address && ticket.expires_at > now)

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 use serde::Deserialize;
 
-use super::{business_error, session::find};
+use super::{portal_error, session::find};
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
@@ -22,7 +22,7 @@ use crate::session::{Delivery, LiveError};
 const LONGEST_TOKEN: usize = 128;
 
 pub(in crate::http) async fn live(State(app): State<App>, PathPart(id): PathPart<String>) -> ApiResult<Response> {
-    let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
+    let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
     match session.live_one().await {
         Ok(delivery) => {
             let bytes = delivery.events.first().map(|event| event.body.clone()).unwrap_or_default();
@@ -49,7 +49,7 @@ pub(in crate::http) async fn live_with_token(
             format!("A reader token has 1 to {LONGEST_TOKEN} characters."),
         ));
     }
-    let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
+    let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
     match session.live_batch(&token, after).await {
         Ok(delivery) => Ok(deliver(batch(&delivery), delivery)),
         Err(error) => refuse(error),
@@ -74,10 +74,10 @@ fn batch(delivery: &Delivery) -> Pieces {
 
 fn refuse(error: LiveError) -> ApiResult<Response> {
     match error {
-        LiveError::NotFound => Ok(business_error("SessionNotFound")),
-        LiveError::Closed => Ok(business_error("SessionClosed")),
-        LiveError::Timeout => Ok(business_error("HttpRequestTimeout")),
-        LiveError::ParallelCall => Ok(business_error("ParallelCallNotSupported")),
+        LiveError::NotFound => Ok(portal_error("SessionNotFound")),
+        LiveError::Closed => Ok(portal_error("SessionClosed")),
+        LiveError::Timeout => Ok(portal_error("HttpRequestTimeout")),
+        LiveError::ParallelCall => Ok(portal_error("ParallelCallNotSupported")),
         other => Err(other.into()),
     }
 }
@@ -87,8 +87,8 @@ fn deliver(pieces: Pieces, delivery: Delivery) -> Response {
     (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// Moves the reader's place when the connection takes the last of the bytes, and not before: a caller that hung up while
-/// waiting, or in the middle, finds everything again with its next call.
+/// Moves the reader's cursor when the connection takes the last bytes, and not before: a client that disconnected while
+/// waiting, or halfway, gets everything with its next call.
 struct DeliveryBody {
     pieces: Pieces,
     delivery: Option<Delivery>,

@@ -1,5 +1,5 @@
-//! The portal's own routes, word for word as its documents have them: GET and POST alike, plain-text bodies, business
-//! errors as 200 with `{"error":"Name"}`.
+//! The portal's routes, exactly as existing clients expect them: GET and POST alike, plain-text bodies, errors as 200
+//! with `{"error":"Name"}`.
 
 mod live;
 mod server;
@@ -13,7 +13,7 @@ pub(super) use live::{live, live_with_token};
 pub(super) use server::{config, models, stop, test, token};
 pub(super) use session::{query, start, stop_session};
 
-/// A business error, the portal's way.
-fn business_error(name: &str) -> Response {
+/// An error in the portal's format.
+fn portal_error(name: &str) -> Response {
     Json(json!({ "error": name })).into_response()
 }

@@ -18,12 +18,12 @@ pub(in crate::http) async fn config(State(app): State<App>) -> Json<Value> {
     Json(json!({ "repoRoot": app.repository_root(), "defaultModel": default_model }))
 }
 
-/// A reader token: any text would do, this one is unique.
+/// A unique reader token; any text would work.
 pub(in crate::http) async fn token() -> Json<Value> {
     Json(json!({ "token": uuid::Uuid::new_v4().to_string() }))
 }
 
-/// Answers, then ends the server. Whoever holds the token is its admin.
+/// Responds, then stops the server. Every authenticated caller may do this.
 pub(in crate::http) async fn stop(State(app): State<App>) -> Response {
     tracing::info!("stopping: requested over HTTP");
     app.stop().cancel();

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde_json::json;
 
-use super::business_error;
+use super::portal_error;
 use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{PathPart, TextBody, idempotency_key};
@@ -33,13 +33,13 @@ pub(in crate::http) async fn start(
     };
     match app.sessions().create(new).await {
         Ok(session) => Ok(Json(json!({ "sessionId": session.id() })).into_response()),
-        Err(CreateError::Model(_)) => Ok(business_error("ModelIdNotFound")),
-        Err(CreateError::WorkingDirectory(error)) => Ok(business_error(working_directory_error(&error))),
+        Err(CreateError::Model(_)) => Ok(portal_error("ModelIdNotFound")),
+        Err(CreateError::WorkingDirectory(error)) => Ok(portal_error(working_directory_error(&error))),
         Err(other) => Err(other.into()),
     }
 }
 
-/// The session with that id, or `None`: an id of another form was never used either.
+/// The session with that id, or `None`, also for a malformed id.
 pub(super) async fn find(app: &App, id: &str) -> ApiResult<Option<Arc<Session>>> {
     let Ok(id) = id.parse::<SessionId>() else { return Ok(None) };
     match app.sessions().get(id).await {
@@ -53,10 +53,10 @@ pub(in crate::http) async fn stop_session(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
 ) -> ApiResult<Response> {
-    let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
+    let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
     match session.close().await {
         Ok(()) => Ok(Json(json!({ "result": "Closed" })).into_response()),
-        Err(SessionError::Closed | SessionError::NotFound) => Ok(business_error("SessionNotFound")),
+        Err(SessionError::Closed | SessionError::NotFound) => Ok(portal_error("SessionNotFound")),
         Err(other) => Err(other.into()),
     }
 }
@@ -67,13 +67,11 @@ pub(in crate::http) async fn query(
     headers: HeaderMap,
     TextBody(text): TextBody,
 ) -> ApiResult<Response> {
-    let Some(session) = find(&app, &id).await? else { return Ok(business_error("SessionNotFound")) };
+    let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
     let prompt = NewPrompt { text, idempotency_key: idempotency_key(&headers)?, ..NewPrompt::default() };
     match session.prompt(prompt).await {
         Ok(_) => Ok(Json(json!({})).into_response()),
-        Err(PromptError::Session(SessionError::Closed | SessionError::NotFound)) => {
-            Ok(business_error("SessionNotFound"))
-        }
+        Err(PromptError::Session(SessionError::Closed | SessionError::NotFound)) => Ok(portal_error("SessionNotFound")),
         Err(other) => Err(ApiError::from(other)),
     }
 }

@@ -26,7 +26,10 @@ pub(super) struct Look {
 
 /// A process that carries a mark.
 #[derive(Debug, PartialEq, Eq)]
-#[cfg_attr(not(any(target_os = "linux", target_os = "macos")), allow(dead_code, reason = "that platform does not search for processes"))]
+#[cfg_attr(
+    not(any(target_os = "linux", target_os = "macos")),
+    allow(dead_code, reason = "that platform does not search for processes")
+)]
 pub(super) struct Carrier {
     pub pid: u32,
     /// For people.

@@ -1,6 +1,6 @@
 //! The changes of one file.
 
-/// What a line of a diff is.
+/// The kind of a line in a diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::render) enum LineKind {
     Added,
@@ -21,15 +21,15 @@ pub(in crate::render) struct DiffLine {
 /// The changes of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::render) struct FileDiff {
-    /// As it is shown; may say `old → new`.
+    /// The name to show, which may be `old → new`.
     pub path: String,
-    /// What there is to say beside lines: that it is new, renamed, binary.
+    /// Notes on the file: that it is new, renamed or binary.
     pub notes: Vec<String>,
     pub lines: Vec<DiffLine>,
 }
 
 impl FileDiff {
-    /// Whether any line is added or removed, or anything else is said of the file.
+    /// Whether there is an added or removed line, or a note.
     pub fn changes_something(&self) -> bool {
         !self.notes.is_empty() || self.lines.iter().any(|line| matches!(line.kind, LineKind::Added | LineKind::Removed))
     }
@@ -43,7 +43,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// The next line, which is of that kind.
+    /// Numbers the next line, which is of that kind.
     pub fn line(&mut self, kind: LineKind, text: &str) -> DiffLine {
         let take = |number: &mut Option<usize>, counts: bool| {
             let this = number.filter(|_| counts);

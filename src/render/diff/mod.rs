@@ -1,4 +1,4 @@
-//! Changes of files: read from unified diffs and patches, or found between two texts, and shown as tables.
+//! Diffs of files: parsed from unified diffs and patches, or computed from two texts, and shown as tables.
 
 mod file;
 mod pair;
@@ -27,11 +27,11 @@ pub struct RenderedDiff {
     pub truncated: bool,
 }
 
-/// The diff of one file, called `path`. A text that is not `complete` was cut off.
+/// The diff of the file `path`. If it is not `complete`, the text was cut off.
 pub fn unified_diff(path: &str, text: &str, complete: bool) -> RenderedDiff {
     let mut files = parse_unified(text);
     if let [file] = files.as_mut_slice() {
-        // The path in the diff may be quoted and cut, and says less; of a rename it says more.
+        // The path in the diff may be quoted and cut, so `path` is better, except for a rename.
         if !file.path.contains(" → ") {
             path.clone_into(&mut file.path);
         }
@@ -46,7 +46,7 @@ pub fn new_file(path: &str, text: &str, complete: bool) -> RenderedDiff {
     rendered(&[FileDiff { path: path.to_owned(), notes: vec!["New file".to_owned()], lines }], complete)
 }
 
-/// A file that has no lines to show, and why.
+/// A file without lines to show, and the reason.
 pub fn file_note(path: &str, note: &str) -> RenderedDiff {
     rendered(&[FileDiff { path: path.to_owned(), notes: vec![note.to_owned()], lines: Vec::new() }], true)
 }
@@ -54,7 +54,7 @@ pub fn file_note(path: &str, note: &str) -> RenderedDiff {
 fn rendered(files: &[FileDiff], complete: bool) -> RenderedDiff {
     let mut html = diff_tables(files, Extent::All);
     if !complete {
-        html.markup("<p class=\"render-note\">It goes on from here; the rest is too much to be shown.</p>");
+        html.markup("<p class=\"render-note\">The rest is too large to show.</p>");
     }
     let truncated = !complete || is_cut(files, Extent::All);
     RenderedDiff { html, truncated }

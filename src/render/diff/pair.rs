@@ -1,4 +1,4 @@
-//! What changed between two texts.
+//! Computes the diff of two texts.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 use super::file::{DiffLine, FileDiff, LineKind, Numbers};
 use crate::render::budget::Budget;
 
-/// Longer texts are shown as all removed and all added.
+/// Longer texts are shown as entirely removed and added.
 const LONGEST_PAIR: usize = 512 * 1024;
-/// Finding the smallest difference may take long; a larger one that is found by then is as true.
+/// The time limit for finding the smallest diff; a larger one is still correct.
 const SEARCH_TIME: Duration = Duration::from_millis(500);
 const CONTEXT_LINES: usize = 3;
 
@@ -29,7 +29,7 @@ pub(in crate::render) fn between(path: &str, old: &str, new: &str, budget: &Budg
 }
 
 fn changed_lines(old: &str, new: &str, time: Duration) -> Vec<DiffLine> {
-    // Whether the last line has an end says nothing about it.
+    // A missing newline at the end does not make the last line differ.
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let diff = TextDiff::configure().algorithm(Algorithm::Myers).timeout(time).diff_slices(&old, &new);
     let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! Reading patches in the form that models write for `apply_patch`.
+//! Parses patches in the format that models write for `apply_patch`.
 
 use super::file::{DiffLine, FileDiff, LineKind, Numbers};
 

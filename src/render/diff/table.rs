@@ -7,12 +7,12 @@ use super::words::changed_parts;
 use crate::render::cut::{Extent, grouped, show_all};
 use crate::render::html::Html;
 
-/// Longer lines are cut: they were made by programs, for programs.
+/// Longer lines are cut, because only programs write and read them.
 const LONGEST_LINE: usize = 10_000;
-/// Rows that a browser is given at most.
+/// The most rows that a browser gets.
 const MOST_ROWS: usize = 20_000;
 
-/// All files, cut where they are long together.
+/// All files, cut if they are long in total.
 pub(in crate::render) fn diff_tables(files: &[FileDiff], extent: Extent) -> Html {
     let total = total_lines(files);
     let mut left = allowed_lines(extent);
@@ -29,7 +29,7 @@ pub(in crate::render) fn diff_tables(files: &[FileDiff], extent: Extent) -> Html
         match extent {
             Extent::Beginning => show_all(total, 0, &mut html),
             Extent::All => {
-                html.markup("<p class=\"render-note\">The rest is not shown: all of it would be ");
+                html.markup("<p class=\"render-note\">The rest is too large to show. In total: ");
                 html.text(&grouped(total)).markup(" lines.</p>");
             }
         }
@@ -37,7 +37,7 @@ pub(in crate::render) fn diff_tables(files: &[FileDiff], extent: Extent) -> Html
     html
 }
 
-/// Whether not all lines are shown.
+/// Whether lines were left out.
 pub(super) fn is_cut(files: &[FileDiff], extent: Extent) -> bool {
     total_lines(files) > allowed_lines(extent)
 }
@@ -98,8 +98,8 @@ fn row(line: &DiffLine, changed: Option<Range<usize>>, html: &mut Html) {
     html.markup("</td></tr>");
 }
 
-/// For each line the part that changed: where as many lines were removed as were then added, they are compared one by
-/// one.
+/// For each line, the part that changed. If a group of removed lines is followed by the same number of added lines, they
+/// are compared one by one.
 fn changed_words(lines: &[DiffLine]) -> Vec<Option<Range<usize>>> {
     let mut changed: Vec<Option<Range<usize>>> = vec![None; lines.len()];
     let mut from = 0;

@@ -1,8 +1,8 @@
-//! Reading unified diffs, of git and of others, of tools and of models that count badly.
+//! Parses unified diffs, from git and other tools, and from models that count lines wrongly.
 
 use super::file::{DiffLine, FileDiff, LineKind, Numbers};
 
-/// Whether a text is a unified diff: a header is near its beginning.
+/// Whether a text is a unified diff: it has a header near its beginning.
 pub(in crate::render) fn is_unified(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).take(20).peekable();
     while let Some(line) = lines.next() {
@@ -30,13 +30,13 @@ pub(in crate::render) fn parse_unified(text: &str) -> Vec<FileDiff> {
 #[derive(Default)]
 struct Reader {
     files: Vec<FileDiff>,
-    /// The names of the file that is being read.
+    /// The names of the current file.
     old: Option<String>,
     new: Option<String>,
     hunk: Option<Hunk>,
 }
 
-/// Where we are in a hunk, and how many lines are still to come by its own count.
+/// The position in a hunk, and how many lines it still has by its own count.
 struct Hunk {
     numbers: Numbers,
     old_left: usize,
@@ -45,7 +45,7 @@ struct Hunk {
 
 impl Reader {
     fn line(&mut self, line: &str, names_follow: bool) {
-        // A removed line that begins with two dashes looks like the name of a file, so the hunk's own count comes first.
+        // A removed line that begins with two dashes looks like a file name, so the hunk's own count comes first.
         let inside = self.hunk.as_ref().is_some_and(|hunk| hunk.old_left > 0 || hunk.new_left > 0);
         let is_header = line.starts_with("diff --git ") || (line.starts_with("@@ ") && hunk_header(line).is_some());
         if (inside && !is_header) || (self.hunk.is_some() && !starts_something(line, names_follow)) {
@@ -77,7 +77,7 @@ impl Reader {
             self.hunk = Some(header);
             self.push(DiffLine { kind: LineKind::Hunk, old: None, new: None, text: line.to_owned() });
         } else if let Some(file) = self.files.last_mut().filter(|_| self.hunk.is_none()) {
-            let told = [
+            let header_starts = [
                 "new file",
                 "deleted file",
                 "rename from",
@@ -87,7 +87,7 @@ impl Reader {
                 "old mode",
                 "new mode",
             ];
-            if let Some(start) = told.iter().find(|start| line.starts_with(**start)) {
+            if let Some(start) = header_starts.iter().find(|start| line.starts_with(**start)) {
                 let note = match *start {
                     "new file" => "New file",
                     "deleted file" => "Deleted",
@@ -166,7 +166,7 @@ fn hunk_header(line: &str) -> Option<Hunk> {
     Some(Hunk { numbers: Numbers { old: Some(old_start), new: Some(new_start) }, old_left, new_left })
 }
 
-/// A name as it stands behind `---`: without the prefix and the time, and without git's quotes.
+/// A name as written after `---`: without the prefix and the time, and without git's quotes.
 fn shown_name(name: &str) -> String {
     let name = name.split('\t').next().unwrap_or(name).trim_end();
     let name = unquoted(name);

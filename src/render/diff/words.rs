@@ -1,8 +1,8 @@
-//! What changed within a line.
+//! Finds what changed within a line.
 
 use std::ops::Range;
 
-/// Longer lines are not looked into.
+/// Longer lines are not compared.
 const LONGEST_LINE: usize = 1_000;
 
 /// The parts of two lines that differ: what is left between a common beginning and a common end, widened to whole

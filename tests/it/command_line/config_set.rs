@@ -95,7 +95,7 @@ async fn a_runtime_that_the_file_names_itself_can_be_chosen() {
     assert!(ended.success, "{}", ended.stderr);
     assert!(machine.text().contains("runtime = \"acp:gemini\""), "{}", machine.text());
     let unset = machine.config(&["unset", "acp.gemini"]).await;
-    assert!(unset.success && unset.stdout.contains("Warning: sessions.runtime names nothing"), "{}", unset.stdout);
+    assert!(unset.success && unset.stdout.contains("Warning: sessions.runtime is not valid"), "{}", unset.stdout);
     let ended = machine.config(&["set", "sessions.runtime", ""]).await;
     assert!(ended.success && !machine.text().contains("runtime ="), "the empty text takes it out: {}", machine.text());
 }
@@ -118,7 +118,7 @@ async fn a_project_gets_its_own_file_in_the_root_of_its_repository() {
     assert!(said.contains(&format!("In force: sessions.model = \"theirs\", from {}.", file.display())), "{said}");
     assert_eq!(std::fs::read_to_string(&file).expect("readable"), "[sessions]\nmodel = \"theirs\"\n");
     let said = run(&["set", "sessions.model", "other", "--user"]).await;
-    assert!(said.contains("\"theirs\"") && said.contains("which wins over the file"), "{said}");
+    assert!(said.contains("\"theirs\"") && said.contains("which overrides the file"), "{said}");
     assert_eq!(run(&["get", "sessions.model"]).await, "theirs\n");
     run(&["unset", "sessions.model", "--project"]).await;
     assert_eq!(run(&["get", "sessions.model"]).await, "other\n");
@@ -159,11 +159,11 @@ async fn keys_are_written_and_never_shown() {
 }
 
 #[tokio::test]
-async fn a_mistake_in_the_file_is_mended_from_here() {
+async fn a_mistake_in_the_file_is_corrected_with_unset() {
     let machine = Machine::new("[server]\nprot = 1\nbind = \"loopback\"\n[limit]\nx = 1\n");
     let ended = machine.config(&["unset", "server.prot"]).await;
     assert!(
-        !ended.success && ended.stderr.contains("more to mend") && ended.stderr.contains("limit.x"),
+        !ended.success && ended.stderr.contains("still has a problem") && ended.stderr.contains("limit.x"),
         "{}",
         ended.stderr
     );

@@ -68,9 +68,13 @@ async fn doctor_shows_what_is_missing_and_fails_only_for_what_does_not_work() {
 }
 
 #[tokio::test]
-async fn installing_an_agent_that_nobody_knows_names_those_there_are() {
+async fn installing_an_unknown_agent_names_the_known_ones() {
     let folder = tempfile::tempdir().expect("a folder");
     let ended = Server::builder().run(folder.path(), &["agents", "install", "copliot"]).await;
     assert!(!ended.success);
-    assert!(ended.stderr.contains("copliot") && ended.stderr.contains("there are: copilot"), "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("copliot") && ended.stderr.contains("the known ones are copilot"),
+        "{}",
+        ended.stderr
+    );
 }

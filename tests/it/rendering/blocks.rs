@@ -133,7 +133,7 @@ async fn what_even_all_does_not_show_can_be_opened_and_what_is_lost_is_shown_as_
     session.ask("tool 5000000").await;
     let seq = numbers(&session, "onEndToolExecution").await[0];
     let all = html(&session, seq, "?all=1").await;
-    check(&all, &["The rest is not shown", "119048 lines", "class=\"whole-output\""], &["show-all"]);
+    check(&all, &["The rest is too large to show", "119048 lines", "class=\"whole-output\""], &["show-all"]);
     let address = all.split("href=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a link");
     assert_eq!(session.http.get(address).await.body.len(), 5_000_000);
 

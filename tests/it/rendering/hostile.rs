@@ -150,7 +150,7 @@ async fn endless_and_malformed_texts_have_an_answer() {
         assert!(html.matches("<blockquote>").count() < 100, "{beginning:?}");
     }
     let plain = html(&session, seqs[0], "").await;
-    assert!(plain.contains("1,000,000 characters are too many for Markdown"), "{}", &plain[..300]);
+    assert!(plain.contains("1,000,000 characters are too many to format"), "{}", &plain[..300]);
     assert!(plain.contains("class=\"show-all\"") && plain.len() < 100_000, "{}", plain.len());
     assert!(html(&session, seqs[0], "?all=1").await.len() > 1_000_000);
 }

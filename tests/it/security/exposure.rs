@@ -16,11 +16,11 @@ async fn check_refused(flags: &[&str], config: &str, reasons: &[&str]) {
 
 #[tokio::test]
 async fn an_address_of_the_network_is_refused_without_a_proxy_in_front() {
-    let reasons = ["0.0.0.0", "in the clear", "--behind-proxy"];
+    let reasons = ["0.0.0.0", "unencrypted", "--behind-proxy"];
     check_refused(&["--bind", "0.0.0.0"], "", &reasons).await;
     check_refused(&[], "[server]\nbind = \"0.0.0.0\"", &reasons).await;
-    check_refused(&["--bind", "::"], "", &["in the clear", "--behind-proxy"]).await;
-    check_refused(&["--bind", "[::]"], "", &["in the clear", "--behind-proxy"]).await;
+    check_refused(&["--bind", "::"], "", &["unencrypted", "--behind-proxy"]).await;
+    check_refused(&["--bind", "[::]"], "", &["unencrypted", "--behind-proxy"]).await;
     check_refused(&["--bind", "192.0.2.1"], "", &["192.0.2.1", "--behind-proxy"]).await;
 }
 

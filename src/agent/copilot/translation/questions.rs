@@ -71,9 +71,7 @@ impl Question {
                 // What Copilot recommends comes first.
                 known.sort_by_key(|words| *words != in_words(recommended));
                 let body = RequestBody::Question {
-                    question:
-                        "Copilot has a plan. Approve it? Any other answer is sent back as feedback."
-                            .to_owned(),
+                    question: "Copilot has a plan. Approve it? Any other answer is sent back as feedback.".to_owned(),
                     detail,
                     choices: Some(known.into_iter().map(str::to_owned).collect()),
                     form: None,

@@ -1,4 +1,4 @@
-//! Where a command does its work: in the running server, which knows more, else in the process itself.
+//! What a command works with: the running server, which knows more, or else the runtimes in this process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,25 +14,28 @@ use crate::http::auth::ServerToken;
 use crate::process::Supervisor;
 use crate::store::ServerNote;
 
-/// Agents are asked, and some are started for it.
-const PATIENCE: Duration = Duration::from_mins(5);
+/// The server may have to start agents to respond.
+const RESPONSE_TIMEOUT: Duration = Duration::from_mins(5);
 
-/// The settings in force and a runtime to work with.
-pub(super) struct Workbench {
+/// The settings in force, and an async runtime.
+pub(super) struct CommandContext {
     pub resolved: Resolved,
     threads: tokio::runtime::Runtime,
 }
 
-impl Workbench {
+impl CommandContext {
     pub fn new(common: &CommonFlags) -> anyhow::Result<Self> {
         Self::with(resolve(common, Vec::new())?)
     }
 
-    /// With settings that are not in force yet.
+    /// With other settings than those in force.
     pub fn with(resolved: Resolved) -> anyhow::Result<Self> {
-        // What a command has to say it prints; the log is for what goes wrong.
+        // A command prints its results; the log is for problems.
         logging::start("warn")?;
-        let threads = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no threads")?;
+        let threads = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .context("cannot start the async runtime")?;
         Ok(Self { resolved, threads })
     }
 
@@ -40,16 +43,16 @@ impl Workbench {
     fn server(&self) -> Option<LocalServer> {
         let folder = &self.resolved.data_folder;
         let note = ServerNote::of_running_server(folder)?;
-        Some(LocalServer::at(&note.url, ServerToken::read(folder)).with_patience(PATIENCE))
+        Some(LocalServer::at(&note.url, ServerToken::read(folder)).with_timeout(RESPONSE_TIMEOUT))
     }
 
-    /// Asks the running server; `None` when there is none.
-    pub fn ask(&self, path: &str) -> anyhow::Result<Option<Value>> {
+    /// Sends a GET request to the running server; `None` if there is none.
+    pub fn get(&self, path: &str) -> anyhow::Result<Option<Value>> {
         let Some(server) = self.server() else { return Ok(None) };
         Ok(Some(self.threads.block_on(server.get(path))?))
     }
 
-    /// Works with the agents in this process, and ends them afterwards.
+    /// Runs `work` with the agents in this process, and ends them afterwards.
     pub fn with_runtimes<T>(&self, work: impl AsyncFnOnce(&Runtimes, &Quarantine) -> T) -> T {
         let config = &self.resolved.loaded.config;
         let folder = &self.resolved.data_folder;
@@ -63,7 +66,7 @@ impl Workbench {
         })
     }
 
-    /// Waits for anything else.
+    /// Runs a future to its end.
     pub fn wait_for<T>(&self, work: impl Future<Output = T>) -> T {
         self.threads.block_on(work)
     }
