@@ -28,6 +28,7 @@ mod log;
 mod machine;
 mod operations;
 mod readers;
+mod rest;
 mod scribe;
 mod search_text;
 mod sessions;
