@@ -23,9 +23,16 @@ impl Actor {
                 tracing::warn!(session = %self.id, reason = %redact(reason), "the agent is gone");
             }
             let input = match event {
+                // Counted by nobody: a session's log is empty until its first prompt.
+                AgentEvent::UsageReported(_) if !self.machine.has_been_prompted() => continue,
                 event @ (AgentEvent::BlockEnded(BlockEnd::Tool { .. })
                 | AgentEvent::ImageMade { .. }
-                | AgentEvent::UsageReported(_)) => Intake { services: &services, session: self.id }.take(event).await,
+                | AgentEvent::UsageReported(_)) => {
+                    let input = Intake { services: &services, session: self.id }.take(event).await;
+                    // Time has passed, and the day's usage may have changed.
+                    context = self.context(&services);
+                    input
+                }
                 event => AgentInput::Event(event),
             };
             self.machine.step(&context, Input::Agent(input));

@@ -68,6 +68,10 @@ pub(super) struct Actor {
     journal: Journal,
     /// The start of the machine's time.
     began: Instant,
+    /// The session is being closed or shut down: nothing may begin any more.
+    is_ending: bool,
+    /// Spreads the retries of different sessions.
+    spread: f64,
     link: Link,
     /// The process of the running turn, where the agent takes one for each.
     turn_slot: Option<ProcessSlot>,
@@ -95,6 +99,9 @@ impl Actor {
             machine: Machine::new(stored),
             services,
             began: Instant::now(),
+            is_ending: false,
+            // Without randomness all sessions retry at the same moment; that is no reason to fail.
+            spread: getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX)),
             link: Link::None,
             turn_slot: None,
             slot_request: None,
@@ -131,7 +138,9 @@ impl Actor {
                     continue;
                 }
             }
-            let listens = !full || (self.is_stalled() && self.backlog.has_room());
+            // An agent that is being started or queued says nothing that could fill the window.
+            let listens =
+                !matches!(self.link, Link::Live(_)) || !full || (self.is_stalled() && self.backlog.has_room());
             let deadline = self.next_deadline();
             rest.report(carried_out, !full && self.is_at_rest());
             let could_give_up = self.holds_process() && self.with_context(Machine::could_give_up_process);
@@ -286,10 +295,9 @@ impl Actor {
             abilities: self.abilities(),
             day_usage: services.day_usage.of(Day::of(time)),
             store_refuses: !matches!(*services.store.health().borrow(), StoreHealth::Good),
-            stopping: services.stopping.is_cancelled(),
+            stopping: self.is_ending || services.stopping.is_cancelled(),
             unattended_since: self.journal.log().unattended_since().map(since_began),
-            // Without randomness all sessions retry at the same moment; that is no reason to fail.
-            spread: getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX)),
+            spread: self.spread,
         }
     }
 
@@ -327,7 +335,9 @@ impl Actor {
     /// Hands everything that was written to the store, then notifies callers that wait for the end of a turn.
     async fn flush(&mut self) {
         self.machine.flush();
-        self.carry_out(&mut VecDeque::new(), &mut None).await;
+        let mut inputs = VecDeque::new();
+        self.carry_out(&mut inputs, &mut None).await;
+        debug_assert!(inputs.is_empty(), "handing events to the store leads to nothing else");
         self.after_step();
         self.outcomes.announce();
     }

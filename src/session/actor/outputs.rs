@@ -97,8 +97,12 @@ impl Actor {
                 let _ = reply.send(answer);
             }
             Command::Close(reply) => {
+                // What the agent said still counts, but it must not begin another turn.
+                self.is_ending = true;
                 self.process_backlog().await;
-                let _ = reply.send(self.done(machine::Command::Close).await);
+                let closed = self.done(machine::Command::Close).await;
+                self.is_ending = false;
+                let _ = reply.send(closed);
             }
             Command::Reopen(reply) => {
                 let _ = reply.send(self.done(machine::Command::Reopen).await);
@@ -169,6 +173,7 @@ impl Actor {
 
     /// The server shuts down, or the session is deleted.
     pub(super) async fn shut_down(&mut self) {
+        self.is_ending = true;
         self.process_backlog().await;
         let _ = self.done(machine::Command::ShutDown).await;
         self.disconnect(Disconnect::Politely).await;

@@ -3,7 +3,9 @@
 use super::turn::Phase;
 use super::{AgentInput, Context, Link, Machine, Output, Stored};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{AnsweredBy, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, TurnId, redact};
+use crate::model::{
+    AnsweredBy, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, TurnId, redact,
+};
 use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
@@ -57,6 +59,7 @@ impl Machine {
             AgentEvent::TurnEnded { .. } => self.transcript.note_agent_end(),
             AgentEvent::BlockStarted(start) => self.on_block_started(start),
             AgentEvent::BlockDelta { key, delta } => {
+                self.touch_attempt(key.kind);
                 self.note_own_work(&TurnId::from(OWN_WORK));
                 self.transcript.extend_block(&mut self.draft, key, delta);
             }
@@ -126,16 +129,31 @@ impl Machine {
     }
 
     fn on_block_started(&mut self, start: BlockStart) {
-        if matches!(start, BlockStart::Message { .. } | BlockStart::Tool { .. })
-            && let Some(Phase::Working(attempt)) = self.turn.as_mut().map(|turn| &mut turn.phase)
-        {
-            attempt.touch();
-        }
+        self.touch_attempt(match start {
+            BlockStart::Reasoning { .. } => BlockKind::Reasoning,
+            BlockStart::Message { .. } => BlockKind::Message,
+            BlockStart::Tool { .. } => BlockKind::Tool,
+        });
         self.note_own_work(&TurnId::from(OWN_WORK));
         self.transcript.start_block(&mut self.draft, start);
     }
 
+    /// The agent has said or done something: sending the same prompt again would say or do it twice. Agents may leave
+    /// out the start of a block, so its pieces and its end count too.
+    fn touch_attempt(&mut self, kind: BlockKind) {
+        if kind != BlockKind::Reasoning
+            && let Some(Phase::Working(attempt)) = self.turn.as_mut().map(|turn| &mut turn.phase)
+        {
+            attempt.touch();
+        }
+    }
+
     fn on_block_ended(&mut self, mut end: BlockEnd) {
+        self.touch_attempt(match end {
+            BlockEnd::Reasoning { .. } => BlockKind::Reasoning,
+            BlockEnd::Message { .. } => BlockKind::Message,
+            BlockEnd::Tool { .. } => BlockKind::Tool,
+        });
         if let BlockEnd::Tool { id, result, .. } = &mut end {
             let images = self.images.remove(id).unwrap_or_default();
             if !images.is_empty() {

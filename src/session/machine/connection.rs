@@ -18,7 +18,12 @@ pub(super) enum Link {
     /// Not connected and not connecting.
     None,
     /// A connection is being opened, or waits for a process.
-    Opening,
+    Opening {
+        /// The model or effort changed since.
+        configure: bool,
+        /// The permissions changed since.
+        permit: bool,
+    },
     Live {
         /// Whether the agent can be probed.
         can_probe: bool,
@@ -65,7 +70,7 @@ impl Machine {
         if self.turn.is_none() && self.state != SessionState::Recovering {
             self.set_state(SessionState::Starting, None);
         }
-        self.link = Link::Opening;
+        self.link = Link::Opening { configure: false, permit: false };
         let suspended = self.suspended_turn();
         self.outputs.push(Output::Open { agent_session_id: self.agent_session_id.clone(), suspended });
     }
@@ -80,8 +85,7 @@ impl Machine {
     /// The prompt that a new session of the agent gets a summary of, because the old one was lost.
     pub fn needs_recap(&self) -> Option<u32> {
         self.recovery.lost_session.as_ref()?;
-        let waiting = u32::try_from(self.prompts.len()).unwrap_or(u32::MAX);
-        Some(self.prompts.last().number().saturating_sub(waiting))
+        Some(self.prompts.last_sent().number())
     }
 
     pub(super) fn on_opened(&mut self, context: &Context<'_>, opened: Opened) {
@@ -91,7 +95,10 @@ impl Machine {
             self.agent_session_id.clone_from(&agent_session_id);
             self.draft.change(Change::AgentSession(agent_session_id));
         }
-        self.link = Link::Live { can_probe, is_outdated: false };
+        let changed = std::mem::replace(&mut self.link, Link::Live { can_probe, is_outdated: false });
+        if let Link::Opening { configure, permit } = changed {
+            self.send_changes(context, configure, permit);
+        }
         self.silence.note_activity(context.now);
         self.report_restored(restored, last_sent.as_ref());
         match &self.turn {
@@ -100,11 +107,15 @@ impl Machine {
                 self.send(context, AgentCommand::Interrupt);
             }
             Some(_) => {
+                let waits = !self.requests.is_empty();
+                // It may have been in a queue.
+                self.set_state(if waits { SessionState::Waiting } else { SessionState::Working }, None);
                 for (agent_request_id, answer) in self.requests.take_undelivered() {
                     self.send(context, AgentCommand::Answer { agent_request_id, answer });
                 }
             }
             None => {
+                self.requests.drop_undelivered();
                 self.set_state(SessionState::Ready, None);
                 self.advance(context);
             }
@@ -114,11 +125,12 @@ impl Machine {
     /// Writes a notice if the agent's session was not restored completely.
     fn report_restored(&mut self, restored: Restored, last_sent: Option<&KnownPrompt>) {
         if let Some(reason) = self.recovery.lost_session.take() {
+            let summary = if last_sent.is_some() { ", and the agent gets a summary of your last request" } else { "" };
             self.notify(
                 NoticeKind::FreshSession,
                 format!(
                     "The agent's previous session could not be restored ({reason}). A new one was started; your history \
-                     is intact, and the agent gets a summary of your last request."
+                     is intact{summary}."
                 ),
             );
             self.recovery.recap = last_sent.map(recap);
@@ -168,6 +180,10 @@ impl Machine {
 
     /// The connection ended. A running turn is closed with a notice; then the agent is restored.
     pub(super) fn on_agent_lost(&mut self, context: &Context<'_>, reason: &str) {
+        if !self.is_live() {
+            // Its loss has been handled already.
+            return;
+        }
         self.disconnect(Disconnect::Politely);
         self.lose_agent(context, reason);
     }
@@ -220,7 +236,7 @@ impl Machine {
             SessionState::Closed => Err(SessionError::Closed),
             SessionState::NeedsLogin | SessionState::Failed | SessionState::Recovering => {
                 self.recovery.losses = 0;
-                if !matches!(self.link, Link::Opening) {
+                if !matches!(self.link, Link::Opening { .. }) {
                     self.open(context);
                 }
                 Ok(())
@@ -243,8 +259,7 @@ impl Machine {
 
     /// Whether the session keeps a process that it does not need and would get again.
     pub fn could_give_up_process(&self, context: &Context<'_>) -> bool {
-        let is_idle = self.turn.is_none() && !self.transcript.agent_works() && self.prompts.is_empty();
-        is_idle && self.is_live() && context.abilities.session_resume
+        self.is_idle() && self.prompts.is_empty() && self.is_live() && context.abilities.session_resume
     }
 
     /// Another session needs a process: this one is ended, and started again with the next prompt.

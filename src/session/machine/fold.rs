@@ -126,6 +126,11 @@ impl Fold {
         self.answer = Answer::default();
     }
 
+    /// A turn did not begin after all.
+    pub fn restore_answer(&mut self, answer: Answer) {
+        self.answer = answer;
+    }
+
     /// What the turn has produced so far.
     pub fn answer(&self) -> &Answer {
         &self.answer

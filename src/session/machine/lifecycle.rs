@@ -3,7 +3,7 @@
 use super::prompts::user_prompt;
 use super::turn::Ending;
 use super::waiting::Waiting;
-use super::{Context, Disconnect, Machine, Output, PastInput, Reply};
+use super::{Context, Disconnect, Link, Machine, Output, PastInput, Reply};
 use crate::agent::AgentCommand;
 use crate::model::{AnsweredBy, Callback, NoticeKind, PromptVerdict, SessionProfile, SessionState, Usage};
 use crate::session::SessionError;
@@ -111,12 +111,22 @@ impl Machine {
             if let Some(warning) = model_warning {
                 self.notify(NoticeKind::Warning, warning);
             }
-            if self.is_live() {
-                let (model, effort) = (self.profile.model.clone(), self.profile.effort.clone());
-                self.send(context, AgentCommand::Configure { model, effort });
-            }
         }
-        if permits && !context.abilities.permissions && self.is_live() {
+        match &mut self.link {
+            Link::Live { .. } => self.send_changes(context, switches, permits),
+            // The agent is being started with what was set before.
+            Link::Opening { configure, permit } => (*configure, *permit) = (*configure | switches, *permit | permits),
+            Link::None | Link::BackingOff { .. } | Link::AwaitingLogin => {}
+        }
+    }
+
+    /// Tells the agent what changed in the session's settings.
+    pub(super) fn send_changes(&mut self, context: &Context<'_>, configure: bool, permit: bool) {
+        if configure {
+            let (model, effort) = (self.profile.model.clone(), self.profile.effort.clone());
+            self.send(context, AgentCommand::Configure { model, effort });
+        }
+        if permit && !context.abilities.permissions {
             let policy = self.policy(&context.settings.permissions);
             self.send(context, AgentCommand::Permit(policy));
         }
@@ -136,6 +146,7 @@ impl Machine {
         if self.turn.is_some() {
             self.finish_turn(context, &Ending::Idle);
         }
+        self.end_own_work("the imported history ends", AnsweredBy::Agent);
         self.notify(
             NoticeKind::Adopted,
             "Imported from another client. History above this line was recorded there; the next prompt continues it.",

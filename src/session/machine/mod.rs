@@ -122,6 +122,8 @@ impl Machine {
             Input::Restarted => self.restart(context),
             Input::QueueResumed | Input::StoreRecovered => self.advance(context),
             Input::Command(command) => self.run_command(context, command),
+            // What a connection said that has been ended since is not recorded.
+            Input::Agent(_) if !self.is_live() => {}
             Input::Agent(input) => {
                 self.silence.note_activity(context.now);
                 self.on_agent_input(context, input);
@@ -188,7 +190,7 @@ impl Machine {
     }
 
     /// Whether anything may be written to the log: it is empty until the first prompt.
-    fn has_been_prompted(&self) -> bool {
+    pub fn has_been_prompted(&self) -> bool {
         self.prompts.last().number() > 0
     }
 

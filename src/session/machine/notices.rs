@@ -8,7 +8,7 @@ use crate::model::{NoticeKind, Response};
 /// Notices that may wait for the first prompt.
 const EARLY_NOTICES: usize = 16;
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Notices {
     /// What came before the first prompt.
     early: Vec<(NoticeKind, String)>,
@@ -50,7 +50,7 @@ impl Machine {
             }
             self.write(Response::notice(kind, message));
         }
-        if self.state_detail.is_some() && matches!(self.link, Link::Opening) {
+        if self.state_detail.is_some() && matches!(self.link, Link::Opening { .. }) {
             // It is in a queue, which was not logged because there was no log yet.
             self.write_state();
         }

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use super::notices::Notices;
+use super::turn::BeforeTurn;
 use super::waiting::Waiting;
 use super::{Command, Context, Link, Machine, Reply, TurnSlot};
 use crate::agent::AgentCommand;
@@ -19,11 +21,15 @@ pub(super) struct PromptQueue {
     waiting: VecDeque<QueuedPrompt>,
     last: PromptId,
     next: PromptId,
+    /// The last one that an agent was given.
+    last_sent: PromptId,
 }
 
 impl PromptQueue {
     pub fn new(waiting: Vec<QueuedPrompt>, last: PromptId, next: PromptId) -> Self {
-        Self { waiting: waiting.into(), last, next }
+        let queued = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
+        let last_sent = PromptId::from_number(last.number().saturating_sub(queued));
+        Self { waiting: waiting.into(), last, next, last_sent }
     }
 
     pub fn last(&self) -> PromptId {
@@ -33,6 +39,15 @@ impl PromptQueue {
     /// The id that the next prompt gets. After a power cut it is far above the last one.
     pub fn next_id(&self) -> PromptId {
         self.next
+    }
+
+    /// The last prompt that an agent was given.
+    pub fn last_sent(&self) -> PromptId {
+        self.last_sent
+    }
+
+    pub fn set_last_sent(&mut self, prompt: PromptId) {
+        self.last_sent = self.last_sent.max(prompt);
     }
 
     pub fn len(&self) -> usize {
@@ -80,13 +95,15 @@ pub(super) struct AcceptedPrompt {
     after_commit: AfterCommit,
     /// The last prompt before it.
     last: PromptId,
+    /// The notices before it.
+    notices: Notices,
 }
 
 /// What happens to a prompt once it is committed.
 enum AfterCommit {
     /// Its turn begins, in the same commit.
     Begins {
-        before: (SessionState, Option<String>),
+        before: Box<BeforeTurn>,
     },
     Steers,
     Waits,
@@ -151,7 +168,7 @@ impl Machine {
 
     /// A turn that nobody works on cannot be steered: one that waits for its next attempt, or for an agent.
     fn steers(&self, mode: PromptMode) -> bool {
-        mode == PromptMode::Steer && self.is_live() && self.turn.as_ref().is_some_and(super::Turn::is_worked_on)
+        mode == PromptMode::Steer && self.is_live() && self.turn.as_ref().is_some_and(super::Turn::can_be_steered)
     }
 
     fn accept_prompt(&mut self, context: &Context<'_>, prompt: NewPrompt, model_warning: Option<String>) {
@@ -167,6 +184,7 @@ impl Machine {
             self.renew_outdated_link();
         }
         let first = self.begin_commit();
+        let notices = self.notices.clone();
         let is_first = !self.has_been_prompted();
         self.write(user_prompt(&prompt, is_queued));
         // Counts from here on, so that what follows can be written to the log. Undone if the commit fails.
@@ -192,14 +210,14 @@ impl Machine {
             self.draft.change(Change::PromptStarted(prompt.id));
             AfterCommit::Steers
         } else if !is_queued && self.may_begin(context) {
-            let before = (self.state, self.state_detail.clone());
+            let before = Box::new(self.before_turn());
             self.open_turn(prompt.id);
             AfterCommit::Begins { before }
         } else {
             AfterCommit::Waits
         };
         self.commit(Waiting::Prompt {
-            accepted: Box::new(AcceptedPrompt { prompt, title, after_commit, last }),
+            accepted: Box::new(AcceptedPrompt { prompt, title, after_commit, last, notices }),
             first,
         });
     }
@@ -223,6 +241,7 @@ impl Machine {
                 if let Some(turn) = &mut self.turn {
                     turn.steered.push(prompt.clone());
                 }
+                self.prompts.set_last_sent(prompt.id);
                 let QueuedPrompt { id, text, attachments, .. } = prompt;
                 self.send(context, AgentCommand::Steer { prompt: id, text, attachments });
             }
@@ -238,12 +257,13 @@ impl Machine {
 
     /// The store refused the prompt: everything is undone.
     pub(super) fn on_prompt_refused(&mut self, accepted: AcceptedPrompt) {
-        let AcceptedPrompt { prompt, after_commit, last, .. } = accepted;
+        let AcceptedPrompt { prompt, after_commit, last, notices, .. } = accepted;
         self.prompts.give_back_id(prompt.id, last);
-        self.transcript.fold_mut().remove_steered(prompt.id);
         if let AfterCommit::Begins { before } = after_commit {
-            self.take_back_turn(before);
+            self.take_back_turn(*before);
         }
+        self.transcript.fold_mut().remove_steered(prompt.id);
+        self.notices = notices;
     }
 
     /// The agent refused a prompt during the turn: it is sent when the turn is over.
@@ -266,8 +286,7 @@ impl Machine {
 
     /// A connection that was made for another model or login is not used for another turn.
     pub(super) fn renew_outdated_link(&mut self) {
-        let is_idle = self.turn.is_none() && !self.transcript.agent_works();
-        if is_idle && matches!(self.link, Link::Live { is_outdated: true, .. }) {
+        if self.is_idle() && matches!(self.link, Link::Live { is_outdated: true, .. }) {
             self.disconnect(super::Disconnect::Politely);
         }
     }

@@ -21,11 +21,11 @@ impl Machine {
     /// Closes what the last run left open, or continues it.
     pub(super) fn restart(&mut self, context: &Context<'_>) {
         self.requests.restart(context);
+        self.drop_steered_that_wait();
         let waits = self.turn.is_some() && !self.requests.is_empty() && context.abilities.durable_requests;
         if waits {
             return self.set_state(SessionState::Waiting, None);
         }
-        self.drop_steered_that_wait();
         self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Restart);
         if self.turn.is_some() {
             let queued = match self.prompts.len() {

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use super::fold::Answer;
 use super::retries::{Attempt, Retry};
 use super::waiting::Waiting;
 use super::{Context, Disconnect, Entries as _, Link, Machine, Output, Reply};
 use crate::agent::{AgentCommand, failure::Failure};
 use crate::model::{
     AnsweredBy, Callback, ErrorClass, NoticeKind, PromptId, PromptOutcome, PromptVerdict, RequestOutcome, Response,
-    RetryHint, SessionState, TurnId, Usage,
+    RetryHint, Seq, SessionState, TurnId, Usage,
 };
 use crate::session::SessionError;
 use crate::store::{Change, OpenTurn, QueuedPrompt};
@@ -49,6 +50,14 @@ pub(super) enum TurnSlot {
     Held,
 }
 
+/// What the beginning of a turn changes before it is committed.
+pub(super) struct BeforeTurn {
+    state: SessionState,
+    state_detail: Option<String>,
+    open_after: Option<Seq>,
+    answer: Answer,
+}
+
 /// Why a turn is over.
 pub(super) enum Ending {
     /// The agent reported its end.
@@ -76,6 +85,11 @@ impl Turn {
 
     pub fn is_interrupted(&self) -> bool {
         matches!(self.phase, Phase::Interrupting { .. })
+    }
+
+    /// Whether a prompt may be added to it.
+    pub fn can_be_steered(&self) -> bool {
+        matches!(self.phase, Phase::Working(_) | Phase::Suspended { .. })
     }
 
     pub fn is_worked_on(&self) -> bool {
@@ -124,13 +138,13 @@ impl Machine {
         if self.turn.is_some() || self.prompts.is_empty() || ends || context.store_refuses || self.waiting.is_some() {
             return;
         }
-        let is_opening = matches!(self.link, Link::Opening | Link::BackingOff { .. });
+        let is_opening = matches!(self.link, Link::Opening { .. } | Link::BackingOff { .. });
         if !is_opening && let Some(reason) = self.budget_refusal(context) {
             return self.end_waiting_prompts(context, ErrorClass::Quota, &format!("{reason}."));
         }
         match self.link {
             Link::Live { .. } => self.begin_turn(context),
-            Link::Opening | Link::BackingOff { .. } => {}
+            Link::Opening { .. } | Link::BackingOff { .. } => {}
             // The user may have logged in without Flightdeck noticing.
             Link::None | Link::AwaitingLogin => self.open(context),
         }
@@ -148,7 +162,7 @@ impl Machine {
         }
         let Some(prompt) = self.prompts.pop() else { return };
         let first = self.begin_commit();
-        let before = (self.state, self.state_detail.clone());
+        let before = Box::new(self.before_turn());
         self.open_turn(prompt.id);
         self.commit(Waiting::Turn { prompt: Box::new(prompt), before, first });
     }
@@ -169,19 +183,31 @@ impl Machine {
         turn.phase = Phase::Working(Attempt::first(prompt.clone()));
         turn.ends_by = context.settings.turn_timeout.map(|timeout| context.now + timeout);
         let turn_id = turn.id.clone();
+        self.prompts.set_last_sent(prompt.id);
         self.send(context, AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
     }
 
     /// The store refused the beginning of the turn: its prompt is queued again.
-    pub(super) fn on_turn_refused(&mut self, prompt: QueuedPrompt, before: (SessionState, Option<String>)) {
+    pub(super) fn on_turn_refused(&mut self, prompt: QueuedPrompt, before: BeforeTurn) {
         self.take_back_turn(before);
         self.prompts.put_back(prompt);
     }
 
-    pub(super) fn take_back_turn(&mut self, before: (SessionState, Option<String>)) {
+    /// What a turn that does not begin after all must leave as it was.
+    pub(super) fn before_turn(&self) -> BeforeTurn {
+        BeforeTurn {
+            state: self.state,
+            state_detail: self.state_detail.clone(),
+            open_after: self.open_after,
+            answer: self.transcript.fold().answer().clone(),
+        }
+    }
+
+    pub(super) fn take_back_turn(&mut self, before: BeforeTurn) {
         self.turn = None;
-        (self.state, self.state_detail) = before;
-        self.forget_open_unless_agent_works();
+        let BeforeTurn { state, state_detail, open_after, answer } = before;
+        (self.state, self.state_detail, self.open_after) = (state, state_detail, open_after);
+        self.transcript.fold_mut().restore_answer(answer);
         self.status_changed = true;
     }
 
@@ -225,10 +251,9 @@ impl Machine {
         }
     }
 
-    fn forget_open_unless_agent_works(&mut self) {
-        if !self.transcript.agent_works() {
-            self.open_after = None;
-        }
+    /// Whether nothing is under way that the connection is needed for.
+    pub(super) fn is_idle(&self) -> bool {
+        self.turn.is_none() && self.open_after.is_none() && self.requests.is_empty() && !self.transcript.agent_works()
     }
 
     pub(super) fn on_interrupt(&mut self, context: &Context<'_>) {
@@ -267,7 +292,7 @@ impl Machine {
             Link::Live { .. } => self.send(context, AgentCommand::Interrupt),
             // A turn that waits for a person after a restart has no agent that could end it.
             Link::None | Link::AwaitingLogin => self.end_interrupted_turn(context),
-            Link::Opening | Link::BackingOff { .. } => {}
+            Link::Opening { .. } | Link::BackingOff { .. } => {}
         }
         true
     }
@@ -293,6 +318,8 @@ impl Machine {
         }
         self.write(Response::session_error(ErrorClass::Timeout, message.clone()));
         self.interrupt_turn(context, message, AnsweredBy::Timeout);
+        // A turn that waited for a retry is over at once, and others may be queued.
+        self.advance(context);
     }
 
     /// The agent did not end its turn in time: the connection is ended and opened again when needed.

@@ -2,14 +2,15 @@
 
 use super::prompts::AcceptedPrompt;
 use super::requests::AnswerGiven;
+use super::turn::BeforeTurn;
 use super::{Context, Machine, Output, Reply};
-use crate::model::{Seq, SessionProfile, SessionState};
+use crate::model::{Seq, SessionProfile};
 use crate::session::{AnswerError, PromptError, SessionError};
 use crate::store::{QueuedPrompt, StoreError};
 
 pub(super) enum Waiting {
     Prompt { accepted: Box<AcceptedPrompt>, first: Seq },
-    Turn { prompt: Box<QueuedPrompt>, before: (SessionState, Option<String>), first: Seq },
+    Turn { prompt: Box<QueuedPrompt>, before: Box<BeforeTurn>, first: Seq },
     Answer { given: Box<AnswerGiven>, first: Seq },
     Update { profile: Box<SessionProfile>, switches: bool, permits: bool, model_warning: Option<String>, first: Seq },
     Reopen { first: Seq },
@@ -47,7 +48,7 @@ impl Machine {
             },
             Waiting::Turn { prompt, before, .. } => match outcome {
                 Ok(()) => self.on_turn_committed(context, *prompt),
-                Err(_) => self.on_turn_refused(*prompt, before),
+                Err(_) => self.on_turn_refused(*prompt, *before),
             },
             Waiting::Answer { given, .. } => match outcome {
                 Ok(()) => self.on_answer_committed(context, *given),

@@ -18,6 +18,7 @@ pub(super) struct Agent {
     blocks: Vec<(BlockKind, String)>,
     ids: u32,
     /// It has been asked to stop.
+    last_turn: Option<(TurnId, bool)>,
     is_interrupted: bool,
 }
 
@@ -36,6 +37,7 @@ impl Agent {
         match command {
             AgentCommand::Prompt { turn_id, .. } => {
                 self.prompted.push(turn_id.to_string());
+                self.last_turn = Some((turn_id.clone(), false));
                 (self.turn, self.is_interrupted) = (Some(turn_id), false);
                 None
             }
@@ -56,6 +58,11 @@ impl Agent {
         }
     }
 
+    /// Whether it has said or done something in a turn that it got before.
+    pub fn has_said_something_in(&self, turn: &TurnId) -> bool {
+        self.last_turn.as_ref().is_some_and(|(last, said)| last == turn && *said)
+    }
+
     fn id(&mut self, prefix: &str) -> String {
         self.ids += 1;
         format!("{prefix}{}", self.ids)
@@ -71,6 +78,20 @@ impl Agent {
 
     /// Says or does something.
     pub fn act(&mut self, random: &mut Random, last_prompt: u32) -> AgentEvent {
+        let event = self.choose(random, last_prompt);
+        let said = match &event {
+            AgentEvent::BlockStarted(start) => !matches!(start, BlockStart::Reasoning { .. }),
+            AgentEvent::BlockDelta { key, .. } => key.kind != BlockKind::Reasoning,
+            AgentEvent::BlockEnded(end) => !matches!(end, BlockEnd::Reasoning { .. }),
+            _ => false,
+        };
+        if let Some((_, has_said)) = &mut self.last_turn {
+            *has_said |= said;
+        }
+        event
+    }
+
+    fn choose(&mut self, random: &mut Random, last_prompt: u32) -> AgentEvent {
         // An agent whose turn is over mostly keeps quiet.
         if self.turn.is_none() && !random.one_in(12) {
             let message = format!("note {}", random.below(3));

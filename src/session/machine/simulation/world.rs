@@ -46,6 +46,8 @@ pub(super) struct World {
     keys: u32,
     steps: usize,
     /// Prompts that a power cut may have lost.
+    /// The last restart left the queue for the next prompt.
+    queue_rests: bool,
     pub lost_to_power: HashSet<PromptId>,
 }
 
@@ -91,6 +93,7 @@ impl World {
             opens: 0,
             keys: 0,
             steps: 0,
+            queue_rests: false,
             lost_to_power: HashSet::new(),
         };
         world.drive(Input::Created);
@@ -162,8 +165,10 @@ impl World {
             } else if let Some(at) = self.next_deadline().filter(|_| self.is_unsettled()) {
                 self.now = self.now.max(at);
                 self.drive(Input::Deadline);
-            } else if self.is_unsettled() {
+            } else if self.is_unsettled() && std::mem::take(&mut self.queue_rests) {
                 self.drive(Input::QueueResumed);
+            } else if self.is_unsettled() && !self.has_given_up() {
+                panic!("prompts wait and nobody begins the next turn: {:?}", self.store.queued());
             } else {
                 break;
             }
@@ -171,6 +176,11 @@ impl World {
         }
         // Work of the agent outside a turn ends with the connection.
         self.shut_down();
+    }
+
+    /// The session waits for a person: its queue rests until somebody sends a prompt or logs in.
+    fn has_given_up(&self) -> bool {
+        matches!(self.store.records.state, SessionState::Failed | SessionState::NeedsLogin)
     }
 
     fn is_unsettled(&self) -> bool {
@@ -227,7 +237,10 @@ impl World {
                 }
                 Output::Send(command) => self.agent_hears(command),
                 Output::SendCommitted(after, command) => self.unsent.push_back((after, command)),
-                Output::Open { .. } => self.link = Link::Opening,
+                Output::Open { .. } => {
+                    assert!(matches!(self.link, Link::None | Link::AwaitingLogin), "a connection is opened twice");
+                    self.link = Link::Opening;
+                }
                 Output::AwaitLogin => self.link = Link::AwaitingLogin,
                 Output::Disconnect(_) => self.disconnect(),
                 Output::Probe { .. } => self.probes = true,
@@ -257,8 +270,10 @@ impl World {
             AgentCommand::Prompt { turn_id, .. } => Some(turn_id.clone()),
             _ => None,
         };
+        let agent_said_something = turn.as_ref().is_some_and(|turn| agent.has_said_something_in(turn));
         let answered = agent.run_command(command);
         if let Some(turn_id) = turn {
+            assert!(!agent_said_something, "{turn_id} is sent again although the agent has said something");
             let committed = self.store.records.turn.as_ref().map(|turn| turn.turn_id.clone());
             assert_eq!(committed, Some(turn_id.clone()), "a turn is committed before its prompt is sent");
             let number = turn_id.as_str().trim_start_matches("turn-").parse().expect("a turn of ours");
@@ -477,7 +492,8 @@ impl World {
             self.machine.resume(&open, prompt, self.store.replay(&open));
         }
         self.drive(Input::Restarted);
-        if self.random.one_in(2) {
+        self.queue_rests = self.random.one_in(2);
+        if !self.queue_rests {
             self.drive(Input::QueueResumed);
         }
     }
