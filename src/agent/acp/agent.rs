@@ -1,4 +1,4 @@
-//! A running agent that has said hello: what it can do, and calls that wait for their answer.
+//! A running agent after the handshake: what it supports, and calls that wait for a response.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use super::wire::{Incoming, METHOD_NOT_FOUND, RpcError, Sender, Wire};
 use crate::agent::StartError;
 use crate::process::ProcessSpec;
 
-/// How long an agent may say nothing at all before it is given up, while somebody waits for its answer.
+/// How long an agent may send nothing while a call waits for its response.
 const SILENCE: Duration = Duration::from_mins(2);
-/// How long it may take to end.
+/// How long it may take to exit.
 const END_WITHIN: Duration = Duration::from_secs(2);
 
-/// What an agent says of itself.
+/// What an agent reports about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the protocol's independent yes/no facts")]
 pub(super) struct About {
@@ -33,7 +33,7 @@ pub(super) struct About {
     pub takes_resources: bool,
     pub mcp_http: bool,
     pub mcp_sse: bool,
-    /// How to log in, in the agent's words.
+    /// The agent's own login instructions.
     pub logins: Vec<String>,
 }
 
@@ -60,13 +60,13 @@ impl About {
         }
     }
 
-    /// GitHub's own agent, whose ways are known.
+    /// The agent is GitHub Copilot, which needs special handling.
     pub fn is_copilot(&self) -> bool {
         self.name == "Copilot"
     }
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Debug)]
 pub(super) enum CallError {
     Refused(RpcError),
@@ -81,7 +81,7 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    /// Starts the program and says hello.
+    /// Starts the program and performs the handshake.
     pub async fn start(settings: &AcpSettings, launch: &Launch) -> Result<Self, StartError> {
         let spec = ProcessSpec {
             program: launch.program.clone(),
@@ -146,8 +146,8 @@ impl Agent {
         }
     }
 
-    /// Calls and waits. What else the agent says meanwhile goes to `aside`; what it asks is refused, because nobody is
-    /// there to answer yet.
+    /// Sends a call and waits for its response. Other messages go to `aside`; requests of the agent are declined,
+    /// because no session can answer them yet.
     pub async fn call(
         &mut self,
         method: &str,
@@ -178,7 +178,7 @@ impl Agent {
         }
     }
 
-    /// Closes its input and waits until it is gone.
+    /// Closes its input and waits until it has exited.
     pub async fn end(self) {
         let Self { wire, life, .. } = self;
         wire.hang_up().await;
@@ -186,7 +186,7 @@ impl Agent {
     }
 }
 
-/// Answers what nobody is there to answer. An agent is never left waiting.
+/// Declines a request that no session can answer, so that the agent does not wait for it.
 pub(super) fn decline(sender: &Sender, id: &RawValue, method: &str) {
     let answered = if method == "session/request_permission" {
         sender.answer(id, &json!({ "outcome": { "outcome": "cancelled" } }))

@@ -1,5 +1,4 @@
-//! The sessions that an agent itself keeps, and what happened in them. A process is started for each question and ends
-//! with it.
+//! The sessions that an agent stores itself, and their history. Each query starts a process and stops it afterwards.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -72,7 +71,7 @@ fn own_session(entry: &Value) -> Option<OwnSession> {
         id: text(&entry["sessionId"])?,
         title: text(&entry["title"]),
         working_directory: text(&entry["cwd"]).map(PathBuf::from),
-        // The protocol does not say when a session began.
+        // The protocol does not report when a session started.
         created_at: updated_at.clone(),
         updated_at,
     })

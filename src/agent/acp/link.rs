@@ -24,15 +24,15 @@ use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
 use crate::model::{Attachment, ErrorClass, NoticeKind, TurnId};
 
-/// How long an agent may take to end a turn when its session is let go.
+/// How long an agent may take to end a turn when its session is closed.
 const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
-/// How long the beginning of a call waits for the update that says what it is given.
+/// How long the start of a call waits for the update with its input.
 const CALLS_HELD_FOR: Duration = Duration::from_millis(200);
 
-/// What was asked of the agent and is not answered yet.
+/// A pending call to the agent.
 enum Asked {
     Prompt(Prompt),
-    /// A setting; the text names it.
+    /// A change of a setting; the text names it.
     Setting(String),
 }
 
@@ -43,14 +43,14 @@ struct Prompt {
     attachments: Vec<Attachment>,
 }
 
-/// Where the session is on this connection.
+/// The state of the session on this connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Nothing was ever asked in it: an agent may not even keep it.
+    /// It has no prompts; the agent may not even store it.
     New,
-    /// It was there before, and nothing has been asked since: what is said of the conversation is past.
+    /// It was resumed and has had no prompt since: conversation updates are history.
     Restored,
-    /// Something has been asked.
+    /// It has had a prompt.
     Asked,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Link {
     pub events: mpsc::Sender<AgentEvent>,
     pub life: Arc<Life>,
     agent: Agent,
-    /// It was idle for so long that the session was told to let it go.
+    /// It was idle for so long that the session was asked to reconnect.
     is_given_up: bool,
     idle_since: Instant,
     session: String,
@@ -74,18 +74,18 @@ pub(super) struct Link {
     requests: HashMap<String, Request>,
     requests_made: u64,
     stage: Stage,
-    /// What a person should know of how the session was opened.
+    /// Notices about how the session was opened.
     notes: Vec<String>,
-    /// Text before the next prompt, for an agent that knows no other way.
+    /// Text to put before the next prompt, for an agent without another way to take it.
     preamble: Option<String>,
     calls_held_since: Option<Instant>,
 }
 
-/// Why serving ends.
+/// Why the link stops.
 enum End {
-    /// The session no longer listens.
+    /// The session closed its end of the channel.
     NobodyListens,
-    /// The agent is of no more use.
+    /// The agent is no longer usable.
     Gone(String),
 }
 
@@ -126,7 +126,7 @@ impl Link {
         (link, early)
     }
 
-    /// Serves until cancelled or until either side is gone, then ends the agent.
+    /// Runs until cancelled or until either side is gone, then stops the agent.
     pub async fn serve(
         mut self,
         early: Vec<Incoming>,
@@ -177,7 +177,7 @@ impl Link {
         }
     }
 
-    /// When the process is to end for lack of work; never where it could not come back.
+    /// When to stop the idle process; never if it could not be resumed.
     fn rest_due(&self) -> Option<Instant> {
         let is_idle = self.asked.is_empty() && !self.is_given_up && self.agent.about.loads;
         self.settings.end_when_idle.filter(|_| is_idle && self.stage != Stage::New).map(|idle| self.idle_since + idle)
@@ -186,7 +186,7 @@ impl Link {
     async fn hear(&mut self, incoming: Incoming) -> Result<(), End> {
         match incoming {
             Incoming::Update { session, update } if session != self.session => {
-                // Counted, and not shown: it is nobody's business here.
+                // Logged only, because it concerns another session.
                 tracing::debug!(%session, update = update.get().len(), "the agent sent an update for another session");
                 let raw = RawValue::NULL.to_owned();
                 self.tell(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw }).await
@@ -239,7 +239,7 @@ impl Link {
         self.tell_all(events).await?;
         let (body, choices) = permission::request(&self.settings.title, &params);
         self.requests_made += 1;
-        // The agent may use an id again once it is answered.
+        // The agent may reuse an id once it is answered.
         let agent_request_id = format!("{}-{}", self.requests_made, id.get().trim_matches('"'));
         self.requests.insert(agent_request_id.clone(), Request { id, choices });
         self.tell(AgentEvent::RequestMade { agent_request_id, body }).await
@@ -253,7 +253,7 @@ impl Link {
                     None => text,
                 };
                 let prompt = Prompt { turn_id: turn_id.clone(), text, attachments };
-                // It was not too late for one more.
+                // One more arrived in time.
                 self.is_given_up = false;
                 self.send_prompt(prompt).await?;
                 self.tell(AgentEvent::TurnStarted { turn_id }).await
@@ -263,19 +263,19 @@ impl Link {
                 self.tell(AgentEvent::SteerRefused { prompt, reason }).await
             }
             AgentCommand::Interrupt => {
-                // Whoever is asked something gets no answer any more, so the agent must not wait for one.
+                // Pending requests are no longer answered, so the agent must not wait for them.
                 for (_, request) in self.requests.drain() {
                     self.agent.wire.sender.answer(&request.id, &permission::cancelled())?;
                 }
-                // Without a prompt the turn that was meant is over, and its end is told. Another one would end the turn
-                // after it.
+                // Without a pending prompt, the turn has ended and its end was reported. Another end would end the next
+                // turn.
                 if self.asked.values().any(|asked| matches!(asked, Asked::Prompt(_))) {
                     self.cancel()?;
                 }
                 Ok(())
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, &answer),
-            // It asks each time, and the session answers.
+            // The agent asks each time, and the session answers.
             AgentCommand::Permit(_) => Ok(()),
             AgentCommand::Configure { model, effort } => {
                 if !model.is_empty() {
@@ -320,7 +320,7 @@ impl Link {
     }
 
     async fn on_turn_over(&mut self, prompt: Prompt, outcome: Result<Box<RawValue>, RpcError>) -> Result<(), End> {
-        // The agent has ended its turn without them.
+        // The agent ended its turn without them.
         for (agent_request_id, request) in std::mem::take(&mut self.requests) {
             self.agent.wire.sender.answer(&request.id, &permission::cancelled())?;
             self.tell(AgentEvent::RequestWithdrawn { agent_request_id }).await?;
@@ -351,7 +351,8 @@ impl Link {
         self.tell(AgentEvent::Idle).await
     }
 
-    /// Copilot tells in words that GitHub does not know who asks; a model of the user's own has keys, and no login.
+    /// Marks a failure as fixable by a login: Copilot reports a missing GitHub login only as text. The user's own model
+    /// has API keys instead.
     fn about_login(&self, event: AgentEvent) -> AgentEvent {
         match event {
             AgentEvent::TurnFailed { failure } if self.wanted.uses_github && failure.class == ErrorClass::Auth => {
@@ -369,7 +370,7 @@ impl Link {
         self.calls_held_since =
             self.translator.holds_calls().then(|| self.calls_held_since.unwrap_or_else(Instant::now));
         for event in events {
-            // Whoever has read them does not want them again after each restart.
+            // They should not be repeated after each restart.
             let is_old = matches!(&event, AgentEvent::Notice { kind, .. } if *kind == NoticeKind::Commands);
             if !(is_old && self.stage == Stage::Restored) {
                 self.tell(event).await?;
@@ -382,7 +383,7 @@ impl Link {
         self.events.send(event).await.map_err(|_| End::NobodyListens)
     }
 
-    /// Ends a running turn, then the agent. It keeps the session on disk.
+    /// Ends a running turn, then the agent. The agent keeps the session on disk.
     async fn say_goodbye(mut self) {
         let prompts = |asked: &Asked| matches!(asked, Asked::Prompt(_));
         let running = self.asked.iter().find(|(_, asked)| prompts(asked)).map(|(id, _)| id.clone());

@@ -1,4 +1,4 @@
-//! Plays scripts: one turn at a time, ended early by an interrupt.
+//! Plays scripts, one turn at a time. An interrupt ends a turn early.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use super::script::Script;
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer, SuspendedTurn};
 use crate::model::{BlockKey, BlockKind, RequestBody, TurnId};
 
-/// The model that streams at a speed a person can follow.
+/// The model that streams at reading speed.
 pub(super) const SLOW_MODEL: &str = "demo-slow";
 
 const PACE: Duration = Duration::from_millis(5);
 const SLOW_PACE: Duration = Duration::from_millis(120);
 
-/// The session is no longer listening; the play ends.
+/// The session closed its end of the channel; the script ends.
 #[derive(Debug)]
 pub(super) struct NobodyListens;
 
 pub(super) type Played = Result<(), NobodyListens>;
 
-/// What a scene plays on: it speaks to the session and hears its answers.
+/// What a scene uses to send events to the session and to receive answers.
 pub(super) struct Stage {
     events: mpsc::Sender<AgentEvent>,
     answers: mpsc::Receiver<RequestAnswer>,
@@ -37,7 +37,7 @@ pub(super) struct Player {
 }
 
 enum Ending {
-    /// The script came to its end.
+    /// The script ended.
     Played(Played),
     Interrupted,
     /// The session dropped the connection.
@@ -77,7 +77,7 @@ impl Player {
         }
     }
 
-    /// Goes on with a turn whose connection ended while it waited for a person.
+    /// Continues a turn whose connection ended while it waited for the user.
     async fn resume(&mut self, commands: &mut mpsc::Receiver<AgentCommand>, turn: SuspendedTurn) -> Played {
         let Some(request) = turn.requests.into_iter().next() else {
             return Ok(());
@@ -111,7 +111,8 @@ impl Player {
     }
 }
 
-/// Runs a play until it ends or is interrupted; answers reach it on the way, and a change of model waits for the next.
+/// Runs a script until it ends or is interrupted. Answers are passed to it; a change of the model waits for the next
+/// script.
 async fn run(
     commands: &mut mpsc::Receiver<AgentCommand>,
     answers: mpsc::Sender<RequestAnswer>,
@@ -176,7 +177,7 @@ impl Stage {
         self.tell(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text.to_owned() })).await
     }
 
-    /// Streams a text in pieces of a few words, at the stage's pace.
+    /// Streams a text a few words at a time, at the stage's speed.
     pub async fn stream(&self, key: BlockKey, text: &str) -> Played {
         for piece in pieces(text) {
             self.tell(AgentEvent::BlockDelta { key: key.clone(), delta: piece.to_owned() }).await?;
@@ -195,7 +196,7 @@ impl Stage {
     }
 }
 
-/// A text cut after every third space, so that the pieces put together are the text again.
+/// Splits a text after every third space. The pieces joined are the original text.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut spaces = 0;
     text.split_inclusive(move |letter: char| {

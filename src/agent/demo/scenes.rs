@@ -48,7 +48,7 @@ test farewell \u{1b}[1;31mFAILED\u{1b}[0m\ntest \u{1b}[4mmanners\u{1b}[0m \u{1b}
 
 const PERMITTED_COMMAND: &str = "echo 'a demo: nothing is run'";
 
-/// Plays a whole turn. A crash ends without the turn's end, as a real one would.
+/// Plays a complete turn. A crash does not report the turn's end, as in a real crash.
 pub(super) async fn play(mut stage: Stage, script: Script) -> Played {
     stage.open().await?;
     match script {
@@ -81,7 +81,7 @@ pub(super) async fn play(mut stage: Stage, script: Script) -> Played {
     stage.close().await
 }
 
-/// The part of a play that follows a person's answer; the only part after a restart.
+/// The part of a script after the user's answer; after a restart, only this part runs.
 pub(super) async fn after_answer(stage: &mut Stage, body: &RequestBody, answer: RequestAnswer) -> Played {
     match (body, answer) {
         (RequestBody::Permission { tool_call_id, .. }, RequestAnswer::Permission { decision, feedback }) => {
@@ -180,10 +180,14 @@ async fn colours(stage: &Stage) -> Played {
 async fn blocks(stage: &Stage, count: usize) -> Played {
     for index in 0..count {
         let id = stage.id(&format!("block-{index}"));
-        // Only tools need a beginning, because it names them; the session makes up the others.
+        // Only tools need a start event, which names them; the session adds the others.
         let end = match index % 4 {
-            0 => BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, without any real reasoning.") },
-            3 => BlockEnd::Message { id, content: format!("Message **{index}** of the demo, with some `inline code`.") },
+            0 => {
+                BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, without any real reasoning.") }
+            }
+            3 => {
+                BlockEnd::Message { id, content: format!("Message **{index}** of the demo, with some `inline code`.") }
+            }
             _ => {
                 let arguments = format!("{:#}", json!({ "command": format!("echo {index}") }));
                 let name = "shell".to_owned();

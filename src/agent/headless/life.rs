@@ -1,4 +1,4 @@
-//! The process of the turn that runs: whether it lives, what it uses, how it is cut off.
+//! The process of the running turn: whether it is alive, what it uses, how it is killed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{AgentProcess, BoxFuture, Liveness};
 use crate::process::ProcessProbe;
 
-/// Shared by a connection and those who look at it. Between turns there is no process.
+/// Shared by a connection and its observers. Between turns there is no process.
 pub(super) struct Life {
     runtime: &'static str,
     running: Mutex<Option<Process>>,
@@ -18,12 +18,12 @@ pub(super) struct Life {
     heard: watch::Sender<u64>,
 }
 
-/// The process that runs.
+/// The running process.
 #[derive(Clone)]
 struct Process {
     probe: ProcessProbe,
     version: Option<String>,
-    /// Somebody wants it gone at once.
+    /// Cancelled to kill the process immediately.
     cut: CancellationToken,
 }
 
@@ -42,7 +42,7 @@ impl Life {
         self.heard.send_modify(|lines| *lines += 1);
     }
 
-    /// What the process uses. Not for a thread that others wait for.
+    /// The resource use of the process. Slow: run it on a blocking thread.
     pub fn figures(&self) -> Option<AgentProcess> {
         let Process { probe, version, .. } = self.running.lock().clone()?;
         let figures = probe.figures()?;
@@ -64,14 +64,14 @@ impl Life {
     }
 }
 
-/// Ends with the turn.
+/// Dropped at the end of the turn.
 pub(super) struct Running {
     life: Arc<Life>,
     cut: CancellationToken,
 }
 
 impl Running {
-    /// Resolves when somebody wants the process gone at once.
+    /// Resolves when the process should be killed immediately.
     pub async fn is_cut(&self) {
         self.cut.cancelled().await;
     }
@@ -91,7 +91,7 @@ impl Liveness for Life {
     fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             if self.running.lock().is_none() {
-                // Nothing is asked of it, so nothing is missing.
+                // No turn is running, so no response is due.
                 return true;
             }
             let before = self.processor_time().await;

@@ -1,4 +1,4 @@
-//! The connection of a session: no process between turns, one process in each.
+//! The connection of a session: one process during a turn, none between turns.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,21 +19,21 @@ use crate::agent::{AgentCommand, AgentEvent, Freshness, StartSpec};
 use crate::model::{Attachment, ErrorClass, NoticeKind, PermissionMode, TurnId, Usage};
 use crate::process::ProcessSpec;
 
-/// How long the names of models are waited for, when one was not there.
+/// How long to wait for the list of models after a model was not found.
 const MODELS_WITHIN: Duration = Duration::from_secs(5);
-/// Models that are named in an error.
+/// The most models listed in an error.
 const MODELS_NAMED: usize = 20;
 
 pub(super) struct Link {
     pub shared: Arc<Shared>,
-    /// As the session is now.
+    /// The current state of the session.
     pub spec: StartSpec,
-    /// The agent's own id of the session.
+    /// The agent's id of the session.
     pub session: String,
     pub events: mpsc::Sender<AgentEvent>,
     pub life: Arc<Life>,
     pub totals: Totals,
-    /// What a person has been told already.
+    /// Warnings that were already sent.
     pub told: HashSet<String>,
 }
 
@@ -68,7 +68,7 @@ impl Link {
                     let reason = format!("{} does not accept input during a turn", self.shared.title());
                     self.tell(AgentEvent::SteerRefused { prompt, reason }).await
                 }
-                // The turn that was meant is over, and its end is told. Another one would end the turn after it.
+                // The turn has ended and its end was reported. Another end would end the next turn.
                 Some(AgentCommand::Interrupt | AgentCommand::Answer { .. }) => Ok(()),
             };
             if obeyed.is_err() {
@@ -86,7 +86,7 @@ impl Link {
     ) -> Result<(), NobodyListens> {
         let turn_id = prompt.turn_id.clone();
         if matches!(self.shared.backend, Backend::Claude(_)) {
-            // The other one says so itself.
+            // The other agent reports this itself.
             self.tell(AgentEvent::TurnStarted { turn_id: turn_id.clone() }).await?;
         }
         match self.begin(&prompt).await? {
@@ -103,7 +103,7 @@ impl Link {
         self.tell(AgentEvent::Idle).await
     }
 
-    /// Starts the process. The inner error is for people.
+    /// Starts the process. The inner error is for display.
     async fn begin(&mut self, prompt: &Prompt) -> Result<Result<Turn, String>, NobodyListens> {
         let program = match self.shared.program().await {
             Ok(program) => program,
@@ -159,7 +159,7 @@ impl Link {
         Ok(Ok(Turn { child, stdin, stdout, input, reader, denial, running, files }))
     }
 
-    /// Tells what the turn came to.
+    /// Reports the result of the turn.
     async fn conclude(&mut self, end: TurnEnd) -> Result<(), NobodyListens> {
         let TurnEnd { stream, process } = end;
         let failure = judge(self.shared.title(), &stream, &process);
@@ -172,7 +172,7 @@ impl Link {
             self.tell(AgentEvent::UsageReported(usage)).await?;
         }
         let Some(mut failure) = failure else { return Ok(()) };
-        // Whoever ended it knows, and the session says so.
+        // The session requested the abort and reports it.
         if failure.class == ErrorClass::Aborted && process.interrupted {
             return Ok(());
         }
@@ -196,7 +196,7 @@ impl Link {
         format!(" Available models: {}{more}.", names[..names.len().min(MODELS_NAMED)].join(", "))
     }
 
-    /// A warning, once in a connection.
+    /// Sends a warning, once per connection.
     async fn warn(&mut self, message: String) -> Result<(), NobodyListens> {
         if !self.told.insert(message.clone()) {
             return Ok(());

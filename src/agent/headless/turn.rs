@@ -1,4 +1,4 @@
-//! One turn: one process from its prompt to its end.
+//! One turn: one process, from its prompt to its exit.
 
 use std::time::Duration;
 
@@ -17,32 +17,32 @@ use crate::model::NoticeKind;
 use crate::private_file::TemporaryFile;
 use crate::process::ChildProcess;
 
-/// How long a process may take to end after it was asked to; shorter than the session's own patience.
+/// How long a process may take to exit after an interrupt; shorter than the session's own timeout.
 const END_WITHIN: Duration = Duration::from_secs(3);
-/// How long a process may take to end after it has said how its turn went.
+/// How long a process may take to exit after it reported its result.
 const GO_WITHIN: Duration = Duration::from_secs(5);
-/// Rubbish beyond this is only counted.
+/// The number of invalid lines that are logged; more are only counted.
 const RUBBISH_LINES_LOGGED: u32 = 20;
 const RUBBISH_CHARACTERS: usize = 300;
-/// What a pipe holds, roughly.
+/// Roughly the capacity of a pipe.
 const BUFFER: usize = 64 * 1024;
 
-/// The session is no longer listening.
+/// The session closed its end of the channel.
 #[derive(Debug)]
 pub(super) struct NobodyListens;
 
-/// A turn that has begun.
+/// A running turn.
 pub(super) struct Turn {
     pub child: ChildProcess,
     pub stdin: ChildStdin,
     pub stdout: ChildStdout,
     pub input: String,
     pub reader: Box<dyn StreamReader>,
-    /// Nobody can be asked, and this says so; told when something was denied.
+    /// A notice that explains why nothing can be approved during a turn; sent when something was denied.
     pub denial: Option<String>,
-    /// Says that the process is there.
+    /// Marks the process as running.
     pub running: Running,
-    /// What the process may read until its end.
+    /// Files that the process may read until it exits.
     pub files: Vec<TemporaryFile>,
 }
 
@@ -53,17 +53,17 @@ pub(super) struct TurnEnd {
     pub process: ProcessEnd,
 }
 
-/// Why the reading stopped.
+/// Why reading stopped.
 enum Stop {
-    /// The stream came to its end, or the agent said how its turn went.
+    /// The stream ended, or the agent reported its result.
     Read(Result<(), NobodyListens>),
-    /// The process had its time, or somebody cut it off.
+    /// The process timed out or was killed.
     Cut,
     Cancelled,
 }
 
 impl Turn {
-    /// Follows the process to its end. Commands other than an interrupt are deferred.
+    /// Runs the process until it exits. Commands other than an interrupt are deferred.
     pub async fn run(
         self,
         commands: &mut mpsc::Receiver<AgentCommand>,
@@ -78,7 +78,7 @@ impl Turn {
         let stop = {
             let reading = listener.listen(stdout);
             let writing = async {
-                // A program that ends before it has read its prompt says why in another way.
+                // A program that exits before it has read its prompt reports why in another way.
                 if let Err(error) = stdin.write_all(input.as_bytes()).await {
                     tracing::debug!(%error, "the agent did not read its prompt");
                 }
@@ -132,7 +132,7 @@ impl Turn {
     }
 }
 
-/// Reads lines and tells what they mean.
+/// Reads lines and reports the events in them.
 struct Listener<'a> {
     reader: &'a mut dyn StreamReader,
     running: &'a Running,
@@ -183,7 +183,7 @@ impl Listener<'_> {
         }
     }
 
-    /// Lines that are no events go to the log, the first of them also to whoever wonders what is wrong.
+    /// Lines that are not events are logged, and the first of them is kept for error messages.
     fn note_rubbish(&mut self, line: &str) {
         let beginning: String = line.chars().take(RUBBISH_CHARACTERS).collect();
         let beginning = crate::process::printable(&beginning).into_owned();
@@ -192,7 +192,7 @@ impl Listener<'_> {
             let line = crate::model::redact(&beginning);
             tracing::info!(%line, "the agent wrote a line that is not an event");
         }
-        // Half an event says nothing to a person.
+        // A partial event is not useful in a message.
         if !line.starts_with('{') {
             self.rubbish.get_or_insert(beginning);
         }
