@@ -130,7 +130,7 @@ impl Git {
         if captured.success {
             Ok(captured)
         } else {
-            let words = captured.last_words.trim().trim_start_matches("fatal: ").to_owned();
+            let words = captured.stderr.trim().trim_start_matches("fatal: ").to_owned();
             Err(FolderError::GitRefused { path: self.top.clone(), words })
         }
     }

@@ -38,7 +38,7 @@ pub struct Captured {
     /// Whether the output is complete.
     pub complete: bool,
     /// The last lines of its standard error.
-    pub last_words: String,
+    pub stderr: String,
 }
 
 /// Why a program's output could not be captured.
@@ -78,10 +78,10 @@ impl Capture {
             stdout.take(self.byte_limit as u64 + 1).read_to_end(&mut output).await?;
             if output.len() > self.byte_limit {
                 output.truncate(self.byte_limit);
-                return Ok(Captured { success: true, output, complete: false, last_words: String::new() });
+                return Ok(Captured { success: true, output, complete: false, stderr: String::new() });
             }
-            let (success, last_words) = child.outcome().await;
-            Ok(Captured { success, output, complete: true, last_words })
+            let (success, stderr) = child.outcome().await;
+            Ok(Captured { success, output, complete: true, stderr })
         };
         match tokio::time::timeout(self.time_limit, run).await {
             Ok(captured) => captured.map_err(|source| CaptureError::Read { program: self.program.clone(), source }),
@@ -108,8 +108,8 @@ mod tests {
     #[tokio::test]
     async fn output_success_and_last_words_are_told() {
         let captured = shell("echo out; echo err >&2; exit 3").run().await.expect("run");
-        let last_words = "err".to_owned();
-        assert_eq!(captured, Captured { success: false, output: b"out\n".to_vec(), complete: true, last_words });
+        let stderr = "err".to_owned();
+        assert_eq!(captured, Captured { success: false, output: b"out\n".to_vec(), complete: true, stderr });
         assert!(shell("cat").run().await.expect("run").success, "its input is closed");
     }
 

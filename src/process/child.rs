@@ -13,7 +13,7 @@ use super::supervisor::Trace;
 use super::{ProcessProbe, StderrTail};
 
 /// How long the rest of a program's output may take to be read after its exit.
-const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
+const STDERR_WITHIN: Duration = Duration::from_secs(1);
 
 /// What to start.
 #[derive(Clone, Debug)]
@@ -167,7 +167,7 @@ impl ChildProcess {
     /// Waits until it exits by itself. Returns whether it succeeded, and the end of its standard error.
     pub(super) async fn outcome(&mut self) -> (bool, String) {
         self.wait().await;
-        let words = self.last_words().await;
+        let words = self.stderr_text().await;
         if self.succeeded {
             self.trace.settle();
             self.is_settled = true;
@@ -176,9 +176,9 @@ impl ChildProcess {
     }
 
     /// The end of its standard error after its exit; complete unless another process holds standard error open.
-    pub async fn last_words(&mut self) -> String {
+    pub async fn stderr_text(&mut self) -> String {
         if !self.stderr_reader.is_finished() {
-            let _ = tokio::time::timeout(LAST_WORDS_WITHIN, &mut self.stderr_reader).await;
+            let _ = tokio::time::timeout(STDERR_WITHIN, &mut self.stderr_reader).await;
         }
         self.stderr.text()
     }

@@ -97,10 +97,10 @@ async fn look(marker: &Marker, noted: Option<&Identity>) -> Look {
 }
 
 fn look_now(marker: &Marker, noted: Option<&Identity>) -> Look {
-    let kin = system::kin();
+    let ancestors = system::ancestors();
     let is_somebody_else =
         |pid: u32| noted.is_some_and(|noted| noted.pid == pid && noted.started.is_some() && !noted.is_alive());
     let mut look = system::look(marker);
-    look.carriers.retain(|carrier| !kin.contains(&carrier.pid) && !is_somebody_else(carrier.pid));
+    look.carriers.retain(|carrier| !ancestors.contains(&carrier.pid) && !is_somebody_else(carrier.pid));
     look
 }

@@ -94,7 +94,7 @@ impl Agent {
         let wire = Wire::new(stdout, stdin);
         let life = Life::new(settings.name.clone(), child, wire.sender.clone(), Arc::clone(&wire.stream));
         let mut agent = Self { wire, about: About::default(), life: Arc::new(life) };
-        match agent.say_hello(settings, launch).await {
+        match agent.handshake(settings, launch).await {
             Ok(()) => Ok(agent),
             Err(error) => {
                 agent.end().await;
@@ -103,13 +103,13 @@ impl Agent {
         }
     }
 
-    async fn say_hello(&mut self, settings: &AcpSettings, launch: &Launch) -> Result<(), StartError> {
+    async fn handshake(&mut self, settings: &AcpSettings, launch: &Launch) -> Result<(), StartError> {
         let (name, program) = (&settings.title, launch.program.display());
         let params = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(ClientCapabilities::new())
             .client_info(Implementation::new("flightdeck", env!("CARGO_PKG_VERSION")));
-        let patience = settings.hello_within;
-        let answer = tokio::time::timeout(patience, self.call("initialize", &params, &mut |_| {})).await;
+        let timeout = settings.hello_within;
+        let answer = tokio::time::timeout(timeout, self.call("initialize", &params, &mut |_| {})).await;
         let said = match answer {
             Ok(Ok(said)) => said,
             Ok(Err(CallError::Refused(error))) => {
@@ -126,7 +126,7 @@ impl Agent {
                 return Err(StartError::Temporary(format!(
                     "{name} ({program}) did not respond within {}{}; is it an ACP agent? If it only needs more time, raise \
                      hello_within",
-                    humantime::format_duration(patience),
+                    humantime::format_duration(timeout),
                     self.life.stderr_summary()
                 )));
             }
@@ -146,13 +146,13 @@ impl Agent {
         }
     }
 
-    /// Sends a call and waits for its response. Other messages go to `aside`; requests of the agent are declined,
+    /// Sends a call and waits for its response. Other messages go to `on_other`; requests of the agent are declined,
     /// because no session can answer them yet.
     pub async fn call(
         &mut self,
         method: &str,
         params: &impl Serialize,
-        aside: &mut (dyn FnMut(Incoming) + Send),
+        on_other: &mut (dyn FnMut(Incoming) + Send),
     ) -> Result<Value, CallError> {
         let Ok(id) = self.wire.call(method, params) else {
             return Err(CallError::Silent(format!(
@@ -162,18 +162,18 @@ impl Agent {
         };
         loop {
             let Ok(incoming) = tokio::time::timeout(SILENCE, self.wire.incoming.recv()).await else {
-                let patience = humantime::format_duration(SILENCE);
-                let words = format!("no answer to {method} within {patience}{}", self.life.stderr_summary());
+                let timeout = humantime::format_duration(SILENCE);
+                let words = format!("no answer to {method} within {timeout}{}", self.life.stderr_summary());
                 return Err(CallError::Silent(words));
             };
             match incoming {
-                None => return Err(CallError::Gone(self.life.last_words().await)),
+                None => return Err(CallError::Gone(self.life.exit_summary().await)),
                 Some(Incoming::Response { id: answered, outcome }) if answered == id => {
                     let result = outcome.map_err(CallError::Refused)?;
                     return Ok(serde_json::from_str(result.get()).unwrap_or_default());
                 }
                 Some(Incoming::Request { id, method, .. }) => decline(&self.wire.sender, &id, &method),
-                Some(other) => aside(other),
+                Some(other) => on_other(other),
             }
         }
     }
@@ -181,7 +181,7 @@ impl Agent {
     /// Closes its input and waits until it has exited.
     pub async fn end(self) {
         let Self { wire, life, .. } = self;
-        wire.hang_up().await;
+        wire.close_and_wait().await;
         life.end(END_WITHIN).await;
     }
 }

@@ -36,7 +36,7 @@ impl CopilotRemarks {
         Self { is_copilot, held: None }
     }
 
-    pub fn hear(&mut self, text: &str) -> Remark {
+    pub fn receive(&mut self, text: &str) -> Remark {
         if let Some(held) = self.held.take() {
             return Remark::HeldBefore(held);
         }

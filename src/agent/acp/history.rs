@@ -52,14 +52,14 @@ impl History {
             sessions.into_iter().find(|session| session.id == id).and_then(|session| session.working_directory);
         let mut historian = Historian::new(agent.about.is_copilot());
         let params = LoadSessionRequest::new(id.to_owned(), folder.unwrap_or_else(super::anywhere));
-        let mut hear = |incoming| {
+        let mut receive = |incoming| {
             if let Incoming::Update { session, update } = incoming
                 && session == id
             {
-                historian.hear(update);
+                historian.receive(update);
             }
         };
-        agent.call("session/load", &params, &mut hear).await.map_err(in_words)?;
+        agent.call("session/load", &params, &mut receive).await.map_err(in_words)?;
         Ok(historian.finish())
     }
 }

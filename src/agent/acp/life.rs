@@ -51,13 +51,13 @@ impl Life {
     }
 
     /// Why it exited, once its output has ended: its exit status and its last output.
-    pub async fn last_words(&self) -> String {
+    pub async fn exit_summary(&self) -> String {
         let mut place = self.child.lock().await;
         let how = match place.as_mut() {
             // It may have closed its output and still be running.
             Some(child) => match tokio::time::timeout(Duration::from_secs(1), child.wait()).await {
                 Ok(how) => {
-                    child.last_words().await;
+                    child.stderr_text().await;
                     Some(how)
                 }
                 Err(_) => Some("it closed its output".to_owned()),
@@ -80,7 +80,7 @@ impl Life {
     }
 
     fn said(&self) -> Option<String> {
-        self.stream.rubbish().map(|line| format!("it wrote {line:?}"))
+        self.stream.invalid_line().map(|line| format!("it wrote {line:?}"))
     }
 
     /// Its resource use. Slow: run it on a blocking thread.
@@ -108,11 +108,11 @@ impl Liveness for Life {
     fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             let before = self.processor_time().await;
-            let mut heard = self.stream.heard();
-            heard.mark_unchanged();
+            let mut received = self.stream.received();
+            received.mark_unchanged();
             // A process that no longer reads may still write.
             let _ = self.sender.call(&json!("liveness"), PING, &json!({}));
-            let answered = tokio::time::timeout(within, heard.changed()).await.is_ok();
+            let answered = tokio::time::timeout(within, received.changed()).await.is_ok();
             answered || self.processor_time().await > before
         })
     }

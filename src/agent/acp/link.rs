@@ -25,7 +25,7 @@ use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
 use crate::model::{Attachment, ErrorClass, NoticeKind, TurnId};
 
 /// How long an agent may take to end a turn when its session is closed.
-const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
+const DETACH_WITHIN: Duration = Duration::from_secs(1);
 /// How long the start of a call waits for the update with its input.
 const CALLS_HELD_FOR: Duration = Duration::from_millis(200);
 
@@ -84,7 +84,7 @@ pub(super) struct Link {
 /// Why the link stops.
 enum End {
     /// The session closed its end of the channel.
-    NobodyListens,
+    SessionClosed,
     /// The agent is no longer usable.
     Gone(String),
 }
@@ -138,7 +138,7 @@ impl Link {
             end = self.warn(message).await.err().or(end);
         }
         for incoming in early {
-            if let Err(ended) = self.hear(incoming).await {
+            if let Err(ended) = self.receive(incoming).await {
                 end = Some(ended);
                 break;
             }
@@ -146,34 +146,34 @@ impl Link {
         while end.is_none() {
             let calls_due = self.calls_held_since.map(|since| since + CALLS_HELD_FOR);
             let rest_due = self.rest_due();
-            let heard = tokio::select! {
-                () = cancelled.cancelled() => Err(End::NobodyListens),
+            let step = tokio::select! {
+                () = cancelled.cancelled() => Err(End::SessionClosed),
                 incoming = self.agent.wire.incoming.recv() => match incoming {
-                    Some(incoming) => self.hear(incoming).await,
-                    None => Err(End::Gone(self.agent.life.last_words().await)),
+                    Some(incoming) => self.receive(incoming).await,
+                    None => Err(End::Gone(self.agent.life.exit_summary().await)),
                 },
                 command = commands.recv() => match command {
-                    Some(command) => self.obey(command).await,
-                    None => Err(End::NobodyListens),
+                    Some(command) => self.handle_command(command).await,
+                    None => Err(End::SessionClosed),
                 },
                 () = tokio::time::sleep_until(calls_due.unwrap_or_else(Instant::now)), if calls_due.is_some() => {
                     let events = self.translator.start_calls();
-                    self.tell_all(events).await
+                    self.emit_all(events).await
                 }
                 () = tokio::time::sleep_until(rest_due.unwrap_or_else(Instant::now)), if rest_due.is_some() => {
                     tracing::info!(agent = %self.settings.title, session = %self.session, "stopped an idle agent; it restarts with the next prompt");
                     self.is_given_up = true;
-                    self.tell(AgentEvent::Outdated).await
+                    self.emit(AgentEvent::Outdated).await
                 }
             };
-            end = heard.err();
+            end = step.err();
         }
         if let Some(End::Gone(words)) = end {
             let reason = format!("{} is gone: {words}", self.settings.title);
             let _ = self.events.send(AgentEvent::Gone { reason }).await;
             self.agent.end().await;
         } else {
-            self.say_goodbye().await;
+            self.detach().await;
         }
     }
 
@@ -183,21 +183,21 @@ impl Link {
         self.settings.end_when_idle.filter(|_| is_idle && self.stage != Stage::New).map(|idle| self.idle_since + idle)
     }
 
-    async fn hear(&mut self, incoming: Incoming) -> Result<(), End> {
+    async fn receive(&mut self, incoming: Incoming) -> Result<(), End> {
         match incoming {
             Incoming::Update { session, update } if session != self.session => {
                 // Logged only, because it concerns another session.
                 tracing::debug!(%session, update = update.get().len(), "the agent sent an update for another session");
                 let raw = RawValue::NULL.to_owned();
-                self.tell(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw }).await
+                self.emit(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw }).await
             }
             Incoming::Update { update, .. } if self.stage == Stage::Restored && is_conversation(&update) => Ok(()),
             Incoming::Update { update, .. } => {
                 let events = self.translator.translate(update);
-                self.tell_all(events).await
+                self.emit_all(events).await
             }
             Incoming::Notification { method, params } => {
-                self.tell(AgentEvent::Unknown { kind: method, raw: params }).await
+                self.emit(AgentEvent::Unknown { kind: method, raw: params }).await
             }
             Incoming::Request { id, method, params } => self.ask(id, &method, &params).await,
             Incoming::Response { id, outcome } => match self.asked.remove(&id) {
@@ -222,7 +222,7 @@ impl Link {
                 let kind = NoticeKind::Limit;
                 let message =
                     format!("Skipped a message of {bytes} bytes from {}: it is too long.", self.settings.title);
-                self.tell(AgentEvent::Notice { kind, message }).await
+                self.emit(AgentEvent::Notice { kind, message }).await
             }
         }
     }
@@ -236,16 +236,16 @@ impl Link {
             return Ok(());
         }
         let events = self.translator.start_calls();
-        self.tell_all(events).await?;
+        self.emit_all(events).await?;
         let (body, choices) = permission::request(&self.settings.title, &params);
         self.requests_made += 1;
         // The agent may reuse an id once it is answered.
         let agent_request_id = format!("{}-{}", self.requests_made, id.get().trim_matches('"'));
         self.requests.insert(agent_request_id.clone(), Request { id, choices });
-        self.tell(AgentEvent::RequestMade { agent_request_id, body }).await
+        self.emit(AgentEvent::RequestMade { agent_request_id, body }).await
     }
 
-    async fn obey(&mut self, command: AgentCommand) -> Result<(), End> {
+    async fn handle_command(&mut self, command: AgentCommand) -> Result<(), End> {
         match command {
             AgentCommand::Prompt { turn_id, text, attachments } => {
                 let text = match self.preamble.take() {
@@ -256,11 +256,11 @@ impl Link {
                 // One more arrived in time.
                 self.is_given_up = false;
                 self.send_prompt(prompt).await?;
-                self.tell(AgentEvent::TurnStarted { turn_id }).await
+                self.emit(AgentEvent::TurnStarted { turn_id }).await
             }
             AgentCommand::Steer { prompt, .. } => {
                 let reason = format!("{} does not accept input during a turn", self.settings.title);
-                self.tell(AgentEvent::SteerRefused { prompt, reason }).await
+                self.emit(AgentEvent::SteerRefused { prompt, reason }).await
             }
             AgentCommand::Interrupt => {
                 // Pending requests are no longer answered, so the agent must not wait for them.
@@ -323,7 +323,7 @@ impl Link {
         // The agent ended its turn without them.
         for (agent_request_id, request) in std::mem::take(&mut self.requests) {
             self.agent.wire.sender.answer(&request.id, &permission::cancelled())?;
-            self.tell(AgentEvent::RequestWithdrawn { agent_request_id }).await?;
+            self.emit(AgentEvent::RequestWithdrawn { agent_request_id }).await?;
         }
         let turn_id = prompt.turn_id.clone();
         match outcome {
@@ -331,11 +331,11 @@ impl Link {
                 let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
                 let stop_reason = answer["stopReason"].as_str().unwrap_or("end_turn");
                 let events = self.translator.end_turn(&TurnEnd { stop_reason, usage: &answer["usage"] });
-                self.tell_all(events.into_iter().map(|event| self.about_login(event)).collect()).await?;
+                self.emit_all(events.into_iter().map(|event| self.about_login(event)).collect()).await?;
             }
             Err(error) => {
                 let events = self.translator.end_turn(&TurnEnd { stop_reason: "error", usage: &Value::Null });
-                self.tell_all(events).await?;
+                self.emit_all(events).await?;
                 let (name, logins) = (&self.settings.title, &self.agent.about.logins);
                 let failure = if error.wants_login() {
                     Failure::with_message(ErrorClass::Auth, &open::login_hint(&self.settings, logins, &error))
@@ -343,12 +343,12 @@ impl Link {
                 } else {
                     classify(name, &format!("{name} could not finish the prompt: {error}"), None)
                 };
-                self.tell(AgentEvent::TurnFailed { failure }).await?;
+                self.emit(AgentEvent::TurnFailed { failure }).await?;
             }
         }
         self.idle_since = Instant::now();
-        self.tell(AgentEvent::TurnEnded { turn_id }).await?;
-        self.tell(AgentEvent::Idle).await
+        self.emit(AgentEvent::TurnEnded { turn_id }).await?;
+        self.emit(AgentEvent::Idle).await
     }
 
     /// Marks a failure as fixable by a login: Copilot reports a missing GitHub login only as text. The user's own model
@@ -363,28 +363,28 @@ impl Link {
     }
 
     async fn warn(&self, message: String) -> Result<(), End> {
-        self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
+        self.emit(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
     }
 
-    async fn tell_all(&mut self, events: Vec<AgentEvent>) -> Result<(), End> {
+    async fn emit_all(&mut self, events: Vec<AgentEvent>) -> Result<(), End> {
         self.calls_held_since =
             self.translator.holds_calls().then(|| self.calls_held_since.unwrap_or_else(Instant::now));
         for event in events {
             // They should not be repeated after each restart.
             let is_old = matches!(&event, AgentEvent::Notice { kind, .. } if *kind == NoticeKind::Commands);
             if !(is_old && self.stage == Stage::Restored) {
-                self.tell(event).await?;
+                self.emit(event).await?;
             }
         }
         Ok(())
     }
 
-    async fn tell(&self, event: AgentEvent) -> Result<(), End> {
-        self.events.send(event).await.map_err(|_| End::NobodyListens)
+    async fn emit(&self, event: AgentEvent) -> Result<(), End> {
+        self.events.send(event).await.map_err(|_| End::SessionClosed)
     }
 
     /// Ends a running turn, then the agent. The agent keeps the session on disk.
-    async fn say_goodbye(mut self) {
+    async fn detach(mut self) {
         let prompts = |asked: &Asked| matches!(asked, Asked::Prompt(_));
         let running = self.asked.iter().find(|(_, asked)| prompts(asked)).map(|(id, _)| id.clone());
         if let Some(id) = running
@@ -399,7 +399,7 @@ impl Link {
                     }
                 }
             };
-            if tokio::time::timeout(GOODBYE_WITHIN, over).await.is_err() {
+            if tokio::time::timeout(DETACH_WITHIN, over).await.is_err() {
                 tracing::debug!(session = %self.session, "the agent did not end its turn in time");
             }
         }

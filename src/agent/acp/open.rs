@@ -182,7 +182,7 @@ impl Opening<'_> {
         let (early, replay) = (&mut self.early, &mut self.replay);
         agent
             .call(method, params, &mut |incoming| match incoming {
-                Incoming::Update { update, .. } if is_conversation(&update) => replay.hear(&update),
+                Incoming::Update { update, .. } if is_conversation(&update) => replay.receive(&update),
                 other => early.push(other),
             })
             .await

@@ -32,7 +32,7 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    pub fn hear(&mut self, update: &RawValue) {
+    pub fn receive(&mut self, update: &RawValue) {
         let update = read(update);
         let call = || update["toolCallId"].as_str().unwrap_or_default().to_owned();
         match kind(&update) {
@@ -71,7 +71,7 @@ impl Historian {
         Self { translator, past: Vec::new(), prompt: None, is_in_turn: false }
     }
 
-    pub fn hear(&mut self, update: Box<RawValue>) {
+    pub fn receive(&mut self, update: Box<RawValue>) {
         if !is_conversation(&update) {
             return;
         }
@@ -131,7 +131,7 @@ mod tests {
     fn a_turn_that_was_killed_has_no_clean_end_and_the_ones_before_do() {
         let (mut replay, mut ends) = (Replay::default(), Vec::new());
         for update in recorded().into_iter().filter(|update| is_conversation(update)) {
-            replay.hear(&update);
+            replay.receive(&update);
             ends.push(replay.restored());
         }
         assert_eq!(ends.last(), Some(&Restored::Incomplete));
@@ -143,7 +143,7 @@ mod tests {
     fn the_past_is_prompts_with_what_came_of_them() {
         let mut historian = Historian::new(true);
         for update in recorded() {
-            historian.hear(update);
+            historian.receive(update);
         }
         let past = historian.finish();
         let prompts: Vec<&str> = past

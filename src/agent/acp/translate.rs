@@ -93,7 +93,7 @@ impl Translator {
             "agent_message_chunk" => {
                 let text = said(&update["content"])?;
                 let own_id = update["messageId"].as_str();
-                let remark = self.copilot_remarks.hear(&text);
+                let remark = self.copilot_remarks.receive(&text);
                 Some(self.message(remark, text, own_id))
             }
             "agent_thought_chunk" => {
@@ -140,14 +140,14 @@ impl Translator {
             // The answer was cut off and restarts from its beginning.
             Remark::Retry => {
                 let mut events = self.release();
-                events.extend(self.fall_silent());
+                events.extend(self.end_speech());
                 events.push(AgentEvent::Notice { kind: NoticeKind::Retrying, message: plain(&text, "Info: ") });
                 events
             }
             Remark::Held => Vec::new(),
             Remark::HeldBefore(held) => {
                 let mut events = self.speak(BlockKind::Message, &held, None);
-                let remark = self.copilot_remarks.hear(&text);
+                let remark = self.copilot_remarks.receive(&text);
                 events.extend(self.message(remark, text, own_id));
                 events
             }
@@ -169,7 +169,7 @@ impl Translator {
             .as_ref()
             .is_some_and(|speech| speech.kind == kind && (own_id.is_none() || speech.own_id.as_deref() == own_id));
         if !goes_on {
-            events.extend(self.fall_silent());
+            events.extend(self.end_speech());
             self.made_up += 1;
             // An agent may use one id for a thought and a message, and for text before and after a tool call.
             let id = format!("{}-{}", self.prefix, self.made_up);
@@ -184,7 +184,7 @@ impl Translator {
     }
 
     /// Ends the block in progress.
-    fn fall_silent(&mut self) -> Option<AgentEvent> {
+    fn end_speech(&mut self) -> Option<AgentEvent> {
         let Speech { kind, id, text: content, .. } = self.speech.take()?;
         Some(AgentEvent::BlockEnded(match kind {
             BlockKind::Reasoning => BlockEnd::Reasoning { id, content },
@@ -197,7 +197,7 @@ impl Translator {
             return Vec::new();
         }
         let mut events = self.release();
-        events.extend(self.fall_silent());
+        events.extend(self.end_speech());
         if !self.calls.contains_key(id) {
             // Earlier calls must start first.
             events.extend(self.start_calls());
@@ -265,14 +265,14 @@ impl Translator {
         let mut events = Vec::new();
         if let Some(held) = self.copilot_remarks.take() {
             if end.stop_reason == "end_turn" && CopilotRemarks::is_error(&held, said_nothing_new) {
-                events.extend(self.fall_silent());
+                events.extend(self.end_speech());
                 events.push(AgentEvent::TurnFailed { failure: classify("Copilot", &plain(&held, "Error: "), None) });
             } else {
                 events.extend(self.speak(BlockKind::Message, &held, None));
             }
         }
         events.extend(self.start_calls());
-        events.extend(self.fall_silent());
+        events.extend(self.end_speech());
         events.extend(used.map(AgentEvent::UsageReported));
         let problem = match end.stop_reason {
             "refusal" => Some((ErrorClass::ContentFilter, "The agent refused to continue.")),

@@ -21,8 +21,8 @@ use tokio_util::task::TaskTracker;
 const INCOMING: usize = 1_024;
 const OUTGOING: usize = 256;
 /// The number of invalid lines that are logged; more are only counted.
-const RUBBISH_LINES_LOGGED: u32 = 20;
-const RUBBISH_CHARACTERS: usize = 300;
+const INVALID_LINES_LOGGED: u32 = 20;
+const INVALID_LINE_CHARACTERS: usize = 300;
 
 pub(super) const METHOD_NOT_FOUND: i64 = -32_601;
 pub(super) const TOO_LONG: i64 = -32_603;
@@ -101,24 +101,24 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    fn say(&self, message: &Value) -> Result<(), Closed> {
+    fn send(&self, message: &Value) -> Result<(), Closed> {
         self.outgoing.try_send(message.to_string()).map_err(|_| Closed)
     }
 
     pub fn notify(&self, method: &str, params: &impl Serialize) -> Result<(), Closed> {
-        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
     }
 
     pub fn call(&self, id: &Value, method: &str, params: &impl Serialize) -> Result<(), Closed> {
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
     }
 
     pub fn answer(&self, id: &RawValue, result: &Value) -> Result<(), Closed> {
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
     }
 
     pub fn refuse(&self, id: &RawValue, code: i64, message: &str) -> Result<(), Closed> {
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
     }
 }
 
@@ -126,20 +126,20 @@ impl Sender {
 #[derive(Debug, Default)]
 pub(super) struct Stream {
     /// The last line that was not a message.
-    rubbish: Mutex<Option<String>>,
+    invalid_line: Mutex<Option<String>>,
     /// The number of messages so far.
-    heard: watch::Sender<u64>,
+    received: watch::Sender<u64>,
     /// The stream has ended.
     pub ended: CancellationToken,
 }
 
 impl Stream {
-    pub fn rubbish(&self) -> Option<String> {
-        self.rubbish.lock().clone()
+    pub fn invalid_line(&self) -> Option<String> {
+        self.invalid_line.lock().clone()
     }
 
-    pub fn heard(&self) -> watch::Receiver<u64> {
-        self.heard.subscribe()
+    pub fn received(&self) -> watch::Receiver<u64> {
+        self.received.subscribe()
     }
 }
 
@@ -190,7 +190,7 @@ impl Wire {
     }
 
     /// As [`Self::close`], and waits until it is done.
-    pub async fn hang_up(self) {
+    pub async fn close_and_wait(self) {
         self.close();
         drop(self.incoming);
         self.tasks.wait().await;
@@ -220,15 +220,15 @@ async fn write(mut input: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Str
 }
 
 async fn read(mut reader: impl AsyncBufRead + Unpin, into: &mpsc::Sender<Incoming>, sender: &Sender, stream: &Stream) {
-    let mut rubbish_lines = 0;
+    let mut invalid_lines = 0;
     loop {
         let incoming = match next_line(&mut reader, LONGEST).await {
             Ok(Some(Line::Text(line))) if line.trim().is_empty() => continue,
             Ok(Some(Line::Text(line))) => {
                 let message = understand(&line);
                 if message.is_none() {
-                    rubbish_lines += 1;
-                    note_rubbish(&line, rubbish_lines, stream);
+                    invalid_lines += 1;
+                    note_invalid_line(&line, invalid_lines, stream);
                     continue;
                 }
                 message
@@ -264,17 +264,17 @@ async fn read(mut reader: impl AsyncBufRead + Unpin, into: &mpsc::Sender<Incomin
 }
 
 async fn send(into: &mpsc::Sender<Incoming>, incoming: Incoming, stream: &Stream) -> bool {
-    stream.heard.send_modify(|heard| *heard += 1);
+    stream.received.send_modify(|received| *received += 1);
     into.send(incoming).await.is_ok()
 }
 
-fn note_rubbish(line: &str, count: u32, stream: &Stream) {
-    let shown: String = line.chars().take(RUBBISH_CHARACTERS).collect();
+fn note_invalid_line(line: &str, count: u32, stream: &Stream) {
+    let shown: String = line.chars().take(INVALID_LINE_CHARACTERS).collect();
     let shown = printable(&shown).into_owned();
-    if count <= RUBBISH_LINES_LOGGED {
+    if count <= INVALID_LINES_LOGGED {
         tracing::warn!(line = %shown, "the agent wrote a line that is not a message");
     }
-    *stream.rubbish.lock() = Some(shown);
+    *stream.invalid_line.lock() = Some(shown);
 }
 
 pub(super) fn understand(line: &str) -> Option<Incoming> {
@@ -359,8 +359,8 @@ mod tests {
             understand(r#"{"method":"session/update","params":{"sessionId":7}}"#),
             Some(Incoming::Notification { .. })
         ));
-        for rubbish in ["Welcome!", "{}", "[1]", "7", "{\"id\":1"] {
-            assert!(understand(rubbish).is_none(), "{rubbish}");
+        for invalid_line in ["Welcome!", "{}", "[1]", "7", "{\"id\":1"] {
+            assert!(understand(invalid_line).is_none(), "{invalid_line}");
         }
     }
 
@@ -393,8 +393,8 @@ mod tests {
     #[test]
     fn what_is_no_message_is_shown_without_control_characters() {
         let stream = Stream::default();
-        note_rubbish("\x1b]0;title\x07hello\r", 1, &stream);
-        assert_eq!(stream.rubbish().as_deref(), Some("\\u{1b}]0;title\\u{7}hello\\r"));
+        note_invalid_line("\x1b]0;title\x07hello\r", 1, &stream);
+        assert_eq!(stream.invalid_line().as_deref(), Some("\\u{1b}]0;title\\u{7}hello\\r"));
     }
 
     #[tokio::test]
@@ -405,6 +405,6 @@ mod tests {
         let said = (0..OUTGOING * 2).take_while(|_| wire.sender.notify("n", &json!({})).is_ok()).count();
         assert!(said < OUTGOING * 2, "{said}");
         drop(theirs);
-        wire.hang_up().await;
+        wire.close_and_wait().await;
     }
 }

@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::account::Router;
-use super::outbox::{NobodyListens, Outbox};
+use super::outbox::{Outbox, SessionClosed};
 use super::translation::{Question, Reply, Translated, Translator};
 use super::transport::{FromProgram, Lease, Queue, Servers, plain};
 use super::{LOGIN_HINT, TITLE, parameters};
@@ -30,7 +30,7 @@ pub(super) use falling_behind::Pace;
 use falling_behind::Then;
 
 /// How long the program may take to detach a session.
-const GOODBYE_WITHIN: Duration = Duration::from_secs(2);
+const DETACH_WITHIN: Duration = Duration::from_secs(2);
 /// The most messages that are handled before everything else is polled again.
 pub(super) const AT_ONCE: usize = 64;
 pub(super) struct Link {
@@ -92,11 +92,11 @@ impl Link {
     pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, cancelled: CancellationToken) {
         let mut calls = Calls::new();
         loop {
-            let heard = tokio::select! {
+            let step = tokio::select! {
                 () = cancelled.cancelled() => break,
                 message = self.incoming.recv() => {
                     let Some(message) = message else {
-                        let reason = format!("Copilot exited: {}", self.lease.server.last_words());
+                        let reason = format!("Copilot exited: {}", self.lease.server.exit_summary());
                         // Sent after everything that is still queued.
                         let _ = self.outbox.push(AgentEvent::Gone { reason });
                         tokio::select! {
@@ -105,10 +105,10 @@ impl Link {
                         }
                         return;
                     };
-                    self.hear_all(message, &mut calls).await
+                    self.receive_all(message, &mut calls).await
                 }
                 command = commands.recv() => match command {
-                    Some(command) => self.obey(command, &mut calls),
+                    Some(command) => self.handle_command(command, &mut calls),
                     None => break,
                 },
                 Some(outcome) = calls.next() => self.report(outcome, &mut calls),
@@ -117,32 +117,32 @@ impl Link {
                     Ok(()) => { self.caught_up(&mut calls); Ok(()) }
                     Err(nobody) => Err(nobody),
                 },
-                () = changed(self.logins.as_mut()) => self.tell(AgentEvent::Outdated, &mut calls),
+                () = changed(self.logins.as_mut()) => self.emit(AgentEvent::Outdated, &mut calls),
             };
-            if heard.is_err() {
+            if step.is_err() {
                 break;
             }
         }
-        self.say_goodbye().await;
+        self.detach().await;
     }
 
     /// Handles a message and those queued behind it, up to a limit, because polling everything else is expensive.
-    async fn hear_all(&mut self, first: FromProgram, calls: &mut Calls) -> Result<(), NobodyListens> {
+    async fn receive_all(&mut self, first: FromProgram, calls: &mut Calls) -> Result<(), SessionClosed> {
         let mut next = Some(first);
         for _ in 0..AT_ONCE {
             let Some(message) = next else { return Ok(()) };
-            self.hear(message, calls).await?;
+            self.receive(message, calls).await?;
             next = self.incoming.try_recv();
         }
         if let Some(message) = next {
-            self.hear(message, calls).await?;
+            self.receive(message, calls).await?;
         }
         // Other tasks must run too.
         tokio::task::yield_now().await;
         Ok(())
     }
 
-    async fn hear(&mut self, message: FromProgram, calls: &mut Calls) -> Result<(), NobodyListens> {
+    async fn receive(&mut self, message: FromProgram, calls: &mut Calls) -> Result<(), SessionClosed> {
         match message {
             FromProgram::Event(message) => {
                 let mut translated = std::mem::take(&mut self.translated);
@@ -154,12 +154,12 @@ impl Link {
                     match translated {
                         Translated::Event(AgentEvent::TurnFailed { failure }) => {
                             let failure = self.about_login(failure).await;
-                            self.tell(AgentEvent::TurnFailed { failure }, calls)?;
+                            self.emit(AgentEvent::TurnFailed { failure }, calls)?;
                         }
-                        Translated::Event(event) => self.tell(event, calls)?,
+                        Translated::Event(event) => self.emit(event, calls)?,
                         Translated::Asked { id, question, body } => {
                             self.questions.insert(id.clone(), question);
-                            self.tell(AgentEvent::RequestMade { agent_request_id: id, body }, calls)?;
+                            self.emit(AgentEvent::RequestMade { agent_request_id: id, body }, calls)?;
                         }
                         Translated::TasksChanged => self.ask_for_tasks(calls),
                     }
@@ -196,7 +196,7 @@ impl Link {
         method: &str,
         params: &RawValue,
         calls: &mut Calls,
-    ) -> Result<(), NobodyListens> {
+    ) -> Result<(), SessionClosed> {
         tracing::debug!(session = %self.session, method, "copilot sent a request");
         let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
         let agent_request_id = format!("question-{}", id.get().trim_matches('"'));
@@ -205,10 +205,10 @@ impl Link {
             return Ok(());
         };
         self.questions.insert(agent_request_id.clone(), question);
-        self.tell(AgentEvent::RequestMade { agent_request_id, body }, calls)
+        self.emit(AgentEvent::RequestMade { agent_request_id, body }, calls)
     }
 
-    fn obey(&mut self, command: AgentCommand, calls: &mut Calls) -> Result<(), NobodyListens> {
+    fn handle_command(&mut self, command: AgentCommand, calls: &mut Calls) -> Result<(), SessionClosed> {
         match command {
             AgentCommand::Prompt { text, attachments, .. } => {
                 self.is_working = true;
@@ -226,7 +226,7 @@ impl Link {
                     Pace::Stopped => {
                         // No turn is running.
                         self.pace = Pace::KeepsUp;
-                        return self.tell(AgentEvent::Idle, calls);
+                        return self.emit(AgentEvent::Idle, calls);
                     }
                     Pace::KeepsUp | Pace::Skipping => {}
                 }
@@ -236,7 +236,7 @@ impl Link {
             AgentCommand::Configure { model, effort } => {
                 let Some(model) = self.router.switched_to(&model) else {
                     // A session keeps the provider it was opened with.
-                    return self.tell(AgentEvent::Outdated, calls);
+                    return self.emit(AgentEvent::Outdated, calls);
                 };
                 let mut params = json!({ "sessionId": self.session, "modelId": model });
                 if let Some(effort) = effort {
@@ -325,7 +325,7 @@ impl Link {
         }));
     }
 
-    fn report(&mut self, outcome: Outcome, calls: &mut Calls) -> Result<(), NobodyListens> {
+    fn report(&mut self, outcome: Outcome, calls: &mut Calls) -> Result<(), SessionClosed> {
         match outcome {
             Outcome::Done => Ok(()),
             // Another turn may have been aborted since.
@@ -338,14 +338,14 @@ impl Link {
             }
             Outcome::PromptRefused(error) => {
                 let failure = classify(TITLE, &format!("Copilot rejected the prompt: {error}"), None);
-                self.tell(AgentEvent::TurnFailed { failure }, calls)?;
-                self.tell(AgentEvent::Idle, calls)
+                self.emit(AgentEvent::TurnFailed { failure }, calls)?;
+                self.emit(AgentEvent::Idle, calls)
             }
-            Outcome::SteerRefused { prompt, reason } => self.tell(AgentEvent::SteerRefused { prompt, reason }, calls),
+            Outcome::SteerRefused { prompt, reason } => self.emit(AgentEvent::SteerRefused { prompt, reason }, calls),
             Outcome::Stopped { .. } => self.stopped(calls),
             Outcome::Refused(error) => {
                 let message = format!("Copilot rejected the request: {error}");
-                self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }, calls)
+                self.emit(AgentEvent::Notice { kind: NoticeKind::Warning, message }, calls)
             }
             Outcome::Tasks(tasks) => {
                 if std::mem::take(&mut self.tasks_asked) == TasksAsked::YesAndAgain {
@@ -354,7 +354,7 @@ impl Link {
                 match tasks {
                     Some(tasks) if tasks != self.tasks => {
                         self.tasks.clone_from(&tasks);
-                        self.tell(AgentEvent::BackgroundTasks(tasks), calls)
+                        self.emit(AgentEvent::BackgroundTasks(tasks), calls)
                     }
                     _ => Ok(()),
                 }
@@ -363,13 +363,13 @@ impl Link {
     }
 
     /// Ends a running turn and detaches; the program keeps the session on disk.
-    async fn say_goodbye(self) {
+    async fn detach(self) {
         let server = &self.lease.server;
         if !server.tap.forget(&self.session, &self.incoming) {
             // Another link has already resumed the session and must not be disturbed.
             return;
         }
-        let goodbye = async {
+        let detached = async {
             for method in ["session.abort", "session.detach"] {
                 let params = json!({ "sessionId": self.session });
                 if let Err(error) = server.client.call(method, Some(params)).await {
@@ -377,7 +377,7 @@ impl Link {
                 }
             }
         };
-        if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
+        if tokio::time::timeout(DETACH_WITHIN, detached).await.is_err() {
             tracing::warn!(session = %self.session, "copilot did not detach a session in time");
         }
     }

@@ -55,7 +55,7 @@ const TITLE: &str = "Copilot";
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
 /// How long to check whether a program that did not open a session is alive.
-const SIGN_OF_LIFE_WITHIN: Duration = Duration::from_secs(5);
+const PROBE_WITHIN: Duration = Duration::from_secs(5);
 /// Copilot's errors for a session that it cannot resume.
 const LOST: [&str; 4] = ["session not found", "corrupted", "failed to load session events", "failed to read jsonl"];
 pub(in crate::agent) const LOGIN_HINT: &str = "Copilot is installed but not logged in: log in from the page or with `copilot login`, set \
@@ -177,7 +177,7 @@ impl Copilot {
         let is_out = |answer: Answer| answer == Answer::LoggedOut;
         // Queried again, because the user may have logged in since. Other problems show up in the next step.
         if is_out(self.authentication.recent(&self.servers).await)
-            && is_out(self.authentication.ask_anew(&self.servers).await)
+            && is_out(self.authentication.ask_new_server(&self.servers).await)
         {
             return Err(StartError::NeedsLogin(LOGIN_HINT.to_owned()));
         }
@@ -203,7 +203,7 @@ impl Copilot {
         let (session, server) = (opening.session.clone(), Arc::clone(&opening.lease().server));
         let liveness = SharedLiveness { servers: Arc::clone(&self.servers), server: Arc::clone(&server) };
         let Ok(opened) = opened else {
-            if !liveness.probe(SIGN_OF_LIFE_WITHIN).await {
+            if !liveness.probe(PROBE_WITHIN).await {
                 // The next session would wait for it in vain as well.
                 liveness.abandon().await;
             }
@@ -321,7 +321,7 @@ fn is_among(id: &str, ids: &Value) -> bool {
 fn why_not_opened(error: &str, server: &Server, spec: &StartSpec) -> StartError {
     let text = plain(error);
     if !server.is_alive() {
-        StartError::Temporary(format!("Copilot exited: {}", server.last_words()))
+        StartError::Temporary(format!("Copilot exited: {}", server.exit_summary()))
     } else if ["Not authenticated", "Authentication failed", "authentication"].iter().any(|sign| text.contains(sign)) {
         StartError::NeedsLogin(format!("{LOGIN_HINT} ({text})"))
     } else if spec.agent_session_id.is_some() && is_lost(&text) {

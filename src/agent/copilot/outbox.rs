@@ -30,19 +30,19 @@ pub(super) struct Outbox {
 
 /// The session closed its end of the channel.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NobodyListens;
+pub(super) struct SessionClosed;
 
 /// Why an event was rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     /// The session is too far behind.
     TooFarBehind,
-    NobodyListens,
+    SessionClosed,
 }
 
-impl From<NobodyListens> for Refused {
-    fn from(_: NobodyListens) -> Self {
-        Self::NobodyListens
+impl From<SessionClosed> for Refused {
+    fn from(_: SessionClosed) -> Self {
+        Self::SessionClosed
     }
 }
 
@@ -90,7 +90,7 @@ impl Outbox {
     }
 
     /// Sends as many events as the channel accepts without waiting.
-    pub fn hand_over(&mut self) -> Result<(), NobodyListens> {
+    pub fn hand_over(&mut self) -> Result<(), SessionClosed> {
         while let Some(event) = self.waiting.pop_front() {
             let size = weight(&event);
             if size > LARGE && self.channel.capacity() < self.channel.max_capacity() {
@@ -103,32 +103,32 @@ impl Outbox {
                     self.waiting.push_front(event);
                     return Ok(());
                 }
-                Err(TrySendError::Closed(_)) => return Err(NobodyListens),
+                Err(TrySendError::Closed(_)) => return Err(SessionClosed),
             }
         }
         Ok(())
     }
 
     /// Waits until the channel accepts the next event; forever if the queue is empty. Cancel-safe.
-    pub async fn room(&self) -> Result<(), NobodyListens> {
+    pub async fn room(&self) -> Result<(), SessionClosed> {
         let places = match self.waiting.front() {
             None => return std::future::pending().await,
             Some(event) if weight(event) > LARGE => self.channel.max_capacity(),
             Some(_) => 1,
         };
-        self.channel.reserve_many(places).await.map(drop).map_err(|_| NobodyListens)
+        self.channel.reserve_many(places).await.map(drop).map_err(|_| SessionClosed)
     }
 
     /// Waits until the session has received everything. Cancel-safe.
-    pub async fn emptied(&self) -> Result<(), NobodyListens> {
+    pub async fn emptied(&self) -> Result<(), SessionClosed> {
         if !self.waiting.is_empty() {
             return std::future::pending().await;
         }
-        self.channel.reserve_many(self.channel.max_capacity()).await.map(drop).map_err(|_| NobodyListens)
+        self.channel.reserve_many(self.channel.max_capacity()).await.map(drop).map_err(|_| SessionClosed)
     }
 
     /// Sends everything, however long that takes.
-    pub async fn drain(&mut self) -> Result<(), NobodyListens> {
+    pub async fn drain(&mut self) -> Result<(), SessionClosed> {
         while !self.waiting.is_empty() {
             self.room().await?;
             self.hand_over()?;
@@ -260,6 +260,6 @@ mod tests {
     async fn nobody_listening_is_noticed() {
         let (mut outbox, session) = outbox();
         drop(session);
-        assert_eq!(outbox.push(AgentEvent::Idle), Err(Refused::NobodyListens));
+        assert_eq!(outbox.push(AgentEvent::Idle), Err(Refused::SessionClosed));
     }
 }

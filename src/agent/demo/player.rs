@@ -18,9 +18,9 @@ const SLOW_PACE: Duration = Duration::from_millis(120);
 
 /// The session closed its end of the channel; the script ends.
 #[derive(Debug)]
-pub(super) struct NobodyListens;
+pub(super) struct SessionClosed;
 
-pub(super) type Played = Result<(), NobodyListens>;
+pub(super) type Played = Result<(), SessionClosed>;
 
 /// What a scene uses to send events to the session and to receive answers.
 pub(super) struct Stage {
@@ -100,10 +100,10 @@ impl Player {
     async fn finish(&self, ending: Ending, turn_id: TurnId) -> Played {
         match ending {
             Ending::Played(played) => played,
-            Ending::Dropped => Err(NobodyListens),
+            Ending::Dropped => Err(SessionClosed),
             Ending::Interrupted => {
                 for event in [AgentEvent::TurnEnded { turn_id }, AgentEvent::Idle] {
-                    self.events.send(event).await.map_err(|_| NobodyListens)?;
+                    self.events.send(event).await.map_err(|_| SessionClosed)?;
                 }
                 Ok(())
             }
@@ -144,17 +144,17 @@ fn pace_of(model: &str) -> Duration {
 }
 
 impl Stage {
-    pub async fn tell(&self, event: AgentEvent) -> Played {
-        self.events.send(event).await.map_err(|_| NobodyListens)
+    pub async fn emit(&self, event: AgentEvent) -> Played {
+        self.events.send(event).await.map_err(|_| SessionClosed)
     }
 
     pub async fn open(&self) -> Played {
-        self.tell(AgentEvent::TurnStarted { turn_id: self.turn_id.clone() }).await
+        self.emit(AgentEvent::TurnStarted { turn_id: self.turn_id.clone() }).await
     }
 
     pub async fn close(&self) -> Played {
-        self.tell(AgentEvent::TurnEnded { turn_id: self.turn_id.clone() }).await?;
-        self.tell(AgentEvent::Idle).await
+        self.emit(AgentEvent::TurnEnded { turn_id: self.turn_id.clone() }).await?;
+        self.emit(AgentEvent::Idle).await
     }
 
     pub async fn pause(&self) {
@@ -172,27 +172,27 @@ impl Stage {
 
     pub async fn message(&self, text: &str) -> Played {
         let id = self.id("message");
-        self.tell(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
+        self.emit(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
         self.stream(BlockKey::new(BlockKind::Message, &id), text).await?;
-        self.tell(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text.to_owned() })).await
+        self.emit(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text.to_owned() })).await
     }
 
     /// Streams a text a few words at a time, at the stage's speed.
     pub async fn stream(&self, key: BlockKey, text: &str) -> Played {
         for piece in pieces(text) {
-            self.tell(AgentEvent::BlockDelta { key: key.clone(), delta: piece.to_owned() }).await?;
+            self.emit(AgentEvent::BlockDelta { key: key.clone(), delta: piece.to_owned() }).await?;
             self.pause().await;
         }
         Ok(())
     }
 
-    pub async fn ask(&mut self, body: RequestBody) -> Result<RequestAnswer, NobodyListens> {
-        self.tell(AgentEvent::RequestMade { agent_request_id: self.id("request"), body }).await?;
+    pub async fn ask(&mut self, body: RequestBody) -> Result<RequestAnswer, SessionClosed> {
+        self.emit(AgentEvent::RequestMade { agent_request_id: self.id("request"), body }).await?;
         self.answer().await
     }
 
-    pub async fn answer(&mut self) -> Result<RequestAnswer, NobodyListens> {
-        self.answers.recv().await.ok_or(NobodyListens)
+    pub async fn answer(&mut self) -> Result<RequestAnswer, SessionClosed> {
+        self.answers.recv().await.ok_or(SessionClosed)
     }
 }
 

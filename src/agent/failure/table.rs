@@ -304,7 +304,7 @@ pub(super) fn sentence(class: ErrorClass) -> &'static str {
 fn consequence(class: ErrorClass) -> Consequence {
     let ends = |sentence| Consequence { retries: false, needs_fresh_session: false, sentence };
     let again = |sentence| Consequence { retries: true, needs_fresh_session: false, sentence };
-    let anew = |sentence| Consequence { retries: false, needs_fresh_session: true, sentence };
+    let fresh = |sentence| Consequence { retries: false, needs_fresh_session: true, sentence };
     match class {
         ErrorClass::Auth => {
             ends("{agent} is not logged in, or its API key was rejected: log in again or check the key")
@@ -315,13 +315,13 @@ fn consequence(class: ErrorClass) -> Consequence {
         }
         ErrorClass::ModelUnavailable => ends("{agent} cannot use this model: choose another model"),
         ErrorClass::ContextTooLong => {
-            anew("{agent} exceeded its model's context window: start a new session or send less")
+            fresh("{agent} exceeded its model's context window: start a new session or send less")
         }
         ErrorClass::ContentFilter => ends("{agent} was blocked by a content filter: rephrase the request"),
         ErrorClass::InvalidRequest => {
             ends("{agent} sent a request that its model rejected: change the model or the session's options")
         }
-        ErrorClass::ToolConflict => anew("{agent} has conflicting tools or tool calls: start a new session"),
+        ErrorClass::ToolConflict => fresh("{agent} has conflicting tools or tool calls: start a new session"),
         ErrorClass::Network => {
             again("{agent} cannot reach its model, or the model's service is failing: check the connection and retry")
         }

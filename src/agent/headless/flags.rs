@@ -84,7 +84,7 @@ async fn ask(program: &FoundProgram, environment: &BTreeMap<String, String>) -> 
     match capture.run().await {
         Ok(captured) if captured.success => KnownFlags::read(&String::from_utf8_lossy(&captured.output)),
         Ok(captured) => {
-            tracing::warn!(program = %program.path.display(), words = %captured.last_words, "cannot read the program's --help");
+            tracing::warn!(program = %program.path.display(), words = %captured.stderr, "cannot read the program's --help");
             KnownFlags::default()
         }
         Err(error) => {

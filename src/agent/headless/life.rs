@@ -15,7 +15,7 @@ pub(super) struct Life {
     runtime: &'static str,
     running: Mutex<Option<Process>>,
     /// Counts lines.
-    heard: watch::Sender<u64>,
+    lines_read: watch::Sender<u64>,
 }
 
 /// The running process.
@@ -29,7 +29,7 @@ struct Process {
 
 impl Life {
     pub fn new(runtime: &'static str) -> Self {
-        Self { runtime, running: Mutex::default(), heard: watch::Sender::new(0) }
+        Self { runtime, running: Mutex::default(), lines_read: watch::Sender::new(0) }
     }
 
     pub fn begins(self: &Arc<Self>, probe: ProcessProbe, version: Option<String>) -> Running {
@@ -38,8 +38,8 @@ impl Life {
         Running { life: Arc::clone(self), cut }
     }
 
-    fn hears(&self) {
-        self.heard.send_modify(|lines| *lines += 1);
+    fn count_line(&self) {
+        self.lines_read.send_modify(|lines| *lines += 1);
     }
 
     /// The resource use of the process. Slow: run it on a blocking thread.
@@ -76,8 +76,8 @@ impl Running {
         self.cut.cancelled().await;
     }
 
-    pub fn hears(&self) {
-        self.life.hears();
+    pub fn count_line(&self) {
+        self.life.count_line();
     }
 }
 
@@ -95,8 +95,8 @@ impl Liveness for Life {
                 return true;
             }
             let before = self.processor_time().await;
-            let mut heard = self.heard.subscribe();
-            let spoke = tokio::time::timeout(within, heard.changed()).await.is_ok();
+            let mut lines_read = self.lines_read.subscribe();
+            let spoke = tokio::time::timeout(within, lines_read.changed()).await.is_ok();
             spoke || self.processor_time().await > before
         })
     }

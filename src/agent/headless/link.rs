@@ -12,7 +12,7 @@ use super::deferred::Deferred;
 use super::invocation::{Invocation, Wanted};
 use super::life::Life;
 use super::totals::Totals;
-use super::turn::{NobodyListens, Turn, TurnEnd};
+use super::turn::{SessionClosed, Turn, TurnEnd};
 use crate::agent::failure::Failure;
 use crate::agent::transcript::judge;
 use crate::agent::{AgentCommand, AgentEvent, Freshness, StartSpec};
@@ -34,7 +34,7 @@ pub(super) struct Link {
     pub life: Arc<Life>,
     pub totals: Totals,
     /// Warnings that were already sent.
-    pub told: HashSet<String>,
+    pub warned: HashSet<String>,
 }
 
 impl Link {
@@ -66,7 +66,7 @@ impl Link {
                 }
                 Some(AgentCommand::Steer { prompt, .. }) => {
                     let reason = format!("{} does not accept input during a turn", self.shared.title());
-                    self.tell(AgentEvent::SteerRefused { prompt, reason }).await
+                    self.emit(AgentEvent::SteerRefused { prompt, reason }).await
                 }
                 // The turn has ended and its end was reported. Another end would end the next turn.
                 Some(AgentCommand::Interrupt | AgentCommand::Answer { .. }) => Ok(()),
@@ -83,11 +83,11 @@ impl Link {
         commands: &mut mpsc::Receiver<AgentCommand>,
         deferred: &mut Deferred,
         cancelled: &CancellationToken,
-    ) -> Result<(), NobodyListens> {
+    ) -> Result<(), SessionClosed> {
         let turn_id = prompt.turn_id.clone();
         if matches!(self.shared.backend, Backend::Claude(_)) {
             // The other agent reports this itself.
-            self.tell(AgentEvent::TurnStarted { turn_id: turn_id.clone() }).await?;
+            self.emit(AgentEvent::TurnStarted { turn_id: turn_id.clone() }).await?;
         }
         match self.begin(&prompt).await? {
             Ok(turn) => {
@@ -96,15 +96,15 @@ impl Link {
             }
             Err(problem) => {
                 let failure = Failure::of_class(ErrorClass::Configuration, self.shared.title(), &problem);
-                self.tell(AgentEvent::TurnFailed { failure }).await?;
+                self.emit(AgentEvent::TurnFailed { failure }).await?;
             }
         }
-        self.tell(AgentEvent::TurnEnded { turn_id }).await?;
-        self.tell(AgentEvent::Idle).await
+        self.emit(AgentEvent::TurnEnded { turn_id }).await?;
+        self.emit(AgentEvent::Idle).await
     }
 
     /// Starts the process. The inner error is for display.
-    async fn begin(&mut self, prompt: &Prompt) -> Result<Result<Turn, String>, NobodyListens> {
+    async fn begin(&mut self, prompt: &Prompt) -> Result<Result<Turn, String>, SessionClosed> {
         let program = match self.shared.program().await {
             Ok(program) => program,
             Err(problem) => return Ok(Err(problem)),
@@ -160,7 +160,7 @@ impl Link {
     }
 
     /// Reports the result of the turn.
-    async fn conclude(&mut self, end: TurnEnd) -> Result<(), NobodyListens> {
+    async fn conclude(&mut self, end: TurnEnd) -> Result<(), SessionClosed> {
         let TurnEnd { stream, process } = end;
         let failure = judge(self.shared.title(), &stream, &process);
         let usage = match self.shared.backend {
@@ -169,7 +169,7 @@ impl Link {
         };
         if usage != Usage::default() {
             let usage = Usage { model: stream.model.clone(), ..usage };
-            self.tell(AgentEvent::UsageReported(usage)).await?;
+            self.emit(AgentEvent::UsageReported(usage)).await?;
         }
         let Some(mut failure) = failure else { return Ok(()) };
         // The session requested the abort and reports it.
@@ -182,7 +182,7 @@ impl Link {
         if failure.class == ErrorClass::ModelUnavailable {
             failure.message.push_str(&self.models_there_are().await);
         }
-        self.tell(AgentEvent::TurnFailed { failure }).await
+        self.emit(AgentEvent::TurnFailed { failure }).await
     }
 
     async fn models_there_are(&self) -> String {
@@ -197,15 +197,15 @@ impl Link {
     }
 
     /// Sends a warning, once per connection.
-    async fn warn(&mut self, message: String) -> Result<(), NobodyListens> {
-        if !self.told.insert(message.clone()) {
+    async fn warn(&mut self, message: String) -> Result<(), SessionClosed> {
+        if !self.warned.insert(message.clone()) {
             return Ok(());
         }
-        self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
+        self.emit(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
     }
 
-    async fn tell(&self, event: AgentEvent) -> Result<(), NobodyListens> {
-        self.events.send(event).await.map_err(|_| NobodyListens)
+    async fn emit(&self, event: AgentEvent) -> Result<(), SessionClosed> {
+        self.events.send(event).await.map_err(|_| SessionClosed)
     }
 }
 

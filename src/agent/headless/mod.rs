@@ -141,7 +141,7 @@ impl Headless {
             events,
             life: Arc::clone(&life),
             totals,
-            told: HashSet::new(),
+            warned: HashSet::new(),
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)

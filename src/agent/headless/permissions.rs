@@ -12,7 +12,7 @@ pub(super) struct Granted {
     /// Names of denied tools; these take precedence.
     pub denied: Vec<String>,
     /// Rules that this program does not support, for display.
-    pub unsaid: Vec<String>,
+    pub unsupported: Vec<String>,
 }
 
 /// Translates the policy. `names_of` maps a rule's tool to the program's names; it returns none if there is no
@@ -31,7 +31,7 @@ pub(super) fn granted(policy: &PermissionPolicy, names_of: impl Fn(&str) -> Vec<
         }
         let names = names_of(&rule.tool);
         if names.is_empty() {
-            granted.unsaid.push(rule.tool.clone());
+            granted.unsupported.push(rule.tool.clone());
             // A denied tool must never run, even if that denies other tools too.
             may_be_everything &= allows;
         }
@@ -83,7 +83,7 @@ mod tests {
     fn a_rule_that_cannot_be_said_never_lets_more_happen() {
         let granted = of(PermissionMode::AllowAll, &[("git-*", RuleDecision::Deny)]);
         assert!(!granted.everything, "it might run what must not");
-        assert_eq!(granted.unsaid, ["git-*"]);
+        assert_eq!(granted.unsupported, ["git-*"]);
         assert!(of(PermissionMode::AllowAll, &[("git-*", RuleDecision::Allow)]).everything);
     }
 }

@@ -22,14 +22,14 @@ const END_WITHIN: Duration = Duration::from_secs(3);
 /// How long a process may take to exit after it reported its result.
 const GO_WITHIN: Duration = Duration::from_secs(5);
 /// The number of invalid lines that are logged; more are only counted.
-const RUBBISH_LINES_LOGGED: u32 = 20;
-const RUBBISH_CHARACTERS: usize = 300;
+const INVALID_LINES_LOGGED: u32 = 20;
+const INVALID_LINE_CHARACTERS: usize = 300;
 /// Roughly the capacity of a pipe.
 const BUFFER: usize = 64 * 1024;
 
 /// The session closed its end of the channel.
 #[derive(Debug)]
-pub(super) struct NobodyListens;
+pub(super) struct SessionClosed;
 
 /// A running turn.
 pub(super) struct Turn {
@@ -56,7 +56,7 @@ pub(super) struct TurnEnd {
 /// Why reading stopped.
 enum Stop {
     /// The stream ended, or the agent reported its result.
-    Read(Result<(), NobodyListens>),
+    Read(Result<(), SessionClosed>),
     /// The process timed out or was killed.
     Cut,
     Cancelled,
@@ -70,10 +70,10 @@ impl Turn {
         deferred: &mut Deferred,
         events: &mpsc::Sender<AgentEvent>,
         cancelled: &CancellationToken,
-    ) -> Result<TurnEnd, NobodyListens> {
+    ) -> Result<TurnEnd, SessionClosed> {
         let Self { mut child, mut stdin, stdout, input, mut reader, denial, running, files } = self;
         let mut listener =
-            Listener { reader: &mut *reader, running: &running, events, denial, rubbish: None, rubbish_lines: 0 };
+            Listener { reader: &mut *reader, running: &running, events, denial, rubbish: None, invalid_lines: 0 };
         let mut interrupted_until: Option<Instant> = None;
         let stop = {
             let reading = listener.listen(stdout);
@@ -115,17 +115,17 @@ impl Turn {
             Stop::Cut => (None, true),
             Stop::Cancelled => {
                 child.end_with_group(END_WITHIN).await;
-                return Err(NobodyListens);
+                return Err(SessionClosed);
             }
         };
-        let words = if was_cut { String::new() } else { child.last_words().await };
+        let words = if was_cut { String::new() } else { child.stderr_text().await };
         let words = if words.is_empty() { rubbish.unwrap_or_default() } else { words };
         child.end_with_group(Duration::ZERO).await;
         drop((running, files));
         let mut last = Vec::new();
         let stream = reader.finish(&mut last);
         for event in last {
-            events.send(event).await.map_err(|_| NobodyListens)?;
+            events.send(event).await.map_err(|_| SessionClosed)?;
         }
         let interrupted = interrupted_until.is_some() || was_cut;
         Ok(TurnEnd { stream, process: ProcessEnd { exit, words, interrupted } })
@@ -139,18 +139,18 @@ struct Listener<'a> {
     events: &'a mpsc::Sender<AgentEvent>,
     denial: Option<String>,
     rubbish: Option<String>,
-    rubbish_lines: u32,
+    invalid_lines: u32,
 }
 
 impl Listener<'_> {
-    async fn listen(&mut self, stdout: ChildStdout) -> Result<(), NobodyListens> {
+    async fn listen(&mut self, stdout: ChildStdout) -> Result<(), SessionClosed> {
         let mut stdout = BufReader::with_capacity(BUFFER, stdout);
-        let mut heard: Vec<AgentEvent> = Vec::new();
+        let mut events: Vec<AgentEvent> = Vec::new();
         loop {
             match next_line(&mut stdout, LONGEST).await {
                 Ok(Some(Line::Text(line))) => {
-                    if !line.trim().is_empty() && !self.reader.read(&line, &mut heard) {
-                        self.note_rubbish(&line);
+                    if !line.trim().is_empty() && !self.reader.read(&line, &mut events) {
+                        self.note_invalid_line(&line);
                     }
                 }
                 Ok(Some(Line::TooLong { bytes, beginning })) => {
@@ -159,7 +159,7 @@ impl Listener<'_> {
                     let message = format!(
                         "Skipped a line of {bytes} bytes (the limit is {LONGEST}); it starts with {beginning:?}."
                     );
-                    heard.push(AgentEvent::Notice { kind: NoticeKind::Limit, message });
+                    events.push(AgentEvent::Notice { kind: NoticeKind::Limit, message });
                 }
                 Ok(None) => return Ok(()),
                 Err(error) => {
@@ -167,14 +167,14 @@ impl Listener<'_> {
                     return Ok(());
                 }
             }
-            self.running.hears();
-            for event in heard.drain(..) {
+            self.running.count_line();
+            for event in events.drain(..) {
                 let is_denied = matches!(&event, AgentEvent::BlockEnded(BlockEnd::Tool { error: Some(error), .. })
                     if error.code.as_deref() == Some("denied"));
-                self.events.send(event).await.map_err(|_| NobodyListens)?;
+                self.events.send(event).await.map_err(|_| SessionClosed)?;
                 if let Some(message) = self.denial.take_if(|_| is_denied) {
                     let notice = AgentEvent::Notice { kind: NoticeKind::Unattended, message };
-                    self.events.send(notice).await.map_err(|_| NobodyListens)?;
+                    self.events.send(notice).await.map_err(|_| SessionClosed)?;
                 }
             }
             if self.reader.is_over() {
@@ -184,11 +184,11 @@ impl Listener<'_> {
     }
 
     /// Lines that are not events are logged, and the first of them is kept for error messages.
-    fn note_rubbish(&mut self, line: &str) {
-        let beginning: String = line.chars().take(RUBBISH_CHARACTERS).collect();
+    fn note_invalid_line(&mut self, line: &str) {
+        let beginning: String = line.chars().take(INVALID_LINE_CHARACTERS).collect();
         let beginning = crate::process::printable(&beginning).into_owned();
-        self.rubbish_lines = self.rubbish_lines.saturating_add(1);
-        if self.rubbish_lines <= RUBBISH_LINES_LOGGED {
+        self.invalid_lines = self.invalid_lines.saturating_add(1);
+        if self.invalid_lines <= INVALID_LINES_LOGGED {
             let line = crate::model::redact(&beginning);
             tracing::info!(%line, "the agent wrote a line that is not an event");
         }

@@ -13,7 +13,7 @@ use super::{FoundProgram, ProgramSource};
 use crate::process::{ProcessSpec, Supervisor};
 
 /// How often progress is reported.
-const TOLD_EVERY: Duration = Duration::from_millis(500);
+const REPORT_EVERY: Duration = Duration::from_millis(500);
 
 /// A program that can be installed.
 #[derive(Clone, Copy, Debug)]
@@ -136,12 +136,12 @@ impl Installable {
         drop(stdin);
         let mut said = Vec::new();
         let mut talking = true;
-        let mut told = tokio::time::interval(TOLD_EVERY);
+        let mut report = tokio::time::interval(REPORT_EVERY);
         let ended = loop {
             tokio::select! {
                 ended = child.wait() => break ended,
                 read = stdout.read_buf(&mut said), if talking => talking = matches!(read, Ok(1..)),
-                _ = told.tick() => {
+                _ = report.tick() => {
                     let place = folder.to_owned();
                     let bytes = tokio::task::spawn_blocking(move || size_of(&place)).await.unwrap_or_default();
                     tell(InstallStep::Downloading { bytes });
@@ -149,7 +149,7 @@ impl Installable {
             }
         };
         if !child.succeeded() {
-            let words = child.last_words().await;
+            let words = child.stderr_text().await;
             return Err(failed(if words.is_empty() { ended } else { words }));
         }
         tell(InstallStep::Checking);

@@ -18,7 +18,7 @@ pub fn look(_: &Marker) -> Look {
     Look::default()
 }
 
-pub fn kin() -> Vec<u32> {
+pub fn ancestors() -> Vec<u32> {
     vec![std::process::id()]
 }
 

@@ -42,13 +42,14 @@ pub fn look(marker: &Marker) -> Look {
 }
 
 /// This process and its ancestors, which are never killed as orphans.
-pub fn kin() -> Vec<u32> {
-    let mut kin = vec![std::process::id()];
-    while let Some(parent) = kin.last().and_then(|pid| stat(*pid)).map(|stat| stat.parent).filter(|parent| *parent > 0)
+pub fn ancestors() -> Vec<u32> {
+    let mut ancestors = vec![std::process::id()];
+    while let Some(parent) =
+        ancestors.last().and_then(|pid| stat(*pid)).map(|stat| stat.parent).filter(|parent| *parent > 0)
     {
-        kin.push(parent);
+        ancestors.push(parent);
     }
-    kin
+    ancestors
 }
 
 /// Sends a signal to a process, and to the group it leads, if it still carries the mark. Returns whether it did.
@@ -202,8 +203,8 @@ mod tests {
     fn this_process_is_known_and_its_own_kin() {
         let own = std::process::id();
         assert!(started(own).is_some());
-        assert_eq!(kin().first(), Some(&own));
-        assert!(kin().len() > 1, "whoever started the test");
+        assert_eq!(ancestors().first(), Some(&own));
+        assert!(ancestors().len() > 1, "whoever started the test");
         let figures = figures(own, &Marker::new()).expect("Linux");
         assert!(figures.resident_bytes > 100_000 && figures.processes >= 1, "{figures:?}");
         assert!(figures.started_at.as_millis() > 1_600_000_000_000, "{figures:?}");

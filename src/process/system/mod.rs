@@ -9,11 +9,11 @@ mod linux;
 mod ps;
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub(super) use absent::{boot, figures, kin, look, signal_carrier, started};
+pub(super) use absent::{ancestors, boot, figures, look, signal_carrier, started};
 #[cfg(target_os = "linux")]
-pub(super) use linux::{boot, figures, kin, look, signal_carrier, started};
+pub(super) use linux::{ancestors, boot, figures, look, signal_carrier, started};
 #[cfg(target_os = "macos")]
-pub(super) use ps::{boot, figures, kin, look, signal_carrier, started};
+pub(super) use ps::{ancestors, boot, figures, look, signal_carrier, started};
 
 /// The result of a search through all processes.
 #[derive(Debug, Default)]

@@ -44,7 +44,7 @@ fn carrier(line: &str, entry: &str) -> Option<Carrier> {
 }
 
 /// This process and its parent, which are never killed as orphans.
-pub fn kin() -> Vec<u32> {
+pub fn ancestors() -> Vec<u32> {
     let parent = rustix::process::getppid().and_then(|parent| u32::try_from(parent.as_raw_nonzero().get()).ok());
     std::iter::once(std::process::id()).chain(parent).collect()
 }
@@ -106,7 +106,7 @@ mod tests {
         let (name, value) = marker.variable();
         let mut child = tokio::process::Command::new("sleep").arg("1000").env(name, value).spawn().expect("started");
         let pid = child.id().expect("running");
-        assert!(started(pid).is_some() && !kin().contains(&pid));
+        assert!(started(pid).is_some() && !ancestors().contains(&pid));
         // The environment is visible after `exec`.
         while look(&marker).carriers.is_empty() {
             tokio::task::yield_now().await;

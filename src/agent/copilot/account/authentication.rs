@@ -58,7 +58,7 @@ impl Authentication {
 
     /// Queries the status, and accepts "logged out" only from a newly started program. Existing sessions keep the old
     /// program, so use this only if a login is required.
-    pub async fn ask_anew(&self, servers: &Servers) -> Answer {
+    pub async fn ask_new_server(&self, servers: &Servers) -> Answer {
         let (before, asked_at) = (*self.changes.borrow(), Instant::now());
         let answer = match servers.get().await {
             Ok(server) => match status(server.ask("auth.getStatus").await) {

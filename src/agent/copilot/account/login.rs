@@ -177,7 +177,7 @@ impl Shared {
                 Err("The login was cancelled.".to_owned())
             }
             Some(_) if child.succeeded() => Ok(last),
-            Some(status) => Err(failure(&child.last_words().await, &status)),
+            Some(status) => Err(failure(&child.stderr_text().await, &status)),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Calls, Link, Outcome};
-use crate::agent::copilot::outbox::{NobodyListens, Refused};
+use crate::agent::copilot::outbox::{Refused, SessionClosed};
 use crate::agent::copilot::parameters;
 use crate::agent::failure::Failure;
 use crate::agent::{AgentEvent, QuestionAnswer};
@@ -43,7 +43,7 @@ pub(in crate::agent::copilot) enum Then {
 
 impl Link {
     /// Passes an event on, unless the session is too far behind.
-    pub(super) fn tell(&mut self, event: AgentEvent, calls: &mut Calls) -> Result<(), NobodyListens> {
+    pub(super) fn emit(&mut self, event: AgentEvent, calls: &mut Calls) -> Result<(), SessionClosed> {
         if matches!((self.pace, &event), (Pace::Stopping(_), AgentEvent::TurnFailed { .. })) {
             // The turn ended by itself, so there is nothing to continue.
             self.pace = Pace::Stopping(Then::End);
@@ -53,7 +53,7 @@ impl Link {
                 AgentEvent::Idle => self.stopped(calls),
                 // Outside a turn nothing is aborted, so the program still waits for an answer.
                 AgentEvent::RequestMade { .. } if self.pace == Pace::Skipping => {
-                    self.outbox.push(event).map_err(|_| NobodyListens)
+                    self.outbox.push(event).map_err(|_| SessionClosed)
                 }
                 AgentEvent::RequestMade { agent_request_id, .. } => {
                     if let Some(question) = self.questions.remove(&agent_request_id) {
@@ -70,13 +70,13 @@ impl Link {
         match self.outbox.push(event) {
             Ok(()) => Ok(()),
             Err(Refused::TooFarBehind) => self.fall_behind(calls),
-            Err(Refused::NobodyListens) => Err(NobodyListens),
+            Err(Refused::SessionClosed) => Err(SessionClosed),
         }
     }
 
     /// Aborts the turn of a session that cannot keep up. There is no other way to slow it down, because the program
     /// shares its output with other sessions.
-    pub(super) fn fall_behind(&mut self, calls: &mut Calls) -> Result<(), NobodyListens> {
+    pub(super) fn fall_behind(&mut self, calls: &mut Calls) -> Result<(), SessionClosed> {
         if self.pace != Pace::KeepsUp {
             return Ok(());
         }
@@ -97,11 +97,11 @@ impl Link {
         } else {
             self.pace = Pace::Skipping;
         }
-        self.outbox.push(AgentEvent::FellBehind { waiting }).map_err(|_| NobodyListens)
+        self.outbox.push(AgentEvent::FellBehind { waiting }).map_err(|_| SessionClosed)
     }
 
     /// The program has aborted the turn.
-    pub(super) fn stopped(&mut self, calls: &mut Calls) -> Result<(), NobodyListens> {
+    pub(super) fn stopped(&mut self, calls: &mut Calls) -> Result<(), SessionClosed> {
         // Unfinished blocks were dropped.
         drop(self.translator.left_open());
         match self.pace {
@@ -115,15 +115,15 @@ impl Link {
                      {CONTINUED_AT_MOST} times"
                 );
                 self.pace = Pace::KeepsUp;
-                self.tell(
+                self.emit(
                     AgentEvent::TurnFailed { failure: Failure::with_message(ErrorClass::Timeout, &message) },
                     calls,
                 )?;
-                self.tell(AgentEvent::Idle, calls)
+                self.emit(AgentEvent::Idle, calls)
             }
             Pace::Stopping(Then::End) => {
                 self.pace = Pace::KeepsUp;
-                self.tell(AgentEvent::Idle, calls)
+                self.emit(AgentEvent::Idle, calls)
             }
             Pace::Stopped | Pace::Skipping | Pace::KeepsUp => Ok(()),
         }

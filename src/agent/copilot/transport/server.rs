@@ -16,7 +16,7 @@ use crate::agent::{AgentProcess, StartError};
 use crate::process::{ChildProcess, ProcessProbe, ProcessSpec, SpawnError, StderrTail};
 
 /// How long it may take to shut down, and then to exit.
-const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
+const SHUTDOWN_WITHIN: Duration = Duration::from_secs(1);
 const END_WITHIN: Duration = Duration::from_secs(2);
 /// How long the rest of its output may take to be read.
 const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
@@ -81,7 +81,7 @@ impl Server {
                     "Copilot ({path}) did not respond within {}: {}; if it only needs more time, raise \
                      agents.copilot.hello_within",
                     humantime::format_duration(settings.hello_within),
-                    server.last_words()
+                    server.exit_summary()
                 )));
             }
         }
@@ -118,9 +118,9 @@ impl Server {
     async fn ended_at_start(&self, program: &FoundProgram) -> StartError {
         let child = self.child.lock().await.take();
         if let Some(mut child) = child {
-            child.last_words().await;
+            child.stderr_text().await;
         }
-        let (path, words) = (program.path.display(), self.last_words());
+        let (path, words) = (program.path.display(), self.exit_summary());
         let version = program.version.as_deref().map(|version| format!(", version {version}")).unwrap_or_default();
         if ["unknown option", "unrecognized option", "unexpected argument"].iter().any(|sign| words.contains(sign)) {
             StartError::Permanent(format!(
@@ -150,8 +150,8 @@ impl Server {
         let mut place = self.child.lock().await;
         let Some(child) = place.take() else { return };
         if self.is_alive() {
-            let goodbye = self.client.call("runtime.shutdown", Some(json!({})));
-            if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
+            let shutdown = self.client.call("runtime.shutdown", Some(json!({})));
+            if tokio::time::timeout(SHUTDOWN_WITHIN, shutdown).await.is_err() {
                 tracing::debug!("copilot did not shut down in time");
             }
         }
@@ -211,7 +211,7 @@ impl Server {
     }
 
     /// Why it exited, with the end of its standard error.
-    pub fn last_words(&self) -> String {
+    pub fn exit_summary(&self) -> String {
         let (reason, stderr) = (self.tap.reason(), self.stderr.text());
         match (reason.is_empty(), stderr.is_empty()) {
             (true, true) => "no output".to_owned(),

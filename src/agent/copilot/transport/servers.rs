@@ -204,8 +204,8 @@ async fn until_unused(running: &Mutex<Running>, server: &Arc<Server>, idle: Dura
             return std::future::pending().await;
         }
         let is_retired = running.lock().await.retired.iter().any(|retired| Arc::ptr_eq(retired, server));
-        let patience = if is_retired { Duration::ZERO } else { idle };
-        if tokio::time::timeout(patience, sessions.wait_for(|sessions| *sessions > 0)).await.is_ok() {
+        let timeout = if is_retired { Duration::ZERO } else { idle };
+        if tokio::time::timeout(timeout, sessions.wait_for(|sessions| *sessions > 0)).await.is_ok() {
             continue;
         }
         let mut running = running.lock().await;

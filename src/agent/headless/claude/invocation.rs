@@ -122,8 +122,8 @@ fn permissions(
     if !granted.denied.is_empty() {
         arguments.value("--disallowedTools", &granted.denied.join(","));
     }
-    if !granted.unsaid.is_empty() {
-        let rules = granted.unsaid.join(", ");
+    if !granted.unsupported.is_empty() {
+        let rules = granted.unsupported.join(", ");
         invocation.notices.push(format!(
             "{TITLE} does not support these rules in a headless turn, so the tools they name are denied: {rules}."
         ));

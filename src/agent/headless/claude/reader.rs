@@ -104,7 +104,7 @@ pub struct ClaudeReader {
     model: Option<String>,
     usage: Usage,
     result_text: String,
-    told: Vec<AgentEvent>,
+    events_out: Vec<AgentEvent>,
 }
 
 impl ClaudeReader {
@@ -113,9 +113,9 @@ impl ClaudeReader {
         Self::default()
     }
 
-    fn tell(&mut self, event: AgentEvent) {
+    fn emit(&mut self, event: AgentEvent) {
         self.tally.note(&event);
-        self.told.push(event);
+        self.events_out.push(event);
     }
 
     /// Reads a delta; `None` for an unknown shape.
@@ -131,7 +131,7 @@ impl ClaudeReader {
                     _ => return Some(()),
                 };
                 let key = self.open(parent, piece.index.unwrap_or_default(), kind);
-                self.tell(AgentEvent::BlockDelta { key, delta: text });
+                self.emit(AgentEvent::BlockDelta { key, delta: text });
             }
             "content_block_start" => {
                 let block: Value = serde_json::from_str(piece.content_block?.get()).ok()?;
@@ -159,7 +159,7 @@ impl ClaudeReader {
         let current = self.current.entry(parent).or_default();
         if current.id != id || current.finished > 0 || !current.open.is_empty() {
             let before = std::mem::replace(current, Current { id: id.to_owned(), ..Current::default() });
-            self.told.extend(before.open.into_iter().map(|(_, key)| AgentEvent::BlockDiscarded(key)));
+            self.events_out.extend(before.open.into_iter().map(|(_, key)| AgentEvent::BlockDiscarded(key)));
         }
         current
     }
@@ -170,7 +170,7 @@ impl ClaudeReader {
             self.current.clear();
         }
         let is_aside = parent.is_some();
-        let aside = parent.clone();
+        let parent_call = parent.clone();
         let current = self.current.entry(parent).or_default();
         if let Some((_, key)) = current.open.iter().find(|(place, key)| *place == index && key.kind == kind) {
             return key.clone();
@@ -180,7 +180,7 @@ impl ClaudeReader {
             current.open.push((index, key.clone()));
         }
         if is_aside {
-            self.start(&key, aside);
+            self.start(&key, parent_call);
         }
         key
     }
@@ -188,7 +188,7 @@ impl ClaudeReader {
     /// Reports the start of a sub-agent's block, which names its call; the session adds all other starts itself.
     fn start(&mut self, key: &BlockKey, parent: Option<String>) {
         let id = key.id.clone();
-        self.tell(AgentEvent::BlockStarted(match key.kind {
+        self.emit(AgentEvent::BlockStarted(match key.kind {
             BlockKind::Reasoning => BlockStart::Reasoning { id, parent },
             _ => BlockStart::Message { id, parent },
         }));
@@ -235,7 +235,7 @@ impl ClaudeReader {
                 let Some(id) = block["id"].as_str() else { return };
                 let input = &block["input"];
                 let has_input = input.as_object().is_some_and(|input| !input.is_empty());
-                return self.tell(AgentEvent::BlockStarted(BlockStart::Tool {
+                return self.emit(AgentEvent::BlockStarted(BlockStart::Tool {
                     id: id.to_owned(),
                     parent: parent.cloned(),
                     name: block["name"].as_str().unwrap_or("tool").to_owned(),
@@ -252,7 +252,7 @@ impl ClaudeReader {
             self.start(&key, parent.cloned());
         }
         let id = key.id;
-        self.tell(AgentEvent::BlockEnded(match key.kind {
+        self.emit(AgentEvent::BlockEnded(match key.kind {
             BlockKind::Reasoning => BlockEnd::Reasoning { id, content },
             _ => BlockEnd::Message { id, content },
         }));
@@ -262,7 +262,7 @@ impl ClaudeReader {
         let parts = line["message"]["content"].as_array().map(Vec::as_slice).unwrap_or_default();
         for part in parts.iter().filter(|part| part["type"] == "tool_result") {
             for event in tool_result::events(part, |id| self.denied.contains(id)).unwrap_or_default() {
-                self.tell(event);
+                self.emit(event);
             }
         }
     }
@@ -279,13 +279,13 @@ impl ClaudeReader {
                 let (attempt, most) = (line["attempt"].as_u64().unwrap_or(1), line["max_retries"].as_u64());
                 let most = most.map(|most| format!(" of {most}")).unwrap_or_default();
                 let why = line["error"].as_str().unwrap_or("unknown");
-                self.tell(notice(
+                self.emit(notice(
                     NoticeKind::Retrying,
                     format!("The model did not answer ({why}); starting attempt {attempt}{most}."),
                 ));
             }
             "compact_boundary" => {
-                self.tell(notice(NoticeKind::Compaction, "The conversation was compacted to free context.".to_owned()));
+                self.emit(notice(NoticeKind::Compaction, "The conversation was compacted to free context.".to_owned()));
             }
             "permission_denied" => {
                 if let Some(id) = line["tool_use_id"].as_str().filter(|_| self.denied.len() < FOLLOWED) {
@@ -387,9 +387,9 @@ impl StreamReader for ClaudeReader {
             (kind, _) => self.whole_line(kind, head.parent_tool_use_id.as_ref(), head.subtype, line),
         };
         if !is_known && let Ok(raw) = serde_json::from_str::<Box<RawValue>>(line) {
-            self.told.push(AgentEvent::Unknown { kind: head.kind.into_owned(), raw });
+            self.events_out.push(AgentEvent::Unknown { kind: head.kind.into_owned(), raw });
         }
-        events.append(&mut self.told);
+        events.append(&mut self.events_out);
         true
     }
 
@@ -403,14 +403,14 @@ impl StreamReader for ClaudeReader {
             let mut left: Vec<BlockKey> =
                 self.current.drain().flat_map(|(_, current)| current.open).map(|(_, key)| key).collect();
             left.sort();
-            self.told.extend(left.into_iter().map(AgentEvent::BlockDiscarded));
+            self.events_out.extend(left.into_iter().map(AgentEvent::BlockDiscarded));
         }
         let text = std::mem::take(&mut self.result_text);
         if self.tally.text.is_empty() && !text.is_empty() {
             let id = format!("result-{}", self.session_id.as_deref().unwrap_or_default());
-            self.tell(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text }));
+            self.emit(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text }));
         }
-        events.append(&mut self.told);
+        events.append(&mut self.events_out);
         StreamEnd {
             text: std::mem::take(&mut self.tally.text),
             usage: std::mem::take(&mut self.usage),

@@ -129,8 +129,8 @@ fn permissions(
     for tool in &granted.denied {
         arguments.value("--deny-tool", tool);
     }
-    if !granted.unsaid.is_empty() {
-        let rules = granted.unsaid.join(", ");
+    if !granted.unsupported.is_empty() {
+        let rules = granted.unsupported.join(", ");
         invocation.notices.push(format!(
             "{TITLE} does not support these rules in a headless turn, so the tools they name are denied: {rules}."
         ));
