@@ -13,7 +13,7 @@ pub enum SystemPromptSupport {
     None,
     /// As a file named on the command line.
     File,
-    /// As a message of its own.
+    /// As a separate message.
     Message,
     /// As a block before the first prompt.
     PromptBlock,
@@ -34,7 +34,7 @@ pub enum ProcessUse {
     PerTurn,
 }
 
-/// What a runtime can do. Core code asks these, never for a runtime's name.
+/// What a runtime can do. Core code checks these, never a runtime's name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "a table of independent yes/no facts")]
@@ -95,7 +95,7 @@ pub struct Capabilities {
     pub processes: ProcessUse,
     /// The agent retries a failed model request by itself, so the server does not.
     pub model_retries: bool,
-    /// A turn that waits for a person continues in a new connection, so its requests survive a restart of the server.
+    /// A turn that waits for the user continues in a new connection, so its requests survive a restart of the server.
     pub durable_requests: bool,
     /// There is no real agent behind it, and every page says so.
     pub demo: bool,

@@ -1,4 +1,4 @@
-//! One live link to one agent session.
+//! A live connection to one agent session.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,29 +20,29 @@ use crate::model::{
 /// What a runtime needs to know to open a connection.
 #[derive(Clone, Debug)]
 pub struct StartSpec {
-    /// On whose behalf.
+    /// The owner of the connection.
     pub owner: Owner,
     /// The model's id; empty for the agent's default.
     pub model: String,
     /// Reasoning effort.
     pub effort: Option<String>,
-    /// Where the agent works.
+    /// The working directory.
     pub working_directory: Option<PathBuf>,
     /// Text put before the agent's own instructions.
     pub system_prompt: Option<String>,
-    /// Where the models come from; `None` leaves it to the model's name and the agent.
+    /// The model provider; `None` lets the model name and the agent decide.
     pub provider: Option<ProviderChoice>,
-    /// MCP servers beside the configured ones, by name; `None` removes a configured one.
+    /// MCP servers in addition to the configured ones, by name; `None` removes a configured one.
     pub mcp_servers: BTreeMap<String, Option<McpServer>>,
-    /// The options that only this runtime knows.
+    /// Options specific to this runtime.
     pub options: Map<String, Value>,
-    /// The environment for child processes, already without anything of ours.
+    /// The environment for child processes, without Flightdeck's own variables.
     pub environment: BTreeMap<String, String>,
     /// What the agent may do, for runtimes that cannot ask while a turn runs.
     pub permissions: PermissionPolicy,
-    /// The agent's own session to go on with.
+    /// The agent's own session to resume.
     pub agent_session_id: Option<String>,
-    /// A turn that waited for a person when the last connection ended. Only for runtimes with `durable_requests`.
+    /// A turn that was waiting for the user when the last connection ended. Only for runtimes with `durable_requests`.
     pub suspended: Option<SuspendedTurn>,
 }
 
@@ -78,46 +78,46 @@ impl StartSpec {
     }
 }
 
-/// A turn that goes on as soon as a person answers.
+/// A turn that continues as soon as the user answers.
 #[derive(Clone, Debug)]
 pub struct SuspendedTurn {
     /// The turn's id, as the agent or we gave it.
     pub turn_id: TurnId,
     /// The prompt of the turn.
     pub prompt: String,
-    /// What it waits for.
+    /// The request that it waits for.
     pub requests: Vec<OpenRequest>,
 }
 
-/// A person's answer, on its way to the agent.
+/// The user's answer, to be sent to the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RequestAnswer {
-    /// To a permission request.
+    /// The answer to a permission request.
     Permission {
-        /// Yes or no.
+        /// The decision.
         decision: Decision,
-        /// What the person said beside it.
+        /// The user's feedback.
         feedback: Option<String>,
     },
-    /// To a question.
+    /// The answer to a question.
     Question(QuestionAnswer),
 }
 
-/// A person's answer to a question.
+/// The user's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuestionAnswer {
-    /// In words, or one of the choices.
+    /// Free text, or one of the choices.
     Text(String),
     /// The values of a form.
     Form(Map<String, Value>),
-    /// No.
+    /// The user declined.
     Declined,
-    /// Nobody was there.
+    /// Nobody was available to answer.
     Nobody,
 }
 
 impl QuestionAnswer {
-    /// What the log shows of it; nothing when there was no answer.
+    /// The text for the log; `None` if there was no answer.
     pub fn shown(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.clone()),
@@ -127,25 +127,25 @@ impl QuestionAnswer {
     }
 }
 
-/// What a session tells an agent.
+/// Commands that a session sends to an agent.
 #[derive(Clone, Debug)]
 pub enum AgentCommand {
-    /// Begin a turn. Only sent while no turn runs.
+    /// Start a turn. Only sent while no turn is running.
     Prompt {
-        /// Our id of the turn, for agents that have none.
+        /// The session's id of the turn, for agents that have none.
         turn_id: TurnId,
-        /// What to do.
+        /// The text.
         text: String,
-        /// What came along.
+        /// The attachments.
         attachments: Vec<Attachment>,
     },
     /// Add to the running turn. Only for runtimes with `steering`.
     Steer {
-        /// Which prompt.
+        /// The prompt.
         prompt: PromptId,
-        /// What to add.
+        /// The text.
         text: String,
-        /// What came along.
+        /// The attachments.
         attachments: Vec<Attachment>,
     },
     /// End the running turn; the agent answers with [`AgentEvent::Idle`].
@@ -154,7 +154,7 @@ pub enum AgentCommand {
     Answer {
         /// The agent's id for the request.
         agent_request_id: String,
-        /// What was said.
+        /// The answer.
         answer: RequestAnswer,
     },
     /// Use another model or effort from the next turn on. Only for runtimes with `modelSwitch`.
@@ -164,31 +164,31 @@ pub enum AgentCommand {
         /// Reasoning effort.
         effort: Option<String>,
     },
-    /// What the agent may do has changed. Only for runtimes without `permissions`; the others ask each time.
+    /// The permission policy has changed. Only for runtimes without `permissions`; the others ask each time.
     Permit(PermissionPolicy),
 }
 
-/// What became of the agent's own session.
+/// How the agent's own session was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Restored {
-    /// It was begun with this connection.
+    /// It is new.
     #[default]
     New,
-    /// It was taken up again as it was.
+    /// It was resumed.
     Whole,
-    /// It was taken up again, and the agent's own record of its last turn has no clean end.
+    /// It was resumed, but the agent's record of its last turn is incomplete.
     Incomplete,
 }
 
-/// A live link: commands in, events out, both bounded. Dropping it ends the agent's side.
+/// A live connection: commands in, events out, both bounded. Dropping it ends the agent's side.
 pub struct Connection {
-    /// To the agent.
+    /// Commands to the agent.
     pub commands: mpsc::Sender<AgentCommand>,
-    /// From the agent. After [`AgentEvent::Gone`], or when the channel ends, the connection is of no more use.
+    /// Events from the agent. After [`AgentEvent::Gone`], or when the channel ends, the connection is no longer usable.
     pub events: mpsc::Receiver<AgentEvent>,
-    /// The agent's own id for its session, to come back to it later.
+    /// The agent's own session id, to resume it later.
     pub agent_session_id: Option<String>,
-    /// What became of it.
+    /// How it was opened.
     pub restored: Restored,
     task: JoinHandle<()>,
     ends_when_dropped: DropGuard,
@@ -218,7 +218,7 @@ impl Connection {
         }
     }
 
-    /// The same connection, to an agent's session that was there before.
+    /// The same connection, to a resumed agent session.
     #[must_use]
     pub fn with_restored(mut self, restored: Restored) -> Self {
         self.restored = restored;
@@ -244,18 +244,18 @@ impl Connection {
         self.liveness.as_ref()
     }
 
-    /// Whether the connection holds one of the limited agent processes, which somebody may wait for.
+    /// Whether the connection holds one of the limited agent processes.
     pub fn holds_process(&self) -> bool {
         self.held.slot.is_some()
     }
 
-    /// Asks for the process of one turn; `None` where a turn needs none of its own.
+    /// Requests a process slot for one turn; `None` if a turn needs none of its own.
     pub fn request_turn_slot(&self) -> Option<SlotRequest> {
         Some(self.held.turn_slots.as_ref()?.request())
     }
 
-    /// Ends the connection and waits until its task is gone. Only then may somebody else have its process, or the agent's
-    /// session.
+    /// Closes the connection and waits until its task has ended. Only then are its process slot and the agent's session
+    /// released.
     pub async fn close(self) {
         let Self { commands, events, task, ends_when_dropped, held, .. } = self;
         drop((commands, events, ends_when_dropped));

@@ -1,9 +1,9 @@
-//! The environment that agents get.
+//! The environment variables of agents.
 
 use std::collections::BTreeMap;
 
-/// The user's variables without anything of ours, because an agent must not be able to act as its own host. With a
-/// list, only the variables it names (and never ours, even then).
+/// The user's variables without Flightdeck's own, because an agent must not be able to control its host. With a list,
+/// only the variables in it (and still never Flightdeck's).
 pub fn agent_environment(
     variables: impl IntoIterator<Item = (String, String)>,
     only: &[String],

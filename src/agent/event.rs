@@ -1,4 +1,4 @@
-//! What an agent tells a session.
+//! Events that an agent sends to a session.
 
 use serde_json::value::RawValue;
 
@@ -7,109 +7,109 @@ use crate::model::{
     BackgroundTask, BlockKey, ContextUsage, NoticeKind, PromptId, RequestBody, ToolError, ToolResult, TurnId, Usage,
 };
 
-/// The beginning of a block.
+/// The start of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockStart {
     /// Reasoning.
     Reasoning {
         /// The block's id.
         id: String,
-        /// The tool call of the sub-agent that thinks.
+        /// The tool call of the sub-agent, if it comes from one.
         parent: Option<String>,
     },
     /// A message.
     Message {
         /// The block's id.
         id: String,
-        /// The tool call of the sub-agent that speaks.
+        /// The tool call of the sub-agent, if it comes from one.
         parent: Option<String>,
     },
     /// A tool call.
     Tool {
         /// The call's id.
         id: String,
-        /// The call it was made within, for sub-agents.
+        /// The parent call, for sub-agents.
         parent: Option<String>,
         /// The tool's name.
         name: String,
-        /// Pretty JSON, or "".
+        /// The arguments as pretty-printed JSON, or "".
         arguments: String,
     },
 }
 
-/// The end of a block: it carries the whole content.
+/// The end of a block, with its complete content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockEnd {
     /// All of the reasoning.
     Reasoning {
         /// The block's id.
         id: String,
-        /// Everything.
+        /// The complete text.
         content: String,
     },
     /// All of the message.
     Message {
         /// The block's id.
         id: String,
-        /// Everything.
+        /// The complete text.
         content: String,
     },
     /// The tool call's outcome.
     Tool {
         /// The call's id.
         id: String,
-        /// What it gave.
+        /// The result.
         result: Option<ToolResult>,
-        /// Why it gave nothing.
+        /// The error, if it failed.
         error: Option<ToolError>,
     },
 }
 
-/// Everything an agent can tell a session. The session makes numbered events of these; it also makes up starts and
-/// ends that an agent leaves out, so a runtime reports only what the agent really said.
+/// Everything an agent can report to a session. The session turns these into numbered events and adds missing starts
+/// and ends, so a runtime reports only what the agent actually sent.
 #[derive(Debug)]
 pub enum AgentEvent {
-    /// The agent began to work; may come several times between a prompt and idle.
+    /// The agent started to work. Can occur several times between a prompt and idle.
     TurnStarted {
-        /// The agent's own id for it.
+        /// The agent's own id.
         turn_id: TurnId,
     },
-    /// The agent stopped working, for now.
+    /// The agent finished a step.
     TurnEnded {
-        /// The agent's own id for it.
+        /// The agent's own id.
         turn_id: TurnId,
     },
     /// The turn is over: the agent waits for a prompt.
     Idle,
-    /// A block begins.
+    /// A block starts.
     BlockStarted(BlockStart),
-    /// A block goes on.
+    /// A block continues.
     BlockDelta {
-        /// Which block.
+        /// The block.
         key: BlockKey,
-        /// What comes next.
+        /// The text to append.
         delta: String,
     },
     /// A block ends.
     BlockEnded(BlockEnd),
-    /// A block is given up: it ends with what it said so far, and that is no part of the answer.
+    /// A block is discarded: it ends with its text so far, which is not part of the answer.
     BlockDiscarded(BlockKey),
-    /// A tool made a picture; comes before the end of its call.
+    /// A tool produced an image. Sent before the end of its call.
     ImageMade {
         /// The tool call.
         tool_call_id: String,
         /// Its media type.
         mime: String,
-        /// The picture itself.
+        /// The image data.
         data: Vec<u8>,
     },
-    /// The agent goes on by itself, with this as its prompt.
+    /// The agent continues by itself, with this as its prompt.
     PromptGenerated(String),
-    /// A person is needed.
+    /// The agent needs input from the user.
     RequestMade {
         /// The agent's id for the request.
         agent_request_id: String,
-        /// What is asked.
+        /// The request.
         body: RequestBody,
     },
     /// The agent no longer wants an answer.
@@ -117,55 +117,55 @@ pub enum AgentEvent {
         /// The agent's id for the request.
         agent_request_id: String,
     },
-    /// What something cost.
+    /// Usage figures.
     UsageReported(Usage),
-    /// How full its memory of the conversation is.
+    /// How full the context window is.
     ContextUsed(ContextUsage),
-    /// What it does on the side; always all of it.
+    /// The agent's background tasks; always the complete list.
     BackgroundTasks(Vec<BackgroundTask>),
-    /// Something a person should know.
+    /// A notice for the user.
     Notice {
-        /// For programs.
+        /// The kind, for programs.
         kind: NoticeKind,
-        /// For people.
+        /// The text for display.
         message: String,
     },
     /// The agent gave the session a title.
     TitleChanged(String),
     /// The turn failed; the agent is still there.
     TurnFailed {
-        /// Why.
+        /// The failure.
         failure: Failure,
     },
-    /// The session did not take its events quickly enough, and its agent's process is shared: the agent's turn was
-    /// interrupted, and what it said from here on was dropped. Whatever is open ends here, incomplete: the session
-    /// closes its open blocks and requests, and writes a notice. The turn itself continues: when the session has taken
+    /// The session did not receive its events quickly enough, and its agent's process is shared. The agent's turn was
+    /// interrupted, and its output from here on was dropped. Everything open ends here, incomplete: the session closes
+    /// its open blocks and requests, and writes a notice. The turn itself continues: when the session has received
     /// everything, the runtime tells the agent to continue, and the events of that follow. No [`Self::Idle`] comes
-    /// before that. Sent outside a turn too; then nothing was interrupted and nothing is to be continued.
+    /// before that. Also sent outside a turn; then nothing was interrupted and nothing is continued.
     FellBehind {
-        /// How much waited for the session by then, in bytes.
+        /// The size of the session's queue at that point, in bytes.
         waiting: usize,
     },
-    /// A prompt was not taken into the running turn, which goes on.
+    /// A steering prompt was rejected. The running turn continues.
     SteerRefused {
-        /// Which prompt.
+        /// The prompt.
         prompt: PromptId,
-        /// Why, for people.
+        /// The reason, for display.
         reason: String,
     },
-    /// The connection is to be opened anew before the next turn: it was made for another model or another login, or its
-    /// process has been idle for longer than it is kept.
+    /// The session must reconnect before the next turn: the connection was opened for another model or login, or its
+    /// process was idle for too long.
     Outdated,
-    /// A kind we do not know, kept as it came.
+    /// An event of an unknown kind, kept unchanged.
     Unknown {
-        /// What the agent called it.
+        /// The agent's name for the kind.
         kind: String,
-        /// All of it.
+        /// The complete event.
         raw: Box<RawValue>,
     },
-    /// The connection is gone. Nothing follows.
+    /// The connection was lost. Nothing follows.
     Gone {
-        /// For people.
+        /// The text for display.
         reason: String,
     },
 }

@@ -1,20 +1,20 @@
-//! Lines of a program's output: bounded, and never an error for what is in them.
+//! Reads lines of a program's output. Their length is bounded, and no content is an error.
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
-/// A longer line is dropped and said to have been there.
+/// A longer line is dropped and reported.
 pub(super) const LONGEST: usize = 32 * 1024 * 1024;
-/// What is kept of a line that is too long: enough to see what it was.
+/// The part of a too-long line that is kept, enough to recognize it.
 const BEGINNING: usize = 512;
 
-/// One line without its end. Bytes that are no UTF-8 are replaced.
+/// One line without its line ending. Invalid UTF-8 is replaced.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line {
     Text(String),
     TooLong { bytes: usize, beginning: String },
 }
 
-/// The next line; `None` at the end of the stream. What stands after the last line's end counts as a line.
+/// The next line; `None` at the end of the stream. Text after the last line ending counts as a line.
 pub(super) async fn next_line(
     reader: &mut (impl AsyncBufRead + Unpin),
     longest: usize,

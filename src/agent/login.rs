@@ -1,60 +1,60 @@
-//! Logging in to an agent from here.
+//! Logging in to an agent from the server.
 
 use serde::Serialize;
 
 use super::BoxFuture;
 
-/// What the caller chooses.
+/// The options of a login.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoginRequest {
-    /// Another GitHub than github.com.
+    /// A GitHub host other than github.com.
     pub host: Option<String>,
-    /// Keep the token in a plain file where the machine has no key store.
+    /// Store the token in a plain-text file if the machine has no key store.
     pub plain_text: bool,
 }
 
-/// How far a login has come.
+/// The state of a login.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoginStage {
-    /// Nobody has begun one.
+    /// No login was started.
     #[default]
     None,
-    /// The agent is asked for a code.
+    /// Waiting for a code from the agent.
     Starting,
-    /// A person is to visit the address and enter the code.
+    /// The user must open the URL and enter the code.
     Waiting,
     /// Done.
     Succeeded,
-    /// It came to nothing.
+    /// It failed.
     Failed,
 }
 
-/// A login under way, or the last one.
+/// The current login, or the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LoginProgress {
-    /// How far it is.
+    /// Its state.
     #[serde(rename = "state")]
     pub stage: LoginStage,
-    /// Where to go.
+    /// The URL to open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// What to enter there.
+    /// The code to enter there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// What came of it, for people.
+    /// The result, for display.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-/// A login that takes a person and a browser.
+/// A login that the user completes in a browser.
 pub trait Login: Send + Sync {
-    /// Begins one, unless one is under way; gives how far it is once there is a code, or it failed.
+    /// Starts a login unless one is in progress. Returns its state once there is a code or it has failed.
     fn begin(&self, request: LoginRequest) -> BoxFuture<'_, LoginProgress>;
 
-    /// How far it is.
+    /// Its state.
     fn progress(&self) -> LoginProgress;
 
-    /// Gives up the one under way.
+    /// Cancels the current login.
     fn cancel(&self) -> BoxFuture<'_, ()>;
 }

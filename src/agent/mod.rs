@@ -1,10 +1,10 @@
-//! What an agent runtime is, which runtimes there are, and one folder per runtime.
+//! Agent runtimes: their common interface, the registry, and one folder per runtime.
 //!
-//! What must always hold here: a runtime never touches the store or HTTP, its wire types stay in its folder, and
-//! everything an agent sends reaches a session as an [`AgentEvent`]. What we do not know is kept as raw JSON and
-//! never breaks a turn. The rest of the code branches on [`Capabilities`], never on a runtime's name.
+//! Invariants: a runtime never touches the store or HTTP, its wire types stay in its folder, and everything an agent
+//! sends reaches a session as an [`AgentEvent`]. Unknown messages are kept as raw JSON and never break a turn. The rest
+//! of the code branches on [`Capabilities`], never on a runtime's name.
 //!
-//! Everybody who uses an agent (a session, the permission canary, a capture, a job: an [`Owner`]) goes through
+//! Every user of an agent (a session, the permission canary, a capture, a job: an [`Owner`]) goes through
 //! [`Runtimes::open`]. It returns a [`PendingConnection`], whose [`PendingConnection::next`] reports the position in the
 //! queue for agent processes and then the outcome. The [`Connection`] holds a process slot, where the runtime starts a
 //! process for each connection, and the lease of the agent's session, until it is closed. Where the runtime starts a

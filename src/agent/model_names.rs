@@ -1,12 +1,12 @@
-//! How an agent wants its models to be called. A name of another agent's kind is passed on, with a word of warning.
+//! How each agent names its models. A name in another agent's style is passed on, with a warning.
 
 use serde::Serialize;
 
-/// Whose names a runtime's models have.
+/// The naming style of a runtime's models.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelNames {
-    /// Nobody can say.
+    /// Unknown.
     #[default]
     Any,
     /// GitHub Copilot's: `gpt-5.2`, `claude-sonnet-4.5`.
@@ -15,11 +15,11 @@ pub enum ModelNames {
     Claude,
 }
 
-/// The short names that Claude Code knows.
+/// The aliases that Claude Code accepts.
 const SHORTHANDS: [&str; 5] = ["sonnet", "opus", "haiku", "opusplan", "default"];
 
 impl ModelNames {
-    /// Why a model will hardly be known to a runtime with these names, and what to write instead.
+    /// Why a runtime with this naming style probably does not know a model, and what to use instead.
     pub(super) fn misfit(self, runtime: &str, model: &str) -> Option<String> {
         let short = SHORTHANDS.contains(&model.split('[').next().unwrap_or(model));
         match self {
@@ -43,7 +43,7 @@ impl ModelNames {
     }
 }
 
-/// `claude-sonnet-4-5` and `claude-sonnet-4-5-20250929` as Copilot writes them; `None` for a name that is no such one.
+/// Copilot's spelling of names such as `claude-sonnet-4-5` or `claude-sonnet-4-5-20250929`; `None` for any other name.
 fn dotted(model: &str) -> Option<String> {
     let parts: Vec<&str> = model.strip_prefix("claude-")?.split('-').collect();
     let is_version = |part: &str| part.len() <= 2 && !part.is_empty() && part.chars().all(|one| one.is_ascii_digit());

@@ -1,41 +1,41 @@
-//! Sessions that an agent keeps on its own, started elsewhere, which can become ours.
+//! Sessions that an agent stores itself and that can be imported.
 
 use std::path::PathBuf;
 
 use super::{AgentEvent, BoxFuture};
 
-/// A session that the agent has on disk.
+/// A session stored by the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnSession {
     /// The agent's id for it.
     pub id: String,
-    /// What it is about.
+    /// The title.
     pub title: Option<String>,
-    /// Where it works.
+    /// The working directory.
     pub working_directory: Option<PathBuf>,
-    /// When it began, as the agent writes it (RFC 3339).
+    /// The start time in the agent's own format (RFC 3339).
     pub created_at: String,
-    /// When something last happened in it.
+    /// The time of its last activity.
     pub updated_at: String,
 }
 
-/// A piece of a session's past.
+/// One item of a session's history.
 #[derive(Debug)]
 pub enum Past {
-    /// Somebody asked.
+    /// A prompt.
     Prompt(String),
-    /// The agent said or did something.
+    /// An event of the agent.
     Event(AgentEvent),
 }
 
-/// The agent's own sessions.
+/// Access to the sessions that an agent stores itself.
 pub trait OwnSessions: Send + Sync {
-    /// All of them, the latest first; or why they cannot be had.
+    /// Lists all sessions, newest first, or returns why they cannot be listed.
     fn list(&self) -> BoxFuture<'_, Result<Vec<OwnSession>, String>>;
 
-    /// What happened in one of them, in order; or why it cannot be had.
+    /// Returns the history of a session in order, or why it cannot be read.
     fn history(&self, id: String) -> BoxFuture<'_, Result<Vec<Past>, String>>;
 
-    /// Removes one of them from the agent's own store.
+    /// Deletes a session from the agent's own storage.
     fn forget(&self, id: String) -> BoxFuture<'_, Result<(), String>>;
 }

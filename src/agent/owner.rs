@@ -4,14 +4,14 @@ use std::fmt;
 
 use crate::model::SessionId;
 
-/// On whose behalf a connection is opened. It names the holder of an agent's session in errors and logs.
+/// The owner of a connection. It names the holder of an agent's session in errors and logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// One of our sessions.
     Session(SessionId),
     /// The permission canary of `doctor`.
     Canary,
-    /// A capture: somebody else's orchestrator uses the agent as a model.
+    /// A capture: another orchestrator uses the agent as a model.
     Capture,
     /// A job.
     Job,

@@ -6,9 +6,9 @@ use super::process_slots::{ProcessSlot, ProcessSlots, QueuePosition, SlotRequest
 use super::session_leases::{SessionLease, SessionLeases};
 use super::{BoxFuture, Connection, Owner, ProcessUse, Runtime, StartError, StartSpec};
 
-/// What an opening connection does next.
+/// The next step of an opening connection.
 pub enum OpeningStep {
-    /// It waits for a process slot, at another position than before.
+    /// It waits for a process slot; its position changed.
     Queued(QueuePosition),
     /// It is open, or it failed. Nothing follows.
     Done(Result<Box<Connection>, StartError>),
@@ -42,12 +42,12 @@ impl PendingConnection {
         Self { stage }
     }
 
-    /// One that fails at once.
+    /// One that fails immediately.
     pub(super) fn failed(error: StartError) -> Self {
         Self { stage: Stage::Starting(Box::pin(async { Err(error) })) }
     }
 
-    /// The next step. Cancel-safe. Pending for good after [`OpeningStep::Done`].
+    /// The next step. Cancel-safe. Pending forever after [`OpeningStep::Done`].
     pub async fn next(&mut self) -> OpeningStep {
         loop {
             match &mut self.stage {
@@ -78,7 +78,7 @@ impl PendingConnection {
         }
     }
 
-    /// What the agent will be started with, while it can still be changed: in the queue.
+    /// The spec of the agent, while it can still be changed (in the queue).
     pub fn spec_mut(&mut self) -> Option<&mut StartSpec> {
         match &mut self.stage {
             Stage::Queued(_, start) => Some(&mut start.spec),
@@ -119,15 +119,15 @@ fn lease(leases: &SessionLeases, runtime: &dyn Runtime, id: &str, owner: Owner) 
     })
 }
 
-/// What an open connection keeps until it is closed.
+/// What an open connection holds until it is closed.
 #[derive(Debug, Default)]
 pub(super) struct Held {
-    /// Its process, where the runtime starts one for each connection.
+    /// Its process slot, if the runtime starts one process per connection.
     pub slot: Option<ProcessSlot>,
-    /// The agent's session.
+    /// The lease of the agent's session.
     #[expect(dead_code, reason = "kept to be dropped with the connection")]
     pub lease: Option<SessionLease>,
-    /// Where a turn's process is asked for, where the runtime starts one for each turn.
+    /// The slots to request one from, if the runtime starts one process per turn.
     pub turn_slots: Option<ProcessSlots>,
 }
 
@@ -144,7 +144,7 @@ mod tests {
     use crate::agent::{Capabilities, Freshness, ModelList, Readiness, Runtimes};
     use crate::model::SessionId;
 
-    /// An agent that opens at once, with the session that it was asked for or `fresh`.
+    /// An agent that opens immediately, with the requested session or `fresh`.
     struct Prompt {
         capabilities: Capabilities,
     }

@@ -1,7 +1,7 @@
-//! How many agent processes run at once: a limit and a fair queue.
+//! The process limit: how many agent processes may run at once, with a fair queue.
 //!
-//! What must always hold here: no more slots are held than the limit allows, whoever stops waiting leaves the queue, and
-//! nobody overtakes an earlier request.
+//! Invariants: no more slots are held than the limit allows, a dropped request leaves the queue, and requests are
+//! served in order.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -30,7 +30,7 @@ impl Queue {
     }
 }
 
-/// The right to run one agent process. Dropping it gives it back.
+/// The right to run one agent process. Dropping it releases the slot.
 #[derive(Debug)]
 pub struct ProcessSlot {
     queue: Arc<watch::Sender<Queue>>,
@@ -51,12 +51,12 @@ pub struct SlotRequest {
     reported: Option<QueuePosition>,
 }
 
-/// Where a request stands.
+/// The position of a request in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePosition {
-    /// From 1 up; the first one gets the next free slot.
+    /// Starts at 1; the first request gets the next free slot.
     pub position: usize,
-    /// How many processes there may be.
+    /// The process limit.
     pub limit: usize,
 }
 
@@ -70,12 +70,12 @@ impl fmt::Display for QueuePosition {
     }
 }
 
-/// What a request learns next.
+/// The next step of a request.
 #[derive(Debug)]
 pub enum SlotStep {
-    /// It waits, at another position than before.
+    /// Its position in the queue changed.
     Queued(QueuePosition),
-    /// It has its slot.
+    /// It got its slot.
     Granted(ProcessSlot),
 }
 
@@ -102,8 +102,8 @@ impl ProcessSlots {
         SlotRequest { ticket, queue: Arc::clone(&self.queue), changes: self.queue.subscribe(), reported: None }
     }
 
-    /// Resolves when somebody waits and no slot is free: whoever holds one without need gives it up then.
-    /// Does nothing until it is polled, because every step of every session makes one of these.
+    /// Resolves when a request is waiting and no slot is free, so that an idle holder can release its slot.
+    /// Lazy until polled, because every step of every session creates one.
     pub async fn wanted(&self) {
         let mut changes = self.queue.subscribe();
         if changes.wait_for(|queue| !queue.waiting.is_empty() && !queue.has_room()).await.is_err() {
@@ -111,7 +111,7 @@ impl ProcessSlots {
         }
     }
 
-    /// How many are held, and how many requests wait.
+    /// The number of held slots and of waiting requests.
     pub fn figures(&self) -> (usize, usize) {
         let queue = self.queue.borrow();
         (queue.held, queue.waiting.len())
@@ -148,7 +148,7 @@ impl SlotRequest {
         }
     }
 
-    /// The slot, if this request is the first and there is one.
+    /// The slot, if this request is first and one is free.
     fn take(&self) -> Option<ProcessSlot> {
         let taken = self.queue.send_if_modified(|queue| {
             let is_granted = queue.has_room() && queue.waiting.front() == Some(&self.ticket);

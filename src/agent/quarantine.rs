@@ -1,4 +1,4 @@
-//! Agent versions that ran what they were denied. They are not used until the user says otherwise.
+//! Agent versions that ran tools which they were denied. They are not used until the user allows them.
 
 use std::collections::BTreeMap;
 use std::error::Error as _;
@@ -9,13 +9,13 @@ use parking_lot::Mutex;
 
 use crate::private_file::{read_json, write_json};
 
-/// The quarantined versions, in one file of the data folder. Without a file nothing outlives the process.
+/// The quarantined versions, in one file of the data folder. Without a file, they are lost when the process exits.
 ///
 /// A file that cannot be read quarantines every version, because any of them may be in it.
 #[derive(Debug, Default)]
 pub struct Quarantine {
     file: Option<PathBuf>,
-    /// `runtime version` pairs that the user trusts all the same.
+    /// `runtime version` pairs that the user trusts anyway.
     trusted: Vec<String>,
     reasons: Mutex<BTreeMap<String, String>>,
     /// Why the file cannot be read, and what to do.
@@ -23,7 +23,7 @@ pub struct Quarantine {
 }
 
 impl Quarantine {
-    /// The versions in the file below `data_folder`.
+    /// Loads the versions from the file in `data_folder`.
     pub fn load(data_folder: &Path, trusted: &[String]) -> Self {
         let file = data_folder.join("quarantine.json");
         let (reasons, unreadable) = match read_json(&file) {
@@ -42,13 +42,13 @@ impl Quarantine {
         Self { file: Some(file), trusted: trusted.to_vec(), reasons: Mutex::new(reasons), unreadable }
     }
 
-    /// Why the file cannot be read, and what to do; `None` when all is well.
+    /// Why the file cannot be read, and what to do; `None` if it was read.
     pub fn problem(&self) -> Option<&str> {
         self.unreadable.as_deref()
     }
 
-    /// Why a version must not be used, and what to do about it. A version that nobody knows is only refused while the
-    /// file cannot be read.
+    /// Why a version must not be used, and what to do about it. An unknown version is rejected only while the file
+    /// cannot be read.
     pub fn reason(&self, runtime: &str, version: Option<&str>) -> Option<String> {
         let key = version.map(|version| format!("{runtime} {version}"));
         if key.as_ref().is_some_and(|key| self.trusted.contains(key)) {
@@ -83,7 +83,7 @@ impl Quarantine {
     fn save(&self) -> io::Result<()> {
         let Some(file) = &self.file else { return Ok(()) };
         if let Some(problem) = &self.unreadable {
-            // Whatever is in it must not be lost.
+            // The unreadable file must not be overwritten.
             return Err(io::Error::other(problem.clone()));
         }
         let reasons = self.reasons.lock().clone();

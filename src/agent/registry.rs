@@ -1,4 +1,4 @@
-//! The runtimes of this server, and which one a model's name means.
+//! The runtimes of this server, and how a model name selects one.
 
 use std::sync::Arc;
 
@@ -21,27 +21,27 @@ pub struct Runtimes {
 #[derive(Debug, thiserror::Error)]
 #[error("unknown runtime {name:?}; available runtimes: {known}")]
 pub struct RuntimeNotFound {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
-    /// What there is.
+    /// The available names.
     pub known: String,
 }
 
-/// The runtime's list is known and the model is not in it.
+/// The runtime's model list is complete and does not contain the model.
 #[derive(Debug, thiserror::Error)]
 #[error("runtime {runtime} has no model {model:?}; available models: {known}")]
 pub struct ModelNotFound {
-    /// Whose list it is.
+    /// The runtime.
     pub runtime: String,
-    /// What was asked for.
+    /// The requested name.
     pub model: String,
-    /// What there is.
+    /// The available names.
     pub known: String,
 }
 
 /// A runtime and one of its models.
 pub struct ModelChoice {
-    /// Where the session will run.
+    /// The runtime of the session.
     pub runtime: Arc<dyn Runtime>,
     /// The model's id, as that runtime knows it.
     pub model: String,
@@ -49,11 +49,11 @@ pub struct ModelChoice {
 
 /// The models of one runtime, with the ids that lists use for them.
 pub struct RuntimeModels {
-    /// Whose they are.
+    /// The runtime.
     pub runtime: String,
-    /// The id in lists, and the model.
+    /// The listed id and the model.
     pub models: Vec<(String, Model)>,
-    /// Why there may be others, or why there are none.
+    /// Why the list may be incomplete or is empty.
     pub note: Option<String>,
 }
 
@@ -68,12 +68,12 @@ impl RuntimeModels {
 }
 
 impl Runtimes {
-    /// The given runtimes, in order of preference, without a limit on processes.
+    /// A registry of the given runtimes, in order of preference, without a process limit.
     pub fn new(all: Vec<Arc<dyn Runtime>>) -> Self {
         Self { all: all.into(), slots: ProcessSlots::new(0), leases: SessionLeases::default() }
     }
 
-    /// Sets how many agent processes there may be; 0 for no limit.
+    /// Sets the process limit; 0 for no limit.
     pub fn limit_processes(&self, limit: usize) {
         self.slots.set_limit(limit);
     }
@@ -90,13 +90,13 @@ impl Runtimes {
         }
     }
 
-    /// Resolves when somebody waits for an agent process and none is free: an idle connection that holds one should be
-    /// closed then.
+    /// Resolves when a request is waiting for an agent process and none is free. Idle connections that hold one should
+    /// then be closed.
     pub async fn process_wanted(&self) {
         self.slots.wanted().await;
     }
 
-    /// How many agent processes count against the limit, and how many requests wait for one.
+    /// The number of agent processes that count against the limit, and of requests that wait for one.
     pub fn process_figures(&self) -> (usize, usize) {
         self.slots.figures()
     }
@@ -126,7 +126,7 @@ impl Runtimes {
         ready
     }
 
-    /// The runtime a session gets when nobody chose one: the configured one, else the first that is ready.
+    /// The default runtime: the configured one, or else the first that is ready.
     pub async fn default_runtime(&self, configured: &str) -> Result<Arc<dyn Runtime>, RuntimeNotFound> {
         if !configured.is_empty() {
             return self.named(configured);
@@ -139,8 +139,8 @@ impl Runtimes {
             .ok_or_else(|| RuntimeNotFound { name: String::new(), known: "none".to_owned() })
     }
 
-    /// The models of all ready runtimes, as the portal lists them: the default runtime's with plain ids, the others'
-    /// as `runtime/model`.
+    /// The models of all ready runtimes as the portal lists them: plain ids for the default runtime, `runtime/model`
+    /// for the others.
     pub async fn listed_models(&self, configured: &str) -> Vec<Model> {
         let mut listed = Vec::new();
         for (position, runtime) in self.ready(configured).await.iter().enumerate() {
@@ -166,7 +166,7 @@ impl Runtimes {
         lists
     }
 
-    /// Which runtime and model an id of [`Self::listed_models`] means. A model's own id may contain slashes.
+    /// Resolves an id of [`Self::listed_models`] to a runtime and a model. A model's own id may contain slashes.
     pub async fn choose(
         &self,
         configured: &str,
@@ -189,25 +189,26 @@ impl Runtimes {
         Ok(ModelChoice { model: model.to_owned(), runtime })
     }
 
-    /// Whether an id begins with the name of a runtime, and so chooses it.
+    /// Whether an id starts with the name of a runtime and so selects it.
     pub fn names_runtime(&self, id: &str) -> bool {
         id.split_once('/').is_some_and(|(name, _)| self.named(name).is_ok())
     }
 
-    /// Why a runtime will hardly know a model, and what to write instead. A warning, not a refusal: names come and go.
+    /// Why a runtime probably does not know a model, and what to use instead. Only a warning, because model names
+    /// change.
     pub fn misfit(&self, runtime: &str, model: &str, options: &Map<String, Value>) -> Option<String> {
         let runtime = self.named(runtime).ok().filter(|runtime| !runtime.takes_any_model(options))?;
         runtime.capabilities().misfit(runtime.name(), model)
     }
 
-    /// Ends what runtimes keep running.
+    /// Stops the processes that the runtimes keep running.
     pub async fn shut_down(&self) {
         for runtime in self.all.iter() {
             runtime.shut_down().await;
         }
     }
 
-    /// What all processes of all runtimes use right now.
+    /// The resource use of all processes of all runtimes.
     pub async fn processes(&self) -> Vec<AgentProcess> {
         let all = Arc::clone(&self.all);
         let looked_at =
@@ -228,7 +229,7 @@ impl Runtimes {
     }
 }
 
-/// Refuses a model only when the runtime's list is complete and does not hold it.
+/// Rejects a model only if the runtime's list is complete and does not contain it.
 async fn check_model(runtime: &dyn Runtime, model: &str) -> Result<(), ModelNotFound> {
     let list = runtime.models(Freshness::Recent).await;
     if list.incomplete.is_some() || list.models.iter().any(|known| known.id == model) {

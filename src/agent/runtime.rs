@@ -14,62 +14,62 @@ use crate::model::{Check, Timestamp};
 /// A future that a trait object can return.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A model an agent offers.
+/// A model that an agent offers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
-    /// For people.
+    /// The display name.
     pub name: String,
-    /// For requests.
+    /// The id to use in requests.
     pub id: String,
-    /// How much a request counts against a quota.
+    /// How much one request counts against the quota.
     pub multiplier: f64,
-    /// Known and usable, but not shown in lists.
+    /// Usable, but not shown in lists.
     pub hidden: bool,
 }
 
 /// The models of a runtime.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelList {
-    /// Those that are known.
+    /// The known models.
     pub models: Vec<Model>,
-    /// Why there may be others, for people. With a reason here any name is passed on as it is.
+    /// Why the list may be incomplete, for display. If set, any model name is passed on unchanged.
     pub incomplete: Option<String>,
 }
 
 impl ModelList {
-    /// These are all.
+    /// A complete list.
     pub fn known(models: Vec<Model>) -> Self {
         Self { models, incomplete: None }
     }
 
-    /// Nobody can say.
+    /// A list that could not be read.
     pub fn unknown(reason: impl Into<String>) -> Self {
         Self { models: Vec::new(), incomplete: Some(reason.into()) }
     }
 }
 
-/// How fresh an answer is to be.
+/// Whether a cached answer is good enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
-    /// What was asked lately will do.
+    /// A recent cached answer is good enough.
     Recent,
-    /// The agent is asked again.
+    /// Asks the agent again.
     Now,
 }
 
-/// Whether somebody is logged in.
+/// The login state of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoginState {
-    /// Yes.
+    /// Logged in.
     LoggedIn,
-    /// No, and it is needed.
+    /// Logged out, and a login is required.
     LoggedOut,
-    /// A model of the user's own is used, which needs no login.
+    /// The user's own model is used, which needs no login.
     OwnProvider,
     /// The agent has no logins.
     NotNeeded,
-    /// Nobody could say.
+    /// The state could not be determined.
     Unknown,
 }
 
@@ -77,17 +77,17 @@ pub enum LoginState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoginStatus {
-    /// Whether anybody is.
+    /// The login state.
     pub state: LoginState,
-    /// Who it is.
+    /// The account name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub who: Option<String>,
-    /// Whether [`Runtime::login`] can change it.
+    /// Whether [`Runtime::login`] is supported.
     pub can_log_in: bool,
 }
 
 impl LoginStatus {
-    /// Logins are not a question here.
+    /// The agent does not use logins.
     pub fn not_needed() -> Self {
         Self { state: LoginState::NotNeeded, who: None, can_log_in: false }
     }
@@ -99,81 +99,81 @@ impl LoginStatus {
 pub struct Readiness {
     /// Whether a session may be started now.
     pub ready: bool,
-    /// What is there, or what is missing and how to get it.
+    /// A description of what was found, or what is missing and how to get it.
     pub hint: String,
     /// Who is logged in.
     pub login: LoginStatus,
-    /// The program behind it.
+    /// The agent's program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<FoundProgram>,
-    /// The command that installs the program, while it is not there.
+    /// The command that installs the program, if it is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install: Option<String>,
 }
 
 impl Readiness {
-    /// Ready, with neither program nor login.
+    /// Ready, without a program or a login.
     pub fn ready(hint: impl Into<String>) -> Self {
         Self { ready: true, hint: hint.into(), login: LoginStatus::not_needed(), program: None, install: None }
     }
 }
 
-/// A process that a runtime keeps, with everything that it has started.
+/// A process that a runtime keeps running, including the processes it started.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentProcess {
-    /// Whose it is.
+    /// The owner's name.
     pub runtime: String,
     /// The process id of the program itself.
     pub pid: u32,
-    /// What the program calls its version.
+    /// The program's version.
     pub version: Option<String>,
-    /// Sessions that use it right now.
+    /// The number of sessions that use it.
     pub sessions: usize,
-    /// Memory in use, children included.
+    /// Resident memory, including child processes.
     pub resident_bytes: u64,
-    /// Processor time since its start, children included.
+    /// CPU time since it started, including child processes.
     pub cpu_seconds: f64,
-    /// Processes that it has started and that still run.
+    /// The number of running child processes.
     pub children: usize,
-    /// When it began.
+    /// The start time.
     pub started_at: Timestamp,
 }
 
-/// A connection could not be opened.
+/// Why a connection could not be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The agent wants a login; the text says how.
+    /// The agent needs a login; the text says how to log in.
     #[error("{0}")]
     NeedsLogin(String),
-    /// The agent's own session, which was to be taken up again, is missing, damaged or not listed.
+    /// The agent's session cannot be resumed: it is missing, damaged or not listed.
     #[error("{0}")]
     SessionLost(String),
-    /// It may work when tried again.
+    /// A transient failure: a retry may succeed.
     #[error("{0}")]
     Temporary(String),
-    /// Trying again is of no use; the text says what to do.
+    /// A permanent failure: a retry will not help. The text says what to do.
     #[error("{0}")]
     Permanent(String),
 }
 
-/// One way to reach an agent.
+/// A way to run an agent.
 pub trait Runtime: Send + Sync {
-    /// How sessions and the configuration name it.
+    /// The name used in sessions and in the configuration.
     fn name(&self) -> &str;
 
     /// What it can do.
     fn capabilities(&self) -> &Capabilities;
 
-    /// Whose sessions the agent's own are: runtimes that reach one agent by different ways share them.
+    /// The family whose agent sessions it uses: runtimes for the same agent share its sessions.
     fn family(&self) -> &str {
         self.name()
     }
 
-    /// Whether it can be used now, and what to do if not.
+    /// Whether it is ready, and if not, what to do.
     fn readiness(&self) -> BoxFuture<'_, Readiness>;
 
-    /// Its models.
+    /// The available models.
     fn models(&self, freshness: Freshness) -> BoxFuture<'_, ModelList>;
 
     /// Whether a session with these options may name a model that is not in the list.
@@ -181,22 +181,22 @@ pub trait Runtime: Send + Sync {
         false
     }
 
-    /// How to log in, where that can be done from here.
+    /// The login, if the server can start one.
     fn login(&self) -> Option<&dyn Login> {
         None
     }
 
-    /// Waits until somebody may have logged in since the call.
+    /// Waits until the login state may have changed.
     fn credentials_changed(&self) -> BoxFuture<'static, ()> {
         Box::pin(std::future::pending())
     }
 
-    /// The sessions that the agent itself keeps, where it does.
+    /// The sessions that the agent stores itself, if it stores any.
     fn own_sessions(&self) -> Option<&dyn OwnSessions> {
         None
     }
 
-    /// What can be checked before anybody starts a session.
+    /// Checks that do not need a session.
     fn preflight(&self) -> BoxFuture<'_, Vec<Check>> {
         Box::pin(async move {
             let Readiness { ready, hint, .. } = self.readiness().await;
@@ -205,23 +205,23 @@ pub trait Runtime: Send + Sync {
         })
     }
 
-    /// The version of the agent that would be used, where it says.
+    /// The installed version of the agent, if known.
     fn version(&self) -> BoxFuture<'_, Option<String>> {
         Box::pin(async move { self.readiness().await.program.and_then(|program| program.version) })
     }
 
-    /// What starts a session on a model at the given address (one that speaks `OpenAI`'s chat completions), in the
-    /// given folder. `None` where the agent cannot be pointed at one.
+    /// The spec of a session in the given folder that uses a model at the given URL (an `OpenAI` chat completions API).
+    /// `None` if the agent cannot use such a model.
     fn spec_for_model_at(&self, _base_url: &str, _folder: &Path) -> Option<StartSpec> {
         None
     }
 
-    /// Ends what the runtime itself keeps running, once all its connections are closed.
+    /// Stops the runtime's own processes. Call it after all its connections are closed.
     fn shut_down(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {})
     }
 
-    /// What its processes use right now, where the system says so. Takes a while: not for a thread that others wait for.
+    /// The resource use of its processes, where the platform reports it. Slow: run it on a blocking thread.
     fn processes(&self) -> Vec<AgentProcess> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Who drives which of the agents' own sessions. Two connections of one server never drive the same one; two servers
+//! Leases on the agents' own sessions. Two connections of one server never use the same agent session; two servers
 //! cannot share a data folder, because it is locked.
 
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ pub(super) struct SessionLeases {
     holders: Holders,
 }
 
-/// The right to drive one of an agent's sessions, until dropped.
+/// The exclusive right to use one of an agent's sessions, until dropped.
 #[derive(Debug)]
 pub(super) struct SessionLease {
     key: (String, String),
@@ -24,7 +24,7 @@ pub(super) struct SessionLease {
 }
 
 impl SessionLeases {
-    /// Leases a session of a runtime family; else returns who has it.
+    /// Leases a session of a runtime family, or returns the owner that holds it.
     pub fn take(&self, family: &str, agent_session: &str, owner: Owner) -> Result<SessionLease, Owner> {
         let key = (family.to_owned(), agent_session.to_owned());
         let mut holders = self.holders.lock();

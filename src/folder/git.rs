@@ -130,7 +130,7 @@ impl Git {
         if captured.success {
             Ok(captured)
         } else {
-            let message = captured.last_words.trim().trim_start_matches("fatal: ").to_owned();
+            let message = captured.stderr.trim().trim_start_matches("fatal: ").to_owned();
             Err(FolderError::GitRefused { path: self.top.clone(), message })
         }
     }

@@ -1,4 +1,4 @@
-//! Programs that are run for their output, with a limit to their time and to their output.
+//! Runs a program for its output, with limits on time and output.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -11,63 +11,63 @@ use super::SpawnError;
 use super::child::{ChildProcess, supervised};
 use super::supervisor::Trace;
 
-/// What to run, and how much of it.
+/// What to run, and the limits.
 #[derive(Clone, Debug)]
 pub struct Capture {
-    /// The program itself, no shell.
+    /// The program, started without a shell.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<OsString>,
-    /// All of its environment.
+    /// Its complete environment.
     pub environment: BTreeMap<OsString, OsString>,
-    /// Where it runs.
+    /// The working directory.
     pub working_directory: PathBuf,
-    /// It is killed when it takes longer.
+    /// The time limit, after which it is killed.
     pub time_limit: Duration,
-    /// It is killed when it writes more.
+    /// The output limit, after which it is killed.
     pub byte_limit: usize,
 }
 
-/// What a program wrote.
+/// The output of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Whether it ended well; one that was cut off did.
+    /// Whether it succeeded; a program that reached the output limit did.
     pub success: bool,
-    /// What it wrote to standard output, up to the limit.
+    /// Its standard output, up to the limit.
     pub output: Vec<u8>,
-    /// Whether that is all.
+    /// Whether the output is complete.
     pub complete: bool,
-    /// The last lines that it wrote to standard error.
-    pub last_words: String,
+    /// The last lines of its standard error.
+    pub stderr: String,
 }
 
-/// The program gave no output that could be used.
+/// Why a program's output could not be captured.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// It did not start.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// It took too long and was ended.
+    /// It timed out and was killed.
     #[error("{} timed out after {} seconds and was killed", program.display(), limit.as_secs())]
     TimedOut {
-        /// Which.
+        /// The program.
         program: PathBuf,
-        /// How long it had.
+        /// The time limit.
         limit: Duration,
     },
     /// Its output could not be read.
     #[error("cannot read the output of {}", program.display())]
     Read {
-        /// Which.
+        /// The program.
         program: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
 }
 
 impl Capture {
-    /// Runs the program to its end or to a limit. Dropped before that, it kills the program and all its children.
+    /// Runs the program until it exits or reaches a limit. Dropping the future kills the program and all its children.
     pub async fn run(&self) -> Result<Captured, CaptureError> {
         let mut command = supervised(&self.program);
         command.args(&self.arguments).envs(&self.environment).current_dir(&self.working_directory);
@@ -78,10 +78,10 @@ impl Capture {
             stdout.take(self.byte_limit as u64 + 1).read_to_end(&mut output).await?;
             if output.len() > self.byte_limit {
                 output.truncate(self.byte_limit);
-                return Ok(Captured { success: true, output, complete: false, last_words: String::new() });
+                return Ok(Captured { success: true, output, complete: false, stderr: String::new() });
             }
-            let (success, last_words) = child.outcome().await;
-            Ok(Captured { success, output, complete: true, last_words })
+            let (success, stderr) = child.outcome().await;
+            Ok(Captured { success, output, complete: true, stderr })
         };
         match tokio::time::timeout(self.time_limit, run).await {
             Ok(captured) => captured.map_err(|source| CaptureError::Read { program: self.program.clone(), source }),
@@ -108,8 +108,8 @@ mod tests {
     #[tokio::test]
     async fn output_success_and_last_words_are_told() {
         let captured = shell("echo out; echo err >&2; exit 3").run().await.expect("run");
-        let last_words = "err".to_owned();
-        assert_eq!(captured, Captured { success: false, output: b"out\n".to_vec(), complete: true, last_words });
+        let stderr = "err".to_owned();
+        assert_eq!(captured, Captured { success: false, output: b"out\n".to_vec(), complete: true, stderr });
         assert!(shell("cat").run().await.expect("run").success, "its input is closed");
     }
 
@@ -128,7 +128,7 @@ mod tests {
         let error = capture.run().await.expect_err("too long");
         assert!(matches!(error, CaptureError::TimedOut { .. }), "{error}");
         let child = std::fs::read_to_string(folder.path().join("pid")).expect("written").trim().to_owned();
-        // A zombie is not alive any more.
+        // A zombie is not alive.
         let is_alive =
             || std::fs::read_to_string(format!("/proc/{child}/stat")).is_ok_and(|stat| !stat.contains(") Z"));
         while is_alive() {

@@ -12,53 +12,53 @@ use super::signal::{Signal, signal_group};
 use super::supervisor::Trace;
 use super::{ProcessProbe, StderrTail};
 
-/// How long what a program wrote before its end may take to be read.
-const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
+/// How long the rest of a program's output may take to be read after its exit.
+const STDERR_WITHIN: Duration = Duration::from_secs(1);
 
 /// What to start.
 #[derive(Clone, Debug)]
 pub struct ProcessSpec {
-    /// The program itself, no shell.
+    /// The program, started without a shell.
     pub program: PathBuf,
     /// Its arguments.
     pub arguments: Vec<String>,
-    /// All of its environment.
+    /// Its complete environment.
     pub environment: BTreeMap<String, String>,
-    /// Where it runs.
+    /// The working directory.
     pub working_directory: Option<PathBuf>,
 }
 
-/// The program could not be started.
+/// Why a program could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
-    /// The operating system refused.
+    /// The operating system returned an error.
     #[error("cannot start {}", program.display())]
     Start {
-        /// Which.
+        /// The program.
         program: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
-    /// Nothing is started that a later run could not find.
+    /// Its process record could not be written, so it was not started.
     #[error("did not start {}: cannot write its process record in {}", program.display(), folder.display())]
     Note {
-        /// Which.
+        /// The program.
         program: PathBuf,
-        /// Where.
+        /// The folder of the records.
         folder: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
 }
 
-/// How a child ended.
+/// How a child exited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exit {
-    /// Its own word on it.
+    /// The exit code.
     pub code: Option<i32>,
-    /// What ended it from outside.
+    /// The signal that killed it.
     pub signal: Option<i32>,
 }
 
@@ -72,7 +72,7 @@ impl Exit {
     }
 }
 
-/// A running child. Dropping it kills its whole group and everything else that it has started.
+/// A running child. Dropping it kills its process group and everything else it started.
 #[derive(Debug)]
 pub struct ChildProcess {
     child: Child,
@@ -81,17 +81,17 @@ pub struct ChildProcess {
     stderr: StderrTail,
     stderr_reader: JoinHandle<()>,
     trace: Trace,
-    /// Nothing of it is left, as far as anybody can tell.
+    /// Everything it started has been cleaned up, as far as known.
     is_settled: bool,
 }
 
 impl ChildProcess {
-    /// Starts a program that carries the trace's mark.
+    /// Starts a program with the trace's mark.
     pub(super) fn spawn(spec: &ProcessSpec, trace: Trace) -> Result<(Self, ChildStdin, ChildStdout), SpawnError> {
         Self::start(command(spec), &spec.program, trace)
     }
 
-    /// As [`Self::spawn`], for a command that [`supervised`] made.
+    /// Like [`Self::spawn`], for a command built by [`supervised`].
     pub(super) fn start(
         mut command: Command,
         program: &Path,
@@ -119,22 +119,22 @@ impl ChildProcess {
         Ok((child, stdin, stdout))
     }
 
-    /// Its process id, which is also its group's.
+    /// Its process id, which is also its process group id.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// What it said last.
+    /// The end of its standard error.
     pub fn stderr(&self) -> &StderrTail {
         &self.stderr
     }
 
-    /// Looks at what it uses.
+    /// A probe for its resource use.
     pub fn probe(&self) -> ProcessProbe {
         self.trace.probe(self.id)
     }
 
-    /// Waits until it ends by itself. Gives how, in words.
+    /// Waits until it exits by itself. Returns the exit status as text.
     pub async fn wait(&mut self) -> String {
         match self.child.wait().await {
             Ok(status) => {
@@ -145,7 +145,7 @@ impl ChildProcess {
         }
     }
 
-    /// Waits until it ends by itself. Gives how, for those who judge it. May be dropped and asked again.
+    /// Waits until it exits by itself. Returns the exit status. Cancel-safe.
     pub async fn exit(&mut self) -> Exit {
         match self.child.wait().await {
             Ok(status) => {
@@ -159,15 +159,15 @@ impl ChildProcess {
         }
     }
 
-    /// Asks its whole group to end, and does not wait for it.
+    /// Sends SIGTERM to its process group, without waiting.
     pub fn ask_to_end(&self) {
         signal_group(self.id, Signal::Terminate);
     }
 
-    /// Waits until it ends by itself. Gives whether it ended well, and its last words.
+    /// Waits until it exits by itself. Returns whether it succeeded, and the end of its standard error.
     pub(super) async fn outcome(&mut self) -> (bool, String) {
         self.wait().await;
-        let words = self.last_words().await;
+        let words = self.stderr_text().await;
         if self.succeeded {
             self.trace.settle();
             self.is_settled = true;
@@ -175,21 +175,21 @@ impl ChildProcess {
         (self.succeeded, words)
     }
 
-    /// What it said last, once it has ended: all of it, unless somebody else holds its standard error open.
-    pub async fn last_words(&mut self) -> String {
+    /// The end of its standard error after its exit; complete unless another process holds standard error open.
+    pub async fn stderr_text(&mut self) -> String {
         if !self.stderr_reader.is_finished() {
-            let _ = tokio::time::timeout(LAST_WORDS_WITHIN, &mut self.stderr_reader).await;
+            let _ = tokio::time::timeout(STDERR_WITHIN, &mut self.stderr_reader).await;
         }
         self.stderr.text()
     }
 
-    /// Whether it ended by itself with the exit code 0, as far as anybody waited for it.
+    /// Whether it exited by itself with code 0, as far as known.
     pub fn succeeded(&self) -> bool {
         self.succeeded
     }
 
-    /// Ends it: its stdin must be closed already; then SIGTERM to the group, a grace, SIGKILL to the group. One that had
-    /// to be killed, or had died before, has not seen to what it had started, so that is ended too.
+    /// Stops it. Its stdin must be closed already. Sends SIGTERM to the group, waits for the grace period, then sends
+    /// SIGKILL. A child that was killed or had crashed did not clean up, so everything it started is killed too.
     pub async fn end(mut self, grace: Duration) {
         if self.end_politely(grace).await {
             self.trace.settle();
@@ -199,7 +199,7 @@ impl ChildProcess {
         self.is_settled = true;
     }
 
-    /// As [`Self::end`], and nobody of its process group outlives it, however well it ended.
+    /// Like [`Self::end`], and also kills the rest of its process group if it exited cleanly.
     pub async fn end_with_group(mut self, grace: Duration) {
         if self.end_politely(grace).await {
             self.trace.end_group(self.id).await;
@@ -209,14 +209,14 @@ impl ChildProcess {
         self.is_settled = true;
     }
 
-    /// Gives whether it ended well.
+    /// Returns whether it exited successfully.
     async fn end_politely(&mut self, grace: Duration) -> bool {
         if let Ok(status) = tokio::time::timeout(grace / 4, self.child.wait()).await {
             return status.is_ok_and(|status| status.success());
         }
         signal_group(self.id, Signal::Terminate);
         if let Ok(status) = tokio::time::timeout(grace, self.child.wait()).await {
-            // One that took the signal as it is has no code of its own.
+            // A child that was killed by the signal has no exit code.
             return status.is_ok_and(|status| status.code().is_some());
         }
         signal_group(self.id, Signal::Kill);
@@ -246,7 +246,7 @@ fn command(spec: &ProcessSpec) -> Command {
     command
 }
 
-/// A program as we start all of them: in a group of its own, with piped streams and an empty environment.
+/// The command for a supervised program: its own process group, piped streams and an empty environment.
 pub(super) fn supervised(program: &Path) -> Command {
     let mut command = match parent_death_wrapper() {
         Some(wrapper) => {
@@ -262,7 +262,7 @@ pub(super) fn supervised(program: &Path) -> Command {
     command
 }
 
-/// On Linux a child can be told to die with its parent, even when that is killed with `-9`.
+/// The wrapper that makes a child die with its parent on Linux, even if the parent is killed with SIGKILL.
 fn parent_death_wrapper() -> Option<&'static Path> {
     let setpriv = Path::new("/usr/bin/setpriv");
     (cfg!(target_os = "linux") && setpriv.exists()).then_some(setpriv)
@@ -290,7 +290,7 @@ mod tests {
     }
 
     fn is_alive(id: u32) -> bool {
-        // A zombie is not alive any more.
+        // A zombie is not alive.
         std::fs::read_to_string(format!("/proc/{id}/stat")).is_ok_and(|stat| !stat.contains(") Z"))
     }
 
@@ -343,7 +343,7 @@ mod tests {
     #[tokio::test]
     async fn a_missing_program_is_named() {
         let spec = ProcessSpec { program: PathBuf::from("/no/such/program"), ..shell("") };
-        // Behind the wrapper the failure shows as an exit; without it, at once.
+        // With the wrapper, the failure shows up as an exit; without it, immediately.
         match Supervisor::without_ledger().spawn(&spec) {
             Err(error) => assert!(error.to_string().contains("/no/such/program")),
             Ok((mut child, ..)) => {

@@ -1,4 +1,4 @@
-//! What a child and everything below it use.
+//! The resource use of a child and of everything it started.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use super::marker::Marker;
 use super::system;
 use crate::model::Timestamp;
 
-/// The figures of a process and of everything that it has started.
+/// The resource use of a process and of everything it started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessFigures {
-    /// Memory that is in use right now; what processes share is counted for each.
+    /// Resident memory; shared memory is counted for each process.
     pub resident_bytes: u64,
-    /// Processor time since its start, that of ended children included.
+    /// CPU time since its start, including children that have exited.
     pub cpu: Duration,
-    /// How many processes there are, itself included.
+    /// The number of processes, including itself.
     pub processes: usize,
-    /// When it began.
+    /// The start time.
     pub started_at: Timestamp,
 }
 
-/// Looks at a child without owning it.
+/// Reads the resource use of a child without owning it.
 #[derive(Clone, Debug)]
 pub struct ProcessProbe {
     pub(super) pid: u32,
@@ -32,8 +32,8 @@ impl ProcessProbe {
         self.pid
     }
 
-    /// What it uses now; `None` when it is gone, and where the system does not say. Reads something of every process of
-    /// the machine, so it is no work for a thread that others wait for.
+    /// Its current resource use; `None` if it has exited or the platform does not report it. Reads every process of the
+    /// machine: run it on a blocking thread.
     pub fn figures(&self) -> Option<ProcessFigures> {
         system::figures(self.pid, &self.marker)
     }

@@ -1,4 +1,4 @@
-//! Children that were started and not seen to their end, written down so that a later run finds what is left of them.
+//! Records of running child processes, so that a later run can find what is left of them.
 
 use std::fs;
 use std::io;
@@ -11,31 +11,31 @@ use super::marker::Marker;
 use super::system;
 use crate::private_file::{self, Durability};
 
-/// A file per child in a folder, or nowhere. Clones share the folder.
+/// One file per child in a folder, or none at all. Clones share the folder.
 #[derive(Clone, Debug)]
 pub(super) struct Ledger {
     folder: Option<Arc<Path>>,
 }
 
-/// A process as it is written down. A number alone says little: it is given to others later.
+/// The identity of a process. A process id alone is not enough, because ids are reused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Identity {
     pub pid: u32,
-    /// When it began; `None` where the system does not say.
+    /// The start time; `None` if the platform does not report it.
     pub started: Option<String>,
 }
 
-/// What is written down about a child.
+/// The record of a child.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Note {
     marker: String,
-    /// For people.
+    /// The program, for display.
     pub program: PathBuf,
-    /// Which boot of the machine the numbers belong to.
+    /// The boot of the machine that the process ids belong to.
     pub boot: String,
-    /// Who started it.
+    /// The process that started it.
     pub owner: Identity,
-    /// The child; `None` while it is being started.
+    /// The child; `None` until it has started.
     pub child: Option<Identity>,
 }
 
@@ -44,7 +44,7 @@ impl Identity {
         Self { pid, started: system::started(pid) }
     }
 
-    /// Whether this very process is still there. Where the system does not say, none is.
+    /// Whether this exact process is still running. Always false if the platform does not report start times.
     pub fn is_alive(&self) -> bool {
         self.started.is_some() && self.started == system::started(self.pid)
     }
@@ -61,7 +61,7 @@ impl Note {
         }
     }
 
-    /// `None` for one that is damaged.
+    /// `None` if the record is damaged.
     pub fn marker(&self) -> Option<Marker> {
         Marker::parse(&self.marker)
     }
@@ -76,13 +76,13 @@ impl Ledger {
         self.folder.as_deref()
     }
 
-    /// Writes a note, whole or not at all. It has to outlive this process, not the machine, so nothing is synced.
+    /// Writes a record atomically. It must survive this process but not the machine, so nothing is synced.
     pub fn write(&self, note: &Note) -> io::Result<()> {
         let Some(path) = self.file(&note.marker) else { return Ok(()) };
         private_file::write(&path, &serde_json::to_vec(note)?, Durability::Process)
     }
 
-    /// Nothing is left of that child.
+    /// Removes the record of a child of which nothing is left.
     pub fn remove(&self, marker: &Marker) {
         let Some(path) = self.file(&marker.to_string()) else { return };
         match fs::remove_file(&path) {
@@ -93,12 +93,12 @@ impl Ledger {
         }
     }
 
-    /// All notes that can be read; others are of no use to anybody and go.
+    /// All readable records; unreadable ones are removed.
     pub fn notes(&self) -> io::Result<Vec<Note>> {
         let Some(folder) = self.folder() else { return Ok(Vec::new()) };
         let mut notes = Vec::new();
         let entries = match fs::read_dir(folder) {
-            // No run has written anything down yet.
+            // No run has written a record yet.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(notes),
             entries => entries?,
         };

@@ -1,9 +1,9 @@
-//! What tells the processes of one child from all others: a random value in its environment, which everything that it
-//! starts inherits, in whatever process group or session that ends up.
+//! The mark that identifies the processes of one child: a random value in its environment, which everything it starts
+//! inherits, in any process group or session.
 
 use std::fmt;
 
-/// The variable that holds it. Not one of our own settings: agents must not see those.
+/// The environment variable. Not named like Flightdeck's settings, which agents must not see.
 const VARIABLE: &str = "AGENT_HOST_MARK";
 const DIGITS: usize = 32;
 
@@ -12,12 +12,12 @@ const DIGITS: usize = 32;
 pub(super) struct Marker(String);
 
 impl Marker {
-    /// One that nobody else has.
+    /// A new unique mark.
     pub fn new() -> Self {
         Self(uuid::Uuid::new_v4().simple().to_string())
     }
 
-    /// A mark that was written down. Anything shorter could be carried by somebody else.
+    /// Parses a recorded mark. A shorter one might not be unique.
     pub fn parse(text: &str) -> Option<Self> {
         let is_whole = text.len() == DIGITS && text.bytes().all(|digit| digit.is_ascii_hexdigit());
         is_whole.then(|| Self(text.to_owned()))
@@ -27,7 +27,7 @@ impl Marker {
         (VARIABLE, &self.0)
     }
 
-    /// The variable as it stands in an environment.
+    /// The variable as an environment entry.
     #[cfg_attr(
         not(any(target_os = "linux", target_os = "macos")),
         allow(dead_code, reason = "that platform does not search for processes")

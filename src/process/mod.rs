@@ -1,14 +1,14 @@
-//! Child processes: spawned as leaders of their own group, ended politely and then not, with the last words they wrote
-//! to standard error, and never lost sight of.
+//! Child processes: started as leaders of their own process group, stopped with SIGTERM and then SIGKILL, with the end
+//! of their standard error kept, and always cleaned up.
 //!
-//! What must always hold here: a child never outlives its owner. It ends by its closed stdin, by a signal to its group,
-//! by the parent-death signal on Linux (through `setpriv`, because this crate has no unsafe code), when its owner is
-//! dropped, or at the next start, where its note is found. Every child carries a random mark in its environment, which
-//! everything that it starts inherits: so what a dead child left running is found too. Nobody is ended for a process
-//! number alone: only who carries the mark, and it is looked at again right before the signal.
+//! Invariants: a child never outlives its owner. It is stopped by closing its stdin, by a signal to its group, by the
+//! parent-death signal on Linux (through `setpriv`, because this crate has no unsafe code), when its owner is dropped,
+//! or at the next start, by its process record. Every child carries a random mark in its environment, which everything
+//! it starts inherits, so processes that a crashed child left running are found too. A process is never killed by its
+//! id alone: it must carry the mark, which is checked again right before the signal.
 //!
-//! Finding processes works on Linux and, through `ps`, on macOS; figures are there on Linux only. On Windows the seam
-//! (`system/`) is there and does nothing.
+//! Finding processes works on Linux and, through `ps`, on macOS; resource use is reported only on Linux. On Windows,
+//! `system/` does nothing yet.
 
 mod capture;
 mod child;

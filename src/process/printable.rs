@@ -1,10 +1,10 @@
-//! What a program wrote, fit for a terminal.
+//! Makes a program's output safe for a terminal.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// The text with its control characters escaped: a program's output must not move the cursor, ring the bell or colour
-/// what others wrote. Line ends and tabs stay as they are.
+/// Escapes control characters, so that a program's output cannot move the cursor, ring the bell or change colours. Line
+/// endings and tabs are kept.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_control = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
     if !text.contains(is_control) {

@@ -25,12 +25,12 @@ mod unix {
         i32::try_from(id).ok().and_then(Pid::from_raw)
     }
 
-    /// Whether we would hear the signal ourselves.
+    /// Whether the signal would reach this process too.
     pub fn is_own_group(id: u32) -> bool {
         pid(id).is_none_or(|group| getpgid(None).is_ok_and(|own| own == group))
     }
 
-    /// The process group that a process is in.
+    /// The process group of a process.
     pub fn group_of(id: u32) -> Option<u32> {
         let group = getpgid(Some(pid(id)?)).ok()?;
         u32::try_from(group.as_raw_nonzero().get()).ok()

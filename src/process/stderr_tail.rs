@@ -1,4 +1,4 @@
-//! The last lines that a child wrote to standard error.
+//! The last lines of a child's standard error.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ const LINES: usize = 20;
 const LONGEST_LINE: usize = 2_000;
 const LONGEST_PIECE: u64 = 64 * 1024;
 
-/// Shared with the task that reads; a flood of lines only replaces older ones.
+/// Shared with the reading task; new lines replace old ones, so memory is bounded.
 #[derive(Clone, Debug, Default)]
 pub struct StderrTail(Arc<Mutex<VecDeque<String>>>);
 
@@ -22,7 +22,7 @@ impl StderrTail {
         let mut line = Vec::new();
         loop {
             line.clear();
-            // A line without an end is taken in pieces, so that it cannot fill the memory.
+            // A line without an end is read in pieces, so that memory is bounded.
             match (&mut reader).take(LONGEST_PIECE).read_until(b'\n', &mut line).await {
                 Ok(0) | Err(_) => return,
                 Ok(_) => self.push(&line),
@@ -40,7 +40,7 @@ impl StderrTail {
         lines.push_back(text[..text.floor_char_boundary(LONGEST_LINE)].to_owned());
     }
 
-    /// What it said last, joined.
+    /// The lines, joined.
     pub fn text(&self) -> String {
         self.0.lock().iter().cloned().collect::<Vec<_>>().join("\n")
     }

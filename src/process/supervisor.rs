@@ -1,4 +1,5 @@
-//! Starts children so that nothing of them is ever lost sight of: each is marked, and written down before it is there.
+//! Starts child processes so that they can always be found again: each carries a mark, and a record of it is written
+//! before it starts.
 
 use std::path::PathBuf;
 
@@ -11,45 +12,45 @@ use super::marker::Marker;
 use super::sweep::{Swept, end_group, kill_at_once, sweep};
 use super::system::{self, Carrier};
 
-/// The only one that starts children. Clones share the ledger.
+/// Starts all child processes. Clones share the ledger.
 #[derive(Clone, Debug)]
 pub struct Supervisor {
     ledger: Ledger,
 }
 
-/// A process of an earlier run.
+/// A process left over from an earlier run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orphan {
-    /// Its number.
+    /// The process id.
     pub pid: u32,
-    /// What it is called.
+    /// The process name.
     pub name: String,
 }
 
-/// Orphans of an earlier run could not be looked for.
+/// The process records of earlier runs cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot read the process records in {}; check that you own the folder, or remove it", folder.display())]
 pub struct LedgerError {
-    /// Where they are.
+    /// The folder of the records.
     pub folder: PathBuf,
-    /// Why not.
+    /// The cause.
     #[source]
     pub source: std::io::Error,
 }
 
 impl Supervisor {
-    /// Children are written down in a folder, which must be there and be private.
+    /// Keeps process records in a folder, which must exist and be private.
     pub fn in_folder(folder: PathBuf) -> Self {
         Self { ledger: Ledger::new(Some(folder)) }
     }
 
-    /// Children are written down nowhere: nobody will look for what is left if this process is killed.
+    /// Keeps no process records: if this process is killed, its children are not cleaned up later.
     pub fn without_ledger() -> Self {
         Self { ledger: Ledger::new(None) }
     }
 
-    /// Starts a program with piped standard streams, as the leader of a process group of its own. To be called on a
-    /// thread that lasts: on Linux the child dies with the thread that started it.
+    /// Starts a program with piped standard streams, as the leader of its own process group. Call it on a long-lived
+    /// thread: on Linux, the child dies with the thread that started it.
     pub fn spawn(&self, spec: &ProcessSpec) -> Result<(ChildProcess, ChildStdin, ChildStdout), SpawnError> {
         let marker = Marker::new();
         let mut note = Note::new(&marker, &spec.program);
@@ -60,7 +61,7 @@ impl Supervisor {
                 source,
             })
         };
-        // Before there is a process, so that none is ever without a note.
+        // Written before the process starts, so that no process is ever without a record.
         write(&note)?;
         let trace = Trace { marker, ledger: self.ledger.clone() };
         let (child, stdin, stdout) = ChildProcess::spawn(spec, trace)?;
@@ -69,8 +70,8 @@ impl Supervisor {
         Ok((child, stdin, stdout))
     }
 
-    /// Processes that earlier runs left behind and that still run. Reads something of every process of the machine: not
-    /// for a thread that others wait for.
+    /// Running processes that are left over from earlier runs. Reads every process of the machine: run it on a blocking
+    /// thread.
     pub fn orphans(&self) -> Result<Vec<Orphan>, LedgerError> {
         let is_orphaned = |note: &Note| note.boot == system::boot() && !note.owner.is_alive();
         let mut orphans = Vec::new();
@@ -88,8 +89,8 @@ impl Supervisor {
         })
     }
 
-    /// Ends what earlier runs left behind: their children, and whatever those have started. Processes of a run that is
-    /// still alive are left alone.
+    /// Kills the processes left over from earlier runs: their children, and everything those started. Processes of a
+    /// run that is still alive are not touched.
     pub async fn end_orphans(&self) -> Result<(), LedgerError> {
         for note in self.notes()? {
             let Some(marker) = note.marker() else { continue };
@@ -101,7 +102,7 @@ impl Supervisor {
                 let swept = sweep(&marker, note.child.as_ref()).await;
                 tell(&swept, &note);
                 if !swept.is_clean {
-                    // The note stays for the next start.
+                    // The record stays for the next start.
                     continue;
                 }
             }
@@ -121,7 +122,7 @@ fn tell(swept: &Swept, note: &Note) {
     }
 }
 
-/// What is known of one child beside its handle: how to find what belongs to it, and where it is written down.
+/// What is known about one child besides its handle: how to find the processes it started, and its record.
 #[derive(Debug)]
 pub(super) struct Trace {
     marker: Marker,
@@ -129,7 +130,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Of a child that is gone before anybody could look for it.
+    /// For a child that exited before its start time could be read.
     pub fn without_note() -> Self {
         Self { marker: Marker::new(), ledger: Ledger::new(None) }
     }
@@ -142,12 +143,12 @@ impl Trace {
         ProcessProbe { pid, marker: self.marker.clone() }
     }
 
-    /// The child has ended well, and has seen to what it had started itself.
+    /// The child exited cleanly and stopped the processes it had started.
     pub fn settle(&self) {
         self.ledger.remove(&self.marker);
     }
 
-    /// The child has ended well; who is left in its group is ended, and others were meant to stay.
+    /// The child exited cleanly: kills the rest of its process group. Processes outside the group were meant to stay.
     pub async fn end_group(&self, group: u32) {
         let marker = self.marker.clone();
         let ended = tokio::task::spawn_blocking(move || end_group(&marker, group)).await;
@@ -157,7 +158,7 @@ impl Trace {
         self.settle();
     }
 
-    /// The child is gone without having seen to anything.
+    /// The child exited without cleaning up: kills everything it started.
     pub async fn sweep(&self) {
         let swept = sweep(&self.marker, None).await;
         for (pid, name) in &swept.ended {
@@ -168,7 +169,8 @@ impl Trace {
         }
     }
 
-    /// As [`Self::sweep`], for an owner that is being dropped. The note stays unless it is certain that nobody is left.
+    /// Like [`Self::sweep`], for an owner that is being dropped. The record stays unless no process is left for
+    /// certain.
     pub fn kill_at_once(&self) {
         if kill_at_once(&self.marker) {
             self.settle();
@@ -187,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    /// A tool in a session and process group of its own.
+    /// A tool in its own session and process group.
     const TOOL: &str = "setsid sleep 1000 & echo $!";
 
     fn shell(script: &str) -> ProcessSpec {
@@ -220,7 +222,7 @@ mod tests {
         std::fs::read_dir(folder.path()).expect("readable").count()
     }
 
-    /// A process that is no child of a supervisor, with a mark or without.
+    /// A process that no supervisor started, with or without a mark.
     async fn stray(script: &str, marker: Option<&Marker>) -> (Child, u32) {
         let mut command = Command::new("/bin/sh");
         command.arg("-c").arg(script).stdout(std::process::Stdio::piped()).kill_on_drop(true);
@@ -233,7 +235,7 @@ mod tests {
         (child, pid)
     }
 
-    /// A note of a run that is no more.
+    /// A record of a run that has ended.
     fn note(marker: &Marker, child: Identity) -> Note {
         let mut note = Note::new(marker, Path::new("/bin/sh"));
         note.owner.started = Some("another time".to_owned());
@@ -259,7 +261,7 @@ mod tests {
         let missing = ProcessSpec { program: PathBuf::from("/no/such/program"), ..shell("") };
         match supervisor.spawn(&missing) {
             Err(error) => assert!(error.to_string().contains("/no/such/program")),
-            // Behind the wrapper the failure shows as an exit.
+            // With the wrapper, the failure shows up as an exit.
             Ok((child, ..)) => child.end(Duration::from_secs(100)).await,
         }
         assert_eq!(files(&folder), 0);
@@ -332,7 +334,8 @@ mod tests {
         let (folder, supervisor) = supervisor();
         let marker = Marker::new();
         let (_tool, tool) = stray("echo $$; exec sleep 1000", Some(&marker)).await;
-        // The number of a process that is no more, and one of which only the mark was known when its owner died.
+        // One process id that no longer exists, and one process of which only the mark was recorded when its owner
+        // died.
         let mut gone = Command::new("true").spawn().expect("started");
         let gone_pid = gone.id().expect("an id");
         gone.wait().await.expect("ended");
@@ -359,7 +362,7 @@ mod tests {
         for child in [Identity::of(pid), reused] {
             supervisor.ledger.write(&note(&Marker::new(), child)).expect("written");
         }
-        // It even carries the mark, and began at another time than the child that was written down.
+        // It even carries the mark, but started at another time than the recorded child.
         let (mut later, later_pid) = stray("echo $$; exec sleep 1000", Some(&marker)).await;
         let reused = Identity { pid: later_pid, started: Some("1".to_owned()) };
         supervisor.ledger.write(&note(&marker, reused)).expect("written");

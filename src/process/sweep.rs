@@ -1,4 +1,4 @@
-//! Ending everything that carries a mark: the child, the tools it has started, and what those have started.
+//! Kills every process that carries a mark: the child, the tools it started, and everything those started.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,33 +10,33 @@ use super::marker::Marker;
 use super::signal::{Signal, group_of};
 use super::system::{self, Carrier, Look};
 
-/// How long processes have after they were asked to end.
+/// How long processes have to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long they may take to be gone after they were killed.
+/// How long they may take to disappear after SIGKILL.
 const GONE_WITHIN: Duration = Duration::from_secs(2);
-/// A program that has just been replaced by another shows its environment after this long at the latest. Who still shows
-/// none has none.
+/// A process in the middle of `exec` shows its environment after this long at the latest. One that still shows none has
+/// none.
 const UNSURE_FOR: Duration = Duration::from_millis(500);
 const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
-/// What is started while the others are killed is found by looking again, a few times.
+/// How often to search again, to find processes that were started while others were killed.
 const LOOKS_AT_ONCE: usize = 5;
 
-/// What a sweep did.
+/// The result of a sweep.
 #[derive(Debug)]
 pub(super) struct Swept {
-    /// Whoever was there: process ids and names.
+    /// The processes that were found: ids and names.
     pub ended: BTreeMap<u32, String>,
-    /// Whether nobody is left.
+    /// Whether no process is left.
     pub is_clean: bool,
 }
 
-/// Asks everybody who carries the mark to end, waits, and kills who is left. `noted` is the child as it was written
-/// down: a process with its number that began at another time is somebody else, whatever it carries.
+/// Sends SIGTERM to every process that carries the mark, waits, and kills the rest. `noted` is the recorded child: a
+/// process with the same id but another start time is a different process, whatever mark it carries.
 pub(super) async fn sweep(marker: &Marker, noted: Option<&Identity>) -> Swept {
     let begun = Instant::now();
     let kill_from = begun + GRACE;
     let give_up_at = kill_from + GONE_WITHIN;
-    // Since when nobody was found.
+    // Since when no process was found.
     let mut empty_since = None;
     let mut ended = BTreeMap::new();
     loop {
@@ -64,7 +64,7 @@ pub(super) async fn sweep(marker: &Marker, noted: Option<&Identity>) -> Swept {
     }
 }
 
-/// Kills everybody who carries the mark, for owners that cannot wait. Gives whether nobody was left.
+/// Kills every process that carries the mark, for owners that cannot wait. Returns whether no process was left.
 pub(super) fn kill_at_once(marker: &Marker) -> bool {
     for _ in 0..LOOKS_AT_ONCE {
         let Look { carriers, is_unsure } = look_now(marker, None);
@@ -78,7 +78,7 @@ pub(super) fn kill_at_once(marker: &Marker) -> bool {
     false
 }
 
-/// Kills everybody who carries the mark and is in that process group. Gives who it was.
+/// Kills every process that carries the mark and belongs to that process group. Returns the killed processes.
 pub(super) fn end_group(marker: &Marker, group: u32) -> Vec<Carrier> {
     let Look { mut carriers, .. } = look_now(marker, None);
     carriers.retain(|carrier| group_of(carrier.pid) == Some(group));
@@ -88,7 +88,7 @@ pub(super) fn end_group(marker: &Marker, group: u32) -> Vec<Carrier> {
 
 async fn look(marker: &Marker, noted: Option<&Identity>) -> Look {
     let (marker, noted) = (marker.clone(), noted.cloned());
-    // Looking reads something of every process of the machine.
+    // The search reads every process of the machine.
     let look = tokio::task::spawn_blocking(move || look_now(&marker, noted.as_ref())).await;
     look.unwrap_or_else(|error| {
         tracing::error!(%error, "process search failed");
@@ -97,10 +97,10 @@ async fn look(marker: &Marker, noted: Option<&Identity>) -> Look {
 }
 
 fn look_now(marker: &Marker, noted: Option<&Identity>) -> Look {
-    let kin = system::kin();
+    let ancestors = system::ancestors();
     let is_somebody_else =
         |pid: u32| noted.is_some_and(|noted| noted.pid == pid && noted.started.is_some() && !noted.is_alive());
     let mut look = system::look(marker);
-    look.carriers.retain(|carrier| !kin.contains(&carrier.pid) && !is_somebody_else(carrier.pid));
+    look.carriers.retain(|carrier| !ancestors.contains(&carrier.pid) && !is_somebody_else(carrier.pid));
     look
 }

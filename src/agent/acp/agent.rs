@@ -1,4 +1,4 @@
-//! A running agent that has said hello: what it can do, and calls that wait for their answer.
+//! A running agent after the handshake: what it supports, and calls that wait for a response.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use super::wire::{Incoming, METHOD_NOT_FOUND, RpcError, Sender, Wire};
 use crate::agent::StartError;
 use crate::process::ProcessSpec;
 
-/// How long an agent may say nothing at all before it is given up, while somebody waits for its answer.
+/// How long an agent may send nothing while a call waits for its response.
 const SILENCE: Duration = Duration::from_mins(2);
-/// How long it may take to end.
+/// How long it may take to exit.
 const END_WITHIN: Duration = Duration::from_secs(2);
 
-/// What an agent says of itself.
+/// What an agent reports about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the protocol's independent yes/no facts")]
 pub(super) struct About {
@@ -33,7 +33,7 @@ pub(super) struct About {
     pub takes_resources: bool,
     pub mcp_http: bool,
     pub mcp_sse: bool,
-    /// How to log in, in the agent's words.
+    /// The agent's own login instructions.
     pub logins: Vec<String>,
 }
 
@@ -60,13 +60,13 @@ impl About {
         }
     }
 
-    /// GitHub's own agent, whose ways are known.
+    /// The agent is GitHub Copilot, which needs special handling.
     pub fn is_copilot(&self) -> bool {
         self.name == "Copilot"
     }
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 #[derive(Debug)]
 pub(super) enum CallError {
     Refused(RpcError),
@@ -81,7 +81,7 @@ pub(super) struct Agent {
 }
 
 impl Agent {
-    /// Starts the program and says hello.
+    /// Starts the program and performs the handshake.
     pub async fn start(settings: &AcpSettings, launch: &Launch) -> Result<Self, StartError> {
         let spec = ProcessSpec {
             program: launch.program.clone(),
@@ -94,7 +94,7 @@ impl Agent {
         let wire = Wire::new(stdout, stdin);
         let life = Life::new(settings.name.clone(), child, wire.sender.clone(), Arc::clone(&wire.stream));
         let mut agent = Self { wire, about: About::default(), life: Arc::new(life) };
-        match agent.say_hello(settings, launch).await {
+        match agent.handshake(settings, launch).await {
             Ok(()) => Ok(agent),
             Err(error) => {
                 agent.end().await;
@@ -103,13 +103,13 @@ impl Agent {
         }
     }
 
-    async fn say_hello(&mut self, settings: &AcpSettings, launch: &Launch) -> Result<(), StartError> {
+    async fn handshake(&mut self, settings: &AcpSettings, launch: &Launch) -> Result<(), StartError> {
         let (name, program) = (&settings.title, launch.program.display());
         let params = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(ClientCapabilities::new())
             .client_info(Implementation::new("flightdeck", env!("CARGO_PKG_VERSION")));
-        let patience = settings.hello_within;
-        let answer = tokio::time::timeout(patience, self.call("initialize", &params, &mut |_| {})).await;
+        let timeout = settings.hello_within;
+        let answer = tokio::time::timeout(timeout, self.call("initialize", &params, &mut |_| {})).await;
         let said = match answer {
             Ok(Ok(said)) => said,
             Ok(Err(CallError::Refused(error))) => {
@@ -126,7 +126,7 @@ impl Agent {
                 return Err(StartError::Temporary(format!(
                     "{name} ({program}) did not respond within {}{}; is it an ACP agent? If it only needs more time, raise \
                      hello_within",
-                    humantime::format_duration(patience),
+                    humantime::format_duration(timeout),
                     self.life.stderr_summary()
                 )));
             }
@@ -146,13 +146,13 @@ impl Agent {
         }
     }
 
-    /// Calls and waits. What else the agent says meanwhile goes to `aside`; what it asks is refused, because nobody is
-    /// there to answer yet.
+    /// Sends a call and waits for its response. Other messages go to `on_other`; requests of the agent are declined,
+    /// because no session can answer them yet.
     pub async fn call(
         &mut self,
         method: &str,
         params: &impl Serialize,
-        aside: &mut (dyn FnMut(Incoming) + Send),
+        on_other: &mut (dyn FnMut(Incoming) + Send),
     ) -> Result<Value, CallError> {
         let Ok(id) = self.wire.call(method, params) else {
             return Err(CallError::Silent(format!(
@@ -162,31 +162,31 @@ impl Agent {
         };
         loop {
             let Ok(incoming) = tokio::time::timeout(SILENCE, self.wire.incoming.recv()).await else {
-                let patience = humantime::format_duration(SILENCE);
-                let words = format!("no answer to {method} within {patience}{}", self.life.stderr_summary());
+                let timeout = humantime::format_duration(SILENCE);
+                let words = format!("no answer to {method} within {timeout}{}", self.life.stderr_summary());
                 return Err(CallError::Silent(words));
             };
             match incoming {
-                None => return Err(CallError::Gone(self.life.last_words().await)),
+                None => return Err(CallError::Gone(self.life.exit_summary().await)),
                 Some(Incoming::Response { id: answered, outcome }) if answered == id => {
                     let result = outcome.map_err(CallError::Refused)?;
                     return Ok(serde_json::from_str(result.get()).unwrap_or_default());
                 }
                 Some(Incoming::Request { id, method, .. }) => decline(&self.wire.sender, &id, &method),
-                Some(other) => aside(other),
+                Some(other) => on_other(other),
             }
         }
     }
 
-    /// Closes its input and waits until it is gone.
+    /// Closes its input and waits until it has exited.
     pub async fn end(self) {
         let Self { wire, life, .. } = self;
-        wire.hang_up().await;
+        wire.close_and_wait().await;
         life.end(END_WITHIN).await;
     }
 }
 
-/// Answers what nobody is there to answer. An agent is never left waiting.
+/// Declines a request that no session can answer, so that the agent does not wait for it.
 pub(super) fn decline(sender: &Sender, id: &RawValue, method: &str) {
     let answered = if method == "session/request_permission" {
         sender.answer(id, &json!({ "outcome": { "outcome": "cancelled" } }))

@@ -1,27 +1,27 @@
-//! What Copilot says of itself in the middle of what its model says.
+//! Copilot's own remarks within the text of its model.
 //!
-//! Over ACP a model's error is no error: it is a piece of a message that begins with `Error: `, and the turn ends as if
-//! all were well; a retry is announced by one that begins with `Info: `. A model may write such words too, so they are
-//! believed only where nothing else is possible: the agent is Copilot, the piece is one whole sentence of its own, and
-//! for an error nothing follows it and the model has said nothing new, or the sentence is one that is known.
+//! Over ACP, Copilot reports a model error as a message chunk that starts with `Error: `, and the turn ends as if it
+//! had succeeded. It announces a retry with a chunk that starts with `Info: `. A model may write such text too, so a
+//! chunk counts as a remark only if the agent is Copilot and the chunk is a complete sentence by itself. An error must
+//! also be the last chunk of a turn in which the model wrote nothing new, or be a known sentence.
 
-/// Beginnings of errors that are Copilot's own words.
+/// The known starts of Copilot's own error messages.
 const ERRORS: [&str; 3] = [
     "Error: Failed to get response from the AI model",
     "Error: Authentication failed with provider",
     "Error: Not authenticated",
 ];
 
-/// What a piece of a message is.
+/// The meaning of a message chunk.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Remark {
-    /// The model's.
+    /// Text of the model.
     Text,
-    /// The model's answer broke off and begins anew.
+    /// The model's answer was cut off and restarts.
     Retry,
-    /// Perhaps an error: what follows will tell.
+    /// Possibly an error, depending on what follows.
     Held,
-    /// It was none, because something follows; this was held back.
+    /// It was not an error, because more text follows; returns the text that was held back.
     HeldBefore(String),
 }
 
@@ -36,7 +36,7 @@ impl CopilotRemarks {
         Self { is_copilot, held: None }
     }
 
-    pub fn hear(&mut self, text: &str) -> Remark {
+    pub fn receive(&mut self, text: &str) -> Remark {
         if let Some(held) = self.held.take() {
             return Remark::HeldBefore(held);
         }
@@ -53,12 +53,12 @@ impl CopilotRemarks {
         Remark::Text
     }
 
-    /// What is held back.
+    /// The text that is held back.
     pub fn take(&mut self) -> Option<String> {
         self.held.take()
     }
 
-    /// Whether a piece that stood at the end of a turn is an error.
+    /// Whether the last chunk of a turn is an error.
     pub fn is_error(text: &str, model_said_nothing_new: bool) -> bool {
         model_said_nothing_new || ERRORS.iter().any(|beginning| text.starts_with(beginning))
     }

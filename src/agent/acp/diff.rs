@@ -1,6 +1,6 @@
-//! A change of a file as a unified diff.
+//! A change to a file as a unified diff.
 
-/// Lines that are shown around a change.
+/// Context lines around a change.
 const CONTEXT: usize = 3;
 
 /// One hunk from the first line that differs to the last. Longer than a clever diff, never wrong, and linear.

@@ -1,5 +1,4 @@
-//! The sessions that an agent itself keeps, and what happened in them. A process is started for each question and ends
-//! with it.
+//! The sessions that an agent stores itself, and their history. Each query starts a process and stops it afterwards.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,14 +52,14 @@ impl History {
             sessions.into_iter().find(|session| session.id == id).and_then(|session| session.working_directory);
         let mut historian = Historian::new(agent.about.is_copilot());
         let params = LoadSessionRequest::new(id.to_owned(), folder.unwrap_or_else(super::anywhere));
-        let mut hear = |incoming| {
+        let mut receive = |incoming| {
             if let Incoming::Update { session, update } = incoming
                 && session == id
             {
-                historian.hear(update);
+                historian.receive(update);
             }
         };
-        agent.call("session/load", &params, &mut hear).await.map_err(in_words)?;
+        agent.call("session/load", &params, &mut receive).await.map_err(in_words)?;
         Ok(historian.finish())
     }
 }
@@ -72,7 +71,7 @@ fn own_session(entry: &Value) -> Option<OwnSession> {
         id: text(&entry["sessionId"])?,
         title: text(&entry["title"]),
         working_directory: text(&entry["cwd"]).map(PathBuf::from),
-        // The protocol does not say when a session began.
+        // The protocol does not report when a session started.
         created_at: updated_at.clone(),
         updated_at,
     })

@@ -1,4 +1,4 @@
-//! The process behind a connection: whether it lives, what it uses, how it ends.
+//! The process behind a connection: whether it is alive, what it uses, how it ends.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use super::wire::{Sender, Stream};
 use crate::agent::{AgentProcess, BoxFuture, Liveness};
 use crate::process::{ChildProcess, ProcessProbe, SpawnError, StderrTail};
 
-/// A method that no agent has. The protocol has no ping; a refusal is an answer too.
+/// A method that no agent supports. The protocol has no ping, but an error response also shows that the agent is alive.
 const PING: &str = "_flightdeck/ping";
 
 pub(super) struct Life {
-    /// Whose it is.
+    /// The runtime's name.
     pub runtime: String,
     version: parking_lot::Mutex<Option<String>>,
     sender: Sender,
     stream: Arc<Stream>,
     stderr: StderrTail,
     probe: ProcessProbe,
-    /// Locked until it has ended with everything that it had started.
+    /// Locked until the process and everything it started have exited.
     child: Mutex<Option<ChildProcess>>,
 }
 
@@ -41,7 +41,8 @@ impl Life {
         !self.stream.ended.is_cancelled()
     }
 
-    /// Ends it: its input is closed already, or it is not worth a word any more. Everybody who asks waits for it.
+    /// Stops the process. Its input must be closed already, unless it is unresponsive. Concurrent callers wait for the
+    /// same exit.
     pub async fn end(&self, grace: Duration) {
         let mut place = self.child.lock().await;
         if let Some(child) = place.take() {
@@ -49,14 +50,14 @@ impl Life {
         }
     }
 
-    /// Why it is gone, once its output has ended: how it ended, and what it said last.
-    pub async fn last_words(&self) -> String {
+    /// Why it exited, once its output has ended: its exit status and its last output.
+    pub async fn exit_summary(&self) -> String {
         let mut place = self.child.lock().await;
         let how = match place.as_mut() {
-            // It may have closed its output and still run.
+            // It may have closed its output and still be running.
             Some(child) => match tokio::time::timeout(Duration::from_secs(1), child.wait()).await {
                 Ok(how) => {
-                    child.last_words().await;
+                    child.stderr_text().await;
                     Some(how)
                 }
                 Err(_) => Some("it closed its output".to_owned()),
@@ -69,7 +70,7 @@ impl Life {
         if words.is_empty() { "no output".to_owned() } else { words.join("; ") }
     }
 
-    /// What it has said so far that is no message, for somebody who wonders why it does not answer.
+    /// Its output so far outside the protocol, to explain why it does not respond.
     pub fn stderr_summary(&self) -> String {
         let stderr = Some(self.stderr.text()).filter(|text| !text.is_empty());
         match self.said().or(stderr) {
@@ -79,10 +80,10 @@ impl Life {
     }
 
     fn said(&self) -> Option<String> {
-        self.stream.rubbish().map(|line| format!("it wrote {line:?}"))
+        self.stream.invalid_line().map(|line| format!("it wrote {line:?}"))
     }
 
-    /// What it uses. Not for a thread that others wait for.
+    /// Its resource use. Slow: run it on a blocking thread.
     pub fn figures(&self) -> Option<AgentProcess> {
         let figures = self.probe.figures()?;
         Some(AgentProcess {
@@ -107,11 +108,11 @@ impl Liveness for Life {
     fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             let before = self.processor_time().await;
-            let mut heard = self.stream.heard();
-            heard.mark_unchanged();
-            // One that takes nothing any more may still say something.
+            let mut received = self.stream.received();
+            received.mark_unchanged();
+            // A process that no longer reads may still write.
             let _ = self.sender.call(&json!("liveness"), PING, &json!({}));
-            let answered = tokio::time::timeout(within, heard.changed()).await.is_ok();
+            let answered = tokio::time::timeout(within, received.changed()).await.is_ok();
             answered || self.processor_time().await > before
         })
     }
@@ -121,7 +122,7 @@ impl Liveness for Life {
     }
 }
 
-/// Why a program was not started, with the cause.
+/// A spawn error with its cause.
 pub(super) fn reason(error: &SpawnError) -> String {
     let cause = error.source().map(ToString::to_string).unwrap_or_default();
     format!("{error}: {cause}")

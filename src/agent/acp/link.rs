@@ -24,15 +24,15 @@ use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
 use crate::model::{Attachment, ErrorClass, NoticeKind, TurnId};
 
-/// How long an agent may take to end a turn when its session is let go.
-const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
-/// How long the beginning of a call waits for the update that says what it is given.
+/// How long an agent may take to end a turn when its session is closed.
+const DETACH_WITHIN: Duration = Duration::from_secs(1);
+/// How long the start of a call waits for the update with its input.
 const CALLS_HELD_FOR: Duration = Duration::from_millis(200);
 
-/// What was asked of the agent and is not answered yet.
+/// A pending call to the agent.
 enum Asked {
     Prompt(Prompt),
-    /// A setting; the text names it.
+    /// A change of a setting; the text names it.
     Setting(String),
 }
 
@@ -43,14 +43,14 @@ struct Prompt {
     attachments: Vec<Attachment>,
 }
 
-/// Where the session is on this connection.
+/// The state of the session on this connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Nothing was ever asked in it: an agent may not even keep it.
+    /// It has no prompts; the agent may not even store it.
     New,
-    /// It was there before, and nothing has been asked since: what is said of the conversation is past.
+    /// It was resumed and has had no prompt since: conversation updates are history.
     Restored,
-    /// Something has been asked.
+    /// It has had a prompt.
     Asked,
 }
 
@@ -65,7 +65,7 @@ pub(super) struct Link {
     pub events: mpsc::Sender<AgentEvent>,
     pub life: Arc<Life>,
     agent: Agent,
-    /// It was idle for so long that the session was told to let it go.
+    /// It was idle for so long that the session was asked to reconnect.
     is_given_up: bool,
     idle_since: Instant,
     session: String,
@@ -74,18 +74,18 @@ pub(super) struct Link {
     requests: HashMap<String, Request>,
     requests_made: u64,
     stage: Stage,
-    /// What a person should know of how the session was opened.
+    /// Notices about how the session was opened.
     notes: Vec<String>,
-    /// Text before the next prompt, for an agent that knows no other way.
+    /// Text to put before the next prompt, for an agent without another way to take it.
     preamble: Option<String>,
     calls_held_since: Option<Instant>,
 }
 
-/// Why serving ends.
+/// Why the link stops.
 enum End {
-    /// The session no longer listens.
-    NobodyListens,
-    /// The agent is of no more use.
+    /// The session closed its end of the channel.
+    SessionClosed,
+    /// The agent is no longer usable.
     Gone(String),
 }
 
@@ -126,7 +126,7 @@ impl Link {
         (link, early)
     }
 
-    /// Serves until cancelled or until either side is gone, then ends the agent.
+    /// Runs until cancelled or until either side is gone, then stops the agent.
     pub async fn serve(
         mut self,
         early: Vec<Incoming>,
@@ -138,7 +138,7 @@ impl Link {
             end = self.warn(message).await.err().or(end);
         }
         for incoming in early {
-            if let Err(ended) = self.hear(incoming).await {
+            if let Err(ended) = self.receive(incoming).await {
                 end = Some(ended);
                 break;
             }
@@ -146,58 +146,58 @@ impl Link {
         while end.is_none() {
             let calls_due = self.calls_held_since.map(|since| since + CALLS_HELD_FOR);
             let rest_due = self.rest_due();
-            let heard = tokio::select! {
-                () = cancelled.cancelled() => Err(End::NobodyListens),
+            let step = tokio::select! {
+                () = cancelled.cancelled() => Err(End::SessionClosed),
                 incoming = self.agent.wire.incoming.recv() => match incoming {
-                    Some(incoming) => self.hear(incoming).await,
-                    None => Err(End::Gone(self.agent.life.last_words().await)),
+                    Some(incoming) => self.receive(incoming).await,
+                    None => Err(End::Gone(self.agent.life.exit_summary().await)),
                 },
                 command = commands.recv() => match command {
-                    Some(command) => self.obey(command).await,
-                    None => Err(End::NobodyListens),
+                    Some(command) => self.handle_command(command).await,
+                    None => Err(End::SessionClosed),
                 },
                 () = tokio::time::sleep_until(calls_due.unwrap_or_else(Instant::now)), if calls_due.is_some() => {
                     let events = self.translator.start_calls();
-                    self.tell_all(events).await
+                    self.emit_all(events).await
                 }
                 () = tokio::time::sleep_until(rest_due.unwrap_or_else(Instant::now)), if rest_due.is_some() => {
                     tracing::info!(agent = %self.settings.title, session = %self.session, "stopped an idle agent; it restarts with the next prompt");
                     self.is_given_up = true;
-                    self.tell(AgentEvent::Outdated).await
+                    self.emit(AgentEvent::Outdated).await
                 }
             };
-            end = heard.err();
+            end = step.err();
         }
         if let Some(End::Gone(words)) = end {
             let reason = format!("{} is gone: {words}", self.settings.title);
             let _ = self.events.send(AgentEvent::Gone { reason }).await;
             self.agent.end().await;
         } else {
-            self.say_goodbye().await;
+            self.detach().await;
         }
     }
 
-    /// When the process is to end for lack of work; never where it could not come back.
+    /// When to stop the idle process; never if it could not be resumed.
     fn rest_due(&self) -> Option<Instant> {
         let is_idle = self.asked.is_empty() && !self.is_given_up && self.agent.about.loads;
         self.settings.end_when_idle.filter(|_| is_idle && self.stage != Stage::New).map(|idle| self.idle_since + idle)
     }
 
-    async fn hear(&mut self, incoming: Incoming) -> Result<(), End> {
+    async fn receive(&mut self, incoming: Incoming) -> Result<(), End> {
         match incoming {
             Incoming::Update { session, update } if session != self.session => {
-                // Counted, and not shown: it is nobody's business here.
+                // Logged only, because it concerns another session.
                 tracing::debug!(%session, update = update.get().len(), "the agent sent an update for another session");
                 let raw = RawValue::NULL.to_owned();
-                self.tell(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw }).await
+                self.emit(AgentEvent::Unknown { kind: "update of another session".to_owned(), raw }).await
             }
             Incoming::Update { update, .. } if self.stage == Stage::Restored && is_conversation(&update) => Ok(()),
             Incoming::Update { update, .. } => {
                 let events = self.translator.translate(update);
-                self.tell_all(events).await
+                self.emit_all(events).await
             }
             Incoming::Notification { method, params } => {
-                self.tell(AgentEvent::Unknown { kind: method, raw: params }).await
+                self.emit(AgentEvent::Unknown { kind: method, raw: params }).await
             }
             Incoming::Request { id, method, params } => self.ask(id, &method, &params).await,
             Incoming::Response { id, outcome } => match self.asked.remove(&id) {
@@ -222,7 +222,7 @@ impl Link {
                 let kind = NoticeKind::Limit;
                 let message =
                     format!("Skipped a message of {bytes} bytes from {}: it is too long.", self.settings.title);
-                self.tell(AgentEvent::Notice { kind, message }).await
+                self.emit(AgentEvent::Notice { kind, message }).await
             }
         }
     }
@@ -236,16 +236,16 @@ impl Link {
             return Ok(());
         }
         let events = self.translator.start_calls();
-        self.tell_all(events).await?;
+        self.emit_all(events).await?;
         let (body, choices) = permission::request(&self.settings.title, &params);
         self.requests_made += 1;
-        // The agent may use an id again once it is answered.
+        // The agent may reuse an id once it is answered.
         let agent_request_id = format!("{}-{}", self.requests_made, id.get().trim_matches('"'));
         self.requests.insert(agent_request_id.clone(), Request { id, choices });
-        self.tell(AgentEvent::RequestMade { agent_request_id, body }).await
+        self.emit(AgentEvent::RequestMade { agent_request_id, body }).await
     }
 
-    async fn obey(&mut self, command: AgentCommand) -> Result<(), End> {
+    async fn handle_command(&mut self, command: AgentCommand) -> Result<(), End> {
         match command {
             AgentCommand::Prompt { turn_id, text, attachments } => {
                 let text = match self.preamble.take() {
@@ -253,29 +253,29 @@ impl Link {
                     None => text,
                 };
                 let prompt = Prompt { turn_id: turn_id.clone(), text, attachments };
-                // It was not too late for one more.
+                // One more arrived in time.
                 self.is_given_up = false;
                 self.send_prompt(prompt).await?;
-                self.tell(AgentEvent::TurnStarted { turn_id }).await
+                self.emit(AgentEvent::TurnStarted { turn_id }).await
             }
             AgentCommand::Steer { prompt, .. } => {
                 let reason = format!("{} does not accept input during a turn", self.settings.title);
-                self.tell(AgentEvent::SteerRefused { prompt, reason }).await
+                self.emit(AgentEvent::SteerRefused { prompt, reason }).await
             }
             AgentCommand::Interrupt => {
-                // Whoever is asked something gets no answer any more, so the agent must not wait for one.
+                // Pending requests are no longer answered, so the agent must not wait for them.
                 for (_, request) in self.requests.drain() {
                     self.agent.wire.sender.answer(&request.id, &permission::cancelled())?;
                 }
-                // Without a prompt the turn that was meant is over, and its end is told. Another one would end the turn
-                // after it.
+                // Without a pending prompt, the turn has ended and its end was reported. Another end would end the next
+                // turn.
                 if self.asked.values().any(|asked| matches!(asked, Asked::Prompt(_))) {
                     self.cancel()?;
                 }
                 Ok(())
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, &answer),
-            // It asks each time, and the session answers.
+            // The agent asks each time, and the session answers.
             AgentCommand::Permit(_) => Ok(()),
             AgentCommand::Configure { model, effort } => {
                 if !model.is_empty() {
@@ -320,10 +320,10 @@ impl Link {
     }
 
     async fn on_turn_over(&mut self, prompt: Prompt, outcome: Result<Box<RawValue>, RpcError>) -> Result<(), End> {
-        // The agent has ended its turn without them.
+        // The agent ended its turn without them.
         for (agent_request_id, request) in std::mem::take(&mut self.requests) {
             self.agent.wire.sender.answer(&request.id, &permission::cancelled())?;
-            self.tell(AgentEvent::RequestWithdrawn { agent_request_id }).await?;
+            self.emit(AgentEvent::RequestWithdrawn { agent_request_id }).await?;
         }
         let turn_id = prompt.turn_id.clone();
         match outcome {
@@ -331,11 +331,11 @@ impl Link {
                 let answer: Value = serde_json::from_str(answer.get()).unwrap_or_default();
                 let stop_reason = answer["stopReason"].as_str().unwrap_or("end_turn");
                 let events = self.translator.end_turn(&TurnEnd { stop_reason, usage: &answer["usage"] });
-                self.tell_all(events.into_iter().map(|event| self.about_login(event)).collect()).await?;
+                self.emit_all(events.into_iter().map(|event| self.about_login(event)).collect()).await?;
             }
             Err(error) => {
                 let events = self.translator.end_turn(&TurnEnd { stop_reason: "error", usage: &Value::Null });
-                self.tell_all(events).await?;
+                self.emit_all(events).await?;
                 let (name, logins) = (&self.settings.title, &self.agent.about.logins);
                 let failure = if error.wants_login() {
                     Failure::with_message(ErrorClass::Auth, &open::login_hint(&self.settings, logins, &error))
@@ -343,15 +343,16 @@ impl Link {
                 } else {
                     classify(name, &format!("{name} could not finish the prompt: {error}"), None)
                 };
-                self.tell(AgentEvent::TurnFailed { failure }).await?;
+                self.emit(AgentEvent::TurnFailed { failure }).await?;
             }
         }
         self.idle_since = Instant::now();
-        self.tell(AgentEvent::TurnEnded { turn_id }).await?;
-        self.tell(AgentEvent::Idle).await
+        self.emit(AgentEvent::TurnEnded { turn_id }).await?;
+        self.emit(AgentEvent::Idle).await
     }
 
-    /// Copilot tells in words that GitHub does not know who asks; a model of the user's own has keys, and no login.
+    /// Marks a failure as fixable by a login: Copilot reports a missing GitHub login only as text. The user's own model
+    /// has API keys instead.
     fn about_login(&self, event: AgentEvent) -> AgentEvent {
         match event {
             AgentEvent::TurnFailed { failure } if self.wanted.uses_github && failure.class == ErrorClass::Auth => {
@@ -362,28 +363,28 @@ impl Link {
     }
 
     async fn warn(&self, message: String) -> Result<(), End> {
-        self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
+        self.emit(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
     }
 
-    async fn tell_all(&mut self, events: Vec<AgentEvent>) -> Result<(), End> {
+    async fn emit_all(&mut self, events: Vec<AgentEvent>) -> Result<(), End> {
         self.calls_held_since =
             self.translator.holds_calls().then(|| self.calls_held_since.unwrap_or_else(Instant::now));
         for event in events {
-            // Whoever has read them does not want them again after each restart.
+            // They should not be repeated after each restart.
             let is_old = matches!(&event, AgentEvent::Notice { kind, .. } if *kind == NoticeKind::Commands);
             if !(is_old && self.stage == Stage::Restored) {
-                self.tell(event).await?;
+                self.emit(event).await?;
             }
         }
         Ok(())
     }
 
-    async fn tell(&self, event: AgentEvent) -> Result<(), End> {
-        self.events.send(event).await.map_err(|_| End::NobodyListens)
+    async fn emit(&self, event: AgentEvent) -> Result<(), End> {
+        self.events.send(event).await.map_err(|_| End::SessionClosed)
     }
 
-    /// Ends a running turn, then the agent. It keeps the session on disk.
-    async fn say_goodbye(mut self) {
+    /// Ends a running turn, then the agent. The agent keeps the session on disk.
+    async fn detach(mut self) {
         let prompts = |asked: &Asked| matches!(asked, Asked::Prompt(_));
         let running = self.asked.iter().find(|(_, asked)| prompts(asked)).map(|(id, _)| id.clone());
         if let Some(id) = running
@@ -398,7 +399,7 @@ impl Link {
                     }
                 }
             };
-            if tokio::time::timeout(GOODBYE_WITHIN, over).await.is_err() {
+            if tokio::time::timeout(DETACH_WITHIN, over).await.is_err() {
                 tracing::debug!(session = %self.session, "the agent did not end its turn in time");
             }
         }

@@ -1,4 +1,4 @@
-//! MCP servers for a session: by the protocol where the agent takes them, else by the way that works for it.
+//! MCP servers for a session: passed over the protocol if the agent supports that, otherwise on its command line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,16 +13,16 @@ use crate::agent::copilot::mcp;
 use crate::model::{McpAddress, McpServer, McpTransport};
 use crate::private_file::TemporaryFile;
 
-/// What goes where.
+/// How each server is passed to the agent.
 #[derive(Debug, Default)]
 pub(super) struct Servers {
-    /// In `session/new` and `session/load`.
+    /// Servers for `session/new` and `session/load`.
     pub offered: Vec<OfferedServer>,
-    /// Servers that the agent does not take; for people.
+    /// Servers that the agent does not support, for display.
     pub refused: Vec<String>,
 }
 
-/// The servers for an agent. Copilot drops programs silently, and gets them on its command line instead.
+/// The servers for an agent. Copilot silently ignores stdio servers, so it gets them on its command line instead.
 pub(super) fn servers(all: &BTreeMap<String, McpServer>, about: &About) -> Servers {
     let mut servers = Servers::default();
     for (name, server) in all {
@@ -51,11 +51,11 @@ fn headers(address: &McpAddress) -> Vec<HttpHeader> {
     address.headers.iter().map(|(name, value)| HttpHeader::new(name.clone(), value.clone())).collect()
 }
 
-/// A file with the programs among the servers, for Copilot's command line.
+/// A file with the stdio servers, for Copilot's command line.
 pub(super) struct ServerFile(TemporaryFile);
 
 impl ServerFile {
-    /// `None` where there are no programs.
+    /// `None` if there are no stdio servers.
     pub fn write(all: &BTreeMap<String, McpServer>) -> std::io::Result<Option<Self>> {
         let is_program = |server: &McpServer| matches!(server.transport, McpTransport::Stdio { .. });
         let programs = mcp::encode(all.iter().filter(|(_, server)| is_program(server)));

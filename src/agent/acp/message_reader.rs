@@ -1,4 +1,4 @@
-//! The protocol without a program: what a connection makes of an agent's lines. For tests with hostile input.
+//! The protocol without a process: how a connection reads an agent's lines. For tests with hostile input.
 
 use serde_json::Value;
 
@@ -8,22 +8,22 @@ use super::translate::{Translator, TurnEnd};
 use super::wire::{Incoming, head, understand};
 use crate::agent::AgentEvent;
 
-/// Reads the lines of an ACP agent in the middle of a turn.
+/// Reads the lines of an ACP agent during a turn.
 pub struct AcpReader {
     translator: Translator,
     requests: u64,
 }
 
 impl AcpReader {
-    /// A reader for Copilot's habits, or for those of everybody else.
+    /// A reader for Copilot or for any other agent.
     pub fn new(is_copilot: bool) -> Self {
         let translator = Translator::with_prefix("read".to_owned(), is_copilot, Offers::default());
         Self { translator, requests: 0 }
     }
 
-    /// Reads one line; `false` when it is no message.
+    /// Reads one line; returns `false` if it is not a message.
     pub fn read(&mut self, line: &str, events: &mut Vec<AgentEvent>) -> bool {
-        // Of a message that is too long only this is looked at.
+        // Only this much of a message that is too long is read.
         let _ = head(line);
         match understand(line) {
             None => return false,

@@ -1,16 +1,16 @@
 //! The runtimes `copilot-acp` and `acp:NAME`: any agent that speaks the Agent Client Protocol, one adapter for all.
 //!
-//! The framing is our own and the messages that we send are the official schema crate's types. The official client
-//! crate puts everything that an agent says into unbounded queues and reads lines of any length, so that an agent that
-//! floods would fill our memory instead of its pipe; and a schema that is strict about what it reads would lose a whole
-//! update for one word that is new. So what we say is checked by the schema, and what we hear is read leniently: known
-//! fields where they are there, the rest kept raw.
+//! The framing is our own; the messages that we send use the types of the official schema crate. The official client
+//! crate puts incoming messages into unbounded queues and reads lines of any length, so an agent that floods its output
+//! would fill our memory instead of its pipe. A strict schema would also reject a whole update because of one unknown
+//! value. So outgoing messages are checked by the schema, and incoming messages are read leniently: known fields if
+//! present, the rest kept raw.
 //!
-//! One process for each session. Copilot's ACP process does not see a login that is made after its start, takes programs
-//! as MCP servers on its command line only and a model of the user's own from its environment only, cancels a turn when
-//! a second prompt comes, and refuses to load a session twice: all of that is one session's business and must not touch
-//! another's. A process that dies, floods or hangs takes nobody along. The price is memory (about 250 MB for Copilot)
-//! and a second at the start.
+//! One process per session. Copilot's ACP process does not see a login that happens after it started, accepts stdio MCP
+//! servers only on its command line and the user's own model only from its environment, cancels a turn when a second
+//! prompt arrives, and refuses to load a session twice. With one process per session, none of that affects other
+//! sessions, and neither does a process that crashes, floods or hangs. The cost is memory (about 250 MB for Copilot)
+//! and a second of startup time.
 
 mod agent;
 mod copilot_remarks;
@@ -59,14 +59,14 @@ use settings::Launch;
 
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
-/// What makes Copilot an ACP agent.
+/// The argument that starts Copilot as an ACP agent.
 const COPILOT_ARGUMENTS: [&str; 1] = ["--acp"];
 
-/// Whose program it is.
+/// The kind of agent behind the runtime.
 enum Backend {
-    /// GitHub's: found, logged in and pointed at models as the runtime `copilot` does it.
+    /// GitHub Copilot. The runtime `copilot` finds the program, logs in and selects models.
     Copilot(Arc<Copilot>),
-    /// One that the configuration names.
+    /// An agent from the configuration.
     Configured(History),
 }
 
@@ -75,9 +75,9 @@ pub struct Acp {
     capabilities: Capabilities,
     settings: Arc<AcpSettings>,
     backend: Backend,
-    /// Processes that run.
+    /// Running processes.
     lives: Mutex<Vec<Weak<Life>>>,
-    /// What the agent last said of itself: its version, and its models.
+    /// What the agent last reported: its version and its models.
     known: Mutex<(Option<String>, Vec<Model>)>,
 }
 
@@ -85,7 +85,7 @@ impl Acp {
     /// The name of the runtime for Copilot.
     pub const COPILOT: &'static str = "copilot-acp";
 
-    /// Copilot over ACP, with everything else as `copilot` has it.
+    /// Copilot over ACP; everything else comes from the runtime `copilot`.
     pub fn of_copilot(copilot: Arc<Copilot>, settings: AcpSettings) -> Self {
         let settings = AcpSettings {
             name: Self::COPILOT.to_owned(),
@@ -96,7 +96,7 @@ impl Acp {
         Self::new(Arc::new(settings), Backend::Copilot(copilot))
     }
 
-    /// An agent that the configuration names.
+    /// An agent from the configuration.
     pub fn configured(settings: AcpSettings) -> Self {
         let settings = Arc::new(settings);
         let history = History { settings: Arc::clone(&settings) };
@@ -129,15 +129,15 @@ impl Acp {
         }
     }
 
-    /// The environment of a process: the user's, then what is configured for this agent.
+    /// The environment of a process: the user's variables, then those configured for this agent.
     fn environment(&self, base: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut environment = base.clone();
         if matches!(self.backend, Backend::Copilot(_)) {
-            // A program must not change under a session that it serves.
+            // The program must not update itself while a session uses it.
             environment.entry("COPILOT_AUTO_UPDATE".to_owned()).or_insert_with(|| "false".to_owned());
         }
         for (name, value) in &self.settings.variables {
-            // What a session was given goes before what is configured.
+            // The session's own variables take precedence over configured ones.
             let is_given = matches!(self.backend, Backend::Copilot(_)) && environment.contains_key(name);
             if !is_given {
                 environment.insert(name.clone(), value.clone());
@@ -146,7 +146,7 @@ impl Acp {
         environment
     }
 
-    /// How a process is started; or what to do.
+    /// How to start a process, or what to do if that is not possible.
     async fn launch(&self, base: &BTreeMap<String, String>, folder: Option<&Path>) -> Result<Launch, String> {
         let (program, arguments) = match &self.backend {
             Backend::Copilot(copilot) => {
@@ -181,7 +181,7 @@ impl Acp {
         }
         let wanted = Wanted { launch, model, mcp_servers: servers, uses_github, spec };
         let opened = open::open(&self.settings, &wanted).await?;
-        // It has been read by now.
+        // The agent has read the file by now.
         drop(server_file);
         let (restored, session) = (opened.restored, opened.session.clone());
         let (version, models) = (opened.agent.about.version.clone(), opened.offers.models());
@@ -249,7 +249,7 @@ impl Acp {
         match &self.backend {
             Backend::Copilot(copilot) => {
                 let mut list = Runtime::models(copilot.as_ref(), freshness).await;
-                // The same models again, by another way: known, and not shown twice in every list.
+                // The same models as the runtime `copilot`, so they are hidden in lists.
                 list.models.iter_mut().for_each(|model| model.hidden = true);
                 list
             }
@@ -265,7 +265,7 @@ impl Acp {
     }
 }
 
-/// Where an agent works that was given no folder.
+/// The working directory of an agent that was given none.
 fn anywhere() -> PathBuf {
     std::env::current_dir().unwrap_or_else(|_| std::env::temp_dir())
 }
@@ -310,7 +310,7 @@ impl Runtime for Acp {
 
     fn own_sessions(&self) -> Option<&dyn OwnSessions> {
         match &self.backend {
-            // They are those of `copilot`, which lists them: nobody wants each of them twice.
+            // The runtime `copilot` lists the same sessions; they should not appear twice.
             Backend::Copilot(_) => None,
             Backend::Configured(history) => Some(history),
         }

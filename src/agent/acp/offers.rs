@@ -1,5 +1,5 @@
-//! What an agent lets a client choose in a session: models, modes, effort. Agents say it in two ways, as lists of their
-//! own and as options; both are understood.
+//! What an agent lets a client choose in a session: model, mode, effort. Agents report these as dedicated lists or as
+//! configuration options; both are supported.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ struct Setting {
     choices: Vec<Choice>,
 }
 
-/// What can be chosen, and what is.
+/// The available and the current choices.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Offers {
     options: Vec<Setting>,
@@ -42,7 +42,7 @@ impl Offers {
         offers
     }
 
-    /// From an update or an answer; always all of them.
+    /// From an update or a response; always the complete list.
     pub fn learn_options(&mut self, options: &Value) {
         let Some(all) = options.as_array() else { return };
         self.options = all
@@ -50,7 +50,7 @@ impl Offers {
             .filter_map(|option| {
                 let id = option["id"].as_str()?.to_owned();
                 let values = option["options"].as_array().map(Vec::as_slice).unwrap_or_default();
-                // Options may stand in groups.
+                // Options may be grouped.
                 let flat: Vec<Value> = values
                     .iter()
                     .flat_map(|value| value["options"].as_array().cloned().unwrap_or_else(|| vec![value.clone()]))
@@ -69,12 +69,12 @@ impl Offers {
         self.options.iter().find(|option| option.category == category || option.id == category)
     }
 
-    /// Which value an option has.
+    /// The current value of an option.
     pub fn current(&self, category: &str) -> Option<&str> {
         self.option(category).map(|option| option.current.as_str()).filter(|current| !current.is_empty())
     }
 
-    /// The models that the agent names.
+    /// The models that the agent lists.
     pub fn models(&self) -> Vec<Model> {
         let of_option = self.option("model").map(|option| option.choices.as_slice()).unwrap_or_default();
         let listed = if self.models.is_empty() { of_option } else { &self.models };
@@ -87,7 +87,7 @@ impl Offers {
         listed.iter().map(model).collect()
     }
 
-    /// How to get a model. An agent that names none may know it all the same.
+    /// The call that selects a model. An agent that lists no models may still accept it.
     pub fn choose_model(&self, session: &str, model: &str) -> Call {
         match self.option("model") {
             Some(option) => set_option(session, &option.id, model),
@@ -95,14 +95,14 @@ impl Offers {
         }
     }
 
-    /// How to get a reasoning effort, where the agent has such a choice.
+    /// The call that selects a reasoning effort, if the agent supports it.
     pub fn choose_effort(&self, session: &str, effort: &str) -> Option<Call> {
         let option = self.option("thought_level")?;
         let choice = find(&option.choices, effort)?;
         Some(set_option(session, &option.id, &choice.id))
     }
 
-    /// How to get a mode; or which there are.
+    /// The call that selects a mode, or the available modes.
     pub fn choose_mode(&self, session: &str, mode: &str) -> Result<Call, String> {
         let of_option = self.option("mode").map(|option| option.choices.as_slice()).unwrap_or_default();
         if let Some(choice) = find(&self.modes, mode) {
@@ -115,7 +115,7 @@ impl Offers {
         Err(if known.is_empty() { "none".to_owned() } else { known.join(", ") })
     }
 
-    /// What people call a mode.
+    /// The display name of a mode.
     pub fn mode_name(&self, id: &str) -> String {
         let of_option = self.option("mode").map(|option| option.choices.as_slice()).unwrap_or_default();
         let known = self.modes.iter().chain(of_option).find(|choice| choice.id == id);
@@ -127,7 +127,7 @@ fn set_option(session: &str, option: &str, value: &str) -> Call {
     ("session/set_config_option", json!({ "sessionId": session, "configId": option, "value": value }))
 }
 
-/// By id, by name, or by the end of an id that is an address.
+/// Matches by id, by name, or by the end of an id that is a URL.
 fn find<'a>(choices: &'a [Choice], wanted: &str) -> Option<&'a Choice> {
     let fits = |choice: &&Choice| {
         choice.id == wanted

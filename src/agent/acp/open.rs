@@ -1,4 +1,4 @@
-//! Opening a session: a new one, or the agent's own that was there before.
+//! Opens a session: a new one, or an existing one of the agent.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,33 +18,33 @@ use super::wire::{Incoming, RpcError};
 use crate::agent::{Restored, StartError, StartSpec};
 use crate::model::McpServer;
 
-/// Pages of a list of sessions that are asked for at most.
+/// The most pages of the session list that are read.
 const MOST_PAGES: usize = 1_000;
 
-/// A session that is open.
+/// An open session.
 pub(super) struct Opened {
     pub agent: Agent,
     pub session: String,
     pub offers: Offers,
     pub restored: Restored,
-    /// News that came while it was opened and is no part of its past.
+    /// Updates that arrived while it was opened and are not part of its history.
     pub early: Vec<Incoming>,
-    /// What a person should know of it.
+    /// Notices for display.
     pub notes: Vec<String>,
 }
 
-/// What opening needs beside the settings.
+/// What opening needs besides the settings.
 pub(super) struct Wanted {
     pub launch: Launch,
     pub model: String,
     pub mcp_servers: BTreeMap<String, McpServer>,
-    /// Its models are GitHub's, which want a login.
+    /// It uses GitHub's models, which require a login.
     pub uses_github: bool,
     pub spec: StartSpec,
 }
 
-/// Opens a session. A login that the process does not know of may have been made while it started, so that a refusal
-/// is believed only from a second one.
+/// Opens a session. A login may have completed while the process started, so a "login required" error counts only if a
+/// second process reports it too.
 pub(super) async fn open(settings: &AcpSettings, wanted: &Wanted) -> Result<Opened, StartError> {
     match open_once(settings, wanted).await {
         Err(StartError::NeedsLogin(_)) => open_once(settings, wanted).await,
@@ -112,7 +112,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Takes up a session that was there before, if the agent still has it.
+    /// Resumes a session if the agent still has it.
     async fn load(&mut self, agent: &mut Agent, id: &str, servers: Vec<OfferedServer>) -> Result<Value, StartError> {
         let name = &self.settings.title;
         if !agent.about.loads {
@@ -132,7 +132,7 @@ impl Opening<'_> {
     async fn is_listed(&mut self, agent: &mut Agent, id: &str) -> Result<bool, StartError> {
         match sessions(agent, |sessions| sessions.iter().any(|session| session["sessionId"] == id)).await {
             Ok(found) => Ok(found),
-            // A list that cannot be had says nothing about the session.
+            // If the list cannot be read, the session may still exist.
             Err(CallError::Refused(error)) => {
                 tracing::warn!(%error, "the agent does not list its sessions; loading the session without checking the list");
                 Ok(true)
@@ -141,7 +141,7 @@ impl Opening<'_> {
         }
     }
 
-    /// The session's model, mode and effort.
+    /// Sets the session's model, mode and effort.
     async fn choose(&mut self, agent: &mut Agent, session: &str, offers: &mut Offers) -> Result<(), StartError> {
         let name = &self.settings.title;
         let (model, effort) = (&self.wanted.model, self.wanted.spec.effort.as_deref().unwrap_or_default());
@@ -182,7 +182,7 @@ impl Opening<'_> {
         let (early, replay) = (&mut self.early, &mut self.replay);
         agent
             .call(method, params, &mut |incoming| match incoming {
-                Incoming::Update { update, .. } if is_conversation(&update) => replay.hear(&update),
+                Incoming::Update { update, .. } if is_conversation(&update) => replay.receive(&update),
                 other => early.push(other),
             })
             .await
@@ -192,7 +192,7 @@ impl Opening<'_> {
         &self.wanted.launch.folder
     }
 
-    /// Why something was not had, as everybody who waits understands it.
+    /// Converts a failed call into a start error.
     fn refused(&self, what: &str, error: CallError, agent: &Agent) -> StartError {
         let name = &self.settings.title;
         match error {
@@ -206,7 +206,7 @@ impl Opening<'_> {
     }
 }
 
-/// How to log in: as configured, else as the agent says it.
+/// How to log in: as configured, or else as the agent describes it.
 pub(super) fn login_hint(settings: &AcpSettings, methods: &[String], error: &RpcError) -> String {
     if !settings.login_hint.is_empty() {
         return settings.login_hint.clone();
@@ -218,7 +218,7 @@ pub(super) fn login_hint(settings: &AcpSettings, methods: &[String], error: &Rpc
     format!("{name} needs a login: {}.", methods.join("; or: "))
 }
 
-/// Goes through the agent's list of sessions, page by page, until `enough`.
+/// Reads the agent's session list page by page until `enough` returns true.
 pub(super) async fn sessions(agent: &mut Agent, mut enough: impl FnMut(&[Value]) -> bool) -> Result<bool, CallError> {
     let mut cursor: Option<String> = None;
     for _ in 0..MOST_PAGES {

@@ -1,4 +1,4 @@
-//! Permission requests: what is asked, in one line and in full, and which of the agent's options an answer means.
+//! Permission requests: their summary and details, and which of the agent's options matches an answer.
 
 use serde_json::{Value, json};
 
@@ -15,18 +15,18 @@ struct Choice {
     name: String,
 }
 
-/// The options of a request that waits.
+/// The options of a pending request.
 #[derive(Clone, Debug)]
 pub(super) struct Choices(Vec<Choice>);
 
-/// What is asked and how it can be answered.
+/// The request and the possible answers.
 pub(super) fn request(agent: &str, params: &Value) -> (RequestBody, Choices) {
     let choices = Choices::read(&params["options"]);
     let call = &params["toolCall"];
     let title = text(&call["title"]).unwrap_or_else(|| "something".to_owned());
     let kind = tool_calls::family(call["kind"].as_str().unwrap_or_default()).to_owned();
     if !choices.offers("allow_once") && !choices.offers("allow_always") {
-        // Not a permission but a choice, which only a person can make.
+        // Not a permission but a choice, which only the user can make.
         let names = choices.0.iter().map(|choice| choice.name.clone()).collect();
         return (RequestBody::question(title, Some(names)), choices);
     }
@@ -49,7 +49,7 @@ fn path(call: &Value) -> Option<String> {
     }
 }
 
-/// Exactly what would be done. Its fields differ by agent; what names the action comes first.
+/// Exactly what the call would do. Field names differ by agent; the most specific comes first.
 fn detail(call: &Value) -> Option<String> {
     let input = &call["rawInput"];
     let diff = tool_calls::diffs(&call["content"]);
@@ -77,7 +77,7 @@ impl Choices {
         self.0.iter().any(|choice| choice.kind == kind)
     }
 
-    /// The decisions that the agent has an option for. "Always" is kept by our own rules where it has none.
+    /// The decisions that the agent has an option for. If it has none for "always", Flightdeck's rules implement it.
     fn decisions(&self) -> Vec<String> {
         let once = self.offers("allow_once").then_some(Decision::AllowOnce);
         [once, Some(Decision::AllowAlways), Some(Decision::Deny)]
@@ -87,7 +87,7 @@ impl Choices {
             .collect()
     }
 
-    /// The outcome that an answer means. An agent that has no fitting option gets no more than was said.
+    /// The outcome for an answer. An agent without a matching option never gets more than the answer allows.
     pub fn outcome(&self, answer: &RequestAnswer) -> Value {
         let chosen = match answer {
             RequestAnswer::Permission { decision: Decision::AllowOnce, .. } => self.first(&["allow_once"]),
@@ -112,7 +112,7 @@ impl Choices {
     }
 }
 
-/// Nobody will answer.
+/// The request was cancelled.
 pub(super) fn cancelled() -> Value {
     json!({ "outcome": { "outcome": "cancelled" } })
 }

@@ -1,4 +1,4 @@
-//! What can be checked of an ACP agent before anybody starts a session.
+//! Checks of an ACP agent that do not need a session.
 
 use super::agent::Agent;
 use super::{Acp, Backend};
@@ -14,10 +14,10 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
         Ok(launch) => launch,
         Err(problem) => {
             return match &acp.backend {
-                // The runtime `copilot` reports it, once for the agent.
+                // The runtime `copilot` already reports this for the agent.
                 Backend::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
                 Backend::Copilot(_) => vec![Check::info(named("program"), problem, "this runtime needs the full CLI")],
-                // Somebody configured it, so it should be there.
+                // It is configured, so it should be installed.
                 Backend::Configured(_) => {
                     let hint = "install the program, or fix its command in the configuration";
                     vec![Check::failure(named("program"), problem, hint)]
@@ -58,7 +58,7 @@ async fn login(acp: &Acp, methods: &[String]) -> Check {
             Check::ok(name, readiness.hint)
         }
         (Backend::Copilot(_), _) => Check::warning(name, "not logged in", acp.settings.login_hint.clone()),
-        // Asking would make a session that somebody would find in the agent's list.
+        // A check would create a session that shows up in the agent's list.
         (Backend::Configured(_), _) => {
             let how = Some(acp.settings.login_hint.clone()).filter(|hint| !hint.is_empty());
             let how = how.or_else(|| methods.first().cloned());

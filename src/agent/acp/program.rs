@@ -1,4 +1,4 @@
-//! Where the program of a configured agent is.
+//! Finds the program of a configured agent.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::settings::AcpSettings;
 use crate::agent::program::{FoundProgram, ProgramSource, file_names, is_program, now};
 
-/// The program, or what to do. Only places that cost nothing to look at: this is asked for every list.
+/// The program, or what to do if it is missing. Checks only cheap places, because every list calls it.
 pub(super) fn find(settings: &AcpSettings, version: Option<String>) -> Result<FoundProgram, String> {
     let command = &settings.command;
     let (path, source) = if Path::new(command).components().count() > 1 {

@@ -1,4 +1,4 @@
-//! A prompt as the protocol wants it.
+//! A prompt in the protocol's format.
 
 use agent_client_protocol_schema::v1::{
     ContentBlock, EmbeddedResource, EmbeddedResourceResource, ImageContent, TextContent, TextResourceContents,
@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::agent::About;
 use crate::model::Attachment;
 
-/// The blocks of a prompt, and the names of what the agent cannot be given.
+/// The blocks of a prompt, and the names of attachments that the agent does not accept.
 pub(super) fn blocks(text: String, attachments: &[Attachment], about: &About) -> (Vec<ContentBlock>, Vec<String>) {
     let mut blocks = vec![ContentBlock::Text(TextContent::new(text))];
     let mut left_out = Vec::new();

@@ -1,4 +1,4 @@
-//! Recordings of ACP: messages, one a line.
+//! Recordings of ACP traffic, one message per line.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -9,9 +9,9 @@ use crate::agent::AgentEvent;
 use crate::agent::failure::classify;
 use crate::agent::transcript::{EventReader, Recorded, message};
 
-/// Reads a recording of an agent that is Copilot, or is not.
+/// Reads a recording of Copilot or of another agent.
 pub(in crate::agent) fn reader(is_copilot: bool) -> EventReader {
-    // Ids that are made up are the same in every reading.
+    // Generated ids are the same each time the recording is read.
     let mut translator = Translator::with_prefix("recorded".to_owned(), is_copilot, Offers::default());
     let mut turns = 0_u64;
     let mut is_in_turn = false;
@@ -30,7 +30,7 @@ pub(in crate::agent) fn reader(is_copilot: bool) -> EventReader {
         recorded.model = text(&message["result"]["models"]["currentModelId"]);
         if message["method"] == "session/update" {
             let update = RawValue::from_string(message["params"]["update"].to_string()).ok()?;
-            // What is said between turns is the past, or a setting.
+            // Updates between turns are history or settings.
             recorded.events.extend(translator.translate(update));
             if !is_in_turn {
                 recorded.events.clear();

@@ -1,4 +1,4 @@
-//! What an agent says while it takes up a session again: the past, which is not news.
+//! The history that an agent replays while it resumes a session.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,11 +7,11 @@ use super::offers::Offers;
 use super::translate::{Translator, TurnEnd, said};
 use crate::agent::{AgentEvent, Past, Restored};
 
-/// Kinds of updates that a conversation consists of.
+/// Kinds of updates that belong to the conversation.
 const CONVERSATION: [&str; 6] =
     ["user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan"];
 
-/// Whether an update belongs to the conversation and not to the session's settings.
+/// Whether an update belongs to the conversation rather than the session's settings.
 pub(super) fn is_conversation(update: &RawValue) -> bool {
     kind(&read(update)).is_some_and(|kind| CONVERSATION.contains(&kind))
 }
@@ -24,7 +24,7 @@ fn kind(update: &Value) -> Option<&str> {
     update["sessionUpdate"].as_str()
 }
 
-/// Follows a replay without keeping it.
+/// Tracks a replay without storing it.
 #[derive(Debug, Default)]
 pub(super) struct Replay {
     is_asked: bool,
@@ -32,7 +32,7 @@ pub(super) struct Replay {
 }
 
 impl Replay {
-    pub fn hear(&mut self, update: &RawValue) {
+    pub fn receive(&mut self, update: &RawValue) {
         let update = read(update);
         let call = || update["toolCallId"].as_str().unwrap_or_default().to_owned();
         match kind(&update) {
@@ -47,7 +47,7 @@ impl Replay {
         }
     }
 
-    /// Whether the record of the last turn has a clean end: an answer, and no tool that never ended.
+    /// Whether the last recorded turn is complete: an answer and no unfinished tool call.
     pub fn restored(&self) -> Restored {
         if self.is_asked || !self.open_calls.is_empty() { Restored::Incomplete } else { Restored::Whole }
     }
@@ -57,7 +57,7 @@ fn is_ended(update: &Value) -> bool {
     matches!(update["status"].as_str(), Some("completed" | "failed"))
 }
 
-/// Makes the past of a replay, for a session that becomes ours.
+/// Converts a replay into history, for a session that is imported.
 pub(super) struct Historian {
     translator: Translator,
     past: Vec<Past>,
@@ -71,7 +71,7 @@ impl Historian {
         Self { translator, past: Vec::new(), prompt: None, is_in_turn: false }
     }
 
-    pub fn hear(&mut self, update: Box<RawValue>) {
+    pub fn receive(&mut self, update: Box<RawValue>) {
         if !is_conversation(&update) {
             return;
         }
@@ -81,13 +81,13 @@ impl Historian {
             return;
         }
         self.begin();
-        // What was said before the first prompt belongs to nobody.
+        // Text before the first prompt belongs to no turn.
         if self.is_in_turn {
             self.past.extend(self.translator.translate(update).into_iter().map(Past::Event));
         }
     }
 
-    /// A prompt is whole when something else follows.
+    /// A prompt is complete when something else follows.
     fn begin(&mut self) {
         if let Some(prompt) = self.prompt.take() {
             self.end_turn();
@@ -131,7 +131,7 @@ mod tests {
     fn a_turn_that_was_killed_has_no_clean_end_and_the_ones_before_do() {
         let (mut replay, mut ends) = (Replay::default(), Vec::new());
         for update in recorded().into_iter().filter(|update| is_conversation(update)) {
-            replay.hear(&update);
+            replay.receive(&update);
             ends.push(replay.restored());
         }
         assert_eq!(ends.last(), Some(&Restored::Incomplete));
@@ -143,7 +143,7 @@ mod tests {
     fn the_past_is_prompts_with_what_came_of_them() {
         let mut historian = Historian::new(true);
         for update in recorded() {
-            historian.hear(update);
+            historian.receive(update);
         }
         let past = historian.finish();
         let prompts: Vec<&str> = past

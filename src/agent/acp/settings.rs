@@ -1,4 +1,4 @@
-//! What the configuration decides about an ACP agent.
+//! Settings of an ACP agent.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,36 +9,36 @@ use crate::agent::Quarantine;
 use crate::model::McpServer;
 use crate::process::Supervisor;
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Clone, Debug)]
 pub struct AcpSettings {
     /// The runtime's name.
     pub name: String,
-    /// What people call the agent.
+    /// The display name.
     pub title: String,
-    /// The program: a path, or a name to be looked for. Copilot is found by its own search.
+    /// The program: a path, or a name to search for. Copilot has its own search.
     pub command: String,
-    /// What makes it an ACP agent.
+    /// The arguments that start it as an ACP agent.
     pub arguments: Vec<String>,
-    /// Variables beside the user's own.
+    /// Variables to add to the user's own.
     pub variables: BTreeMap<String, String>,
-    /// The user's environment, for what is done without a session.
+    /// The user's environment, for work without a session.
     pub environment: BTreeMap<String, String>,
-    /// How to log in; empty for what the agent says itself.
+    /// How to log in; empty to use the agent's own instructions.
     pub login_hint: String,
     /// The method of `authenticate` to call before a session; empty for none.
     pub auth_method: String,
-    /// Models to offer beside those that the agent names.
+    /// Models to offer besides those that the agent lists.
     pub models: Vec<String>,
-    /// How long it may take to answer at its start.
+    /// The timeout of the handshake.
     pub hello_within: Duration,
-    /// A session's process ends when nothing was asked of it for this long, and comes back with the next prompt.
+    /// A session's process is stopped after being idle for this long, and restarts with the next prompt.
     pub end_when_idle: Option<Duration>,
     /// MCP servers for every session, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// Versions that must not be used.
     pub quarantine: Arc<Quarantine>,
-    /// Who starts the program.
+    /// Starts the program.
     pub supervisor: Supervisor,
 }
 

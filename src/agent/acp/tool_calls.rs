@@ -1,4 +1,4 @@
-//! Tool calls: what an agent says of one, put together, and what becomes of it.
+//! Tool calls: merges an agent's updates of a call and translates them into events.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,10 +8,10 @@ use super::diff;
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::{BlockKey, BlockKind, ToolError, ToolResult};
 
-/// Pictures that browsers show without running anything.
+/// Image types that browsers show without running anything.
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The word that rules know a kind of action by, the same for every runtime.
+/// The name that permission rules use for a kind of action, the same for every runtime.
 pub(super) fn family(kind: &str) -> &'static str {
     match kind {
         "execute" => "shell",
@@ -29,14 +29,14 @@ pub(super) fn family(kind: &str) -> &'static str {
 pub(super) struct ToolCall {
     id: String,
     parent: Option<String>,
-    /// What has been said of it, the latest of each field.
+    /// The latest value of each field.
     fields: Map<String, Value>,
-    /// Output that has been shown.
+    /// Output that was already reported.
     shown: String,
     is_started: bool,
 }
 
-/// Where a call is.
+/// The state of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Pending,
@@ -49,7 +49,7 @@ impl ToolCall {
         Self { id: id.to_owned(), ..Self::default() }
     }
 
-    /// Takes what an update says; what it leaves out stays.
+    /// Merges an update; missing fields keep their value.
     pub fn learn(&mut self, update: &Value) {
         for name in ["title", "kind", "status", "rawInput", "rawOutput", "content", "locations"] {
             if !update[name].is_null() {
@@ -73,7 +73,7 @@ impl ToolCall {
         self.fields.get(name).unwrap_or(&Value::Null)
     }
 
-    /// Its beginning, once.
+    /// Its start, once.
     pub fn start(&mut self) -> Option<AgentEvent> {
         if std::mem::replace(&mut self.is_started, true) {
             return None;
@@ -87,7 +87,7 @@ impl ToolCall {
         Some(AgentEvent::BlockStarted(BlockStart::Tool { id, parent, name, arguments: self.arguments() }))
     }
 
-    /// What it is given; where the agent does not say, the places that it concerns.
+    /// Its input, or the locations it concerns if the agent sends no input.
     fn arguments(&self) -> String {
         let places = self.field("locations").as_array().filter(|places| !places.is_empty());
         match (self.field("rawInput"), places) {
@@ -103,7 +103,7 @@ impl ToolCall {
         }
     }
 
-    /// Output that is new. Agents send all of it each time.
+    /// New output. Agents send the complete output each time.
     pub fn output(&mut self) -> Option<AgentEvent> {
         let all = text(self.field("content"))?;
         let new = all.strip_prefix(&self.shown).filter(|new| !new.is_empty())?.to_owned();
@@ -112,7 +112,7 @@ impl ToolCall {
         Some(AgentEvent::BlockDelta { key, delta: new })
     }
 
-    /// Its end, with the pictures that it made.
+    /// Its end, with the images it produced.
     pub fn end(self) -> Vec<AgentEvent> {
         let (content, output) = (self.field("content"), self.field("rawOutput"));
         let said = text(content).or_else(|| output.as_str().map(str::to_owned)).or_else(|| {
@@ -125,7 +125,7 @@ impl ToolCall {
                 .map(str::to_owned)
                 .or_else(|| said.clone())
                 .unwrap_or_else(|| "the tool failed".to_owned()),
-            // Two words for one of ours.
+            // Two agent names for one of ours.
             code: output["code"].as_str().map(|code| if code == "rejected" { "denied" } else { code }.to_owned()),
         });
         let detailed_content = diffs(content);
@@ -142,7 +142,7 @@ impl ToolCall {
     }
 }
 
-/// Whether the input names every place already.
+/// Whether the input already names every location.
 fn mentions(input: &Map<String, Value>, places: &[Value]) -> bool {
     places.iter().all(|place| input.values().any(|value| *value == place["path"]))
 }

@@ -1,4 +1,4 @@
-//! From an ACP session's updates to our events. What we do not know is kept raw; nothing here can break a turn.
+//! Translates an ACP session's updates into events. Unknown updates are kept raw; nothing here can break a turn.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,41 +12,41 @@ use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentEvent, BlockEnd};
 use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, NoticeKind, Usage};
 
-/// A message or a thought that is being said.
+/// A message or a thought in progress.
 #[derive(Debug)]
 struct Speech {
     kind: BlockKind,
     id: String,
-    /// The agent's own id for it, where it gives one.
+    /// The agent's own id, if it has one.
     own_id: Option<String>,
     text: String,
 }
 
-/// What is known of one session while its updates are read.
+/// The state of one session while its updates are read.
 pub(super) struct Translator {
-    /// Ids that we make up begin with this, so that those of an earlier connection are never met again.
+    /// The prefix of generated ids, which keeps them distinct from those of earlier connections.
     prefix: String,
     made_up: u64,
     speech: Option<Speech>,
     calls: HashMap<String, ToolCall>,
-    /// In the order in which they came.
+    /// In order of arrival.
     unstarted: Vec<String>,
-    /// Calls of this turn that have ended: what comes later belongs to no block.
+    /// Calls of this turn that have ended; later updates for them are ignored.
     ended_calls: HashSet<String>,
     copilot_remarks: CopilotRemarks,
     pub offers: Offers,
     plan: String,
     commands: String,
     mode: Option<String>,
-    /// Whether the agent counts tokens over the whole session. The protocol wants it so; of those that were measured,
-    /// Copilot does it and opencode counts each turn.
+    /// Whether the agent counts tokens over the whole session. The protocol says so; in our measurements, Copilot
+    /// complies and opencode counts per turn.
     counts_on: bool,
-    /// What the agent says that the session has used so far: we tell what is new.
+    /// The session totals that the agent reported so far; events carry the difference.
     used: Usage,
     cost: Option<f64>,
 }
 
-/// How a turn ended, in the agent's words.
+/// How a turn ended, as the agent reported it.
 pub(super) struct TurnEnd<'a> {
     pub stop_reason: &'a str,
     pub usage: &'a Value,
@@ -57,7 +57,7 @@ impl Translator {
         Self::with_prefix(uuid::Uuid::new_v4().simple().to_string()[..8].to_owned(), is_copilot, offers)
     }
 
-    /// As [`Self::new`], with a beginning of ids that the caller chooses.
+    /// Like [`Self::new`], with an id prefix that the caller chooses.
     pub fn with_prefix(prefix: String, is_copilot: bool, offers: Offers) -> Self {
         Self {
             prefix,
@@ -77,7 +77,7 @@ impl Translator {
         }
     }
 
-    /// What an update means to us.
+    /// Translates an update.
     pub fn translate(&mut self, raw: Box<RawValue>) -> Vec<AgentEvent> {
         let update: Value = serde_json::from_str(raw.get()).unwrap_or_default();
         let kind = update["sessionUpdate"].as_str().unwrap_or("unreadable");
@@ -87,13 +87,13 @@ impl Translator {
         }
     }
 
-    /// `None` for a kind, or a shape of it, that is not known here.
+    /// Returns `None` for an unknown kind or shape.
     fn known(&mut self, kind: &str, update: &Value) -> Option<Vec<AgentEvent>> {
         match kind {
             "agent_message_chunk" => {
                 let text = said(&update["content"])?;
                 let own_id = update["messageId"].as_str();
-                let remark = self.copilot_remarks.hear(&text);
+                let remark = self.copilot_remarks.receive(&text);
                 Some(self.message(remark, text, own_id))
             }
             "agent_thought_chunk" => {
@@ -102,7 +102,7 @@ impl Translator {
                 events.extend(self.speak(BlockKind::Reasoning, &text, update["messageId"].as_str()));
                 Some(events)
             }
-            // What somebody typed is known already.
+            // The session already knows the prompt.
             "user_message_chunk" => Some(Vec::new()),
             "tool_call" | "tool_call_update" => Some(self.tool(update["toolCallId"].as_str()?, update)),
             "plan" => Some(self.plan(update["entries"].as_array()?)),
@@ -137,24 +137,24 @@ impl Translator {
     fn message(&mut self, remark: Remark, text: String, own_id: Option<&str>) -> Vec<AgentEvent> {
         match remark {
             Remark::Text => self.speak(BlockKind::Message, &text, own_id),
-            // The answer broke off and is said again from its beginning.
+            // The answer was cut off and restarts from its beginning.
             Remark::Retry => {
                 let mut events = self.release();
-                events.extend(self.fall_silent());
+                events.extend(self.end_speech());
                 events.push(AgentEvent::Notice { kind: NoticeKind::Retrying, message: plain(&text, "Info: ") });
                 events
             }
             Remark::Held => Vec::new(),
             Remark::HeldBefore(held) => {
                 let mut events = self.speak(BlockKind::Message, &held, None);
-                let remark = self.copilot_remarks.hear(&text);
+                let remark = self.copilot_remarks.receive(&text);
                 events.extend(self.message(remark, text, own_id));
                 events
             }
         }
     }
 
-    /// What was held back is said, because something else follows.
+    /// Emits the text that was held back, because something else follows.
     fn release(&mut self) -> Vec<AgentEvent> {
         match self.copilot_remarks.take() {
             Some(held) => self.speak(BlockKind::Message, &held, None),
@@ -169,9 +169,9 @@ impl Translator {
             .as_ref()
             .is_some_and(|speech| speech.kind == kind && (own_id.is_none() || speech.own_id.as_deref() == own_id));
         if !goes_on {
-            events.extend(self.fall_silent());
+            events.extend(self.end_speech());
             self.made_up += 1;
-            // An agent may use one id for a thought and a message, and for what it says before and after a tool.
+            // An agent may use one id for a thought and a message, and for text before and after a tool call.
             let id = format!("{}-{}", self.prefix, self.made_up);
             self.speech = Some(Speech { kind, id, own_id: own_id.map(str::to_owned), text: String::new() });
         }
@@ -183,8 +183,8 @@ impl Translator {
         events
     }
 
-    /// Ends what is being said.
-    fn fall_silent(&mut self) -> Option<AgentEvent> {
+    /// Ends the block in progress.
+    fn end_speech(&mut self) -> Option<AgentEvent> {
         let Speech { kind, id, text: content, .. } = self.speech.take()?;
         Some(AgentEvent::BlockEnded(match kind {
             BlockKind::Reasoning => BlockEnd::Reasoning { id, content },
@@ -197,9 +197,9 @@ impl Translator {
             return Vec::new();
         }
         let mut events = self.release();
-        events.extend(self.fall_silent());
+        events.extend(self.end_speech());
         if !self.calls.contains_key(id) {
-            // Others began before it.
+            // Earlier calls must start first.
             events.extend(self.start_calls());
             self.calls.insert(id.to_owned(), ToolCall::new(id));
             self.unstarted.push(id.to_owned());
@@ -209,7 +209,7 @@ impl Translator {
         call.learn(update);
         let stage = call.stage();
         if is_first && stage == Stage::Pending {
-            // Some agents name a call first and say with the next update what it is given.
+            // Some agents announce a call first and send its input with the next update.
             return events;
         }
         events.extend(self.start_calls());
@@ -224,12 +224,12 @@ impl Translator {
         events
     }
 
-    /// Whether a call is known whose beginning has not been told.
+    /// Whether a call is known whose start has not been reported.
     pub fn holds_calls(&self) -> bool {
         !self.unstarted.is_empty()
     }
 
-    /// Tells the beginning of calls that are known.
+    /// Reports the start of known calls.
     pub fn start_calls(&mut self) -> Vec<AgentEvent> {
         let waiting = std::mem::take(&mut self.unstarted);
         waiting.iter().filter_map(|id| self.calls.get_mut(id)?.start()).collect()
@@ -258,21 +258,21 @@ impl Translator {
         notice_if(is_new, NoticeKind::Commands, || format!("Available commands: {names}."))
     }
 
-    /// The end of a turn: what is open ends, what failed is said, what was used is told.
+    /// Ends a turn: closes open blocks, and reports failures and usage.
     pub fn end_turn(&mut self, end: &TurnEnd<'_>) -> Vec<AgentEvent> {
         let used = self.newly_used(end.usage);
         let said_nothing_new = used.as_ref().is_none_or(|used| used.output_tokens.unwrap_or_default() == 0);
         let mut events = Vec::new();
         if let Some(held) = self.copilot_remarks.take() {
             if end.stop_reason == "end_turn" && CopilotRemarks::is_error(&held, said_nothing_new) {
-                events.extend(self.fall_silent());
+                events.extend(self.end_speech());
                 events.push(AgentEvent::TurnFailed { failure: classify("Copilot", &plain(&held, "Error: "), None) });
             } else {
                 events.extend(self.speak(BlockKind::Message, &held, None));
             }
         }
         events.extend(self.start_calls());
-        events.extend(self.fall_silent());
+        events.extend(self.end_speech());
         events.extend(used.map(AgentEvent::UsageReported));
         let problem = match end.stop_reason {
             "refusal" => Some((ErrorClass::ContentFilter, "The agent refused to continue.")),
@@ -292,7 +292,7 @@ impl Translator {
         events
     }
 
-    /// A turn that will not end by itself any more; the session closes what is open.
+    /// Abandons a turn that will not end by itself; the session closes what is open.
     pub fn forget_turn(&mut self) {
         self.speech = None;
         self.calls.clear();
@@ -301,7 +301,7 @@ impl Translator {
         self.copilot_remarks.take();
     }
 
-    /// What was used since this was last asked. Money is counted over the session by everybody.
+    /// The usage since the last call. All agents count the cost over the session.
     fn newly_used(&mut self, usage: &Value) -> Option<Usage> {
         if !usage.is_object() && self.cost == self.used.cost_usd {
             return None;
@@ -331,7 +331,7 @@ impl Translator {
     }
 }
 
-/// The words of a piece of content; other things are named.
+/// The text of a content block; other content is named.
 pub(super) fn said(content: &Value) -> Option<String> {
     match content["type"].as_str()? {
         "text" => content["text"].as_str().map(str::to_owned),

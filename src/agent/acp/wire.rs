@@ -1,9 +1,8 @@
-//! JSON-RPC over a program's standard streams, one message a line.
+//! JSON-RPC over a program's standard streams, one message per line.
 //!
-//! Everything that a program says arrives in one bounded queue and in its order: an answer never overtakes the updates
-//! before it. When nobody takes from the queue, reading stops, the pipe fills, and that program waits. What we say goes
-//! into a bounded queue too; a program that does not read is given up instead of waited for, so that the two sides can
-//! never wait for each other.
+//! All messages of a program arrive in one bounded queue, in order: a response never overtakes the updates before it.
+//! If the queue is full, reading stops, the pipe fills and the program waits. Our messages go into a bounded queue too.
+//! A program that stops reading is abandoned rather than waited for, so the two sides cannot deadlock.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,14 +20,14 @@ use tokio_util::task::TaskTracker;
 
 const INCOMING: usize = 1_024;
 const OUTGOING: usize = 256;
-/// Rubbish beyond this is only counted.
-const RUBBISH_LINES_LOGGED: u32 = 20;
-const RUBBISH_CHARACTERS: usize = 300;
+/// The number of invalid lines that are logged; more are only counted.
+const INVALID_LINES_LOGGED: u32 = 20;
+const INVALID_LINE_CHARACTERS: usize = 300;
 
 pub(super) const METHOD_NOT_FOUND: i64 = -32_601;
 pub(super) const TOO_LONG: i64 = -32_603;
 
-/// A refusal.
+/// An error response.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message} ({code})")]
 pub(super) struct RpcError {
@@ -37,7 +36,7 @@ pub(super) struct RpcError {
 }
 
 impl RpcError {
-    /// A login is wanted.
+    /// A login is required.
     pub fn wants_login(&self) -> bool {
         self.code == -32_000
     }
@@ -55,18 +54,18 @@ impl RpcError {
     }
 }
 
-/// What a program says.
+/// A message from the program.
 #[derive(Debug)]
 pub(super) enum Incoming {
-    /// News of a session.
+    /// An update of a session.
     Update { session: String, update: Box<RawValue> },
-    /// Any other news.
+    /// Any other notification.
     Notification { method: String, params: Box<RawValue> },
-    /// It wants an answer, under its own id.
+    /// A request, with the program's own id.
     Request { id: Box<RawValue>, method: String, params: Box<RawValue> },
-    /// Its answer to one of our calls; ids are compared as text.
+    /// A response to one of our calls; ids are compared as text.
     Response { id: String, outcome: Result<Box<RawValue>, RpcError> },
-    /// A message that was too long to be read.
+    /// A message that was too long.
     TooLong { bytes: usize },
 }
 
@@ -91,56 +90,56 @@ struct UpdateParams {
     update: Box<RawValue>,
 }
 
-/// The program takes nothing any more.
+/// The program no longer reads its input.
 #[derive(Debug)]
 pub(super) struct Closed;
 
-/// Speaks to the program. Clones share the queue.
+/// Sends messages to the program. Clones share the queue.
 #[derive(Clone, Debug)]
 pub(super) struct Sender {
     outgoing: mpsc::Sender<String>,
 }
 
 impl Sender {
-    fn say(&self, message: &Value) -> Result<(), Closed> {
+    fn send(&self, message: &Value) -> Result<(), Closed> {
         self.outgoing.try_send(message.to_string()).map_err(|_| Closed)
     }
 
     pub fn notify(&self, method: &str, params: &impl Serialize) -> Result<(), Closed> {
-        self.say(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+        self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": params }))
     }
 
     pub fn call(&self, id: &Value, method: &str, params: &impl Serialize) -> Result<(), Closed> {
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
     }
 
     pub fn answer(&self, id: &RawValue, result: &Value) -> Result<(), Closed> {
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "result": result }))
     }
 
     pub fn refuse(&self, id: &RawValue, code: i64, message: &str) -> Result<(), Closed> {
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }))
     }
 }
 
-/// What is known of a stream beside its messages.
+/// What is known about a stream besides its messages.
 #[derive(Debug, Default)]
 pub(super) struct Stream {
-    /// The last line that was no message.
-    rubbish: Mutex<Option<String>>,
-    /// How many messages there were.
-    heard: watch::Sender<u64>,
-    /// There will be no more.
+    /// The last line that was not a message.
+    invalid_line: Mutex<Option<String>>,
+    /// The number of messages so far.
+    received: watch::Sender<u64>,
+    /// The stream has ended.
     pub ended: CancellationToken,
 }
 
 impl Stream {
-    pub fn rubbish(&self) -> Option<String> {
-        self.rubbish.lock().clone()
+    pub fn invalid_line(&self) -> Option<String> {
+        self.invalid_line.lock().clone()
     }
 
-    pub fn heard(&self) -> watch::Receiver<u64> {
-        self.heard.subscribe()
+    pub fn received(&self) -> watch::Receiver<u64> {
+        self.received.subscribe()
     }
 }
 
@@ -169,7 +168,7 @@ impl Wire {
             let reading = read(BufReader::new(output), &received, &reader_sender, &reader_stream);
             tokio::select! {
                 () = reading => {}
-                // Whoever hangs up listens no more, and the program may hold its output open for ever.
+                // After closing, nothing is read any more, and the program may keep its output open forever.
                 () = closed.cancelled() => {}
             }
             reader_stream.ended.cancel();
@@ -178,20 +177,20 @@ impl Wire {
         Self { sender, incoming, stream, last_id: 0, hangs_up, tasks }
     }
 
-    /// Calls and gives the id under which the answer will come.
+    /// Sends a call and returns the id of its response.
     pub fn call(&mut self, method: &str, params: &impl Serialize) -> Result<String, Closed> {
         self.last_id += 1;
         self.sender.call(&json!(self.last_id), method, params)?;
         Ok(self.last_id.to_string())
     }
 
-    /// Closes the program's input and stops listening.
+    /// Closes the program's input and stops reading.
     pub fn close(&self) {
         self.hangs_up.cancel();
     }
 
     /// As [`Self::close`], and waits until it is done.
-    pub async fn hang_up(self) {
+    pub async fn close_and_wait(self) {
         self.close();
         drop(self.incoming);
         self.tasks.wait().await;
@@ -208,7 +207,7 @@ async fn write(mut input: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Str
     let writing = async {
         while let Some(mut line) = lines.recv().await {
             line.push('\n');
-            // A program that closed its input says why by its end.
+            // A program that closed its input explains why when it exits.
             if input.write_all(line.as_bytes()).await.is_err() || input.flush().await.is_err() {
                 return;
             }
@@ -221,15 +220,15 @@ async fn write(mut input: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Str
 }
 
 async fn read(mut reader: impl AsyncBufRead + Unpin, into: &mpsc::Sender<Incoming>, sender: &Sender, stream: &Stream) {
-    let mut rubbish_lines = 0;
+    let mut invalid_lines = 0;
     loop {
         let incoming = match next_line(&mut reader, LONGEST).await {
             Ok(Some(Line::Text(line))) if line.trim().is_empty() => continue,
             Ok(Some(Line::Text(line))) => {
                 let message = understand(&line);
                 if message.is_none() {
-                    rubbish_lines += 1;
-                    note_rubbish(&line, rubbish_lines, stream);
+                    invalid_lines += 1;
+                    note_invalid_line(&line, invalid_lines, stream);
                     continue;
                 }
                 message
@@ -265,21 +264,21 @@ async fn read(mut reader: impl AsyncBufRead + Unpin, into: &mpsc::Sender<Incomin
 }
 
 async fn send(into: &mpsc::Sender<Incoming>, incoming: Incoming, stream: &Stream) -> bool {
-    stream.heard.send_modify(|heard| *heard += 1);
+    stream.received.send_modify(|received| *received += 1);
     into.send(incoming).await.is_ok()
 }
 
-fn note_rubbish(line: &str, count: u32, stream: &Stream) {
-    let shown: String = line.chars().take(RUBBISH_CHARACTERS).collect();
+fn note_invalid_line(line: &str, count: u32, stream: &Stream) {
+    let shown: String = line.chars().take(INVALID_LINE_CHARACTERS).collect();
     let shown = printable(&shown).into_owned();
-    if count <= RUBBISH_LINES_LOGGED {
+    if count <= INVALID_LINES_LOGGED {
         tracing::warn!(line = %shown, "the agent wrote a line that is not a message");
     }
-    *stream.rubbish.lock() = Some(shown);
+    *stream.invalid_line.lock() = Some(shown);
 }
 
 pub(super) fn understand(line: &str) -> Option<Incoming> {
-    // A list would do for a struct.
+    // Serde would also accept an array for a struct.
     let line = Some(line).filter(|line| line.trim_start().starts_with('{'))?;
     let envelope: Envelope<'_> = serde_json::from_str(line).ok()?;
     let owned = |raw: Option<&RawValue>| raw.map_or_else(nothing, ToOwned::to_owned);
@@ -311,18 +310,18 @@ fn nothing() -> Box<RawValue> {
     RawValue::NULL.to_owned()
 }
 
-/// An id may come back as a number or as a text.
+/// An id may come back as a number or as a string.
 fn as_text(id: &RawValue) -> String {
     id.get().trim_matches('"').to_owned()
 }
 
-/// What can be seen of a message that was cut off.
+/// The readable part of a truncated message.
 pub(super) struct Head {
     id: Option<Box<RawValue>>,
     method: Option<String>,
 }
 
-/// Reads the fields that stand before the long one: agents write `jsonrpc`, `id` and `method` first.
+/// Reads the fields before the long one: agents write `jsonrpc`, `id` and `method` first.
 pub(super) fn head(beginning: &str) -> Head {
     let mut head = Head { id: None, method: None };
     let mut rest = beginning.trim_start().strip_prefix('{').unwrap_or_default();
@@ -337,7 +336,7 @@ pub(super) fn head(beginning: &str) -> Head {
             _ => {}
         }
     }
-    // A method that stands after the long field is not seen; what has parameters is no answer.
+    // A method after the long field is not seen; a message with parameters is not a response.
     if rest.contains("\"params\"") {
         head.method.get_or_insert_default();
     }
@@ -360,8 +359,8 @@ mod tests {
             understand(r#"{"method":"session/update","params":{"sessionId":7}}"#),
             Some(Incoming::Notification { .. })
         ));
-        for rubbish in ["Welcome!", "{}", "[1]", "7", "{\"id\":1"] {
-            assert!(understand(rubbish).is_none(), "{rubbish}");
+        for invalid_line in ["Welcome!", "{}", "[1]", "7", "{\"id\":1"] {
+            assert!(understand(invalid_line).is_none(), "{invalid_line}");
         }
     }
 
@@ -394,8 +393,8 @@ mod tests {
     #[test]
     fn what_is_no_message_is_shown_without_control_characters() {
         let stream = Stream::default();
-        note_rubbish("\x1b]0;title\x07hello\r", 1, &stream);
-        assert_eq!(stream.rubbish().as_deref(), Some("\\u{1b}]0;title\\u{7}hello\\r"));
+        note_invalid_line("\x1b]0;title\x07hello\r", 1, &stream);
+        assert_eq!(stream.invalid_line().as_deref(), Some("\\u{1b}]0;title\\u{7}hello\\r"));
     }
 
     #[tokio::test]
@@ -406,6 +405,6 @@ mod tests {
         let said = (0..OUTGOING * 2).take_while(|_| wire.sender.notify("n", &json!({})).is_ok()).count();
         assert!(said < OUTGOING * 2, "{said}");
         drop(theirs);
-        wire.hang_up().await;
+        wire.close_and_wait().await;
     }
 }

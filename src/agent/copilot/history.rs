@@ -1,4 +1,4 @@
-//! The sessions that Copilot itself has on disk, and what happened in them.
+//! The sessions that Copilot stores itself, and their history.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::translation::{Translated, Translator};
 use super::transport::{Server, Servers};
 use crate::agent::{AgentEvent, BlockEnd, BoxFuture, OwnSession, OwnSessions, Past, Restored};
 
-/// Events asked for at once.
+/// The number of events per request.
 const PAGE: u32 = 500;
 
 pub(super) struct History {
@@ -71,7 +71,7 @@ impl OwnSessions for History {
     }
 }
 
-/// Whether Copilot's own record of the last turn has a clean end; the partial answer of a killed turn is not in it.
+/// Whether Copilot's record of the last turn is complete; it does not contain the partial answer of a killed turn.
 pub(super) async fn restored(server: &Server, id: &str) -> Restored {
     let params = json!({ "sessionId": id, "max": PAGE, "direction": "backward" });
     let recorded = server.ask_with("sessions.readPersistedEvents", params).await.unwrap_or_default();
@@ -118,7 +118,7 @@ struct Recorded<'a> {
     data: Value,
 }
 
-/// Prompts and events in order; a turn ends where the next prompt begins.
+/// Prompts and events in order; a turn ends where the next prompt starts.
 fn past(events: Vec<Box<RawValue>>) -> Vec<Past> {
     let mut translator = Translator::default();
     let (mut past, mut translated) = (Vec::new(), Vec::new());
@@ -139,7 +139,7 @@ fn past(events: Vec<Box<RawValue>>) -> Vec<Past> {
         }
         translator.translate_text(raw.get(), &mut translated);
         for translated in translated.drain(..) {
-            // Figures of the past are not spent again, and what was asked then cannot be answered now.
+            // Past usage must not be counted again, and past requests can no longer be answered.
             if let Translated::Event(event) = translated
                 && !matches!(
                     event,

@@ -1,7 +1,7 @@
 //! One Copilot session: commands in, events out.
 //!
-//! The link waits for nobody: it always takes what the program says, and keeps for the session what that has not taken
-//! yet. A session that falls too far behind has its turn interrupted and continued, and no other session notices.
+//! The link never waits for the session: it always reads the program's messages and queues events for the session. If a
+//! session falls too far behind, its turn is interrupted and continued, without any effect on other sessions.
 
 mod falling_behind;
 
@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::account::Router;
-use super::outbox::{NobodyListens, Outbox};
+use super::outbox::{Outbox, SessionClosed};
 use super::translation::{Question, Reply, Translated, Translator};
 use super::transport::{FromProgram, Lease, Queue, Servers, plain};
 use super::{LOGIN_HINT, TITLE, parameters};
@@ -29,74 +29,75 @@ use crate::process::printable;
 pub(super) use falling_behind::Pace;
 use falling_behind::Then;
 
-/// How long the program may take to let go of a session.
-const GOODBYE_WITHIN: Duration = Duration::from_secs(2);
-/// Messages that are read between two looks at everything else.
+/// How long the program may take to detach a session.
+const DETACH_WITHIN: Duration = Duration::from_secs(2);
+/// The most messages that are handled before everything else is polled again.
 pub(super) const AT_ONCE: usize = 64;
 pub(super) struct Link {
     pub lease: Lease,
     pub servers: Arc<Servers>,
     pub session: String,
     pub router: Router,
-    /// Changes when somebody has logged in or out; `None` for a session that needs no login.
+    /// Changes with each login or logout; `None` for a session that needs no login.
     pub logins: Option<watch::Receiver<u64>>,
     pub outbox: Outbox,
     pub incoming: Queue,
     pub pace: Pace,
     /// A prompt was sent, and its turn is not over.
     pub is_working: bool,
-    /// How often the turn was continued.
+    /// How many times the turn was continued.
     pub times_continued: u32,
-    /// Empty between two messages; kept for its memory.
+    /// Empty between messages; kept to reuse its allocation.
     pub translated: Vec<Translated>,
     pub translator: Translator,
-    /// Questions of the program that wait for an answer, by our id for them.
+    /// Pending questions of the program, by our id.
     pub questions: HashMap<String, Question>,
-    /// What was last told about work on the side.
+    /// The last reported background tasks.
     pub tasks: Vec<BackgroundTask>,
-    /// The program is being asked about it; changes come in bursts and one answer covers them all.
+    /// Whether a query for them is running; changes come in bursts, and one query covers them all.
     pub tasks_asked: TasksAsked,
 }
 
-/// Whether the program is being asked what it does on the side.
+/// The state of the query for background tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TasksAsked {
     #[default]
     No,
     Yes,
-    /// And something changed since.
+    /// Something changed since it started.
     YesAndAgain,
 }
 
-/// What comes of a call.
+/// The outcome of a call.
 enum Outcome {
-    /// Nothing to tell.
+    /// Nothing to report.
     Done,
-    /// The prompt was not taken: its turn is over.
+    /// The prompt was rejected: its turn is over.
     PromptRefused(String),
-    /// A prompt was not taken into the running turn.
+    /// A steering prompt was rejected.
     SteerRefused { prompt: PromptId, reason: String },
-    /// Something else was not done.
+    /// Another call was rejected.
     Refused(String),
-    /// The turn that was stopped for a session that fell behind is over by now; how often it had been continued then.
+    /// The turn that was aborted because the session fell behind should be over by now. Carries how many times it had
+    /// been continued.
     Stopped { time: u32 },
-    /// What runs on the side, if the program says.
+    /// The background tasks, if the program lists them.
     Tasks(Option<Vec<BackgroundTask>>),
 }
 
 type Calls = FuturesUnordered<BoxFuture<'static, Outcome>>;
 
 impl Link {
-    /// Serves until cancelled or until either side is gone, then lets the session go.
+    /// Runs until cancelled or until either side is gone, then detaches the session.
     pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, cancelled: CancellationToken) {
         let mut calls = Calls::new();
         loop {
-            let heard = tokio::select! {
+            let step = tokio::select! {
                 () = cancelled.cancelled() => break,
                 message = self.incoming.recv() => {
                     let Some(message) = message else {
-                        let reason = format!("Copilot exited: {}", self.lease.server.last_words());
-                        // Whoever waits for the rest gets it, and then this.
+                        let reason = format!("Copilot exited: {}", self.lease.server.exit_summary());
+                        // Sent after everything that is still queued.
                         let _ = self.outbox.push(AgentEvent::Gone { reason });
                         tokio::select! {
                             _ = self.outbox.drain() => {}
@@ -104,10 +105,10 @@ impl Link {
                         }
                         return;
                     };
-                    self.hear_all(message, &mut calls).await
+                    self.receive_all(message, &mut calls).await
                 }
                 command = commands.recv() => match command {
-                    Some(command) => self.obey(command, &mut calls),
+                    Some(command) => self.handle_command(command, &mut calls),
                     None => break,
                 },
                 Some(outcome) = calls.next() => self.report(outcome, &mut calls),
@@ -116,32 +117,32 @@ impl Link {
                     Ok(()) => { self.caught_up(&mut calls); Ok(()) }
                     Err(nobody) => Err(nobody),
                 },
-                () = changed(self.logins.as_mut()) => self.tell(AgentEvent::Outdated, &mut calls),
+                () = changed(self.logins.as_mut()) => self.emit(AgentEvent::Outdated, &mut calls),
             };
-            if heard.is_err() {
+            if step.is_err() {
                 break;
             }
         }
-        self.say_goodbye().await;
+        self.detach().await;
     }
 
-    /// Takes a message and those that wait behind it, up to a number, because a look at everything else has its price.
-    async fn hear_all(&mut self, first: FromProgram, calls: &mut Calls) -> Result<(), NobodyListens> {
+    /// Handles a message and those queued behind it, up to a limit, because polling everything else is expensive.
+    async fn receive_all(&mut self, first: FromProgram, calls: &mut Calls) -> Result<(), SessionClosed> {
         let mut next = Some(first);
         for _ in 0..AT_ONCE {
             let Some(message) = next else { return Ok(()) };
-            self.hear(message, calls).await?;
+            self.receive(message, calls).await?;
             next = self.incoming.try_recv();
         }
         if let Some(message) = next {
-            self.hear(message, calls).await?;
+            self.receive(message, calls).await?;
         }
-        // Others have work to do as well.
+        // Other tasks must run too.
         tokio::task::yield_now().await;
         Ok(())
     }
 
-    async fn hear(&mut self, message: FromProgram, calls: &mut Calls) -> Result<(), NobodyListens> {
+    async fn receive(&mut self, message: FromProgram, calls: &mut Calls) -> Result<(), SessionClosed> {
         match message {
             FromProgram::Event(message) => {
                 let mut translated = std::mem::take(&mut self.translated);
@@ -153,12 +154,12 @@ impl Link {
                     match translated {
                         Translated::Event(AgentEvent::TurnFailed { failure }) => {
                             let failure = self.about_login(failure).await;
-                            self.tell(AgentEvent::TurnFailed { failure }, calls)?;
+                            self.emit(AgentEvent::TurnFailed { failure }, calls)?;
                         }
-                        Translated::Event(event) => self.tell(event, calls)?,
+                        Translated::Event(event) => self.emit(event, calls)?,
                         Translated::Asked { id, question, body } => {
                             self.questions.insert(id.clone(), question);
-                            self.tell(AgentEvent::RequestMade { agent_request_id: id, body }, calls)?;
+                            self.emit(AgentEvent::RequestMade { agent_request_id: id, body }, calls)?;
                         }
                         Translated::TasksChanged => self.ask_for_tasks(calls),
                     }
@@ -171,7 +172,7 @@ impl Link {
         }
     }
 
-    /// Whoever is asked something gives no answer any more, so the program must not wait for one.
+    /// Declines pending questions, which are no longer answered, so that the program does not wait for them.
     fn withdraw_questions(&mut self, calls: &mut Calls) {
         let waiting: Vec<Question> = self.questions.drain().map(|(_, question)| question).collect();
         for question in waiting {
@@ -179,7 +180,7 @@ impl Link {
         }
     }
 
-    /// GitHub does not know who asks: a program that runs does not see another login, so the next one is a new one.
+    /// Marks a failure as fixable by a login. A running program does not see a new login, so it is retired.
     async fn about_login(&self, failure: Failure) -> Failure {
         if failure.class != ErrorClass::Auth || self.router.provider.is_some() {
             return failure;
@@ -195,7 +196,7 @@ impl Link {
         method: &str,
         params: &RawValue,
         calls: &mut Calls,
-    ) -> Result<(), NobodyListens> {
+    ) -> Result<(), SessionClosed> {
         tracing::debug!(session = %self.session, method, "copilot sent a request");
         let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
         let agent_request_id = format!("question-{}", id.get().trim_matches('"'));
@@ -204,10 +205,10 @@ impl Link {
             return Ok(());
         };
         self.questions.insert(agent_request_id.clone(), question);
-        self.tell(AgentEvent::RequestMade { agent_request_id, body }, calls)
+        self.emit(AgentEvent::RequestMade { agent_request_id, body }, calls)
     }
 
-    fn obey(&mut self, command: AgentCommand, calls: &mut Calls) -> Result<(), NobodyListens> {
+    fn handle_command(&mut self, command: AgentCommand, calls: &mut Calls) -> Result<(), SessionClosed> {
         match command {
             AgentCommand::Prompt { text, attachments, .. } => {
                 self.is_working = true;
@@ -223,9 +224,9 @@ impl Link {
                 match self.pace {
                     Pace::Stopping(_) => self.pace = Pace::Stopping(Then::End),
                     Pace::Stopped => {
-                        // Nothing runs that could be stopped.
+                        // No turn is running.
                         self.pace = Pace::KeepsUp;
-                        return self.tell(AgentEvent::Idle, calls);
+                        return self.emit(AgentEvent::Idle, calls);
                     }
                     Pace::KeepsUp | Pace::Skipping => {}
                 }
@@ -234,8 +235,8 @@ impl Link {
             }
             AgentCommand::Configure { model, effort } => {
                 let Some(model) = self.router.switched_to(&model) else {
-                    // A session keeps the provider that it was opened with.
-                    return self.tell(AgentEvent::Outdated, calls);
+                    // A session keeps the provider it was opened with.
+                    return self.emit(AgentEvent::Outdated, calls);
                 };
                 let mut params = json!({ "sessionId": self.session, "modelId": model });
                 if let Some(effort) = effort {
@@ -244,7 +245,7 @@ impl Link {
                 self.call(calls, "session.model.switchTo", params, Outcome::Refused);
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, answer, calls),
-            // It asks each time, and the session answers.
+            // The agent asks each time, and the session answers.
             AgentCommand::Permit(_) => {}
         }
         Ok(())
@@ -284,7 +285,7 @@ impl Link {
         }
     }
 
-    /// Begins a call; its failure is told when it comes.
+    /// Starts a call; a failure is reported when it arrives.
     fn call(
         &self,
         calls: &mut Calls,
@@ -305,7 +306,7 @@ impl Link {
         }));
     }
 
-    /// The program says only that something changed.
+    /// Queries the background tasks, because the program only reports that something changed.
     fn ask_for_tasks(&mut self, calls: &mut Calls) {
         if self.tasks_asked != TasksAsked::No {
             self.tasks_asked = TasksAsked::YesAndAgain;
@@ -324,12 +325,12 @@ impl Link {
         }));
     }
 
-    fn report(&mut self, outcome: Outcome, calls: &mut Calls) -> Result<(), NobodyListens> {
+    fn report(&mut self, outcome: Outcome, calls: &mut Calls) -> Result<(), SessionClosed> {
         match outcome {
             Outcome::Done => Ok(()),
-            // Another turn may have been stopped since.
+            // Another turn may have been aborted since.
             Outcome::Stopped { time } if time != self.times_continued => Ok(()),
-            // A program that is gone has refused nothing; its end is told next.
+            // A program that has exited rejected nothing; its exit is reported next.
             Outcome::PromptRefused(_) | Outcome::SteerRefused { .. } | Outcome::Refused(_)
                 if !self.lease.server.is_alive() =>
             {
@@ -337,14 +338,14 @@ impl Link {
             }
             Outcome::PromptRefused(error) => {
                 let failure = classify(TITLE, &format!("Copilot rejected the prompt: {error}"), None);
-                self.tell(AgentEvent::TurnFailed { failure }, calls)?;
-                self.tell(AgentEvent::Idle, calls)
+                self.emit(AgentEvent::TurnFailed { failure }, calls)?;
+                self.emit(AgentEvent::Idle, calls)
             }
-            Outcome::SteerRefused { prompt, reason } => self.tell(AgentEvent::SteerRefused { prompt, reason }, calls),
+            Outcome::SteerRefused { prompt, reason } => self.emit(AgentEvent::SteerRefused { prompt, reason }, calls),
             Outcome::Stopped { .. } => self.stopped(calls),
             Outcome::Refused(error) => {
                 let message = format!("Copilot rejected the request: {error}");
-                self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }, calls)
+                self.emit(AgentEvent::Notice { kind: NoticeKind::Warning, message }, calls)
             }
             Outcome::Tasks(tasks) => {
                 if std::mem::take(&mut self.tasks_asked) == TasksAsked::YesAndAgain {
@@ -353,7 +354,7 @@ impl Link {
                 match tasks {
                     Some(tasks) if tasks != self.tasks => {
                         self.tasks.clone_from(&tasks);
-                        self.tell(AgentEvent::BackgroundTasks(tasks), calls)
+                        self.emit(AgentEvent::BackgroundTasks(tasks), calls)
                     }
                     _ => Ok(()),
                 }
@@ -362,13 +363,13 @@ impl Link {
     }
 
     /// Ends a running turn and detaches; the program keeps the session on disk.
-    async fn say_goodbye(self) {
+    async fn detach(self) {
         let server = &self.lease.server;
         if !server.tap.forget(&self.session, &self.incoming) {
-            // Somebody has taken it up again already; what is said now would be meant for them.
+            // Another link has already resumed the session and must not be disturbed.
             return;
         }
-        let goodbye = async {
+        let detached = async {
             for method in ["session.abort", "session.detach"] {
                 let params = json!({ "sessionId": self.session });
                 if let Err(error) = server.client.call(method, Some(params)).await {
@@ -376,13 +377,13 @@ impl Link {
                 }
             }
         };
-        if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
+        if tokio::time::timeout(DETACH_WITHIN, detached).await.is_err() {
             tracing::warn!(session = %self.session, "copilot did not detach a session in time");
         }
     }
 }
 
-/// Waits for news, where there may be some.
+/// Waits for a change, if there is a channel.
 async fn changed(news: Option<&mut watch::Receiver<u64>>) {
     if let Some(news) = news
         && news.changed().await.is_ok()
@@ -392,7 +393,7 @@ async fn changed(news: Option<&mut watch::Receiver<u64>>) {
     std::future::pending::<()>().await;
 }
 
-/// What runs beside the conversation: sub-agents and commands that the agent does not wait for.
+/// Background tasks: sub-agents and commands that the agent does not wait for.
 fn tasks(listed: &Value) -> Vec<BackgroundTask> {
     let text = |task: &Value, name: &str| task[name].as_str().unwrap_or_default().to_owned();
     let all = listed["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();

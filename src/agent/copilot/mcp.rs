@@ -1,4 +1,4 @@
-//! MCP servers as Copilot takes them, in the SDK's protocol and in the file of its command line.
+//! MCP servers in Copilot's format, for the SDK protocol and for the configuration file of its CLI.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ pub(in crate::agent) fn encode<'a>(
     servers.into_iter().map(|(name, server)| (name.clone(), encode_one(server))).collect()
 }
 
-/// A session's servers; `None` where there are none.
+/// A session's servers; `None` if there are none.
 pub(super) fn encode_all(servers: &BTreeMap<String, McpServer>) -> Option<Value> {
     (!servers.is_empty()).then(|| Value::Object(encode(servers)))
 }
@@ -31,7 +31,7 @@ fn encode_one(server: &McpServer) -> Value {
             json!({ "type": server.transport.as_str(), "url": address.url, "headers": address.headers })
         }
     };
-    // Copilot wants to know which tools to offer, all of them included.
+    // Copilot needs the list of tools to offer, even for all tools.
     value["tools"] = server.tools.as_ref().map_or_else(|| json!(["*"]), |tools| json!(tools));
     if let Some(timeout) = server.timeout_ms {
         value["timeout"] = json!(timeout);

@@ -1,12 +1,12 @@
 //! The runtime `copilot`: GitHub's Copilot CLI (or `copilot-runtime`) over the SDK protocol, many sessions in one
 //! supervised process.
 //!
-//! The official crate does the handshake and the calls; its event path drops events under a flood, so a tap in front of
-//! it takes every event raw (`transport/tap.rs` says how and why). Permissions and questions are answered by calls of our own, so
+//! The official crate performs the handshake and the calls. Its event path drops events under load, so a tap in front
+//! of it reads every event raw (see `transport/tap.rs`). Permissions and questions are answered with our own calls, so
 //! the crate's handlers are not used and no event has to reach it.
 //!
-//! `transport` holds the programs and the wire, `translation` reads the messages without I/O, `account` knows logins and
-//! providers; `link` joins the three for one session.
+//! `transport` manages the processes and the protocol, `translation` translates messages without I/O, `account` handles
+//! logins and providers, and `link` combines the three for one session.
 
 mod account;
 mod history;
@@ -50,13 +50,13 @@ use link::{Link, Pace, TasksAsked};
 use outbox::Outbox;
 use transport::{Opening, Server, Servers, SharedLiveness, plain};
 
-/// How errors name the agent.
+/// The agent's name in error messages.
 const TITLE: &str = "Copilot";
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
-/// How long a program that does not open a session may take to show that it lives.
-const SIGN_OF_LIFE_WITHIN: Duration = Duration::from_secs(5);
-/// What Copilot says of a session that it cannot take up again.
+/// How long to check whether a program that did not open a session is alive.
+const PROBE_WITHIN: Duration = Duration::from_secs(5);
+/// Copilot's errors for a session that it cannot resume.
 const LOST: [&str; 4] = ["session not found", "corrupted", "failed to load session events", "failed to read jsonl"];
 pub(in crate::agent) const LOGIN_HINT: &str = "Copilot is installed but not logged in: log in from the page or with `copilot login`, set \
     GH_TOKEN, or use your own model with COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL.";
@@ -76,7 +76,7 @@ impl Copilot {
     /// The runtime's name.
     pub const NAME: &'static str = "copilot";
 
-    /// Copilot as the settings find and configure it.
+    /// A runtime with the given settings.
     pub fn new(settings: CopilotSettings) -> Self {
         let servers = Arc::new(Servers::new(settings.clone()));
         let authentication = Arc::new(Authentication::new());
@@ -112,13 +112,13 @@ impl Copilot {
         }
     }
 
-    /// Whether sessions can do without GitHub: a provider of the user's own offers models.
+    /// Whether sessions can run without a GitHub login, because the user's own provider offers models.
     fn has_own_provider(&self) -> bool {
         provider::is_in_environment(&self.settings.environment)
             || self.settings.providers.values().any(|provider| !provider.models.is_empty())
     }
 
-    /// Where the whole CLI is, which speaks more than the SDK's protocol; or what to do.
+    /// The full CLI, which supports more than the SDK protocol, or what to do if it is missing.
     pub(in crate::agent) async fn cli(&self) -> Result<FoundProgram, String> {
         let program = self.servers.programs.find().await?;
         if program::is_whole_cli(&program) {
@@ -131,17 +131,17 @@ impl Copilot {
         ))
     }
 
-    /// Whether there is a program at all.
+    /// Whether the program is installed.
     pub(in crate::agent) async fn is_installed(&self) -> bool {
         self.servers.programs.find().await.is_ok()
     }
 
-    /// Looks for the program again, also where it was not a moment ago.
+    /// Searches for the program again, without cached results.
     pub(in crate::agent) fn look_again(&self) {
         self.servers.programs.look_again();
     }
 
-    /// Gives a session's model, and its provider to an environment.
+    /// Returns a session's model and adds its provider to an environment.
     pub(in crate::agent) fn provide(
         &self,
         spec: &StartSpec,
@@ -154,7 +154,7 @@ impl Copilot {
         Ok(route.model)
     }
 
-    /// As [`Self::provide`], after making sure that the session does not fail for want of a login.
+    /// Like [`Self::provide`], after checking for a missing login.
     pub(in crate::agent) async fn provide_logged_in(
         &self,
         spec: &StartSpec,
@@ -173,11 +173,11 @@ impl Copilot {
         if route.provider.is_some() {
             return Ok(());
         }
-        // The program would take the session and fail its first prompt.
+        // The program would open the session and fail the first prompt.
         let is_out = |answer: Answer| answer == Answer::LoggedOut;
-        // Asked again, because somebody may have logged in since. What else is wrong shows at the next step.
+        // Queried again, because the user may have logged in since. Other problems show up in the next step.
         if is_out(self.authentication.recent(&self.servers).await)
-            && is_out(self.authentication.ask_anew(&self.servers).await)
+            && is_out(self.authentication.ask_new_server(&self.servers).await)
         {
             return Err(StartError::NeedsLogin(LOGIN_HINT.to_owned()));
         }
@@ -187,7 +187,7 @@ impl Copilot {
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
         parameters::check_options(&spec.options).map_err(StartError::Permanent)?;
         let route = provider::route(&spec, &self.settings.providers, &self.settings.environment)?;
-        // Listened for from before the question, so that no login in between is missed.
+        // Subscribed before the query, so that no login in between is missed.
         let logins = route.provider.is_none().then(|| self.authentication.changes());
         self.check_login(&route).await?;
         let (session, method) = match &spec.agent_session_id {
@@ -203,8 +203,8 @@ impl Copilot {
         let (session, server) = (opening.session.clone(), Arc::clone(&opening.lease().server));
         let liveness = SharedLiveness { servers: Arc::clone(&self.servers), server: Arc::clone(&server) };
         let Ok(opened) = opened else {
-            if !liveness.probe(SIGN_OF_LIFE_WITHIN).await {
-                // The next session would wait for it in vain too.
+            if !liveness.probe(PROBE_WITHIN).await {
+                // The next session would wait for it in vain as well.
                 liveness.abandon().await;
             }
             let within = humantime::format_duration(self.settings.hello_within);
@@ -251,9 +251,9 @@ impl Copilot {
             .with_restored(restored))
     }
 
-    /// A terminal may have the session open, and two that write one conversation spoil it for both.
+    /// Checks whether the session is open elsewhere, for example in a terminal, because two writers would corrupt it.
     async fn check_nobody_else_has_it(&self, opening: &Opening) -> Result<(), StartError> {
-        // Another program of our own may still be letting go of it, and the answer does not say whose hold it is.
+        // Another process of ours may still be closing it, and the response does not name the holder.
         if self.servers.all().len() > 1 {
             return Ok(());
         }
@@ -265,7 +265,7 @@ impl Copilot {
             ))),
             Ok(_) => Ok(()),
             Err(error) => {
-                // Older programs do not know the question.
+                // Older versions do not support this call.
                 tracing::debug!(%error, "copilot cannot report whether a session is in use");
                 Ok(())
             }
@@ -312,16 +312,16 @@ impl Copilot {
     }
 }
 
-/// Whether a list of ids has this one.
+/// Whether a list of ids contains this one.
 fn is_among(id: &str, ids: &Value) -> bool {
     ids.as_array().is_some_and(|ids| ids.iter().any(|listed| listed == id))
 }
 
-/// Why a session was not opened, as everybody who waits understands it.
+/// Converts a failed call into a start error.
 fn why_not_opened(error: &str, server: &Server, spec: &StartSpec) -> StartError {
     let text = plain(error);
     if !server.is_alive() {
-        StartError::Temporary(format!("Copilot exited: {}", server.last_words()))
+        StartError::Temporary(format!("Copilot exited: {}", server.exit_summary()))
     } else if ["Not authenticated", "Authentication failed", "authentication"].iter().any(|sign| text.contains(sign)) {
         StartError::NeedsLogin(format!("{LOGIN_HINT} ({text})"))
     } else if spec.agent_session_id.is_some() && is_lost(&text) {
@@ -331,7 +331,7 @@ fn why_not_opened(error: &str, server: &Server, spec: &StartSpec) -> StartError 
     }
 }
 
-/// The official crate and the program write the same thing in different letters.
+/// The official crate and the program use different capitalization for the same error.
 fn is_lost(error: &str) -> bool {
     let error = error.to_lowercase();
     LOST.iter().any(|sign| error.contains(sign))
@@ -361,7 +361,7 @@ impl Runtime for Copilot {
     fn credentials_changed(&self) -> BoxFuture<'static, ()> {
         let mut changes = self.authentication.changes();
         Box::pin(async move {
-            // The sender lives as long as the runtime; without it there is nothing to wait for.
+            // The sender lives as long as the runtime; without it, there is nothing to wait for.
             if changes.changed().await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -381,7 +381,7 @@ impl Runtime for Copilot {
     }
 
     fn takes_any_model(&self, options: &Map<String, Value>) -> bool {
-        // A provider of the session's own has models that nobody here knows.
+        // The models of the session's own provider are unknown here.
         SessionOptions::choose_provider(options)
     }
 
@@ -404,7 +404,7 @@ impl Runtime for Copilot {
         Some(StartSpec {
             model: "scripted-model".to_owned(),
             provider: Some(ProviderChoice::Own(Box::new(provider))),
-            // The user's own MCP servers are no part of it.
+            // The user's own MCP servers are not part of it.
             mcp_servers: self.settings.mcp_servers.keys().map(|name| (name.clone(), None)).collect(),
             environment: self.settings.environment.clone(),
             ..StartSpec::in_folder(Owner::Canary, folder)

@@ -1,8 +1,8 @@
-//! What a session has still to take. The link puts events in and never waits; the session takes them through its channel
-//! at its own pace.
+//! The queue of events for a session. The link adds events and never waits; the session receives them through its
+//! channel at its own pace.
 //!
-//! Bounded by bytes, in three steps: up to the channel's size a session gets every event as it came; beyond that,
-//! adjacent deltas of one block become one; when even that is too much, events are refused.
+//! Bounded by bytes, in three steps: up to the channel's size, a session gets every event unchanged; beyond that,
+//! adjacent deltas of a block are merged; when even that is too much, events are rejected.
 
 use std::collections::VecDeque;
 
@@ -12,14 +12,14 @@ use tokio::sync::mpsc::error::TrySendError;
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::RequestBody;
 
-/// Bytes that may wait, beside one event, which may be larger.
+/// The most bytes in the queue, in addition to one event, which may be larger.
 pub(super) const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// Bytes that wait before deltas are merged: less is a session that was busy for a moment.
+/// The queue size at which deltas are merged; less is normal for a session that was busy for a moment.
 const MERGES_FROM: usize = 64 * 1024;
-/// A larger event is sent through the channel alone, so that the channel too is bounded by bytes. No delta is merged
-/// into a larger one.
+/// A larger event is sent through the channel alone, so that the channel is bounded by bytes too. Merged deltas do not
+/// exceed this size.
 const LARGE: usize = 16 * 1024;
-/// What a request or a figure takes, roughly.
+/// The approximate size of a request or a usage event.
 const SMALL: usize = 256;
 
 pub(super) struct Outbox {
@@ -28,21 +28,21 @@ pub(super) struct Outbox {
     bytes: usize,
 }
 
-/// The session no longer listens.
+/// The session closed its end of the channel.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct NobodyListens;
+pub(super) struct SessionClosed;
 
-/// Why an event was not taken.
+/// Why an event was rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refused {
     /// The session is too far behind.
     TooFarBehind,
-    NobodyListens,
+    SessionClosed,
 }
 
-impl From<NobodyListens> for Refused {
-    fn from(_: NobodyListens) -> Self {
-        Self::NobodyListens
+impl From<SessionClosed> for Refused {
+    fn from(_: SessionClosed) -> Self {
+        Self::SessionClosed
     }
 }
 
@@ -51,12 +51,12 @@ impl Outbox {
         Self { channel, waiting: VecDeque::new(), bytes: 0 }
     }
 
-    /// Bytes that wait.
+    /// The number of bytes in the queue.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Adds an event behind those that wait.
+    /// Adds an event to the queue.
     pub fn push(&mut self, event: AgentEvent) -> Result<(), Refused> {
         let event = if self.bytes < MERGES_FROM {
             event
@@ -74,7 +74,7 @@ impl Outbox {
         if self.waiting.len() == 1 { Ok(self.hand_over()?) } else { Ok(()) }
     }
 
-    /// Adds a delta to the one before it, if that is of the same block. Returns any other event.
+    /// Merges a delta into the one before it, if that belongs to the same block. Returns any other event.
     fn merge(&mut self, event: AgentEvent) -> Option<AgentEvent> {
         let AgentEvent::BlockDelta { key, delta } = event else { return Some(event) };
         match self.waiting.back_mut() {
@@ -89,8 +89,8 @@ impl Outbox {
         }
     }
 
-    /// Hands over as much as the session takes at once.
-    pub fn hand_over(&mut self) -> Result<(), NobodyListens> {
+    /// Sends as many events as the channel accepts without waiting.
+    pub fn hand_over(&mut self) -> Result<(), SessionClosed> {
         while let Some(event) = self.waiting.pop_front() {
             let size = weight(&event);
             if size > LARGE && self.channel.capacity() < self.channel.max_capacity() {
@@ -103,32 +103,32 @@ impl Outbox {
                     self.waiting.push_front(event);
                     return Ok(());
                 }
-                Err(TrySendError::Closed(_)) => return Err(NobodyListens),
+                Err(TrySendError::Closed(_)) => return Err(SessionClosed),
             }
         }
         Ok(())
     }
 
-    /// Waits until the session takes the next event; for ever when none waits. May be dropped at any point.
-    pub async fn room(&self) -> Result<(), NobodyListens> {
+    /// Waits until the channel accepts the next event; forever if the queue is empty. Cancel-safe.
+    pub async fn room(&self) -> Result<(), SessionClosed> {
         let places = match self.waiting.front() {
             None => return std::future::pending().await,
             Some(event) if weight(event) > LARGE => self.channel.max_capacity(),
             Some(_) => 1,
         };
-        self.channel.reserve_many(places).await.map(drop).map_err(|_| NobodyListens)
+        self.channel.reserve_many(places).await.map(drop).map_err(|_| SessionClosed)
     }
 
-    /// Waits until the session has taken everything. May be dropped at any point.
-    pub async fn emptied(&self) -> Result<(), NobodyListens> {
+    /// Waits until the session has received everything. Cancel-safe.
+    pub async fn emptied(&self) -> Result<(), SessionClosed> {
         if !self.waiting.is_empty() {
             return std::future::pending().await;
         }
-        self.channel.reserve_many(self.channel.max_capacity()).await.map(drop).map_err(|_| NobodyListens)
+        self.channel.reserve_many(self.channel.max_capacity()).await.map(drop).map_err(|_| SessionClosed)
     }
 
-    /// Hands over everything, however long the session takes for it.
-    pub async fn drain(&mut self) -> Result<(), NobodyListens> {
+    /// Sends everything, however long that takes.
+    pub async fn drain(&mut self) -> Result<(), SessionClosed> {
         while !self.waiting.is_empty() {
             self.room().await?;
             self.hand_over()?;
@@ -137,7 +137,7 @@ impl Outbox {
     }
 }
 
-/// Events without which a session would not know where it stands. They are small and few: the agent waits after a request.
+/// Events that a session needs to track its state. They are small and few, because the agent waits after a request.
 fn is_vital(event: &AgentEvent) -> bool {
     matches!(
         event,
@@ -150,7 +150,7 @@ fn is_vital(event: &AgentEvent) -> bool {
     )
 }
 
-/// The memory that an event takes, roughly.
+/// The approximate size of an event in memory.
 fn weight(event: &AgentEvent) -> usize {
     let text = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     size_of::<AgentEvent>()
@@ -260,6 +260,6 @@ mod tests {
     async fn nobody_listening_is_noticed() {
         let (mut outbox, session) = outbox();
         drop(session);
-        assert_eq!(outbox.push(AgentEvent::Idle), Err(Refused::NobodyListens));
+        assert_eq!(outbox.push(AgentEvent::Idle), Err(Refused::SessionClosed));
     }
 }

@@ -9,7 +9,7 @@ use super::mcp;
 use crate::agent::StartSpec;
 use crate::model::{Attachment, McpServer};
 
-/// Of `session.create` and `session.resume`.
+/// Parameters of `session.create` and `session.resume`.
 pub(super) fn session(
     id: &str,
     spec: &StartSpec,
@@ -43,11 +43,11 @@ pub(super) fn session(
     params
 }
 
-/// What a session may choose.
+/// The supported session options.
 const OPTIONS: [&str; 3] = ["provider", "mcpServers", "mode"];
 const MODES: [&str; 3] = ["interactive", "plan", "autopilot"];
 
-/// Options that nobody knows, or of the wrong kind, are an error before anything is opened.
+/// Unknown options, and options of the wrong type, are an error before anything is opened.
 pub(super) fn check_options(options: &Map<String, Value>) -> Result<(), String> {
     if let Some(unknown) = options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
         return Err(format!("Copilot has no option {unknown:?}; available options: {}", OPTIONS.join(", ")));
@@ -59,7 +59,7 @@ pub(super) fn check_options(options: &Map<String, Value>) -> Result<(), String> 
     }
 }
 
-/// Of `session.send`.
+/// Parameters of `session.send`.
 pub(super) fn prompt(session: &str, text: &str, attachments: &[Attachment], mode: Option<&str>) -> Value {
     let mut params = json!({ "sessionId": session, "prompt": text });
     if let Some(mode) = mode {

@@ -1,4 +1,4 @@
-//! What can be checked of Copilot before anybody starts a session.
+//! Checks of Copilot that do not need a session.
 
 use super::account::provider_check;
 use super::program::INSTALL_COMMAND;

@@ -1,4 +1,4 @@
-//! The Copilot program: what is looked for, and how it becomes an SDK server.
+//! The Copilot program: how it is found and started as an SDK server.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use crate::agent::program::{FoundProgram, ProgramSearch, Programs};
 const SERVER_ARGUMENTS: [&str; 3] = ["--headless", "--no-auto-update", "--stdio"];
 const NOT_FOUND: &str = "GitHub Copilot is not installed: run `flightdeck agents install copilot` (or `npm install -g \
     @github/copilot`), or set COPILOT_CLI_PATH to the program";
-/// The command that brings the program.
+/// The command that installs the program.
 pub(super) const INSTALL_COMMAND: &str = "flightdeck agents install copilot";
 
 pub(super) fn programs(settings: &CopilotSettings) -> Programs {
@@ -26,7 +26,7 @@ pub(super) fn programs(settings: &CopilotSettings) -> Programs {
     Programs::new(search, settings.environment.clone(), settings.data_folder.as_deref())
 }
 
-/// How the program is started as a server.
+/// The process that runs the program as a server.
 pub(super) fn server_arguments(program: &FoundProgram) -> Vec<String> {
     with_leading(program, &SERVER_ARGUMENTS)
 }
@@ -36,7 +36,7 @@ pub(super) fn with_leading(program: &FoundProgram, arguments: &[&str]) -> Vec<St
     program.leading_arguments.iter().cloned().chain(arguments.iter().map(|argument| (*argument).to_owned())).collect()
 }
 
-/// Whether the program is the whole CLI, which can log in, and not the server alone.
+/// Whether the program is the full CLI, which can log in, and not just the server.
 pub(super) fn is_whole_cli(program: &FoundProgram) -> bool {
     !PathBuf::from(program.path.file_name().unwrap_or_default()).with_extension("").ends_with("copilot-runtime")
 }

@@ -1,4 +1,4 @@
-//! Recordings of the SDK's protocol: the traffic itself, or the events alone.
+//! Recordings of the SDK protocol: the complete traffic or only the events.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(in crate::agent) fn reader() -> EventReader {
     }))
 }
 
-/// The event in a line, and whose it is: bare, as `{"k":"EV","e":…}`, or as a `session.event` of the protocol.
+/// The event in a line and its session: bare, as `{"k":"EV","e":…}`, or as a `session.event` of the protocol.
 fn event(mut line: Value) -> Option<(Value, Option<String>)> {
     if line["k"] == "EV" {
         return Some((line["e"].take(), None));

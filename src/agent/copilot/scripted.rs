@@ -1,4 +1,4 @@
-//! The command line on a model of ours, for checking how it behaves.
+//! Runs the CLI on a scripted model, to check its behaviour.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,8 +6,7 @@ use std::path::Path;
 use crate::agent::{Owner, StartSpec};
 use crate::model::McpServer;
 
-/// What starts a session of the command line on a model at the given address, in the given folder, without any of the
-/// user's own MCP servers.
+/// The spec of a CLI session in the given folder on a model at the given URL, without the user's own MCP servers.
 pub(in crate::agent) fn spec_of_cli_for_model_at(
     base_url: &str,
     folder: &Path,
@@ -24,7 +23,7 @@ pub(in crate::agent) fn spec_of_cli_for_model_at(
         ("COPILOT_PROVIDER_WIRE_API", "completions"),
         ("COPILOT_MODEL", "scripted-model"),
         ("COPILOT_OFFLINE", "true"),
-        // The agent's own list of sessions is for what people did, and there is no way to remove one.
+        // The session must not appear in the agent's own list, because it could not be deleted there.
         ("COPILOT_HOME", &home.to_string_lossy()),
     ] {
         environment.insert(name.to_owned(), value.to_owned());

@@ -1,4 +1,4 @@
-//! What the configuration decides about Copilot.
+//! Settings of Copilot.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,39 +9,39 @@ use crate::agent::Quarantine;
 use crate::model::{McpServer, Provider};
 use crate::process::Supervisor;
 
-/// A model provider that the configuration names.
+/// A model provider from the configuration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfiguredProvider {
-    /// Where it is and how to authenticate.
+    /// Its URL and authentication.
     pub provider: Provider,
     /// The models to offer from it.
     pub models: Vec<String>,
 }
 
-/// Everything that can be set.
+/// All settings.
 #[derive(Clone, Debug)]
 pub struct CopilotSettings {
-    /// All of the program's environment.
+    /// The program's complete environment.
     pub environment: BTreeMap<String, String>,
-    /// The program, where somebody named it.
+    /// The configured program, if any.
     pub program: Option<PathBuf>,
-    /// Our own data folder: installs and caches are below it. `None` keeps nothing.
+    /// The data folder, which holds installs and caches. `None` stores nothing.
     pub data_folder: Option<PathBuf>,
-    /// Models to offer when nobody can be asked.
+    /// Models to offer if no list is available.
     pub models: Vec<String>,
-    /// Where models are asked for when the program cannot say.
+    /// The URL of the model catalogue, used if the program cannot list its models.
     pub catalogue: String,
-    /// How long the program may take to answer at its start.
+    /// The timeout of the handshake.
     pub hello_within: Duration,
-    /// The program ends when no session used it for this long.
+    /// The program is stopped after being unused for this long.
     pub end_when_idle: Option<Duration>,
-    /// By the user's names.
+    /// The configured providers, by name.
     pub providers: BTreeMap<String, ConfiguredProvider>,
     /// MCP servers for every session, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// Versions that must not be used.
     pub quarantine: Arc<Quarantine>,
-    /// Who starts the program.
+    /// Starts the program.
     pub supervisor: Supervisor,
 }
 

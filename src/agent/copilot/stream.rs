@@ -1,4 +1,4 @@
-//! The protocol without a program: what a connection makes of a stream. For tests with hostile input, and to measure.
+//! The protocol without a process: how a connection reads a stream. For tests with hostile input and for benchmarks.
 
 use futures_util::FutureExt as _;
 use tokio::io::AsyncRead;
@@ -11,7 +11,7 @@ use super::transport::{Frame, FromProgram, Tap, read_frame};
 use super::{EVENTS_IN_FLIGHT, TITLE};
 use crate::agent::AgentEvent;
 
-/// Reads the messages of the SDK protocol, whatever session they are for, as if it were one.
+/// Reads the messages of the SDK protocol as if they were all for one session.
 #[derive(Default)]
 pub struct SdkReader {
     translator: Translator,
@@ -19,9 +19,9 @@ pub struct SdkReader {
 }
 
 impl SdkReader {
-    /// Reads a stream of frames up to its end, or to the first thing in it that is no frame.
+    /// Reads a stream of frames up to its end or its first invalid frame.
     pub fn read_stream(&mut self, mut stream: &[u8], events: &mut Vec<AgentEvent>) {
-        // Bytes in memory never make anybody wait.
+        // Reading from memory never waits.
         while let Some(Ok(Some(frame))) = read_frame(&mut stream).now_or_never() {
             self.read(frame, events);
         }
@@ -53,8 +53,8 @@ impl SdkReader {
     }
 }
 
-/// Relays a stream to one session, by the way that a live one takes: through the shared reader, the session's queue and
-/// its channel. Returns when the stream has ended and everything was told.
+/// Relays a stream to one session along the live path: through the shared reader, the session's queue and its channel.
+/// Returns when the stream has ended and every event was sent.
 pub async fn relay(
     stream: impl AsyncRead + Unpin + Send + 'static,
     session: &str,

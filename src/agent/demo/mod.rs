@@ -1,8 +1,8 @@
-//! The demo runtime: no account, no model, no process. The prompt's first word chooses what it plays.
+//! The demo runtime: no account, no model, no process. The first word of the prompt selects a script.
 //!
-//! What must always hold here: the same prompt gives the same events, nothing outside the process is touched, and
-//! every text says that this is a demo. Its turns can go on after a restart (`durable_requests`), because a play is
-//! a function of the prompt and of the answers.
+//! Invariants: the same prompt produces the same events, nothing outside the process is touched, and every text says
+//! that this is a demo. Its turns can continue after a restart (`durable_requests`), because a script depends only on
+//! the prompt and the answers.
 
 mod player;
 mod scenes;
@@ -17,7 +17,7 @@ use super::{
 };
 use player::Player;
 
-/// Events that may wait between the player and the session.
+/// The capacity of the event channel to the session.
 const EVENTS_IN_FLIGHT: usize = 512;
 const COMMANDS_IN_FLIGHT: usize = 16;
 
@@ -30,7 +30,7 @@ impl Demo {
     /// The runtime's name.
     pub const NAME: &'static str = "demo";
 
-    /// The demo, ready at once.
+    /// The demo runtime, ready immediately.
     pub fn new() -> Self {
         Self {
             capabilities: Capabilities {
@@ -94,7 +94,7 @@ impl Runtime for Demo {
             let player = Player::new(event_sender, &spec.model);
             let until = cancelled.clone();
             let task = tokio::spawn(async move {
-                // Whether it came to its end or was cancelled makes no difference to anybody.
+                // It makes no difference whether it finished or was cancelled.
                 let _: Option<()> = until.run_until_cancelled(player.serve(commands, spec.suspended)).await;
             });
             Ok(Connection::new(command_sender, events, Some(agent_session_id), task, cancelled))

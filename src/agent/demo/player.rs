@@ -1,4 +1,4 @@
-//! Plays scripts: one turn at a time, ended early by an interrupt.
+//! Plays scripts, one turn at a time. An interrupt ends a turn early.
 
 use std::time::Duration;
 
@@ -10,19 +10,19 @@ use super::script::Script;
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer, SuspendedTurn};
 use crate::model::{BlockKey, BlockKind, RequestBody, TurnId};
 
-/// The model that streams at a speed a person can follow.
+/// The model that streams at reading speed.
 pub(super) const SLOW_MODEL: &str = "demo-slow";
 
 const PACE: Duration = Duration::from_millis(5);
 const SLOW_PACE: Duration = Duration::from_millis(120);
 
-/// The session is no longer listening; the play ends.
+/// The session closed its end of the channel; the script ends.
 #[derive(Debug)]
-pub(super) struct NobodyListens;
+pub(super) struct SessionClosed;
 
-pub(super) type Played = Result<(), NobodyListens>;
+pub(super) type Played = Result<(), SessionClosed>;
 
-/// What a scene plays on: it speaks to the session and hears its answers.
+/// What a scene uses to send events to the session and to receive answers.
 pub(super) struct Stage {
     events: mpsc::Sender<AgentEvent>,
     answers: mpsc::Receiver<RequestAnswer>,
@@ -37,7 +37,7 @@ pub(super) struct Player {
 }
 
 enum Ending {
-    /// The script came to its end.
+    /// The script ended.
     Played(Played),
     Interrupted,
     /// The session dropped the connection.
@@ -77,7 +77,7 @@ impl Player {
         }
     }
 
-    /// Goes on with a turn whose connection ended while it waited for a person.
+    /// Continues a turn whose connection ended while it waited for the user.
     async fn resume(&mut self, commands: &mut mpsc::Receiver<AgentCommand>, turn: SuspendedTurn) -> Played {
         let Some(request) = turn.requests.into_iter().next() else {
             return Ok(());
@@ -100,10 +100,10 @@ impl Player {
     async fn finish(&self, ending: Ending, turn_id: TurnId) -> Played {
         match ending {
             Ending::Played(played) => played,
-            Ending::Dropped => Err(NobodyListens),
+            Ending::Dropped => Err(SessionClosed),
             Ending::Interrupted => {
                 for event in [AgentEvent::TurnEnded { turn_id }, AgentEvent::Idle] {
-                    self.events.send(event).await.map_err(|_| NobodyListens)?;
+                    self.events.send(event).await.map_err(|_| SessionClosed)?;
                 }
                 Ok(())
             }
@@ -111,7 +111,8 @@ impl Player {
     }
 }
 
-/// Runs a play until it ends or is interrupted; answers reach it on the way, and a change of model waits for the next.
+/// Runs a script until it ends or is interrupted. Answers are passed to it; a change of the model waits for the next
+/// script.
 async fn run(
     commands: &mut mpsc::Receiver<AgentCommand>,
     answers: mpsc::Sender<RequestAnswer>,
@@ -143,17 +144,17 @@ fn pace_of(model: &str) -> Duration {
 }
 
 impl Stage {
-    pub async fn tell(&self, event: AgentEvent) -> Played {
-        self.events.send(event).await.map_err(|_| NobodyListens)
+    pub async fn emit(&self, event: AgentEvent) -> Played {
+        self.events.send(event).await.map_err(|_| SessionClosed)
     }
 
     pub async fn open(&self) -> Played {
-        self.tell(AgentEvent::TurnStarted { turn_id: self.turn_id.clone() }).await
+        self.emit(AgentEvent::TurnStarted { turn_id: self.turn_id.clone() }).await
     }
 
     pub async fn close(&self) -> Played {
-        self.tell(AgentEvent::TurnEnded { turn_id: self.turn_id.clone() }).await?;
-        self.tell(AgentEvent::Idle).await
+        self.emit(AgentEvent::TurnEnded { turn_id: self.turn_id.clone() }).await?;
+        self.emit(AgentEvent::Idle).await
     }
 
     pub async fn pause(&self) {
@@ -171,31 +172,31 @@ impl Stage {
 
     pub async fn message(&self, text: &str) -> Played {
         let id = self.id("message");
-        self.tell(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
+        self.emit(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
         self.stream(BlockKey::new(BlockKind::Message, &id), text).await?;
-        self.tell(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text.to_owned() })).await
+        self.emit(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text.to_owned() })).await
     }
 
-    /// Streams a text in pieces of a few words, at the stage's pace.
+    /// Streams a text a few words at a time, at the stage's speed.
     pub async fn stream(&self, key: BlockKey, text: &str) -> Played {
         for piece in pieces(text) {
-            self.tell(AgentEvent::BlockDelta { key: key.clone(), delta: piece.to_owned() }).await?;
+            self.emit(AgentEvent::BlockDelta { key: key.clone(), delta: piece.to_owned() }).await?;
             self.pause().await;
         }
         Ok(())
     }
 
-    pub async fn ask(&mut self, body: RequestBody) -> Result<RequestAnswer, NobodyListens> {
-        self.tell(AgentEvent::RequestMade { agent_request_id: self.id("request"), body }).await?;
+    pub async fn ask(&mut self, body: RequestBody) -> Result<RequestAnswer, SessionClosed> {
+        self.emit(AgentEvent::RequestMade { agent_request_id: self.id("request"), body }).await?;
         self.answer().await
     }
 
-    pub async fn answer(&mut self) -> Result<RequestAnswer, NobodyListens> {
-        self.answers.recv().await.ok_or(NobodyListens)
+    pub async fn answer(&mut self) -> Result<RequestAnswer, SessionClosed> {
+        self.answers.recv().await.ok_or(SessionClosed)
     }
 }
 
-/// A text cut after every third space, so that the pieces put together are the text again.
+/// Splits a text after every third space. The pieces joined are the original text.
 fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut spaces = 0;
     text.split_inclusive(move |letter: char| {

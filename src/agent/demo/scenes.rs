@@ -48,7 +48,7 @@ test farewell \u{1b}[1;31mFAILED\u{1b}[0m\ntest \u{1b}[4mmanners\u{1b}[0m \u{1b}
 
 const PERMITTED_COMMAND: &str = "echo 'a demo: nothing is run'";
 
-/// Plays a whole turn. A crash ends without the turn's end, as a real one would.
+/// Plays a complete turn. A crash does not report the turn's end, as in a real crash.
 pub(super) async fn play(mut stage: Stage, script: Script) -> Played {
     stage.open().await?;
     match script {
@@ -65,7 +65,7 @@ pub(super) async fn play(mut stage: Stage, script: Script) -> Played {
         Script::Many(many) => deltas(&stage, many).await?,
         Script::Usage(usage) => {
             stage.message("The demo agent reported usage figures; nothing was used.").await?;
-            stage.tell(AgentEvent::UsageReported(usage)).await?;
+            stage.emit(AgentEvent::UsageReported(usage)).await?;
         }
         Script::Misused(expected) => {
             stage.message(&format!("The demo agent did not understand that. It expects {expected}.")).await?;
@@ -74,14 +74,14 @@ pub(super) async fn play(mut stage: Stage, script: Script) -> Played {
         Script::Error(text) => {
             let text = if text.is_empty() { "this turn was asked to fail".to_owned() } else { text };
             let failure = Failure::with_message(ErrorClass::Unknown, &format!("demo error: {text}"));
-            stage.tell(AgentEvent::TurnFailed { failure }).await?;
+            stage.emit(AgentEvent::TurnFailed { failure }).await?;
         }
         Script::Crash => return crash(&stage).await,
     }
     stage.close().await
 }
 
-/// The part of a play that follows a person's answer; the only part after a restart.
+/// The part of a script after the user's answer; after a restart, only this part runs.
 pub(super) async fn after_answer(stage: &mut Stage, body: &RequestBody, answer: RequestAnswer) -> Played {
     match (body, answer) {
         (RequestBody::Permission { tool_call_id, .. }, RequestAnswer::Permission { decision, feedback }) => {
@@ -92,7 +92,7 @@ pub(super) async fn after_answer(stage: &mut Stage, body: &RequestBody, answer: 
                 let message = feedback.unwrap_or_else(|| "denied by the user".to_owned());
                 (None, Some(ToolError { message, code: Some("denied".to_owned()) }))
             };
-            stage.tell(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error })).await?;
+            stage.emit(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error })).await?;
             let said = if decision.allows() { "You allowed it" } else { "You denied it" };
             stage.message(&format!("{said}. This was the demo agent; no command was run.")).await
         }
@@ -111,21 +111,21 @@ fn echo(prompt: &str) -> String {
 
 async fn reason(stage: &Stage) -> Played {
     let id = stage.id("reasoning");
-    stage.tell(AgentEvent::BlockStarted(BlockStart::Reasoning { id: id.clone(), parent: None })).await?;
+    stage.emit(AgentEvent::BlockStarted(BlockStart::Reasoning { id: id.clone(), parent: None })).await?;
     stage.stream(BlockKey::new(BlockKind::Reasoning, &id), REASONING).await?;
-    stage.tell(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content: REASONING.to_owned() })).await?;
+    stage.emit(AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content: REASONING.to_owned() })).await?;
     stage.message("The demo agent has finished reasoning. The answer is 42.").await?;
-    stage.tell(AgentEvent::UsageReported(Usage { num_turns: Some(1), ..Usage::default() })).await
+    stage.emit(AgentEvent::UsageReported(Usage { num_turns: Some(1), ..Usage::default() })).await
 }
 
 async fn start_tool(
     stage: &Stage,
     name: &str,
     arguments: &serde_json::Value,
-) -> Result<String, super::player::NobodyListens> {
+) -> Result<String, super::player::SessionClosed> {
     let id = stage.id("tool");
     stage
-        .tell(AgentEvent::BlockStarted(BlockStart::Tool {
+        .emit(AgentEvent::BlockStarted(BlockStart::Tool {
             id: id.clone(),
             parent: None,
             name: name.to_owned(),
@@ -150,9 +150,9 @@ async fn tool(stage: &Stage, size: usize) -> Played {
         stage.stream(BlockKey::new(BlockKind::Tool, &id), &output).await?;
     }
     let result = Some(tool_result(output, None));
-    stage.tell(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error: None })).await?;
+    stage.emit(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error: None })).await?;
     stage.message("The demo agent showed a tool call; nothing was run.").await?;
-    stage.tell(AgentEvent::UsageReported(Usage { num_turns: Some(2), ..Usage::default() })).await
+    stage.emit(AgentEvent::UsageReported(Usage { num_turns: Some(2), ..Usage::default() })).await
 }
 
 async fn edit(stage: &Stage) -> Played {
@@ -164,7 +164,7 @@ async fn edit(stage: &Stage) -> Played {
     let id = start_tool(stage, "edit", &arguments).await?;
     stage.pause().await;
     let result = tool_result(format!("A demo: {EDITED_FILE} was not touched."), Some(EDIT_DIFF.to_owned()));
-    stage.tell(AgentEvent::BlockEnded(BlockEnd::Tool { id, result: Some(result), error: None })).await?;
+    stage.emit(AgentEvent::BlockEnded(BlockEnd::Tool { id, result: Some(result), error: None })).await?;
     stage.message("The demo agent showed a file edit; no file was touched.").await
 }
 
@@ -173,14 +173,14 @@ async fn colours(stage: &Stage) -> Played {
     let id = start_tool(stage, "shell", &arguments).await?;
     stage.stream(BlockKey::new(BlockKind::Tool, &id), COLOURED_OUTPUT).await?;
     let result = Some(tool_result(COLOURED_OUTPUT.to_owned(), None));
-    stage.tell(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error: None })).await?;
+    stage.emit(AgentEvent::BlockEnded(BlockEnd::Tool { id, result, error: None })).await?;
     stage.message("The demo agent showed output with colours; nothing was run.").await
 }
 
 async fn blocks(stage: &Stage, count: usize) -> Played {
     for index in 0..count {
         let id = stage.id(&format!("block-{index}"));
-        // Only tools need a beginning, because it names them; the session makes up the others.
+        // Only tools need a start event, which names them; the session adds the others.
         let end = match index % 4 {
             0 => {
                 BlockEnd::Reasoning { id, content: format!("Thought {index} of the demo, without any real reasoning.") }
@@ -192,11 +192,11 @@ async fn blocks(stage: &Stage, count: usize) -> Played {
                 let arguments = format!("{:#}", json!({ "command": format!("echo {index}") }));
                 let name = "shell".to_owned();
                 let start = BlockStart::Tool { id: id.clone(), parent: None, name, arguments };
-                stage.tell(AgentEvent::BlockStarted(start)).await?;
+                stage.emit(AgentEvent::BlockStarted(start)).await?;
                 BlockEnd::Tool { id, result: Some(tool_result(format!("{index}\n"), None)), error: None }
             }
         };
-        stage.tell(AgentEvent::BlockEnded(end)).await?;
+        stage.emit(AgentEvent::BlockEnded(end)).await?;
     }
     stage.message("Those were all the demo's blocks.").await
 }
@@ -226,14 +226,14 @@ async fn question(stage: &mut Stage) -> Played {
 
 async fn crash(stage: &Stage) -> Played {
     let id = stage.id("message");
-    stage.tell(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
+    stage.emit(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
     stage.stream(BlockKey::new(BlockKind::Message, &id), "The demo agent is about to").await?;
-    stage.tell(AgentEvent::Gone { reason: "the demo agent crashed, as requested".to_owned() }).await
+    stage.emit(AgentEvent::Gone { reason: "the demo agent crashed, as requested".to_owned() }).await
 }
 
 async fn deltas(stage: &Stage, many: Many) -> Played {
     let id = stage.id("message");
-    stage.tell(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
+    stage.emit(AgentEvent::BlockStarted(BlockStart::Message { id: id.clone(), parent: None })).await?;
     let key = BlockKey::new(BlockKind::Message, &id);
     let began = Instant::now();
     let mut content = String::with_capacity(many.count * many.size);
@@ -244,7 +244,7 @@ async fn deltas(stage: &Stage, many: Many) -> Played {
         }
         let delta = many.delta(index);
         content.push_str(&delta);
-        stage.tell(AgentEvent::BlockDelta { key: key.clone(), delta }).await?;
+        stage.emit(AgentEvent::BlockDelta { key: key.clone(), delta }).await?;
     }
-    stage.tell(AgentEvent::BlockEnded(BlockEnd::Message { id, content })).await
+    stage.emit(AgentEvent::BlockEnded(BlockEnd::Message { id, content })).await
 }

@@ -1,29 +1,29 @@
-//! What a prompt asks the demo to play.
+//! The demo's scripts and how a prompt selects one.
 
 use crate::model::Usage;
 
-/// The most text one `many` may make: its end carries all of it in one event.
+/// The most text that `many` may produce, because the block's end carries all of it in one event.
 const MOST_TEXT: usize = 64 * 1024 * 1024;
 const DEFAULT_SIZE: usize = 16;
-/// The most output one `tool` may make.
+/// The most output that `tool` may produce.
 const MOST_OUTPUT: usize = 16 * 1024 * 1024;
 
-/// The most blocks one `blocks` may make.
+/// The most blocks that `blocks` may produce.
 const MOST_BLOCKS: usize = 100_000;
 
-/// A play, chosen by the prompt's first word.
+/// A script, selected by the first word of the prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Script {
     Hello,
     Help,
     Reason,
     Markdown,
-    /// A tool call whose output is that many bytes; 0 for a few lines.
+    /// A tool call with this many bytes of output; 0 for a few lines.
     Tool(usize),
     Edit,
     /// A tool call whose output has colours.
     Colours,
-    /// That many short blocks of all kinds, at full speed.
+    /// This many short blocks of all kinds, at full speed.
     Blocks(usize),
     Permission,
     Question,
@@ -31,9 +31,9 @@ pub(super) enum Script {
     Error(String),
     Crash,
     Many(Many),
-    /// Reports these figures.
+    /// Reports these usage figures.
     Usage(Usage),
-    /// The prompt had the right word and wrong arguments: an answer that says what is expected.
+    /// A known script with invalid arguments: answers with the expected usage.
     Misused(String),
     /// Anything else.
     Echo(String),

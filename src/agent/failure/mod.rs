@@ -1,8 +1,7 @@
 //! Why a turn failed: one table of classes for all runtimes.
 //!
-//! What must always hold here: a class is read from what a program says of itself (error events, stderr, a status) and
-//! never from what the agent wrote, because a model may write about errors. Secrets are taken out before anybody sees
-//! the text.
+//! Invariants: a class is derived from what the program reports (error events, stderr, a status), never from the
+//! agent's messages, because a model may write about errors. Secrets are redacted before the text is stored or shown.
 
 mod retry_after;
 mod table;
@@ -11,13 +10,13 @@ use std::time::Duration;
 
 use crate::model::{ErrorClass, Response, SessionTrouble, redact};
 
-/// The longest, where the service itself does not ask for more.
+/// The longest delay, unless the service asks for more.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// An overloaded service is given more time.
+/// An overloaded service gets more time.
 const OVERLOADED_TIMES: u32 = 10;
-/// The part of a program's words that stands in the sentence for people.
+/// The longest part of a program's output that is quoted in the message.
 const LONGEST_DETAIL: usize = 300;
-/// The part of a program's words that is kept for the curious.
+/// The longest part of a program's output that is kept.
 const LONGEST_RAW: usize = 16 * 1024;
 
 /// Why a turn failed.
@@ -25,20 +24,20 @@ const LONGEST_RAW: usize = 16 * 1024;
 pub struct Failure {
     /// What kind of failure it is.
     pub class: ErrorClass,
-    /// For people: what happened, to whom, what to do.
+    /// The message for display: what failed and what to do.
     pub message: String,
-    /// What the program said, without secrets.
+    /// The program's output, with secrets redacted.
     pub raw: String,
     /// How long the service asks to wait.
     pub retry_after: Option<Duration>,
-    /// The service has too much to do; soon is too soon.
+    /// The service is overloaded, so retries wait longer.
     pub is_overloaded: bool,
-    /// A login to the agent itself would help, not a key of the user's own.
+    /// A login to the agent would fix it, rather than an API key.
     pub wants_login: bool,
 }
 
 impl Failure {
-    /// A failure whose class is known, with the class's own sentence and what the program said.
+    /// A failure of a known class, with the message of the class and the program's output.
     pub fn of_class(class: ErrorClass, agent_title: &str, text: &str) -> Self {
         let raw = cut(&redact(text.trim()), LONGEST_RAW);
         let detail = raw.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
@@ -57,20 +56,20 @@ impl Failure {
         }
     }
 
-    /// A failure with a sentence of its own.
+    /// A failure with a message of its own.
     pub fn with_message(class: ErrorClass, message: &str) -> Self {
         let message = redact(message).into_owned();
         Self { class, raw: message.clone(), message, retry_after: None, is_overloaded: false, wants_login: false }
     }
 
-    /// The same failure, of an agent that somebody has to log in to.
+    /// The same failure, marked as fixable by a login.
     #[must_use]
     pub fn that_wants_login(mut self) -> Self {
         self.wants_login = true;
         self
     }
 
-    /// Whether the same prompt may succeed when it is sent again.
+    /// Whether a retry of the same prompt may succeed.
     pub fn retries(&self) -> bool {
         table::retries(self.class)
     }
@@ -83,13 +82,14 @@ impl Failure {
         )
     }
 
-    /// Whether the agent's own session is of no more use.
+    /// Whether the agent's session is no longer usable.
     pub fn needs_fresh_session(&self) -> bool {
         table::needs_fresh_session(self.class)
     }
 
-    /// How long to wait after `failed` attempts beyond the first, if the shortest wait is `first`. A `spread` from 0 to 1
-    /// is from 10 % less to 10 % more, so that sessions do not all come back at the same moment.
+    /// The delay before the next attempt, after `failed` attempts beyond the first and with `first` as the shortest
+    /// delay. A `spread` from 0 to 1 varies it from -10 % to +10 %, so that sessions do not all retry at the same
+    /// moment.
     pub fn wait_spread(&self, failed: u32, first: Duration, spread: f64) -> Duration {
         if let Some(asked) = self.retry_after {
             return asked;
@@ -107,7 +107,7 @@ impl From<Failure> for Response {
     }
 }
 
-/// What a program's words, and the status that it gave with them, mean. The first row that fits wins.
+/// Classifies the output of a program and the status that came with it. The first matching row wins.
 pub fn classify(agent_title: &str, text: &str, status: Option<u16>) -> Failure {
     let mut failure = Failure::of_class(table::class(text, status), agent_title, text);
     failure.is_overloaded |= status.is_some_and(table::is_overload);

@@ -1,13 +1,13 @@
-//! How long a service asks to wait, as it stands in an error's text.
+//! Parses how long a service asks to wait from the text of an error.
 
 use std::time::Duration;
 
-/// Words before the time.
+/// Phrases that introduce the time.
 const INTRODUCTIONS: [&str; 5] = ["retry-after", "retry after", "try again in", "retry_after", "retryafter"];
-/// Longer than this is no wait but another day: whoever asks for more is not waited for.
+/// Longer waits are ignored: a retry after more than this is not worth keeping a turn open.
 const LONGEST: Duration = Duration::from_hours(24);
 
-/// The time after one of the known phrases: seconds where no unit stands beside the number.
+/// The time after one of the known phrases, in seconds if it has no unit.
 pub(super) fn in_text(text: &str) -> Option<Duration> {
     let text = text.to_ascii_lowercase();
     INTRODUCTIONS.iter().find_map(|introduction| {

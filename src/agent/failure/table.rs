@@ -1,21 +1,21 @@
-//! The table: what signs a class has, and what follows from it.
+//! The table of failure classes: the phrases that identify each class, and its consequences.
 
 use crate::model::ErrorClass;
 
-/// One row: words, in lower case, that are found in what a program says of itself.
+/// One row: phrases, in lower case, that identify a class.
 struct Row {
     class: ErrorClass,
     signs: &'static [&'static str],
 }
 
-/// What a class means for the session.
+/// The consequences of a class for the session.
 struct Consequence {
     retries: bool,
     needs_fresh_session: bool,
     sentence: &'static str,
 }
 
-/// Words that name a class. The first row that fits wins: the more particular ones stand first.
+/// Phrases that identify a class. The first matching row wins, so specific rows come first.
 const ROWS: [Row; 11] = [
     Row {
         class: ErrorClass::Configuration,
@@ -211,7 +211,7 @@ const ROWS: [Row; 11] = [
     },
 ];
 
-/// Words that mean something only where no status says more.
+/// Phrases that count only if no status is known.
 const VAGUE_ROWS: [Row; 3] = [
     Row {
         class: ErrorClass::Crash,
@@ -238,7 +238,7 @@ const VAGUE_ROWS: [Row; 3] = [
     },
 ];
 
-/// Statuses that say it where the words do not.
+/// Statuses that decide if no phrase matches.
 fn of_status(status: u16) -> Option<ErrorClass> {
     Some(match status {
         401 | 403 | 407 => ErrorClass::Auth,
@@ -253,18 +253,18 @@ fn of_status(status: u16) -> Option<ErrorClass> {
     })
 }
 
-/// Whether a status says that the service has too much to do.
+/// Whether a status means that the service is overloaded.
 pub(super) fn is_overload(status: u16) -> bool {
     matches!(status, 503 | 529)
 }
 
-/// Whether a text says so.
+/// Whether a text means that the service is overloaded.
 pub(super) fn is_overloaded(text: &str) -> bool {
     text.to_ascii_lowercase().contains("overloaded") || status_in(text).is_some_and(is_overload)
 }
 
-/// The class of a program's words. Words that name a class go before the status, which covers many causes; a status
-/// that stands in the words counts where none was given.
+/// The class of a program's output. Phrases take precedence over the status, which covers many causes. A status in the
+/// text counts if none was given.
 pub(super) fn class(text: &str, status: Option<u16>) -> ErrorClass {
     let words = text.to_lowercase();
     let find =
@@ -273,7 +273,7 @@ pub(super) fn class(text: &str, status: Option<u16>) -> ErrorClass {
     find(&ROWS).or_else(by_status).or_else(|| find(&VAGUE_ROWS)).unwrap_or(ErrorClass::Unknown)
 }
 
-/// A status that begins a text, or follows words that announce one: `400 Bad request`, `Last error: 500 …`.
+/// A status at the start of a text or after a phrase that introduces one: `400 Bad request`, `Last error: 500 …`.
 fn status_in(text: &str) -> Option<u16> {
     let words = text.to_ascii_lowercase();
     let begins = std::iter::once(words.as_str());
@@ -296,7 +296,7 @@ pub(super) fn needs_fresh_session(class: ErrorClass) -> bool {
     consequence(class).needs_fresh_session
 }
 
-/// What a person reads; `{agent}` stands for the agent's name.
+/// The message for display; `{agent}` is replaced by the agent's name.
 pub(super) fn sentence(class: ErrorClass) -> &'static str {
     consequence(class).sentence
 }
@@ -304,7 +304,7 @@ pub(super) fn sentence(class: ErrorClass) -> &'static str {
 fn consequence(class: ErrorClass) -> Consequence {
     let ends = |sentence| Consequence { retries: false, needs_fresh_session: false, sentence };
     let again = |sentence| Consequence { retries: true, needs_fresh_session: false, sentence };
-    let anew = |sentence| Consequence { retries: false, needs_fresh_session: true, sentence };
+    let fresh = |sentence| Consequence { retries: false, needs_fresh_session: true, sentence };
     match class {
         ErrorClass::Auth => {
             ends("{agent} is not logged in, or its API key was rejected: log in again or check the key")
@@ -315,13 +315,13 @@ fn consequence(class: ErrorClass) -> Consequence {
         }
         ErrorClass::ModelUnavailable => ends("{agent} cannot use this model: choose another model"),
         ErrorClass::ContextTooLong => {
-            anew("{agent} exceeded its model's context window: start a new session or send less")
+            fresh("{agent} exceeded its model's context window: start a new session or send less")
         }
         ErrorClass::ContentFilter => ends("{agent} was blocked by a content filter: rephrase the request"),
         ErrorClass::InvalidRequest => {
             ends("{agent} sent a request that its model rejected: change the model or the session's options")
         }
-        ErrorClass::ToolConflict => anew("{agent} has conflicting tools or tool calls: start a new session"),
+        ErrorClass::ToolConflict => fresh("{agent} has conflicting tools or tool calls: start a new session"),
         ErrorClass::Network => {
             again("{agent} cannot reach its model, or the model's service is failing: check the connection and retry")
         }

@@ -1,4 +1,4 @@
-//! Whose program it is, and what follows from that.
+//! The two agents behind the headless runtimes, and their differences.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,23 +12,23 @@ use crate::agent::program::{FoundProgram, Programs};
 use crate::agent::transcript::StreamReader;
 use crate::agent::{Freshness, Model, ModelList, Runtime as _, StartError, StartSpec};
 
-/// Names that Claude Code itself takes for its newest models.
+/// Claude Code's aliases for its newest models.
 const SHORT_NAMES: [&str; 3] = ["sonnet", "opus", "haiku"];
 
 pub(super) enum Backend {
-    /// GitHub's: found, logged in and pointed at models as the runtime `copilot` does it.
+    /// GitHub Copilot. The runtime `copilot` finds the program, logs in and selects models.
     Copilot(Arc<Copilot>),
     Claude(Box<Claude>),
 }
 
-/// Claude Code's.
+/// Claude Code.
 pub(super) struct Claude {
     pub programs: Programs,
-    /// Models to offer beside its own short names.
+    /// Models to offer besides its own aliases.
     pub models: Vec<String>,
 }
 
-/// What a runtime and its connections share.
+/// State shared by a runtime and its connections.
 pub(super) struct Shared {
     pub name: &'static str,
     pub backend: Backend,
@@ -44,7 +44,7 @@ impl Shared {
         }
     }
 
-    /// Where the program is, or what to do.
+    /// The program, or what to do if it is missing.
     pub async fn program(&self) -> Result<FoundProgram, String> {
         match &self.backend {
             Backend::Copilot(copilot) => copilot.cli().await,
@@ -66,7 +66,7 @@ impl Shared {
         }
     }
 
-    /// Makes sure that a session does not fail for want of a login, where that can be known before.
+    /// Checks for a missing login before a session starts, where possible.
     pub async fn check_login(&self, spec: &StartSpec) -> Result<(), StartError> {
         match &self.backend {
             Backend::Copilot(copilot) => copilot.provide_logged_in(spec, &mut BTreeMap::new()).await.map(drop),
@@ -74,7 +74,7 @@ impl Shared {
         }
     }
 
-    /// Whether somebody has to be logged in: where there is no key of the user's own.
+    /// Whether a login is required: if the user has no API key.
     pub fn uses_login(&self, spec: &StartSpec) -> bool {
         match &self.backend {
             Backend::Copilot(copilot) => copilot.uses_login(spec),
@@ -85,7 +85,7 @@ impl Shared {
         }
     }
 
-    /// Whether the agent has a session on disk.
+    /// Whether the agent has the session on disk.
     pub fn has_session(&self, spec: &StartSpec, session: &str) -> bool {
         let environment = self.environment(&spec.environment);
         match self.backend {
@@ -94,11 +94,11 @@ impl Shared {
         }
     }
 
-    /// The environment of a process: the user's, then what is configured, and nothing that would allow more than the
-    /// session does.
+    /// The environment of a process: the user's variables, then the configured ones, without any that would extend the
+    /// session's permissions.
     pub fn environment(&self, base: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         let mut environment = base.clone();
-        // A program must not change under a session that it serves.
+        // The program must not update itself while a session uses it.
         let (still, value) = match self.backend {
             Backend::Copilot(_) => ("COPILOT_AUTO_UPDATE", "false"),
             Backend::Claude(_) => ("DISABLE_AUTOUPDATER", "1"),
@@ -107,14 +107,14 @@ impl Shared {
         for (name, value) in &self.settings.variables {
             environment.entry(name.clone()).or_insert_with(|| value.clone());
         }
-        // The second one says that we are started by the agent itself, which it then refuses.
+        // The second one makes the agent believe that it was started by itself, which it rejects.
         for name in ["COPILOT_ALLOW_ALL", "CLAUDECODE"] {
             environment.remove(name);
         }
         environment
     }
 
-    /// How the program is started for a turn.
+    /// The invocation for one turn.
     pub fn invocation(&self, wanted: &Wanted<'_>) -> Result<Invocation, String> {
         let servers = wanted.spec.all_mcp_servers(&self.settings.mcp_servers);
         let mut environment = self.environment(&wanted.spec.environment);
@@ -132,7 +132,7 @@ impl Shared {
         match &self.backend {
             Backend::Copilot(copilot) => {
                 let mut list = copilot.models(freshness).await;
-                // The same models again, by another way: known, and not shown twice in every list.
+                // The same models as the runtime `copilot`, so they are hidden in lists.
                 list.models.iter_mut().for_each(|model| model.hidden = true);
                 list
             }
@@ -140,7 +140,7 @@ impl Shared {
                 let named =
                     |id: &str, hidden| Model { name: id.to_owned(), id: id.to_owned(), multiplier: 1.0, hidden };
                 let configured = claude.models.iter().map(|id| named(id, false));
-                // Its short names, in lists of all agents, would say nothing to somebody who does not use it.
+                // In a list for all agents, its aliases would be meaningless to users of other agents.
                 let short = SHORT_NAMES.iter().map(|id| named(id, true));
                 let reason = "Claude Code does not list its models; any name is passed on to it".to_owned();
                 ModelList { models: configured.chain(short).collect(), incomplete: Some(reason) }

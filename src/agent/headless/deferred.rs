@@ -1,11 +1,11 @@
-//! Commands that came during a turn and are obeyed after it.
+//! Commands that arrive during a turn and run after it.
 
 use std::collections::VecDeque;
 
 use crate::agent::AgentCommand;
 
-/// What waits for the end of a turn. It stays small however often somebody changes the session's settings: only the last
-/// change counts. The session sends neither prompts nor additions while a turn of such an agent runs.
+/// Commands that wait for the end of a turn. Bounded, because only the last change of the settings counts, and the
+/// session sends neither prompts nor steering while a turn of such an agent runs.
 #[derive(Debug, Default)]
 pub(super) struct Deferred {
     configure: Option<AgentCommand>,
@@ -19,12 +19,12 @@ impl Deferred {
             AgentCommand::Configure { .. } => self.configure = Some(command),
             AgentCommand::Permit(_) => self.permit = Some(command),
             AgentCommand::Prompt { .. } | AgentCommand::Steer { .. } => self.rest.push_back(command),
-            // They were meant for the turn that ran.
+            // They concerned the turn that just ended.
             AgentCommand::Interrupt | AgentCommand::Answer { .. } => {}
         }
     }
 
-    /// The next one: settings first, so that a prompt after them finds them changed.
+    /// The next command: settings first, so that a later prompt uses them.
     pub fn next(&mut self) -> Option<AgentCommand> {
         self.configure.take().or_else(|| self.permit.take()).or_else(|| self.rest.pop_front())
     }

@@ -1,4 +1,4 @@
-//! The flags that an installed program knows, as its `--help` says, and arguments made of them.
+//! The flags that an installed program supports, read from its `--help`, and arguments built from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -11,15 +11,15 @@ use parking_lot::Mutex;
 use crate::agent::program::FoundProgram;
 use crate::process::Capture;
 
-/// A program that takes longer to print its help is not asked.
+/// The timeout for `--help`.
 const HELP_WITHIN: Duration = Duration::from_secs(20);
-/// More than any help.
+/// The most `--help` output that is read.
 const LONGEST_HELP: usize = 1024 * 1024;
 
-/// What a program's help says.
+/// The flags in a program's `--help`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct KnownFlags {
-    /// `None` when nobody could say; then every flag is taken for known.
+    /// `None` if the help could not be read; then every flag counts as supported.
     flags: Option<BTreeSet<String>>,
     help: String,
 }
@@ -40,7 +40,7 @@ impl KnownFlags {
         self.flags.as_ref().is_none_or(|flags| flags.contains(flag))
     }
 
-    /// Whether the help of a flag names a value. A flag that nobody knows takes any.
+    /// Whether the help of a flag mentions a value. A flag that is not listed accepts any value.
     pub fn takes(&self, flag: &str, value: &str) -> bool {
         let Some(at) = self.help.find(flag) else { return true };
         let lines = self.help[at..].lines();
@@ -52,7 +52,7 @@ impl KnownFlags {
 
 type Asked = (PathBuf, Option<String>, Arc<KnownFlags>);
 
-/// The help of one program, asked for once for each version of it.
+/// The help of one program, read once per version.
 #[derive(Debug, Default)]
 pub(super) struct Help(Mutex<Option<Asked>>);
 
@@ -84,7 +84,7 @@ async fn ask(program: &FoundProgram, environment: &BTreeMap<String, String>) -> 
     match capture.run().await {
         Ok(captured) if captured.success => KnownFlags::read(&String::from_utf8_lossy(&captured.output)),
         Ok(captured) => {
-            tracing::warn!(program = %program.path.display(), words = %captured.last_words, "cannot read the program's --help");
+            tracing::warn!(program = %program.path.display(), words = %captured.stderr, "cannot read the program's --help");
             KnownFlags::default()
         }
         Err(error) => {
@@ -94,7 +94,7 @@ async fn ask(program: &FoundProgram, environment: &BTreeMap<String, String>) -> 
     }
 }
 
-/// The arguments of one invocation. Flags that the program does not know are left out and named.
+/// The arguments of one invocation. Unsupported flags are omitted and reported.
 #[derive(Debug)]
 pub(super) struct Arguments<'a> {
     known: &'a KnownFlags,
@@ -103,7 +103,7 @@ pub(super) struct Arguments<'a> {
 }
 
 impl<'a> Arguments<'a> {
-    /// Begins with words that every version knows.
+    /// Starts with arguments that every version supports.
     pub fn new(known: &'a KnownFlags, words: &[&str]) -> Self {
         Self { known, words: words.iter().map(|word| (*word).to_owned()).collect(), left_out: Vec::new() }
     }
@@ -124,14 +124,14 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A flag and its value in one word, so that no value is ever taken for a flag.
+    /// A flag and its value as one argument, so that a value is never parsed as a flag.
     pub fn value(&mut self, flag: &'static str, value: &str) {
         if self.check(flag) {
             self.words.push(format!("{flag}={value}"));
         }
     }
 
-    /// A flag that the help does not show, although every version has it.
+    /// A flag that every version supports although the help does not list it.
     pub fn hidden_value(&mut self, flag: &'static str, value: &str) {
         self.words.push(format!("{flag}={value}"));
     }

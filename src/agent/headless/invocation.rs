@@ -11,39 +11,39 @@ use crate::agent::StartSpec;
 use crate::model::Attachment;
 use crate::private_file::TemporaryFile;
 
-/// What a turn is made of.
+/// The input of a turn.
 pub(super) struct Wanted<'a> {
-    /// As the session is now.
+    /// The current state of the session.
     pub spec: &'a StartSpec,
-    /// The agent's own id of the session.
+    /// The agent's id of the session.
     pub session: &'a str,
-    /// The agent has the session already.
+    /// The session already exists.
     pub is_known: bool,
-    /// What to do.
+    /// The prompt.
     pub text: &'a str,
-    /// What came along.
+    /// The attachments.
     pub attachments: &'a [Attachment],
-    /// What the installed program knows.
+    /// The flags that the installed program supports.
     pub flags: &'a KnownFlags,
 }
 
-/// A program, ready to be started.
+/// A program with everything needed to start it.
 #[derive(Debug, Default)]
 pub(super) struct Invocation {
     pub arguments: Vec<String>,
     pub environment: BTreeMap<String, String>,
-    /// The prompt always goes here, never into an argument: those have limits, and everybody on the machine sees them.
+    /// The prompt. Never passed as an argument: arguments have a size limit and are visible to other users.
     pub input: String,
-    /// Flags that the program does not know.
+    /// Flags that the program does not support.
     pub left_out: Vec<&'static str>,
-    /// For people.
+    /// Notices for display.
     pub notices: Vec<String>,
-    /// Files that must be there while it runs.
+    /// Files that must exist while it runs.
     pub files: Vec<TemporaryFile>,
 }
 
 impl Invocation {
-    /// Writes a file for the program and gives where.
+    /// Writes a file for the program and returns its path.
     pub fn file(&mut self, beginning: &str, ending: &str, content: &[u8]) -> Result<PathBuf, String> {
         let file = TemporaryFile::write(beginning, ending, content)
             .map_err(|error| format!("cannot write a file for the agent: {error}"))?;
@@ -53,7 +53,7 @@ impl Invocation {
     }
 }
 
-/// A text file that came along, as a part of the prompt; `None` for what is no text.
+/// A text attachment as a part of the prompt; `None` if it is not text.
 pub(super) fn as_text(attachment: &Attachment) -> Option<String> {
     if attachment.mime.starts_with("image/") {
         return None;
@@ -62,12 +62,12 @@ pub(super) fn as_text(attachment: &Attachment) -> Option<String> {
     Some(format!("\n\n{}:\n{text}", attachment.name))
 }
 
-/// The content of what came along.
+/// The content of an attachment.
 pub(super) fn content(attachment: &Attachment) -> Option<Vec<u8>> {
     STANDARD.decode(&attachment.data).ok()
 }
 
-/// One line for all files that could not be given.
+/// One notice for all attachments that the agent does not accept.
 pub(super) fn left_behind(agent: &str, names: &[String]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{agent} does not accept these files: {}.", names.join(", ")))
 }

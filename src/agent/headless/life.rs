@@ -1,4 +1,4 @@
-//! The process of the turn that runs: whether it lives, what it uses, how it is cut off.
+//! The process of the running turn: whether it is alive, what it uses, how it is killed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,26 +10,26 @@ use tokio_util::sync::CancellationToken;
 use crate::agent::{AgentProcess, BoxFuture, Liveness};
 use crate::process::ProcessProbe;
 
-/// Shared by a connection and those who look at it. Between turns there is no process.
+/// Shared by a connection and its observers. Between turns there is no process.
 pub(super) struct Life {
     runtime: &'static str,
     running: Mutex<Option<Process>>,
     /// Counts lines.
-    heard: watch::Sender<u64>,
+    lines_read: watch::Sender<u64>,
 }
 
-/// The process that runs.
+/// The running process.
 #[derive(Clone)]
 struct Process {
     probe: ProcessProbe,
     version: Option<String>,
-    /// Somebody wants it gone at once.
+    /// Cancelled to kill the process immediately.
     cut: CancellationToken,
 }
 
 impl Life {
     pub fn new(runtime: &'static str) -> Self {
-        Self { runtime, running: Mutex::default(), heard: watch::Sender::new(0) }
+        Self { runtime, running: Mutex::default(), lines_read: watch::Sender::new(0) }
     }
 
     pub fn begins(self: &Arc<Self>, probe: ProcessProbe, version: Option<String>) -> Running {
@@ -38,11 +38,11 @@ impl Life {
         Running { life: Arc::clone(self), cut }
     }
 
-    fn hears(&self) {
-        self.heard.send_modify(|lines| *lines += 1);
+    fn count_line(&self) {
+        self.lines_read.send_modify(|lines| *lines += 1);
     }
 
-    /// What the process uses. Not for a thread that others wait for.
+    /// The resource use of the process. Slow: run it on a blocking thread.
     pub fn figures(&self) -> Option<AgentProcess> {
         let Process { probe, version, .. } = self.running.lock().clone()?;
         let figures = probe.figures()?;
@@ -64,20 +64,20 @@ impl Life {
     }
 }
 
-/// Ends with the turn.
+/// Dropped at the end of the turn.
 pub(super) struct Running {
     life: Arc<Life>,
     cut: CancellationToken,
 }
 
 impl Running {
-    /// Resolves when somebody wants the process gone at once.
+    /// Resolves when the process should be killed immediately.
     pub async fn is_cut(&self) {
         self.cut.cancelled().await;
     }
 
-    pub fn hears(&self) {
-        self.life.hears();
+    pub fn count_line(&self) {
+        self.life.count_line();
     }
 }
 
@@ -91,12 +91,12 @@ impl Liveness for Life {
     fn probe(&self, within: Duration) -> BoxFuture<'_, bool> {
         Box::pin(async move {
             if self.running.lock().is_none() {
-                // Nothing is asked of it, so nothing is missing.
+                // No turn is running, so no response is due.
                 return true;
             }
             let before = self.processor_time().await;
-            let mut heard = self.heard.subscribe();
-            let spoke = tokio::time::timeout(within, heard.changed()).await.is_ok();
+            let mut lines_read = self.lines_read.subscribe();
+            let spoke = tokio::time::timeout(within, lines_read.changed()).await.is_ok();
             spoke || self.processor_time().await > before
         })
     }

@@ -1,4 +1,4 @@
-//! The connection of a session: no process between turns, one process in each.
+//! The connection of a session: one process during a turn, none between turns.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,29 +12,29 @@ use super::deferred::Deferred;
 use super::invocation::{Invocation, Wanted};
 use super::life::Life;
 use super::totals::Totals;
-use super::turn::{NobodyListens, Turn, TurnEnd};
+use super::turn::{SessionClosed, Turn, TurnEnd};
 use crate::agent::failure::Failure;
 use crate::agent::transcript::judge;
 use crate::agent::{AgentCommand, AgentEvent, Freshness, StartSpec};
 use crate::model::{Attachment, ErrorClass, NoticeKind, PermissionMode, TurnId, Usage};
 use crate::process::ProcessSpec;
 
-/// How long the names of models are waited for, when one was not there.
+/// How long to wait for the list of models after a model was not found.
 const MODELS_WITHIN: Duration = Duration::from_secs(5);
-/// Models that are named in an error.
+/// The most models listed in an error.
 const MODELS_NAMED: usize = 20;
 
 pub(super) struct Link {
     pub shared: Arc<Shared>,
-    /// As the session is now.
+    /// The current state of the session.
     pub spec: StartSpec,
-    /// The agent's own id of the session.
+    /// The agent's id of the session.
     pub session: String,
     pub events: mpsc::Sender<AgentEvent>,
     pub life: Arc<Life>,
     pub totals: Totals,
-    /// What a person has been told already.
-    pub told: HashSet<String>,
+    /// Warnings that were already sent.
+    pub warned: HashSet<String>,
 }
 
 impl Link {
@@ -66,9 +66,9 @@ impl Link {
                 }
                 Some(AgentCommand::Steer { prompt, .. }) => {
                     let reason = format!("{} does not accept input during a turn", self.shared.title());
-                    self.tell(AgentEvent::SteerRefused { prompt, reason }).await
+                    self.emit(AgentEvent::SteerRefused { prompt, reason }).await
                 }
-                // The turn that was meant is over, and its end is told. Another one would end the turn after it.
+                // The turn has ended and its end was reported. Another end would end the next turn.
                 Some(AgentCommand::Interrupt | AgentCommand::Answer { .. }) => Ok(()),
             };
             if obeyed.is_err() {
@@ -83,11 +83,11 @@ impl Link {
         commands: &mut mpsc::Receiver<AgentCommand>,
         deferred: &mut Deferred,
         cancelled: &CancellationToken,
-    ) -> Result<(), NobodyListens> {
+    ) -> Result<(), SessionClosed> {
         let turn_id = prompt.turn_id.clone();
         if matches!(self.shared.backend, Backend::Claude(_)) {
-            // The other one says so itself.
-            self.tell(AgentEvent::TurnStarted { turn_id: turn_id.clone() }).await?;
+            // The other agent reports this itself.
+            self.emit(AgentEvent::TurnStarted { turn_id: turn_id.clone() }).await?;
         }
         match self.begin(&prompt).await? {
             Ok(turn) => {
@@ -96,15 +96,15 @@ impl Link {
             }
             Err(problem) => {
                 let failure = Failure::of_class(ErrorClass::Configuration, self.shared.title(), &problem);
-                self.tell(AgentEvent::TurnFailed { failure }).await?;
+                self.emit(AgentEvent::TurnFailed { failure }).await?;
             }
         }
-        self.tell(AgentEvent::TurnEnded { turn_id }).await?;
-        self.tell(AgentEvent::Idle).await
+        self.emit(AgentEvent::TurnEnded { turn_id }).await?;
+        self.emit(AgentEvent::Idle).await
     }
 
-    /// Starts the process. The inner error is for people.
-    async fn begin(&mut self, prompt: &Prompt) -> Result<Result<Turn, String>, NobodyListens> {
+    /// Starts the process. The inner error is for display.
+    async fn begin(&mut self, prompt: &Prompt) -> Result<Result<Turn, String>, SessionClosed> {
         let program = match self.shared.program().await {
             Ok(program) => program,
             Err(problem) => return Ok(Err(problem)),
@@ -159,8 +159,8 @@ impl Link {
         Ok(Ok(Turn { child, stdin, stdout, input, reader, denial, running, files }))
     }
 
-    /// Tells what the turn came to.
-    async fn conclude(&mut self, end: TurnEnd) -> Result<(), NobodyListens> {
+    /// Reports the result of the turn.
+    async fn conclude(&mut self, end: TurnEnd) -> Result<(), SessionClosed> {
         let TurnEnd { stream, process } = end;
         let failure = judge(self.shared.title(), &stream, &process);
         let usage = match self.shared.backend {
@@ -169,10 +169,10 @@ impl Link {
         };
         if usage != Usage::default() {
             let usage = Usage { model: stream.model.clone(), ..usage };
-            self.tell(AgentEvent::UsageReported(usage)).await?;
+            self.emit(AgentEvent::UsageReported(usage)).await?;
         }
         let Some(mut failure) = failure else { return Ok(()) };
-        // Whoever ended it knows, and the session says so.
+        // The session requested the abort and reports it.
         if failure.class == ErrorClass::Aborted && process.interrupted {
             return Ok(());
         }
@@ -182,7 +182,7 @@ impl Link {
         if failure.class == ErrorClass::ModelUnavailable {
             failure.message.push_str(&self.models_there_are().await);
         }
-        self.tell(AgentEvent::TurnFailed { failure }).await
+        self.emit(AgentEvent::TurnFailed { failure }).await
     }
 
     async fn models_there_are(&self) -> String {
@@ -196,16 +196,16 @@ impl Link {
         format!(" Available models: {}{more}.", names[..names.len().min(MODELS_NAMED)].join(", "))
     }
 
-    /// A warning, once in a connection.
-    async fn warn(&mut self, message: String) -> Result<(), NobodyListens> {
-        if !self.told.insert(message.clone()) {
+    /// Sends a warning, once per connection.
+    async fn warn(&mut self, message: String) -> Result<(), SessionClosed> {
+        if !self.warned.insert(message.clone()) {
             return Ok(());
         }
-        self.tell(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
+        self.emit(AgentEvent::Notice { kind: NoticeKind::Warning, message }).await
     }
 
-    async fn tell(&self, event: AgentEvent) -> Result<(), NobodyListens> {
-        self.events.send(event).await.map_err(|_| NobodyListens)
+    async fn emit(&self, event: AgentEvent) -> Result<(), SessionClosed> {
+        self.events.send(event).await.map_err(|_| SessionClosed)
     }
 }
 

@@ -1,11 +1,10 @@
-//! The runtimes `copilot-headless` and `claude`: an agent's command line, one process for each turn, JSON lines out.
+//! The runtimes `copilot-headless` and `claude`: an agent's CLI, one process per turn, JSON lines as output.
 //!
-//! What must always hold here: the prompt goes over standard input; what the agent may do is decided before its turn,
-//! because nobody can be asked in the middle of it, and nothing that was not allowed is; a turn succeeds only by a good
-//! terminal event; no line, whatever its length or content, breaks a turn or grows the memory without end; a process
-//! does not outlive its turn.
+//! Invariants: the prompt is sent over standard input. Permissions are fixed before a turn, because the program cannot
+//! ask during it, and everything not allowed is denied. A turn succeeds only with a successful terminal event. No line,
+//! whatever its length or content, breaks a turn or grows memory without bound. A process does not outlive its turn.
 //!
-//! The readers of the streams stand alone: a recorded transcript is read by the same code as a live one.
+//! The stream readers are independent of the process: recorded transcripts and live turns use the same code.
 
 mod backend;
 mod claude;
@@ -49,11 +48,11 @@ use totals::Totals;
 const EVENTS_IN_FLIGHT: usize = 1_024;
 const COMMANDS_IN_FLIGHT: usize = 32;
 
-/// A runtime with a process for each turn.
+/// A runtime that starts one process per turn.
 pub struct Headless {
     capabilities: Capabilities,
     shared: Arc<Shared>,
-    /// Connections whose process may run.
+    /// Connections that may have a running process.
     lives: Mutex<Vec<Weak<Life>>>,
 }
 
@@ -63,7 +62,7 @@ impl Headless {
     /// The name of the runtime for Claude Code.
     pub const CLAUDE: &'static str = "claude";
 
-    /// Copilot's command line, with everything else as `copilot` has it.
+    /// Copilot's CLI; everything else comes from the runtime `copilot`.
     pub fn of_copilot(copilot: Arc<Copilot>, settings: HeadlessSettings) -> Self {
         let capabilities = Capabilities {
             effort_levels: ["none", "minimal", "low", "medium", "high", "xhigh", "max"].map(str::to_owned).to_vec(),
@@ -142,7 +141,7 @@ impl Headless {
             events,
             life: Arc::clone(&life),
             totals,
-            told: HashSet::new(),
+            warned: HashSet::new(),
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
@@ -206,7 +205,7 @@ impl Headless {
             Ok(program) => program,
             Err(problem) => {
                 return match &self.shared.backend {
-                    // The runtime `copilot` reports it, once for the agent.
+                    // The runtime `copilot` already reports this for the agent.
                     Backend::Copilot(copilot) if !copilot.is_installed().await => Vec::new(),
                     Backend::Copilot(_) => {
                         vec![Check::info(named("program"), problem, "this runtime needs the full CLI")]

@@ -1,4 +1,4 @@
-//! The options of a session, read and checked. What nobody knows, or is of the wrong kind, is an error that says so.
+//! Reads and validates session options. Unknown options and wrong types are errors.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ pub(super) struct Options<'a> {
 }
 
 impl<'a> Options<'a> {
-    /// `known` are all there are.
+    /// `known` lists all supported options.
     pub fn new(agent: &'a str, values: &'a Map<String, Value>, known: &[&str]) -> Result<Self, String> {
         if let Some(unknown) = values.keys().find(|name| !known.contains(&name.as_str())) {
             return Err(format!("{agent} has no option {unknown:?}; available options: {}", known.join(", ")));

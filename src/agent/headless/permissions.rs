@@ -1,22 +1,22 @@
-//! A session's permissions as flags: what a program may do is decided before its turn, because nobody can be asked in
-//! the middle of it.
+//! A session's permissions as flags: they are fixed before a turn, because headless programs cannot ask during it.
 
 use crate::model::{PermissionMode, PermissionPolicy, RuleDecision};
 
-/// What may be done, in a program's own names.
+/// The granted permissions, in a program's own tool names.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Granted {
-    /// Everything but what is denied.
+    /// Everything except the denied tools.
     pub everything: bool,
-    /// Names of tools.
+    /// Names of allowed tools.
     pub allowed: Vec<String>,
-    /// Names of tools; these win.
+    /// Names of denied tools; these take precedence.
     pub denied: Vec<String>,
-    /// Rules that cannot be said to this program, for people.
-    pub unsaid: Vec<String>,
+    /// Rules that this program does not support, for display.
+    pub unsupported: Vec<String>,
 }
 
-/// The policy in the names that `names_of` gives to a rule's tool; nothing where the program has none for it.
+/// Translates the policy. `names_of` maps a rule's tool to the program's names; it returns none if there is no
+/// equivalent.
 pub(super) fn granted(policy: &PermissionPolicy, names_of: impl Fn(&str) -> Vec<String>) -> Granted {
     let mut granted = Granted::default();
     let mut mode = policy.mode == PermissionMode::AllowAll;
@@ -25,14 +25,14 @@ pub(super) fn granted(policy: &PermissionPolicy, names_of: impl Fn(&str) -> Vec<
     for rule in &policy.rules {
         let allows = rule.decision == RuleDecision::Allow;
         if rule.tool == "*" {
-            // No later rule is ever asked.
+            // Later rules never apply.
             mode = allows;
             break;
         }
         let names = names_of(&rule.tool);
         if names.is_empty() {
-            granted.unsaid.push(rule.tool.clone());
-            // What must not run must not run, whatever else is lost by it.
+            granted.unsupported.push(rule.tool.clone());
+            // A denied tool must never run, even if that denies other tools too.
             may_be_everything &= allows;
         }
         for name in names {
@@ -83,7 +83,7 @@ mod tests {
     fn a_rule_that_cannot_be_said_never_lets_more_happen() {
         let granted = of(PermissionMode::AllowAll, &[("git-*", RuleDecision::Deny)]);
         assert!(!granted.everything, "it might run what must not");
-        assert_eq!(granted.unsaid, ["git-*"]);
+        assert_eq!(granted.unsupported, ["git-*"]);
         assert!(of(PermissionMode::AllowAll, &[("git-*", RuleDecision::Allow)]).everything);
     }
 }

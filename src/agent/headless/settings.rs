@@ -1,4 +1,4 @@
-//! What the configuration decides about headless agents.
+//! Settings of headless agents.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,30 +8,30 @@ use crate::agent::Quarantine;
 use crate::model::McpServer;
 use crate::process::Supervisor;
 
-/// What both have.
+/// Settings of both runtimes.
 #[derive(Clone, Debug)]
 pub struct HeadlessSettings {
-    /// Variables beside the user's own.
+    /// Variables to add to the user's own.
     pub variables: BTreeMap<String, String>,
-    /// The user's environment, for what is done without a session.
+    /// The user's environment, for work without a session.
     pub environment: BTreeMap<String, String>,
     /// MCP servers for every session, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// Versions that must not be used.
     pub quarantine: Arc<Quarantine>,
-    /// Who starts the program.
+    /// Starts the program.
     pub supervisor: Supervisor,
 }
 
-/// What only Claude Code has.
+/// Settings of Claude Code only.
 #[derive(Clone, Debug, Default)]
 pub struct ClaudeSettings {
-    /// The environment that the program is looked for in.
+    /// The environment used to find the program.
     pub environment: BTreeMap<String, String>,
-    /// The program, where somebody named it.
+    /// The configured program, if any.
     pub program: Option<PathBuf>,
-    /// Our own data folder: installs and caches are below it. `None` keeps nothing.
+    /// The data folder, which holds installs and caches. `None` stores nothing.
     pub data_folder: Option<PathBuf>,
-    /// Models to offer beside its own short names.
+    /// Models to offer besides its own aliases.
     pub models: Vec<String>,
 }

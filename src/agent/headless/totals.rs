@@ -1,23 +1,23 @@
-//! Figures that Copilot counts over a session, made into those of one turn.
+//! Converts usage figures that Copilot counts per session into figures per turn.
 
 use crate::model::{CodeChanges, Usage};
 
-/// What was counted when the last turn ended.
+/// The totals at the end of the last turn.
 #[derive(Debug)]
 pub(super) struct Totals(Option<Usage>);
 
 impl Totals {
-    /// Of a session that begins here.
+    /// For a new session.
     pub fn of_new_session() -> Self {
         Self(Some(Usage::default()))
     }
 
-    /// Of a session that went on elsewhere before: nobody knows how far it had come.
+    /// For a resumed session, whose earlier totals are unknown.
     pub fn unknown() -> Self {
         Self(None)
     }
 
-    /// The figures of a turn, of what was counted at its end. What cannot be known is left out.
+    /// The figures of a turn, given the totals at its end. Unknown figures are omitted.
     pub fn of_turn(&mut self, said: Usage) -> Usage {
         if (said.duration_ms, said.premium_requests, &said.code_changes) == (None, None, &None) {
             return said;

@@ -1,4 +1,4 @@
-//! One turn: one process from its prompt to its end.
+//! One turn: one process, from its prompt to its exit.
 
 use std::time::Duration;
 
@@ -17,32 +17,32 @@ use crate::model::NoticeKind;
 use crate::private_file::TemporaryFile;
 use crate::process::ChildProcess;
 
-/// How long a process may take to end after it was asked to; shorter than the session's own patience.
+/// How long a process may take to exit after an interrupt; shorter than the session's own timeout.
 const END_WITHIN: Duration = Duration::from_secs(3);
-/// How long a process may take to end after it has said how its turn went.
+/// How long a process may take to exit after it reported its result.
 const GO_WITHIN: Duration = Duration::from_secs(5);
-/// Rubbish beyond this is only counted.
-const RUBBISH_LINES_LOGGED: u32 = 20;
-const RUBBISH_CHARACTERS: usize = 300;
-/// What a pipe holds, roughly.
+/// The number of invalid lines that are logged; more are only counted.
+const INVALID_LINES_LOGGED: u32 = 20;
+const INVALID_LINE_CHARACTERS: usize = 300;
+/// Roughly the capacity of a pipe.
 const BUFFER: usize = 64 * 1024;
 
-/// The session is no longer listening.
+/// The session closed its end of the channel.
 #[derive(Debug)]
-pub(super) struct NobodyListens;
+pub(super) struct SessionClosed;
 
-/// A turn that has begun.
+/// A running turn.
 pub(super) struct Turn {
     pub child: ChildProcess,
     pub stdin: ChildStdin,
     pub stdout: ChildStdout,
     pub input: String,
     pub reader: Box<dyn StreamReader>,
-    /// Nobody can be asked, and this says so; told when something was denied.
+    /// A notice that explains why nothing can be approved during a turn; sent when something was denied.
     pub denial: Option<String>,
-    /// Says that the process is there.
+    /// Marks the process as running.
     pub running: Running,
-    /// What the process may read until its end.
+    /// Files that the process may read until it exits.
     pub files: Vec<TemporaryFile>,
 }
 
@@ -53,32 +53,32 @@ pub(super) struct TurnEnd {
     pub process: ProcessEnd,
 }
 
-/// Why the reading stopped.
+/// Why reading stopped.
 enum Stop {
-    /// The stream came to its end, or the agent said how its turn went.
-    Read(Result<(), NobodyListens>),
-    /// The process had its time, or somebody cut it off.
+    /// The stream ended, or the agent reported its result.
+    Read(Result<(), SessionClosed>),
+    /// The process timed out or was killed.
     Cut,
     Cancelled,
 }
 
 impl Turn {
-    /// Follows the process to its end. Commands other than an interrupt are deferred.
+    /// Runs the process until it exits. Commands other than an interrupt are deferred.
     pub async fn run(
         self,
         commands: &mut mpsc::Receiver<AgentCommand>,
         deferred: &mut Deferred,
         events: &mpsc::Sender<AgentEvent>,
         cancelled: &CancellationToken,
-    ) -> Result<TurnEnd, NobodyListens> {
+    ) -> Result<TurnEnd, SessionClosed> {
         let Self { mut child, mut stdin, stdout, input, mut reader, denial, running, files } = self;
         let mut listener =
-            Listener { reader: &mut *reader, running: &running, events, denial, rubbish: None, rubbish_lines: 0 };
+            Listener { reader: &mut *reader, running: &running, events, denial, rubbish: None, invalid_lines: 0 };
         let mut interrupted_until: Option<Instant> = None;
         let stop = {
             let reading = listener.listen(stdout);
             let writing = async {
-                // A program that ends before it has read its prompt says why in another way.
+                // A program that exits before it has read its prompt reports why in another way.
                 if let Err(error) = stdin.write_all(input.as_bytes()).await {
                     tracing::debug!(%error, "the agent did not read its prompt");
                 }
@@ -115,42 +115,42 @@ impl Turn {
             Stop::Cut => (None, true),
             Stop::Cancelled => {
                 child.end_with_group(END_WITHIN).await;
-                return Err(NobodyListens);
+                return Err(SessionClosed);
             }
         };
-        let words = if was_cut { String::new() } else { child.last_words().await };
+        let words = if was_cut { String::new() } else { child.stderr_text().await };
         let words = if words.is_empty() { rubbish.unwrap_or_default() } else { words };
         child.end_with_group(Duration::ZERO).await;
         drop((running, files));
         let mut last = Vec::new();
         let stream = reader.finish(&mut last);
         for event in last {
-            events.send(event).await.map_err(|_| NobodyListens)?;
+            events.send(event).await.map_err(|_| SessionClosed)?;
         }
         let interrupted = interrupted_until.is_some() || was_cut;
         Ok(TurnEnd { stream, process: ProcessEnd { exit, words, interrupted } })
     }
 }
 
-/// Reads lines and tells what they mean.
+/// Reads lines and reports the events in them.
 struct Listener<'a> {
     reader: &'a mut dyn StreamReader,
     running: &'a Running,
     events: &'a mpsc::Sender<AgentEvent>,
     denial: Option<String>,
     rubbish: Option<String>,
-    rubbish_lines: u32,
+    invalid_lines: u32,
 }
 
 impl Listener<'_> {
-    async fn listen(&mut self, stdout: ChildStdout) -> Result<(), NobodyListens> {
+    async fn listen(&mut self, stdout: ChildStdout) -> Result<(), SessionClosed> {
         let mut stdout = BufReader::with_capacity(BUFFER, stdout);
-        let mut heard: Vec<AgentEvent> = Vec::new();
+        let mut events: Vec<AgentEvent> = Vec::new();
         loop {
             match next_line(&mut stdout, LONGEST).await {
                 Ok(Some(Line::Text(line))) => {
-                    if !line.trim().is_empty() && !self.reader.read(&line, &mut heard) {
-                        self.note_rubbish(&line);
+                    if !line.trim().is_empty() && !self.reader.read(&line, &mut events) {
+                        self.note_invalid_line(&line);
                     }
                 }
                 Ok(Some(Line::TooLong { bytes, beginning })) => {
@@ -159,7 +159,7 @@ impl Listener<'_> {
                     let message = format!(
                         "Skipped a line of {bytes} bytes (the limit is {LONGEST}); it starts with {beginning:?}."
                     );
-                    heard.push(AgentEvent::Notice { kind: NoticeKind::Limit, message });
+                    events.push(AgentEvent::Notice { kind: NoticeKind::Limit, message });
                 }
                 Ok(None) => return Ok(()),
                 Err(error) => {
@@ -167,14 +167,14 @@ impl Listener<'_> {
                     return Ok(());
                 }
             }
-            self.running.hears();
-            for event in heard.drain(..) {
+            self.running.count_line();
+            for event in events.drain(..) {
                 let is_denied = matches!(&event, AgentEvent::BlockEnded(BlockEnd::Tool { error: Some(error), .. })
                     if error.code.as_deref() == Some("denied"));
-                self.events.send(event).await.map_err(|_| NobodyListens)?;
+                self.events.send(event).await.map_err(|_| SessionClosed)?;
                 if let Some(message) = self.denial.take_if(|_| is_denied) {
                     let notice = AgentEvent::Notice { kind: NoticeKind::Unattended, message };
-                    self.events.send(notice).await.map_err(|_| NobodyListens)?;
+                    self.events.send(notice).await.map_err(|_| SessionClosed)?;
                 }
             }
             if self.reader.is_over() {
@@ -183,16 +183,16 @@ impl Listener<'_> {
         }
     }
 
-    /// Lines that are no events go to the log, the first of them also to whoever wonders what is wrong.
-    fn note_rubbish(&mut self, line: &str) {
-        let beginning: String = line.chars().take(RUBBISH_CHARACTERS).collect();
+    /// Lines that are not events are logged, and the first of them is kept for error messages.
+    fn note_invalid_line(&mut self, line: &str) {
+        let beginning: String = line.chars().take(INVALID_LINE_CHARACTERS).collect();
         let beginning = crate::process::printable(&beginning).into_owned();
-        self.rubbish_lines = self.rubbish_lines.saturating_add(1);
-        if self.rubbish_lines <= RUBBISH_LINES_LOGGED {
+        self.invalid_lines = self.invalid_lines.saturating_add(1);
+        if self.invalid_lines <= INVALID_LINES_LOGGED {
             let line = crate::model::redact(&beginning);
             tracing::info!(%line, "the agent wrote a line that is not an event");
         }
-        // Half an event says nothing to a person.
+        // A partial event is not useful in a message.
         if !line.starts_with('{') {
             self.rubbish.get_or_insert(beginning);
         }

@@ -1,4 +1,4 @@
-//! What was found, kept over restarts.
+//! A cache of found programs that survives restarts.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::FoundProgram;
 use crate::private_file::{read_json, write_json};
 
-/// The form of the file; one of another form is forgotten.
+/// The version of the file format; files of another version are ignored.
 const VERSION: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
@@ -26,7 +26,7 @@ struct Entry {
     modified: u128,
 }
 
-/// The cache, in one file. Without a file nothing is remembered.
+/// The cache, in one file. Without a file, nothing is cached.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProgramCache {
     file: Option<PathBuf>,
@@ -37,13 +37,13 @@ impl ProgramCache {
         Self { file: Some(file) }
     }
 
-    /// What was found for `name`, unless the program has changed since.
+    /// The cached program for `name`, unless it has changed since.
     pub fn get(&self, name: &str) -> Option<FoundProgram> {
         let entry = self.read().remove(name)?;
         (fingerprint(&entry.program.path)? == (entry.size, entry.modified)).then_some(entry.program)
     }
 
-    /// Remembers. A cache that cannot be written costs a search, nothing else.
+    /// Stores a program. If the file cannot be written, the only cost is another search.
     pub fn put(&self, name: &str, program: &FoundProgram) {
         let (Some(file), Some((size, modified))) = (&self.file, fingerprint(&program.path)) else { return };
         let mut programs = self.read();
@@ -59,7 +59,7 @@ impl ProgramCache {
     }
 }
 
-/// Size and time of a file; another program in its place has others.
+/// The size and modification time of a file, which change if the program is replaced.
 fn fingerprint(path: &Path) -> Option<(u64, u128)> {
     let file = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let modified = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;

@@ -1,4 +1,4 @@
-//! Looking for a program, the cheap places first.
+//! Finds a program, in the cheap places first.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,29 +11,29 @@ use super::native::{behind_loader, file_names};
 use super::version::{run, version_of};
 use super::{FoundProgram, ProgramSource};
 
-/// How long "it is not there" is good: npm and gh take their time to say so.
+/// How long "not found" is cached, because npm and gh are slow.
 const ABSENCE_GOOD_FOR: Duration = Duration::from_secs(30);
 
-/// What is looked for.
+/// What to look for.
 #[derive(Clone, Debug)]
 pub struct ProgramSearch {
     /// The program's name on the `PATH`.
     pub name: &'static str,
     /// The program that the configuration names.
     pub configured: Option<PathBuf>,
-    /// The key it stands under, for messages.
+    /// The configuration key, for messages.
     pub setting: &'static str,
-    /// The variable that may name it.
+    /// The environment variable that may name it.
     pub variable: Option<&'static str>,
     /// Its npm package.
     pub package: &'static str,
-    /// The command of `gh` that may stand for it.
+    /// The `gh` command that may run it.
     pub github_cli: Option<&'static str>,
-    /// What to do when it is nowhere.
+    /// The message if it is not found.
     pub not_found: &'static str,
 }
 
-/// One program: where it is looked for, and what was found.
+/// Finds one program and caches the result.
 #[derive(Debug)]
 pub struct Programs {
     search: ProgramSearch,
@@ -44,7 +44,8 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Looks with the given environment. Below `data_folder`, if there is one, are our own installs and the cache.
+    /// Searches with the given environment. `data_folder`, if there is one, holds Flightdeck's own installs and the
+    /// cache.
     pub fn new(search: ProgramSearch, environment: BTreeMap<String, String>, data_folder: Option<&Path>) -> Self {
         Self {
             private_folder: data_folder.map(|folder| private_folder(folder, search.name)),
@@ -55,7 +56,7 @@ impl Programs {
         }
     }
 
-    /// Where the program is, or what to do.
+    /// The program, or what to do if it is missing.
     pub async fn find(&self) -> Result<FoundProgram, String> {
         if let Some(near) = self.find_near()? {
             return Ok(self.complete(near).await);
@@ -74,19 +75,19 @@ impl Programs {
         Err(self.search.not_found.to_owned())
     }
 
-    /// Whether the configuration or a variable names the program, so that it should be there.
+    /// Whether the configuration or a variable names the program, so that it is expected to exist.
     pub fn is_named(&self) -> bool {
         let variable = self.search.variable.and_then(|name| self.environment.get(name));
         self.search.configured.is_some() || variable.is_some_and(|path| !path.is_empty())
     }
 
-    /// Forgets that the program was not there.
+    /// Clears a cached "not found".
     pub fn look_again(&self) {
         *self.absent_since.lock() = None;
     }
 
-    /// The places that cost nothing to look at. A program that is named and not there is an error: another one must
-    /// not take its place.
+    /// Searches the places that are cheap to check. A configured program that is missing is an error: it must not be
+    /// replaced by another one.
     fn find_near(&self) -> Result<Option<FoundProgram>, String> {
         if let Some(path) = &self.search.configured {
             return named(path, self.search.setting).map(|path| Some(self.found(&path, ProgramSource::Configuration)));
@@ -110,7 +111,7 @@ impl Programs {
         Ok(None)
     }
 
-    /// The places that another program must be asked about.
+    /// Searches the places that only another program knows.
     async fn find_far(&self) -> Option<FoundProgram> {
         let arguments = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
         if let Some(root) = run(Path::new("npm"), &arguments(&["root", "-g"]), &self.environment).await {
@@ -137,7 +138,7 @@ impl Programs {
         FoundProgram { path, leading_arguments: Vec::new(), native, version: None, source, found_at: now() }
     }
 
-    /// The program with its version, which is remembered because asking for it may take a second.
+    /// The program with its version, which is cached because reading it may take a second.
     async fn complete(&self, mut program: FoundProgram) -> FoundProgram {
         *self.absent_since.lock() = None;
         if let Some(known) = self.cache.get(self.search.name)
@@ -152,7 +153,7 @@ impl Programs {
     }
 }
 
-/// Where our own install of an agent is.
+/// The folder of Flightdeck's own install of an agent.
 pub(super) fn private_folder(data_folder: &Path, name: &str) -> PathBuf {
     data_folder.join("agents").join(name)
 }
@@ -247,7 +248,7 @@ mod tests {
     #[tokio::test]
     async fn the_nearest_place_wins_and_its_version_is_known() {
         let machine = Machine::new();
-        // Neither npm nor gh of this machine may be asked.
+        // Tests must not run this machine's npm or gh.
         machine.script("bin/npm", "exit 1");
         machine.script("bin/gh", "exit 1");
         assert_eq!(machine.programs(None, &[]).find().await, Err("not installed".to_owned()));
@@ -301,7 +302,7 @@ mod tests {
             assert!(!found.native);
         }
         assert_eq!(std::fs::read_to_string(&asked).expect("asked").lines().count(), 1, "the second time it was known");
-        // A program that goes away is looked for again.
+        // A program that disappears is searched for again.
         std::fs::remove_dir_all(&root).expect("removed");
         assert!(machine.programs(None, &[]).find().await.is_err());
     }

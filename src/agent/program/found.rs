@@ -4,26 +4,26 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-/// Where it was found, in the order of looking.
+/// Where it was found, in search order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramSource {
-    /// The configuration names it.
+    /// Named in the configuration.
     Configuration,
-    /// An environment variable names it.
+    /// Named by an environment variable.
     Variable,
-    /// Installed by us, below the data folder.
+    /// Installed by Flightdeck in the data folder.
     Private,
     /// On the `PATH`.
     Path,
     /// In npm's global folder.
     NpmGlobal,
-    /// Behind GitHub's own command line, `gh`: may or may not pass everything on.
+    /// Run through GitHub's CLI, `gh`, which may not pass everything on.
     GitHubCli,
 }
 
 impl ProgramSource {
-    /// In words.
+    /// The text for display.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Configuration => "the configuration",
@@ -40,16 +40,16 @@ impl ProgramSource {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FoundProgram {
-    /// The executable itself, behind any loader.
+    /// The executable itself, not a loader script.
     pub path: PathBuf,
-    /// Arguments before all others: `gh copilot …`.
+    /// Arguments that come before all others: `gh copilot …`.
     pub leading_arguments: Vec<String>,
     /// Whether it is the native executable and not a script that starts it.
     pub native: bool,
-    /// Its version, where it says.
+    /// Its version, if known.
     pub version: Option<String>,
     /// Where it was found.
     pub source: ProgramSource,
-    /// When, in seconds since 1970.
+    /// When it was found, in seconds since 1970.
     pub found_at: u64,
 }

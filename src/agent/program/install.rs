@@ -1,4 +1,4 @@
-//! Installing an agent's program from npm, below the data folder: no root, nothing outside it.
+//! Installs an agent's program from npm into the data folder, without root and without changes elsewhere.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use super::version::said_version;
 use super::{FoundProgram, ProgramSource};
 use crate::process::{ProcessSpec, Supervisor};
 
-/// How often progress is told.
-const TOLD_EVERY: Duration = Duration::from_millis(500);
+/// How often progress is reported.
+const REPORT_EVERY: Duration = Duration::from_millis(500);
 
-/// A program that we know how to install.
+/// A program that can be installed.
 #[derive(Clone, Copy, Debug)]
 pub struct Installable {
     /// The program's name, and the agent's.
@@ -24,62 +24,63 @@ pub struct Installable {
     pub package: &'static str,
 }
 
-/// How far an install has come.
+/// The progress of an install.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InstallStep {
-    /// npm works; this much is on disk.
+    /// npm is running.
     Downloading {
-        /// So far.
+        /// The number of bytes on disk so far.
         bytes: u64,
     },
-    /// npm is done; the program is tried.
+    /// npm has finished; the program is being checked.
     Checking,
 }
 
-/// Nothing was installed.
+/// Why an install failed.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
-    /// npm is not there.
+    /// npm is not installed.
     #[error("installing {package} needs npm: install Node.js 20 or newer, which includes it")]
     NoNpm {
-        /// What was to be installed.
+        /// The package.
         package: &'static str,
     },
     /// npm failed.
     #[error("npm could not install {package}: {reason}")]
     Npm {
-        /// What was to be installed.
+        /// The package.
         package: String,
-        /// Its last words.
+        /// The end of npm's output.
         reason: String,
     },
-    /// The package brought no program.
+    /// The package contains no working program.
     #[error("{package} was installed, but it contains no program `{name}` that runs on this machine")]
     NoProgram {
-        /// What was installed.
+        /// The package.
         package: String,
-        /// What it should have brought.
+        /// The expected program.
         name: &'static str,
     },
-    /// The folder cannot be written.
+    /// The folder is not writable.
     #[error("cannot write to {}", folder.display())]
     Folder {
-        /// Which.
+        /// The folder.
         folder: PathBuf,
-        /// Why not.
+        /// The cause.
         #[source]
         source: std::io::Error,
     },
 }
 
 impl Installable {
-    /// What can be installed.
+    /// The programs that can be installed.
     pub const ALL: [Self; 2] = [
         Self { name: "copilot", package: "@github/copilot" },
         Self { name: "claude", package: "@anthropic-ai/claude-code" },
     ];
 
-    /// Installs below `data_folder`, a version or the newest. What was there before stays until the new one works.
+    /// Installs the given version, or the latest one, into `data_folder`. The previous install stays until the new one
+    /// works.
     pub async fn install(
         self,
         data_folder: &Path,
@@ -135,12 +136,12 @@ impl Installable {
         drop(stdin);
         let mut said = Vec::new();
         let mut talking = true;
-        let mut told = tokio::time::interval(TOLD_EVERY);
+        let mut report = tokio::time::interval(REPORT_EVERY);
         let ended = loop {
             tokio::select! {
                 ended = child.wait() => break ended,
                 read = stdout.read_buf(&mut said), if talking => talking = matches!(read, Ok(1..)),
-                _ = told.tick() => {
+                _ = report.tick() => {
                     let place = folder.to_owned();
                     let bytes = tokio::task::spawn_blocking(move || size_of(&place)).await.unwrap_or_default();
                     tell(InstallStep::Downloading { bytes });
@@ -148,7 +149,7 @@ impl Installable {
             }
         };
         if !child.succeeded() {
-            let words = child.last_words().await;
+            let words = child.stderr_text().await;
             return Err(failed(if words.is_empty() { ended } else { words }));
         }
         tell(InstallStep::Checking);
@@ -163,7 +164,7 @@ impl Installable {
         InstallError::NoProgram { package: self.package_name(version), name: self.name }
     }
 
-    /// The program in an install, if it can say its version.
+    /// The program in an install, if it can report its version.
     async fn program_in(self, folder: &Path, environment: &BTreeMap<String, String>) -> Option<FoundProgram> {
         let bin = folder.join("node_modules/.bin");
         let path = file_names(self.name).into_iter().map(|file| bin.join(file)).find(|file| file.is_file())?;
@@ -176,7 +177,7 @@ impl Installable {
             source: ProgramSource::Private,
             found_at: 0,
         };
-        // It is really started: one for another machine would show here.
+        // Runs the program, which fails if it was built for another platform.
         program.version = said_version(&program, environment).await;
         program.version.is_some().then_some(program)
     }
@@ -189,7 +190,7 @@ fn remove(folder: &Path) -> std::io::Result<()> {
     }
 }
 
-/// What a folder takes on disk. Files may come and go meanwhile.
+/// The size of a folder on disk. Files may appear and disappear meanwhile.
 fn size_of(folder: &Path) -> u64 {
     let mut waiting = vec![folder.to_owned()];
     let mut bytes = 0;

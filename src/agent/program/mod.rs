@@ -1,8 +1,8 @@
-//! The programs of agents: where they are, which version, and how to get one.
+//! The programs of agents: where they are, their versions, and how to install them.
 //!
-//! What must always hold here: looking is cheap the second time (what was found is kept in a versioned file and checked
-//! against the program's size and time), a program that somebody named explicitly is never replaced by another, and
-//! what is missing is said with the command that brings it.
+//! Invariants: a second search is cheap (results are cached in a versioned file and checked against the program's size
+//! and modification time), an explicitly configured program is never replaced by another, and an error about a missing
+//! program names the command that installs it.
 
 mod cache;
 mod find;

@@ -1,8 +1,8 @@
-//! The native executable behind npm's loader: killing the loader would leave it running.
+//! Finds the native executable behind npm's loader script, because killing the loader would leave it running.
 
 use std::path::{Path, PathBuf};
 
-/// This machine in npm's words, such as `linux-x64`.
+/// npm's name for this platform, such as `linux-x64`.
 fn platform() -> String {
     let system = match std::env::consts::OS {
         "macos" => "darwin",
@@ -17,7 +17,7 @@ fn platform() -> String {
     format!("{system}-{machine}")
 }
 
-/// The names a program may have in a folder.
+/// The file names that a program may have.
 pub(in crate::agent) fn file_names(name: &str) -> Vec<String> {
     if cfg!(windows) { vec![format!("{name}.exe"), format!("{name}.cmd")] } else { vec![name.to_owned()] }
 }
@@ -32,7 +32,7 @@ pub(super) fn behind_loader(path: &Path, package: &str, name: &str) -> (PathBuf,
             // …/node_modules/@scope/name/loader.js: the scope's folder is wherever the package's name ends.
             resolved.ancestors().find(|folder| folder.ends_with(package)).and_then(Path::parent).map(Path::to_owned)
         }
-        // npm's shim on Windows stands beside `node_modules`.
+        // npm's shim on Windows is next to `node_modules`.
         "cmd" | "ps1" => resolved.parent().map(|folder| folder.join("node_modules").join(scope(package))),
         _ => return (resolved, true),
     };

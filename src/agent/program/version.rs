@@ -1,4 +1,4 @@
-//! Which version a program is.
+//! Reads the version of a program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,10 +9,10 @@ use tokio::process::Command;
 
 use super::FoundProgram;
 
-/// A program that takes longer than this to say its version is not worth waiting for.
+/// The timeout for `--version`.
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 
-/// The version of a program: npm wrote it down beside the executable, else the program is asked.
+/// The version of a program, from the npm package next to the executable or else from the program itself.
 pub(super) async fn version_of(program: &FoundProgram, environment: &BTreeMap<String, String>) -> Option<String> {
     if let Some(version) = version_beside(&program.path) {
         return Some(version);
@@ -28,7 +28,7 @@ pub(super) async fn said_version(program: &FoundProgram, environment: &BTreeMap<
     version_in(&said)
 }
 
-/// What a program prints, if it ends well and soon.
+/// The output of a program, if it exits successfully and in time.
 pub(super) async fn run(
     program: &Path,
     arguments: &[String],
@@ -47,7 +47,7 @@ pub(super) async fn run(
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The version in the package description of the executable's own folder.
+/// The version in the `package.json` of the executable's folder.
 fn version_beside(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path.parent()?.join("package.json")).ok()?;
     let description: serde_json::Value = serde_json::from_str(&text).ok()?;

@@ -1,7 +1,6 @@
-//! What a stream of an agent's events comes to: the same for a live turn and for a recorded one.
+//! The result of a stream of agent events, computed by the same code for live and recorded turns.
 //!
-//! What must always hold here: nothing in a recording can stop its reading, and a turn counts as succeeded only by the
-//! rules of `verdict.rs`.
+//! Invariants: no content of a recording stops the reader, and a turn succeeds only by the rules of `verdict.rs`.
 
 mod recording;
 mod replay;

@@ -1,4 +1,4 @@
-//! Recordings of agents that stay over many turns: their events, without a process whose end would say how it went.
+//! Recordings of agents whose process serves many turns, so that no exit status tells how a turn ended.
 
 use serde_json::Value;
 
@@ -7,21 +7,21 @@ use crate::agent::AgentEvent;
 use crate::agent::failure::Failure;
 use crate::model::{ErrorClass, Usage};
 
-/// What a line of a recording holds.
+/// The content of one recorded line.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct Recorded {
-    /// What it means to us.
+    /// The events it translates to.
     pub events: Vec<AgentEvent>,
     pub session_id: Option<String>,
     pub model: Option<String>,
-    /// Somebody ended the turn.
+    /// The turn was aborted.
     pub aborted: bool,
 }
 
-/// Reads one line of a recording; `None` when it is none.
+/// Reads one line of a recording; `None` if the line is not part of one.
 pub(in crate::agent) type ReadLine = Box<dyn FnMut(Value) -> Option<Recorded> + Send>;
 
-/// Reads a recording of several turns; what it comes to is what the last of them came to.
+/// Reads a recording of several turns. Its result is the result of the last turn.
 pub struct EventReader {
     read_line: ReadLine,
     tally: Tally,
@@ -52,7 +52,7 @@ impl EventReader {
         self.tally.note(event);
     }
 
-    /// Another turn: what the ones before came to does not matter any more.
+    /// Starts another turn and drops the results of the earlier ones.
     fn begin(&mut self) {
         self.tally = Tally::default();
         let StreamEnd { session_id, model, .. } = std::mem::take(&mut self.end);
@@ -86,8 +86,8 @@ impl StreamReader for EventReader {
     }
 }
 
-/// The message of a line as recorders write it: bare, or with its time and direction beside it; nothing for what went
-/// the other way.
+/// The message in a recorded line, which is either bare or wrapped with its time and direction; `None` for messages
+/// that we sent.
 pub(in crate::agent) fn message(mut line: Value) -> Option<Value> {
     if line["dir"] == "->" {
         return None;

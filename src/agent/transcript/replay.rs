@@ -1,4 +1,4 @@
-//! Reading a recorded transcript with the code that reads the agent itself.
+//! Reads a recorded transcript with the code that reads the live agent.
 
 use tokio::io::AsyncBufRead;
 
@@ -12,7 +12,7 @@ use crate::agent::lines::{LONGEST, Line, next_line};
 use crate::agent::{AgentEvent, acp::Acp, copilot::Copilot};
 use crate::model::{NoticeKind, Usage};
 
-/// Nobody can read recordings of that runtime.
+/// Recordings of that runtime are not supported.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot read recordings of {runtime:?}; supported runtimes: {}, {}, {}, {}, acp:NAME",
@@ -25,16 +25,16 @@ pub struct NotReplayable {
     runtime: String,
 }
 
-/// What a recording came to.
+/// The result of a recording.
 #[derive(Debug)]
 pub struct Replayed {
-    /// What it says.
+    /// The result of the stream.
     pub end: StreamEnd,
     /// Why its turn failed, if it did.
     pub failure: Option<Failure>,
 }
 
-/// Reads a recording of a runtime to its end and tells every event of it.
+/// Reads a recording of a runtime to its end and reports every event.
 pub async fn replay(
     runtime: &str,
     recording: &mut (impl AsyncBufRead + Unpin),
@@ -61,7 +61,7 @@ pub async fn replay(
     let end = reader.finish(&mut events);
     let failure = judge(title, &end, &ProcessEnd::default());
     if is_one_turn {
-        // What whoever runs the process says when it is over.
+        // A live turn's owner reports this when the process exits.
         if end.usage != Usage::default() {
             events.push(AgentEvent::UsageReported(end.usage.clone()));
         }
@@ -76,7 +76,7 @@ pub async fn replay(
 struct Reading<'a> {
     title: &'a str,
     reader: Box<dyn StreamReader>,
-    /// The recording is one process, whose end is the turn's.
+    /// The recording covers one process, which ran for one turn.
     is_one_turn: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a stream of JSON lines comes to: the part that is the same for every agent.
+//! The result of a stream of JSON lines: the part that all agents share.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,62 +6,62 @@ use crate::agent::failure::Failure;
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::Usage;
 
-/// Calls and messages that are followed at once. Nobody has that many; a stream of rubbish may.
+/// The most calls and messages tracked at once. Real streams have far fewer; this bounds memory for garbage input.
 const FOLLOWED: usize = 4_096;
-/// The longest text of a turn that is put together. Longer ones are in the log, in pieces.
+/// The longest answer that is assembled. The log has longer ones, in pieces.
 const LONGEST_TEXT: usize = 32 * 1024 * 1024;
 
-/// Reads one agent's stream: lines in, our events out. One reader for one turn.
+/// Translates the lines of an agent's stream into events. Each turn has its own reader.
 pub trait StreamReader: Send {
-    /// Reads one line; `false` when it is no event of the agent's, which is no reason to stop.
+    /// Reads one line; returns `false` if it is not an event, which does not stop the reader.
     fn read(&mut self, line: &str, events: &mut Vec<AgentEvent>) -> bool;
 
-    /// Whether the agent has said how its turn ended; nothing that follows matters.
+    /// Whether the agent has reported the end of its turn, after which everything is ignored.
     fn is_over(&self) -> bool;
 
-    /// The stream has ended. What is open and will never end is closed; the rest is what the turn came to. The end of the
-    /// turn itself is told by whoever reads.
+    /// Ends the stream: closes what is still open and returns the result of the turn. The caller reports the end of the
+    /// turn itself.
     fn finish(&mut self, events: &mut Vec<AgentEvent>) -> StreamEnd;
 }
 
-/// How the agent says that its turn ended.
+/// How the agent reported the end of its turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Terminal {
-    /// Not at all.
+    /// It did not.
     #[default]
     Missing,
-    /// Well.
+    /// As a success.
     Good,
-    /// With a failure.
+    /// As a failure.
     Bad,
 }
 
-/// What a turn came to, as far as its stream says it.
+/// The result of a turn, as far as its stream reports it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StreamEnd {
-    /// What the agent said after its last real tool call.
+    /// The text after the last real tool call.
     pub text: String,
-    /// What the turn cost. Figures that an agent counts over a session are as it said them.
+    /// The usage of the turn. Figures that an agent counts over a session are as reported.
     pub usage: Usage,
-    /// The agent's own id of the session.
+    /// The agent's id of the session.
     pub session_id: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
     /// The terminal event.
     pub terminal: Terminal,
-    /// What the agent said went wrong.
+    /// The failure that the agent reported.
     pub failure: Option<Failure>,
-    /// The agent says that somebody ended the turn.
+    /// The agent reported that the turn was aborted.
     pub aborted: bool,
-    /// Tools that were called and never came to an end, by name.
+    /// The names of tools whose calls never finished.
     pub open_tools: Vec<String>,
 }
 
-/// Follows the events of a turn as a session does: the same final text, the same open calls.
+/// Tracks the events of a turn as a session does, with the same final text and the same open calls.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct Tally {
     pub text: String,
-    /// Messages of sub-agents, which are no part of the answer.
+    /// Messages of sub-agents, which are not part of the answer.
     asides: HashSet<String>,
     open_tools: HashMap<String, String>,
 }
@@ -78,7 +78,7 @@ impl Tally {
                     self.open_tools.insert(id.clone(), name.clone());
                 }
             }
-            // The call was there, although nobody announced it.
+            // The call took place although its start was never reported.
             AgentEvent::BlockEnded(BlockEnd::Tool { id, .. }) if self.open_tools.remove(id).is_none() => {
                 self.text.clear();
             }

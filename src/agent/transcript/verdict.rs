@@ -1,18 +1,18 @@
-//! Whether a turn succeeded: by a good terminal event and nothing that speaks against it.
+//! Decides whether a turn succeeded: it needs a successful terminal event and no evidence of a failure.
 
 use super::stream::{StreamEnd, Terminal};
 use crate::agent::failure::{Failure, classify};
 use crate::model::ErrorClass;
 use crate::process::Exit;
 
-/// What is known of the process behind a stream.
+/// What is known about the process that wrote a stream.
 #[derive(Clone, Debug, Default)]
 pub struct ProcessEnd {
-    /// How it ended by itself; nothing where nobody knows or we ended it.
+    /// Its exit status; `None` if it is unknown or we killed the process.
     pub exit: Option<Exit>,
-    /// What it said beside the stream.
+    /// Its output outside the stream, such as standard error.
     pub words: String,
-    /// We asked it to end.
+    /// We interrupted it.
     pub interrupted: bool,
 }
 
@@ -54,7 +54,7 @@ pub fn judge(agent_title: &str, end: &StreamEnd, process: &ProcessEnd) -> Option
     Some(Failure::of_class(class, agent_title, &words))
 }
 
-/// Whether somebody outside asked it to end: by SIGINT or SIGTERM, or by the exit codes that programs make of them.
+/// Whether it was stopped from outside, by SIGINT or SIGTERM (or an exit code that stands for one of them).
 fn was_asked_to_end(exit: Exit) -> bool {
     matches!(exit.signal, Some(2 | 15)) || matches!(exit.code, Some(130 | 143))
 }

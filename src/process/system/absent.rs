@@ -1,5 +1,5 @@
-//! Systems where nothing is known: orphans are not found and figures are not taken. On Windows a child ends when its
-//! standard input closes, and tokio kills it when it is dropped.
+//! Platforms without process information: orphans are not found and resource use is not reported. On Windows, a child
+//! exits when its standard input closes, and tokio kills it when it is dropped.
 
 use super::Look;
 use crate::process::figures::ProcessFigures;
@@ -18,7 +18,7 @@ pub fn look(_: &Marker) -> Look {
     Look::default()
 }
 
-pub fn kin() -> Vec<u32> {
+pub fn ancestors() -> Vec<u32> {
     vec![std::process::id()]
 }
 

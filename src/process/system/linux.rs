@@ -1,4 +1,4 @@
-//! Linux: everything is in `/proc`.
+//! Linux: reads `/proc`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,17 +12,17 @@ use crate::process::figures::ProcessFigures;
 use crate::process::marker::Marker;
 use crate::process::signal::{self, Signal};
 
-/// Which boot of the machine this is: process ids and start times mean something within one only.
+/// The id of this boot: process ids and start times are valid only within one boot.
 pub fn boot() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").map(|text| text.trim().to_owned()).unwrap_or_default()
 }
 
-/// When a process began, in a form that only equals itself; `None` when there is none any more.
+/// The start time of a process as an opaque value; `None` if it has exited.
 pub fn started(pid: u32) -> Option<String> {
     stat(pid).map(|stat| stat.started_ticks.to_string())
 }
 
-/// Looks for everybody who carries the mark.
+/// Finds every process that carries the mark.
 pub fn look(marker: &Marker) -> Look {
     let entry = marker.entry();
     let mut look = Look::default();
@@ -41,21 +41,22 @@ pub fn look(marker: &Marker) -> Look {
     look
 }
 
-/// This process and those above it. None of them is ever anybody's orphan.
-pub fn kin() -> Vec<u32> {
-    let mut kin = vec![std::process::id()];
-    while let Some(parent) = kin.last().and_then(|pid| stat(*pid)).map(|stat| stat.parent).filter(|parent| *parent > 0)
+/// This process and its ancestors, which are never killed as orphans.
+pub fn ancestors() -> Vec<u32> {
+    let mut ancestors = vec![std::process::id()];
+    while let Some(parent) =
+        ancestors.last().and_then(|pid| stat(*pid)).map(|stat| stat.parent).filter(|parent| *parent > 0)
     {
-        kin.push(parent);
+        ancestors.push(parent);
     }
-    kin
+    ancestors
 }
 
-/// Sends a signal to a process, and to the group that it leads, if it still carries the mark. Gives whether it did.
+/// Sends a signal to a process, and to the group it leads, if it still carries the mark. Returns whether it did.
 pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) -> bool {
     let Some(id) = signal::pid(pid) else { return false };
-    // The descriptor stays with the process it was opened for. If that one ends and its number is given to another, the
-    // signal reaches nobody.
+    // The descriptor refers to the process it was opened for. If that process exits and its id is reused, the signal
+    // goes nowhere.
     let descriptor = pidfd_open(id, PidfdFlags::empty());
     if !carries(pid, &marker.entry()) {
         return false;
@@ -65,7 +66,7 @@ pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) -> bool {
     }
     let sent = match descriptor {
         Ok(descriptor) => pidfd_send_signal(descriptor, what.to_unix()),
-        // A kernel without such descriptors.
+        // The kernel does not support process descriptors.
         Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => rustix::process::kill_process(id, what.to_unix()),
         Err(error) => Err(error),
     };
@@ -75,7 +76,7 @@ pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) -> bool {
     true
 }
 
-/// The figures of a process, of everything below it, and of whatever else carries its mark.
+/// The resource use of a process, its descendants, and every other process that carries its mark.
 pub fn figures(root: u32, marker: &Marker) -> Option<ProcessFigures> {
     let all: Vec<Stat> = pids().filter_map(stat).collect();
     let first = all.iter().find(|stat| stat.pid == root)?;
@@ -113,9 +114,9 @@ struct Stat {
     name: String,
     parent: u32,
     group: u32,
-    /// A thread of the kernel, which has no environment.
+    /// A kernel thread, which has no environment.
     is_kernels: bool,
-    /// Its own and those of children that it has waited for: what a child used is not lost when it ends.
+    /// Its own CPU time and that of children it has waited for, so that the time of exited children still counts.
     processor_ticks: u64,
     started_ticks: u64,
     resident_pages: u64,
@@ -126,13 +127,13 @@ fn pids() -> impl Iterator<Item = u32> {
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
-/// What a living process is; a zombie is none.
+/// Parses the entry of a living process; zombies return `None`.
 fn stat(pid: u32) -> Option<Stat> {
     parse(pid, &fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
 }
 
 fn parse(pid: u32, text: &str) -> Option<Stat> {
-    // The name is the program's own choice and may hold anything, parentheses too.
+    // The name is chosen by the program and may contain anything, even parentheses.
     let (head, rest) = text.rsplit_once(')')?;
     let name = head.split_once('(')?.1.to_owned();
     let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -153,7 +154,7 @@ fn parse(pid: u32, text: &str) -> Option<Stat> {
     })
 }
 
-/// Other users' environments cannot be read, and theirs are not our children.
+/// Returns `None` for other users' processes, which cannot be our children.
 fn environment(pid: u32) -> Option<Vec<u8>> {
     fs::read(format!("/proc/{pid}/environ")).ok()
 }
@@ -187,7 +188,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_shows_no_environment_leaves_a_look_unsure() {
-        // What a process shows while it becomes another program, only for longer.
+        // The state of a process during `exec`, but permanent.
         let mut child = tokio::process::Command::new("sleep").arg("1000").env_clear().spawn().expect("started");
         let pid = child.id().expect("running");
         while environment(pid).is_none_or(|environment| !environment.is_empty()) {
@@ -202,8 +203,8 @@ mod tests {
     fn this_process_is_known_and_its_own_kin() {
         let own = std::process::id();
         assert!(started(own).is_some());
-        assert_eq!(kin().first(), Some(&own));
-        assert!(kin().len() > 1, "whoever started the test");
+        assert_eq!(ancestors().first(), Some(&own));
+        assert!(ancestors().len() > 1, "whoever started the test");
         let figures = figures(own, &Marker::new()).expect("Linux");
         assert!(figures.resident_bytes > 100_000 && figures.processes >= 1, "{figures:?}");
         assert!(figures.started_at.as_millis() > 1_600_000_000_000, "{figures:?}");

@@ -1,5 +1,5 @@
-//! What the operating system knows about processes. One file per system, all with the same functions: Linux reads
-//! `/proc`, macOS asks `ps`, and elsewhere nothing is known, so nothing is found and nothing is ended.
+//! Process information from the operating system. One file per platform, all with the same functions: Linux reads
+//! `/proc`, macOS runs `ps`, and other platforms find and kill nothing.
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
 mod absent;
@@ -9,18 +9,18 @@ mod linux;
 mod ps;
 
 #[cfg(not(any(target_os = "linux", target_os = "macos")))]
-pub(super) use absent::{boot, figures, kin, look, signal_carrier, started};
+pub(super) use absent::{ancestors, boot, figures, look, signal_carrier, started};
 #[cfg(target_os = "linux")]
-pub(super) use linux::{boot, figures, kin, look, signal_carrier, started};
+pub(super) use linux::{ancestors, boot, figures, look, signal_carrier, started};
 #[cfg(target_os = "macos")]
-pub(super) use ps::{boot, figures, kin, look, signal_carrier, started};
+pub(super) use ps::{ancestors, boot, figures, look, signal_carrier, started};
 
-/// What a look at all processes found.
+/// The result of a search through all processes.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     pub carriers: Vec<Carrier>,
-    /// Somebody shows no environment at all. It may be in the middle of becoming another program, for a moment; whoever
-    /// wants to be sure looks again.
+    /// A process shows no environment at all. It may be in the middle of `exec`, so a caller that must be certain
+    /// searches again.
     pub is_unsure: bool,
 }
 
@@ -32,6 +32,6 @@ pub(super) struct Look {
 )]
 pub(super) struct Carrier {
     pub pid: u32,
-    /// For people.
+    /// The process name, for display.
     pub name: String,
 }

@@ -1,4 +1,4 @@
-//! macOS: `ps` shows the environment of the user's own processes. Figures are not taken here.
+//! macOS: `ps` shows the environment of the user's own processes. Resource use is not reported.
 
 use std::process::Command;
 
@@ -8,26 +8,26 @@ use crate::process::figures::ProcessFigures;
 use crate::process::marker::Marker;
 use crate::process::signal::{self, Signal};
 
-/// Every process with its command line and, behind it, its environment.
+/// Lists every process with its command line, followed by its environment.
 #[cfg(not(target_os = "linux"))]
 const ALL: [&str; 7] = ["-A", "-E", "-ww", "-o", "pid=", "-o", "command="];
-/// The tests run where `ps` spells it differently.
+/// For tests on Linux, whose `ps` has different options.
 #[cfg(target_os = "linux")]
 const ALL: [&str; 2] = ["axeww", "-opid=,command="];
 
-/// Nothing that is cheap to ask for; a mark is random enough to tell a reboot too.
+/// Not available cheaply; the random mark is enough to detect a reboot.
 pub fn boot() -> String {
     String::new()
 }
 
-/// When a process began, in a form that only equals itself; `None` when there is none any more.
+/// The start time of a process as an opaque value; `None` if it has exited.
 pub fn started(pid: u32) -> Option<String> {
     let text = ps(&["-o", "lstart=", "-p", &pid.to_string()]);
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Looks for everybody who carries the mark.
+/// Finds every process that carries the mark.
 pub fn look(marker: &Marker) -> Look {
     let entry = marker.entry();
     Look { carriers: ps(&ALL).lines().filter_map(|line| carrier(line, &entry)).collect(), is_unsure: false }
@@ -43,13 +43,13 @@ fn carrier(line: &str, entry: &str) -> Option<Carrier> {
     Some(Carrier { pid: pid.parse().ok()?, name })
 }
 
-/// This process and the one above it. Neither is ever anybody's orphan.
-pub fn kin() -> Vec<u32> {
+/// This process and its parent, which are never killed as orphans.
+pub fn ancestors() -> Vec<u32> {
     let parent = rustix::process::getppid().and_then(|parent| u32::try_from(parent.as_raw_nonzero().get()).ok());
     std::iter::once(std::process::id()).chain(parent).collect()
 }
 
-/// Sends a signal to a process, and to the group that it leads, if it still carries the mark. Gives whether it did.
+/// Sends a signal to a process, and to the group it leads, if it still carries the mark. Returns whether it did.
 pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) -> bool {
     let Some(id) = signal::pid(pid) else { return false };
     if !look(marker).carriers.iter().any(|carrier| carrier.pid == pid) {
@@ -65,14 +65,14 @@ pub fn signal_carrier(pid: u32, marker: &Marker, what: Signal) -> bool {
     true
 }
 
-/// Not taken here.
+/// Not reported on this platform.
 #[cfg(target_os = "macos")]
 pub fn figures(_: u32, _: &Marker) -> Option<ProcessFigures> {
     None
 }
 
 fn ps(arguments: &[&str]) -> String {
-    // Times and numbers in one language and zone, so that they compare.
+    // A fixed locale and time zone, so that times are comparable.
     let output = Command::new("ps").args(arguments).env("LC_ALL", "C").env("TZ", "UTC").output();
     match output {
         Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -106,8 +106,8 @@ mod tests {
         let (name, value) = marker.variable();
         let mut child = tokio::process::Command::new("sleep").arg("1000").env(name, value).spawn().expect("started");
         let pid = child.id().expect("running");
-        assert!(started(pid).is_some() && !kin().contains(&pid));
-        // The environment shows once the program has replaced the copy of this one.
+        assert!(started(pid).is_some() && !ancestors().contains(&pid));
+        // The environment is visible after `exec`.
         while look(&marker).carriers.is_empty() {
             tokio::task::yield_now().await;
         }

@@ -1,4 +1,4 @@
-//! Recorded traffic of real agents, and what agents may do beside it.
+//! Recorded traffic of real agents, and other cases that the protocol allows.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};

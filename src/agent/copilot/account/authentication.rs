@@ -1,4 +1,4 @@
-//! Who is logged in, as the program says it.
+//! The login status that the program reports.
 
 use std::time::{Duration, Instant};
 
@@ -7,24 +7,24 @@ use tokio::sync::watch;
 
 use crate::agent::copilot::transport::Servers;
 
-/// How long an answer is good while the program runs.
+/// How long an answer is cached while the program is running.
 const GOOD_FOR: Duration = Duration::from_secs(30);
 
-/// What the program says.
+/// The login status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::agent::copilot) enum Answer {
     LoggedIn {
         who: Option<String>,
     },
     LoggedOut,
-    /// The program could not be asked; the text says why.
+    /// The status could not be read; the text says why.
     Unknown(String),
 }
 
-/// The last answer, and news of logins.
+/// The cached status, and notifications of changes.
 pub(in crate::agent::copilot) struct Authentication {
     last: Mutex<Option<(Instant, Answer)>>,
-    /// Counts changes: a login, a logout, a token that came or went.
+    /// Counts changes: a login, a logout, a token that was added or removed.
     changes: watch::Sender<u64>,
 }
 
@@ -33,8 +33,8 @@ impl Authentication {
         Self { last: Mutex::new(None), changes: watch::Sender::new(0) }
     }
 
-    /// Whether somebody is logged in; a recent answer will do. While the program does not run the last answer stands,
-    /// because nobody starts a program only to look at a list.
+    /// The login status, possibly cached. While the program is not running, the last answer stays valid, because a list
+    /// alone is no reason to start the program.
     pub async fn recent(&self, servers: &Servers) -> Answer {
         let last = self.last.lock().clone();
         match last {
@@ -46,7 +46,7 @@ impl Authentication {
         }
     }
 
-    /// Asks the program as it is. One that was started before a login does not know of it.
+    /// Queries the running program. A program that was started before a login does not see it.
     pub async fn ask(&self, servers: &Servers) -> Answer {
         let before = *self.changes.borrow();
         let answer = match servers.get().await {
@@ -56,9 +56,9 @@ impl Authentication {
         self.remember(answer, before)
     }
 
-    /// Asks, and believes "nobody" only from a program that was started for the question. Sessions of an older one keep
-    /// it, so this is for somebody who cannot go on without a login.
-    pub async fn ask_anew(&self, servers: &Servers) -> Answer {
+    /// Queries the status, and accepts "logged out" only from a newly started program. Existing sessions keep the old
+    /// program, so use this only if a login is required.
+    pub async fn ask_new_server(&self, servers: &Servers) -> Answer {
         let (before, asked_at) = (*self.changes.borrow(), Instant::now());
         let answer = match servers.get().await {
             Ok(server) => match status(server.ask("auth.getStatus").await) {
@@ -73,7 +73,7 @@ impl Authentication {
         self.remember(answer, before)
     }
 
-    /// Keeps an answer, unless somebody has logged in since it was asked for.
+    /// Caches an answer, unless the login state changed since the query.
     fn remember(&self, mut answer: Answer, asked_before: u64) -> Answer {
         if let Answer::Unknown(reason) = &mut answer {
             *reason = crate::model::redact(reason).into_owned();
@@ -88,14 +88,14 @@ impl Authentication {
         answer
     }
 
-    /// Somebody has logged in: what was known before counts no more.
+    /// Invalidates the cache after a login.
     pub fn forget(&self) {
         let mut last = self.last.lock();
         *last = None;
         self.changes.send_modify(|changes| *changes += 1);
     }
 
-    /// How often it has changed.
+    /// The number of changes so far.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }

@@ -1,4 +1,4 @@
-//! GitHub's own list of models over HTTP, for when the program cannot be asked.
+//! GitHub's model list over HTTP, used when the program cannot provide it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,13 +11,13 @@ use tokio::process::Command;
 use crate::agent::Model;
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
-/// How long `gh` may take to hand out its token.
+/// The timeout for reading the token of `gh`.
 const GH_WITHIN: Duration = Duration::from_secs(5);
 const LARGEST_ANSWER: u64 = 4 * 1024 * 1024;
-/// Where a token may stand, in the CLI's own order.
+/// The variables that may contain a token, in the CLI's own order.
 const TOKEN_VARIABLES: [&str; 3] = ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"];
 
-/// The models that the catalogue at `address` lists for whoever the environment's token belongs to.
+/// The models that the catalogue at `address` lists for the owner of the environment's token.
 pub(in crate::agent::copilot) async fn models(
     address: &str,
     environment: &BTreeMap<String, String>,
@@ -60,7 +60,7 @@ fn fetch(address: &str, token: &str) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|error| format!("invalid JSON: {error}"))
 }
 
-/// Chat models that are enabled or in preview; those that are kept out of pickers are known and not shown.
+/// Chat models that are enabled or in preview; those excluded from model pickers are hidden.
 fn listed(answer: &Value) -> Vec<Model> {
     let entries = answer["data"].as_array().or_else(|| answer["models"].as_array());
     entries

@@ -1,4 +1,4 @@
-//! Logging in: `copilot login --device-code`, its code and address shown, its end waited for.
+//! Logs in with `copilot login --device-code`: shows the code and the URL, and waits for the result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,15 +19,15 @@ use crate::agent::{BoxFuture, Login, LoginProgress, LoginRequest, LoginStage};
 use crate::model::redact;
 use crate::process::{ChildProcess, ProcessSpec};
 
-/// How long a caller waits for the code.
+/// How long to wait for the code.
 const CODE_WITHIN: Duration = Duration::from_secs(30);
-/// How long a cancelled login may take to go away.
+/// How long a cancelled login may take to exit.
 const END_WITHIN: Duration = Duration::from_millis(200);
 
-/// The one login that may be under way.
+/// The current login, if any.
 pub(in crate::agent::copilot) struct DeviceLogin {
     shared: Arc<Shared>,
-    /// Ends the one under way.
+    /// Cancels the current login.
     under_way: Mutex<CancellationToken>,
     tasks: TaskTracker,
 }
@@ -72,13 +72,13 @@ impl Login for DeviceLogin {
         if begun {
             let cancelled = CancellationToken::new();
             self.under_way.lock().clone_from(&cancelled);
-            // A task of its own: whoever began it may go away.
+            // A separate task, because the caller may disconnect.
             self.tasks.spawn(Arc::clone(&self.shared).log_in(request, cancelled));
         }
         Box::pin(async move {
             let mut progress = self.shared.progress.subscribe();
             let settled = progress.wait_for(|progress| progress.stage != LoginStage::Starting);
-            // One that takes longer than this is looked at again by whoever asked.
+            // If it takes longer, the client polls for the state.
             let _ = tokio::time::timeout(CODE_WITHIN, settled).await.is_ok();
             self.progress()
         })
@@ -97,7 +97,7 @@ impl Login for DeviceLogin {
 }
 
 impl Shared {
-    /// One login from its beginning to its end.
+    /// Runs one login.
     async fn log_in(self: Arc<Self>, request: LoginRequest, cancelled: CancellationToken) {
         let outcome = match cancelled.run_until_cancelled(self.start(request)).await {
             None => Err("The login was cancelled.".to_owned()),
@@ -106,7 +106,7 @@ impl Shared {
         };
         let (stage, message) = match outcome {
             Ok(message) => {
-                // A program that runs already does not see the new login.
+                // A program that is already running does not see the new login.
                 self.servers.renew().await;
                 self.authentication.forget();
                 (LoginStage::Succeeded, message)
@@ -146,7 +146,8 @@ impl Shared {
         Ok((child, stdout))
     }
 
-    /// Tells the code as soon as it is known, then waits for the end. Gives who logged in, or why nobody did.
+    /// Reports the code as soon as it is known, then waits for the result. Returns the account, or why the login
+    /// failed.
     async fn follow(
         &self,
         mut child: ChildProcess,
@@ -176,7 +177,7 @@ impl Shared {
                 Err("The login was cancelled.".to_owned())
             }
             Some(_) if child.succeeded() => Ok(last),
-            Some(status) => Err(failure(&child.last_words().await, &status)),
+            Some(status) => Err(failure(&child.stderr_text().await, &status)),
         }
     }
 }
@@ -191,7 +192,7 @@ fn code_in(line: &str) -> Option<(String, String)> {
 }
 
 fn failure(words: &str, status: &str) -> String {
-    // Said on every machine without a clipboard, and no reason for anything.
+    // Printed on every machine without a clipboard, and never the cause.
     let last = words.lines().rfind(|line| !line.contains("clipboard") && !line.trim().is_empty());
     let reason = last.map_or_else(|| format!("copilot login failed with {status}"), |line| line.trim().to_owned());
     if reason.contains("not saved") {

@@ -1,4 +1,4 @@
-//! Who pays for the models: a GitHub login, or a provider of the user's own.
+//! Access to models: a GitHub login or the user's own provider.
 
 mod authentication;
 mod catalogue;

@@ -1,5 +1,5 @@
-//! The models to offer: those of the user's own providers, then GitHub's, asked of the program, else of the catalogue,
-//! else the configured ones.
+//! The models to offer: those of the user's own providers, then GitHub's, from the program, or else the catalogue, or
+//! else the configuration.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,18 +16,18 @@ use crate::agent::copilot::transport::Servers;
 use crate::agent::{Freshness, Model, ModelList};
 use crate::private_file::{read_json, write_json};
 
-/// How long a list, or the reason that there is none, is good.
+/// How long a list, or the reason for a missing list, is cached.
 const GOOD_FOR: Duration = Duration::from_hours(1);
-/// The form of the file; one of another form is forgotten.
+/// The version of the file format; files of another version are ignored.
 const VERSION: u32 = 1;
 
-/// GitHub's models as they were last listed, or why not.
+/// The last list of GitHub's models, or why there is none.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Listed {
     version: u32,
     /// In seconds since 1970.
     at: u64,
-    /// Who was logged in, or that nobody was.
+    /// The login at that time.
     who: String,
     models: Result<Vec<Model>, String>,
 }
@@ -45,7 +45,7 @@ impl Models {
         Self { settings, file, listed: Mutex::new(listed.filter(|listed| listed.version == VERSION)) }
     }
 
-    /// All there are to offer.
+    /// All models to offer.
     pub async fn list(&self, servers: &Servers, authentication: &Authentication, freshness: Freshness) -> ModelList {
         let mut models: Vec<Model> = Vec::new();
         for (name, provider) in &self.settings.providers {
@@ -114,7 +114,7 @@ impl Models {
                 }
             },
         };
-        // Why the program could not be asked may change at any moment.
+        // The reason why the program could not be queried may change at any time.
         if !who.is_empty() {
             self.remember(who, models.clone());
         }
@@ -149,7 +149,7 @@ fn model(entry: &Value) -> Option<Model> {
     })
 }
 
-/// A model of the user's own provider, which costs no premium requests.
+/// A model of the user's own provider, which uses no premium requests.
 fn own(id: &str) -> Model {
     Model { multiplier: 0.0, ..plain(id) }
 }

@@ -1,5 +1,5 @@
-//! Model providers of the user's own, as Copilot takes them: an object in the SDK's protocol, variables for the command
-//! line. The SDK server ignores those variables, so they are read here and become the object too.
+//! The user's own model providers in Copilot's format: an object in the SDK protocol, environment variables for the
+//! CLI. The SDK server ignores those variables, so they are read here and converted to the object.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::model::{Provider, ProviderChoice, ProviderKind, WireApi};
 pub(in crate::agent::copilot) struct Route {
     /// `None` for GitHub's own models.
     pub provider: Option<Provider>,
-    /// As the provider knows it; empty for the default.
+    /// The provider's name for the model; empty for the default.
     pub model: String,
 }
 
@@ -23,12 +23,12 @@ pub(in crate::agent::copilot) struct Route {
 pub(in crate::agent::copilot) struct Router {
     pub settings: Arc<CopilotSettings>,
     pub spec: StartSpec,
-    /// Of the session as it is open.
+    /// The provider of the open session.
     pub provider: Option<Provider>,
 }
 
 impl Router {
-    /// The model as the session's provider knows it; `None` if it is another provider's.
+    /// The session provider's name for the model; `None` if it belongs to another provider.
     pub fn switched_to(&self, model: &str) -> Option<String> {
         let spec = StartSpec { model: model.to_owned(), ..self.spec.clone() };
         let route = route(&spec, &self.settings.providers, &self.settings.environment).ok()?;
@@ -36,8 +36,8 @@ impl Router {
     }
 }
 
-/// Which provider a session uses: its own option (a provider, or the name of a configured one), else the one its model's
-/// name begins with, else the environment's.
+/// Which provider a session uses: its own option (a provider or the name of a configured one), else the prefix of its
+/// model name, else the environment's.
 pub(in crate::agent::copilot) fn route(
     spec: &StartSpec,
     configured: &BTreeMap<String, ConfiguredProvider>,
@@ -64,7 +64,7 @@ pub(in crate::agent::copilot) fn route(
                 return Ok(Route { provider: Some(provider), model });
             }
             let provider = from_environment(environment)?;
-            // A provider of the user's own has no default model of its own.
+            // The user's own provider has no default model.
             let default = environment.get("COPILOT_MODEL").filter(|_| provider.is_some() && spec.model.is_empty());
             Ok(Route { model: default.unwrap_or(&spec.model).clone(), provider })
         }
@@ -76,7 +76,7 @@ pub(in crate::agent::copilot) fn is_in_environment(environment: &BTreeMap<String
     environment.get("COPILOT_PROVIDER_BASE_URL").is_some_and(|url| !url.is_empty())
 }
 
-/// What `COPILOT_PROVIDER_…` says.
+/// The provider from the variables `COPILOT_PROVIDER_…`.
 pub(in crate::agent::copilot) fn from_environment(
     environment: &BTreeMap<String, String>,
 ) -> Result<Option<Provider>, StartError> {
@@ -121,7 +121,7 @@ pub(in crate::agent::copilot) fn from_environment(
     }))
 }
 
-/// The variables that give the command line the provider. Those of another provider go.
+/// Sets the variables that configure the provider for the CLI and removes those of another provider.
 pub(in crate::agent::copilot) fn into_environment(provider: &Provider, environment: &mut BTreeMap<String, String>) {
     environment.retain(|name, _| !name.starts_with("COPILOT_PROVIDER_"));
     let headers: Vec<String> = provider.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();

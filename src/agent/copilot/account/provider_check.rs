@@ -1,4 +1,4 @@
-//! Whether the models of the user's own can be reached.
+//! Checks whether the user's own providers can be reached.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::model::{Check, Provider, ProviderKind, redact};
 
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// A line for the environment's provider and for each configured one.
+/// One check for the environment's provider and one for each configured provider.
 pub(in crate::agent::copilot) async fn checks(settings: &CopilotSettings) -> Vec<Check> {
     let of_environment = match provider::from_environment(&settings.environment) {
         Ok(provider) => provider,
@@ -29,7 +29,7 @@ pub(in crate::agent::copilot) async fn checks(settings: &CopilotSettings) -> Vec
     futures_util::future::join_all(asked).await
 }
 
-/// Any answer shows that somebody is there; what a key is worth is known by the answer's status.
+/// Any response shows that the server is running; its status shows whether the key is valid.
 fn check(name: &str, provider: &Provider) -> Check {
     let base = provider.base_url.trim_end_matches('/');
     let shown = redact(base).into_owned();
@@ -53,7 +53,7 @@ fn check(name: &str, provider: &Provider) -> Check {
     }
 }
 
-/// The list of models, as each kind of service has it.
+/// The request for the model list of each kind of service.
 fn request(agent: &ureq::Agent, base: &str, provider: &Provider) -> ureq::RequestBuilder<ureq::typestate::WithoutBody> {
     let mut request = match provider.kind {
         ProviderKind::Anthropic => agent.get(format!("{base}/v1/models")).header("anthropic-version", "2023-06-01"),

@@ -1,20 +1,21 @@
-//! A session that does not keep up: its turn is stopped, and continued when it has taken everything.
+//! Handles a session that cannot keep up: its turn is interrupted, and continued when the session has received
+//! everything.
 
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::{Calls, Link, Outcome};
-use crate::agent::copilot::outbox::{NobodyListens, Refused};
+use crate::agent::copilot::outbox::{Refused, SessionClosed};
 use crate::agent::copilot::parameters;
 use crate::agent::failure::Failure;
 use crate::agent::{AgentEvent, QuestionAnswer};
 use crate::model::ErrorClass;
 
-/// How long a program may take to say that a turn it was told to stop is over. It says nothing where the turn was over
-/// already.
+/// How long a program may take to confirm that an aborted turn is over. It sends no confirmation if the turn was
+/// already over.
 const STOPPED_WITHIN: Duration = Duration::from_secs(10);
-/// How often one turn is continued for a session that falls behind again and again.
+/// The most times that one turn is continued for a session that keeps falling behind.
 pub(super) const CONTINUED_AT_MOST: u32 = 3;
 pub(super) const CONTINUE: &str = "Your last reply was cut off because its reader could not keep up. Continue where you stopped; \
     do not repeat what you have already done or said.";
@@ -24,35 +25,35 @@ pub(super) const CONTINUE: &str = "Your last reply was cut off because its reade
 pub(in crate::agent::copilot) enum Pace {
     #[default]
     KeepsUp,
-    /// The program was told to stop the turn. What it says of its work is dropped.
+    /// The program was asked to abort the turn. Its output is dropped.
     Stopping(Then),
-    /// The turn is stopped, and continues when the session has taken everything.
+    /// The turn was aborted and continues when the session has received everything.
     Stopped,
-    /// There was no turn to stop. What the program says of its work is dropped until the session has taken everything.
+    /// There was no turn to abort. The program's output is dropped until the session has received everything.
     Skipping,
 }
 
-/// What follows when a turn has stopped.
+/// What to do when a turn has been aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::agent::copilot) enum Then {
     Continue,
-    /// Somebody interrupted the turn meanwhile.
+    /// The user interrupted the turn meanwhile.
     End,
 }
 
 impl Link {
     /// Passes an event on, unless the session is too far behind.
-    pub(super) fn tell(&mut self, event: AgentEvent, calls: &mut Calls) -> Result<(), NobodyListens> {
+    pub(super) fn emit(&mut self, event: AgentEvent, calls: &mut Calls) -> Result<(), SessionClosed> {
         if matches!((self.pace, &event), (Pace::Stopping(_), AgentEvent::TurnFailed { .. })) {
-            // It ended by itself, and nothing is left to continue.
+            // The turn ended by itself, so there is nothing to continue.
             self.pace = Pace::Stopping(Then::End);
         }
         if self.pace != Pace::KeepsUp && is_of_turn(&event) {
             return match event {
                 AgentEvent::Idle => self.stopped(calls),
-                // Outside a turn nothing is aborted, so the program waits for an answer.
+                // Outside a turn nothing is aborted, so the program still waits for an answer.
                 AgentEvent::RequestMade { .. } if self.pace == Pace::Skipping => {
-                    self.outbox.push(event).map_err(|_| NobodyListens)
+                    self.outbox.push(event).map_err(|_| SessionClosed)
                 }
                 AgentEvent::RequestMade { agent_request_id, .. } => {
                     if let Some(question) = self.questions.remove(&agent_request_id) {
@@ -69,13 +70,13 @@ impl Link {
         match self.outbox.push(event) {
             Ok(()) => Ok(()),
             Err(Refused::TooFarBehind) => self.fall_behind(calls),
-            Err(Refused::NobodyListens) => Err(NobodyListens),
+            Err(Refused::SessionClosed) => Err(SessionClosed),
         }
     }
 
-    /// Stops the turn of a session that does not keep up, which is the only way to make the program say less: it shares
-    /// its output with other sessions.
-    pub(super) fn fall_behind(&mut self, calls: &mut Calls) -> Result<(), NobodyListens> {
+    /// Aborts the turn of a session that cannot keep up. There is no other way to slow it down, because the program
+    /// shares its output with other sessions.
+    pub(super) fn fall_behind(&mut self, calls: &mut Calls) -> Result<(), SessionClosed> {
         if self.pace != Pace::KeepsUp {
             return Ok(());
         }
@@ -96,12 +97,12 @@ impl Link {
         } else {
             self.pace = Pace::Skipping;
         }
-        self.outbox.push(AgentEvent::FellBehind { waiting }).map_err(|_| NobodyListens)
+        self.outbox.push(AgentEvent::FellBehind { waiting }).map_err(|_| SessionClosed)
     }
 
-    /// The program has stopped.
-    pub(super) fn stopped(&mut self, calls: &mut Calls) -> Result<(), NobodyListens> {
-        // What was begun was dropped.
+    /// The program has aborted the turn.
+    pub(super) fn stopped(&mut self, calls: &mut Calls) -> Result<(), SessionClosed> {
+        // Unfinished blocks were dropped.
         drop(self.translator.left_open());
         match self.pace {
             Pace::Stopping(Then::Continue) if self.times_continued < CONTINUED_AT_MOST => {
@@ -114,15 +115,15 @@ impl Link {
                      {CONTINUED_AT_MOST} times"
                 );
                 self.pace = Pace::KeepsUp;
-                self.tell(
+                self.emit(
                     AgentEvent::TurnFailed { failure: Failure::with_message(ErrorClass::Timeout, &message) },
                     calls,
                 )?;
-                self.tell(AgentEvent::Idle, calls)
+                self.emit(AgentEvent::Idle, calls)
             }
             Pace::Stopping(Then::End) => {
                 self.pace = Pace::KeepsUp;
-                self.tell(AgentEvent::Idle, calls)
+                self.emit(AgentEvent::Idle, calls)
             }
             Pace::Stopped | Pace::Skipping | Pace::KeepsUp => Ok(()),
         }
@@ -132,7 +133,7 @@ impl Link {
         matches!(self.pace, Pace::Stopped | Pace::Skipping)
     }
 
-    /// The session has taken everything.
+    /// The session has received everything.
     pub(super) fn caught_up(&mut self, calls: &mut Calls) {
         if std::mem::take(&mut self.pace) == Pace::Stopped {
             self.times_continued += 1;
@@ -142,7 +143,7 @@ impl Link {
     }
 }
 
-/// Whether an event is of the work that a turn does: worthless without the parts of it that were dropped.
+/// Whether an event is part of a turn's output, which is useless without the parts that were dropped.
 fn is_of_turn(event: &AgentEvent) -> bool {
     matches!(
         event,

@@ -1,4 +1,4 @@
-//! Links over streams in memory, with a program that the test plays: what one session does, another must not notice.
+//! Links over in-memory streams, with the test in the role of the program: sessions must not affect each other.
 
 use serde_json::{Value, json};
 use tokio::io::{BufReader, DuplexStream};
@@ -37,7 +37,7 @@ impl Program {
         self.event(session, "assistant.message_delta", json!({ "messageId": "m", "deltaContent": text })).await;
     }
 
-    /// The next call, which is answered at once.
+    /// The next call, which is answered immediately.
     async fn call(&mut self) -> (String, Value) {
         let frame = read_frame(&mut self.input).await.expect("a frame").expect("a call");
         let call: Value = serde_json::from_slice(&frame).expect("JSON");
@@ -107,13 +107,13 @@ impl Session {
     }
 }
 
-/// More than a session may leave waiting, in pieces that cannot be merged much further.
+/// More than the queue of a session holds, in pieces that can hardly be merged.
 const PIECE: usize = 10_000;
 const PIECES: usize = 3_000;
 /// Deltas that can be merged.
 const SMALL: usize = 20_000;
 
-/// Says so much to a session that takes nothing that its turn is stopped.
+/// Sends so much to a session that receives nothing that its turn is interrupted.
 async fn overwhelm(program: &mut Program, session: &str) {
     let piece = "x".repeat(PIECE);
     for _ in 0..PIECES {
@@ -136,7 +136,7 @@ async fn a_session_that_takes_nothing_is_stopped_and_continued_and_no_other_noti
     for number in 0..PIECES {
         program.delta("stalled", &piece).await;
         if number % 100 == 0 {
-            // While one takes nothing, the other hears everything and the program answers.
+            // While one session receives nothing, the other receives everything and the program responds.
             program.delta("live", &number.to_string()).await;
             assert!(matches!(live.next().await, AgentEvent::BlockDelta { delta, .. } if delta == number.to_string()));
         }

@@ -1,12 +1,12 @@
-//! One of Copilot's events as it stands in the JSON: only its head has been read.
+//! A Copilot event as raw JSON, of which only the header fields have been parsed.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// The fields around an event's data. Also read as part of the message that brings an event, so that a message is
-/// scanned once.
+/// The fields around an event's data. Also parsed as part of the message that contains the event, so that a message is
+/// scanned only once.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::agent::copilot) struct EventHead<'a> {
@@ -14,26 +14,26 @@ pub(in crate::agent::copilot) struct EventHead<'a> {
     pub kind: Cow<'a, str>,
     #[serde(borrow, default)]
     pub id: Option<&'a RawValue>,
-    /// Which sub-agent it comes from.
+    /// The sub-agent that sent it.
     #[serde(borrow, default)]
     pub agent_id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub data: Option<&'a RawValue>,
 }
 
-/// An event whose head is known.
+/// An event whose header fields are parsed.
 #[derive(Debug)]
 pub(in crate::agent::copilot) struct Event<'a> {
     pub kind: Cow<'a, str>,
-    /// As it stands in the JSON, with its quotes.
+    /// The raw JSON string, with quotes.
     pub id: Option<&'a str>,
-    /// It is about a sub-agent, not about the session itself.
+    /// It concerns a sub-agent rather than the session itself.
     pub is_sub_agents: bool,
     pub data: Option<&'a str>,
     pub source: Source<'a>,
 }
 
-/// Where the whole event is. Only events of unknown kinds are needed whole.
+/// The location of the complete event, which is needed only for unknown kinds.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::agent::copilot) enum Source<'a> {
     Event(&'a str),
@@ -42,7 +42,7 @@ pub(in crate::agent::copilot) enum Source<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Reads the head of an event; `None` when this is no event.
+    /// Parses the header fields of an event; `None` if it is not an event.
     pub fn read(event: &'a str) -> Option<Self> {
         let head: EventHead<'a> = serde_json::from_str(event).ok()?;
         Some(Self {
@@ -56,7 +56,7 @@ impl<'a> Event<'a> {
 }
 
 impl Source<'_> {
-    /// A copy of the whole event.
+    /// A copy of the complete event.
     pub fn raw(self) -> Box<RawValue> {
         #[derive(Deserialize)]
         struct Message {

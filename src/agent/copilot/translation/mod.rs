@@ -1,4 +1,4 @@
-//! From Copilot's messages to ours, without I/O.
+//! Translates Copilot's messages into events, without I/O.
 
 mod event;
 mod notices;

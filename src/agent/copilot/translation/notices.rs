@@ -1,4 +1,4 @@
-//! Events of Copilot that become a line for a person.
+//! Copilot events that become notices.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ fn notice(kind: NoticeKind, message: impl Into<String>) -> AgentEvent {
     AgentEvent::Notice { kind, message: message.into() }
 }
 
-/// The lines for an event; `None` for a kind, or a shape of it, that we do not know.
+/// The notices for an event; `None` for an unknown kind or shape.
 pub(in crate::agent::copilot) fn notices(kind: &str, data: &Value) -> Option<Vec<AgentEvent>> {
     let text = |name: &str| data[name].as_str().map(str::to_owned);
     let one = |kind: NoticeKind, message: String| Some(vec![notice(kind, message)]);
@@ -99,12 +99,12 @@ fn compaction_ends(data: &Value) -> String {
     }
 }
 
-/// A server that works is no news.
+/// A working server needs no notice.
 fn mcp_state(name: &Value, status: &Value, error: &Value) -> Option<AgentEvent> {
     let name = name.as_str()?;
     let why = error.as_str().map(|error| format!(": {error}")).unwrap_or_default();
     match status.as_str()? {
-        // Older programs say `error`.
+        // Older versions use `error`.
         "failed" | "error" => Some(notice(NoticeKind::Mcp, format!("The MCP server {name} failed{why}"))),
         "needs-auth" => Some(notice(NoticeKind::Mcp, format!("The MCP server {name} needs a login{why}"))),
         _ => None,

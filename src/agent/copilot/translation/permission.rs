@@ -1,4 +1,4 @@
-//! Permission requests, in one line and in full.
+//! Permission requests: their summary and details.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use crate::agent::copilot::TITLE;
 use crate::agent::permission_title::permission_title;
 use crate::model::RequestBody;
 
-/// Its fields differ by kind; what names the action comes first.
+/// Translates a permission request. Fields differ by kind; the most specific comes first.
 pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
     let kind = text(request, "kind").unwrap_or_else(|| "unknown".to_owned());
     let detail = ["fullCommandText", "diff", "url", "fileName", "path"]
@@ -32,7 +32,7 @@ pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
     }
 }
 
-/// A tool with what it would be given.
+/// A tool call with its arguments.
 fn call(tool: &str, arguments: &Value) -> String {
     if arguments.is_null() { tool.to_owned() } else { format!("{tool} {arguments:#}") }
 }

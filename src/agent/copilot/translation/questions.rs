@@ -1,4 +1,4 @@
-//! What Copilot asks a person beside permissions, and how each kind of question is answered.
+//! Copilot's questions to the user, other than permissions, and how each kind is answered.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::agent::QuestionAnswer;
 use crate::model::RequestBody;
 
-/// A question that waits, with what its answer needs.
+/// A pending question, with what its answer needs.
 #[derive(Debug)]
 pub(in crate::agent::copilot) enum Question {
-    /// A request of the program, answered in kind.
+    /// A request of the program, answered with a response.
     UserInput {
         id: Box<RawValue>,
         choices: Vec<String>,
@@ -21,7 +21,7 @@ pub(in crate::agent::copilot) enum Question {
     AutoMode {
         id: Box<RawValue>,
     },
-    /// An event, answered by a call.
+    /// An event of the program, answered with a call.
     Elicitation {
         request_id: String,
         form: Option<Value>,
@@ -40,7 +40,7 @@ pub(in crate::agent::copilot) enum Reply {
     Call(&'static str, Value),
 }
 
-/// Answers to "may I leave plan mode", in the words of a person.
+/// Answers to the request to exit plan mode, for display.
 const PLAN_ACTIONS: [(&str, &str); 4] = [
     ("interactive", "Approve, and ask me at each step"),
     ("autopilot", "Approve, and work autonomously"),
@@ -53,7 +53,7 @@ const REMOVE_LIMIT: &str = "Continue without the limit";
 const KEEP_LIMIT: &str = "Stop here";
 
 impl Question {
-    /// A request of the program that a person is to answer.
+    /// Reads a request of the program that the user must answer.
     pub fn from_request(method: &str, id: Box<RawValue>, params: &Value) -> Option<(Self, RequestBody)> {
         match method {
             "userInput.request" => {
@@ -92,7 +92,7 @@ impl Question {
         }
     }
 
-    /// An event of the program that a person is to answer.
+    /// Reads an event of the program that the user must answer.
     pub fn from_event(kind: &str, data: &Value) -> Option<(Self, RequestBody)> {
         let request_id = data["requestId"].as_str()?.to_owned();
         match kind {
@@ -120,7 +120,7 @@ impl Question {
         }
     }
 
-    /// The request of the program that waits, if it is one.
+    /// The id of the pending request, if it is one.
     pub fn request(&self) -> Option<&RawValue> {
         match self {
             Self::UserInput { id, .. } | Self::ExitPlan { id, .. } | Self::AutoMode { id } => Some(id),
@@ -128,7 +128,7 @@ impl Question {
         }
     }
 
-    /// What the program is told.
+    /// The reply to the program.
     pub fn reply(&self, session: &str, answer: QuestionAnswer) -> Reply {
         match self {
             Self::UserInput { choices, .. } => {
@@ -181,7 +181,7 @@ fn texts(value: &Value) -> Vec<String> {
     value.as_array().into_iter().flatten().filter_map(|text| text.as_str().map(str::to_owned)).collect()
 }
 
-/// A form answered in words: the object itself, or the value of its only field.
+/// A form answered with text: a JSON object, or the value of its only field.
 fn as_form(text: &str, form: Option<&Value>) -> Option<Value> {
     if let Ok(object @ Value::Object(_)) = serde_json::from_str(text) {
         return Some(object);

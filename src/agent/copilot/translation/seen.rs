@@ -1,17 +1,17 @@
-//! Which events have been there already: under bursts the program sends some of them again.
+//! Detects duplicate events: in bursts, the program sends some events again.
 //!
-//! Measured: in a burst of 20,000 deltas, groups of some thirty come again, up to 17,000 deltas later. In longer bursts
-//! some come again even later than is remembered here. Then the text shows them twice until the message ends: the end
-//! carries all of it.
+//! Measured: in a burst of 20,000 deltas, groups of about thirty are repeated up to 17,000 deltas later. In longer
+//! bursts, some are repeated after they have been forgotten here. Then the text shows them twice until the message
+//! ends, because the end carries the complete text.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher};
 
-/// Events that are remembered at least, if there were as many. Seven eighths of a power of two: a table is filled that
-/// far before it grows. Twice as many take half a megabyte, and only for as long as the burst lasts.
+/// The minimum number of events that are remembered. Seven eighths of a power of two, because a table grows when it is
+/// that full. Twice as many take half a megabyte, and only during a burst.
 const REMEMBERED: usize = 28_672;
 
-/// The last events, by a number made of their ids: the newest, and those before them.
+/// Hashes of the ids of recent events, in two generations.
 #[derive(Debug, Default)]
 pub(in crate::agent::copilot) struct Seen {
     newest: Numbers,
@@ -21,7 +21,7 @@ pub(in crate::agent::copilot) struct Seen {
 type Numbers = HashSet<u64, BuildHasherDefault<Spread>>;
 
 impl Seen {
-    /// Whether an id, as it stands in the JSON, comes for the first time. A `null` is no id.
+    /// Whether a raw JSON id is new. `null` counts as no id.
     pub fn is_new(&mut self, id: &str) -> bool {
         if id == "null" {
             return true;
@@ -36,13 +36,13 @@ impl Seen {
         true
     }
 
-    /// A turn is over. Its events are forgotten with the next one, and with them the memory that a burst took.
+    /// Ends a turn. Its events are forgotten at the end of the next turn, which frees the memory of a burst.
     pub fn age(&mut self) {
         self.before = std::mem::take(&mut self.newest);
     }
 }
 
-/// All bits of a UUID folded into 64; of anything else a hash.
+/// The bits of a UUID folded into 64, or a hash of any other id.
 fn number_of(id: &str) -> u64 {
     let plain = id.trim_matches('"');
     if plain.len() == 36
@@ -56,7 +56,7 @@ fn number_of(id: &str) -> u64 {
     hasher.finish()
 }
 
-/// Spreads numbers that are random already over a table.
+/// A hasher for keys that are already random.
 #[derive(Debug, Default)]
 pub(in crate::agent::copilot) struct Spread(u64);
 
@@ -72,7 +72,7 @@ impl Hasher for Spread {
     }
 
     fn write_u64(&mut self, number: u64) {
-        // The table looks at the highest and the lowest bits.
+        // The table uses the highest and the lowest bits.
         self.0 = (self.0 ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
     }
 }

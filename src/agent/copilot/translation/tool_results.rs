@@ -1,4 +1,4 @@
-//! What tools gave back.
+//! Results of tools.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,17 +7,17 @@ use serde_json::Value;
 use crate::agent::AgentEvent;
 use crate::model::{ToolError, ToolResult};
 
-/// Pictures that browsers show without running anything.
+/// Image types that browsers show without running anything.
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The text of a result, and what there is for people only.
+/// The text of a result, and the details for display only.
 pub(in crate::agent::copilot) fn result(result: &Value) -> ToolResult {
     let content = text(result, "content").unwrap_or_default();
     let detailed_content = text(result, "detailedContent").filter(|detailed| *detailed != content);
     ToolResult { content, detailed_content, ..ToolResult::default() }
 }
 
-/// The pictures of a result.
+/// The images of a result.
 pub(in crate::agent::copilot) fn images(tool_call_id: &str, result: &Value) -> Vec<AgentEvent> {
     let parts = ["contents", "binaryResultsForLlm"].iter().filter_map(|name| result[name].as_array()).flatten();
     let mut seen = Vec::new();
@@ -26,7 +26,7 @@ pub(in crate::agent::copilot) fn images(tool_call_id: &str, result: &Value) -> V
         .filter_map(|part| {
             let mime = text(part, "mimeType").filter(|mime| SHOWN.contains(&mime.as_str()))?;
             let encoded = part["data"].as_str()?;
-            // The same picture stands in both lists.
+            // The same image appears in both lists.
             if seen.contains(&encoded) {
                 return None;
             }
@@ -40,7 +40,7 @@ pub(in crate::agent::copilot) fn images(tool_call_id: &str, result: &Value) -> V
 /// Why a tool failed.
 pub(in crate::agent::copilot) fn error(error: Option<&Value>) -> ToolError {
     let message = error.and_then(|error| text(error, "message")).unwrap_or_else(|| "the tool failed".to_owned());
-    // Two words of Copilot's for one of ours.
+    // Two Copilot names for one of ours.
     let code = error
         .and_then(|error| text(error, "code"))
         .map(|code| if code == "rejected" { "denied".to_owned() } else { code });

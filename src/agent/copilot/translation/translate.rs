@@ -1,4 +1,4 @@
-//! From Copilot's events to ours. What we do not know is kept raw; nothing here can break a turn.
+//! Translates Copilot's events into ours. Unknown events are kept raw; nothing here can break a turn.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -15,14 +15,13 @@ use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, RequestBody, Usage};
 
-/// Blocks and calls that are followed at once. Nobody has that many; a stream of rubbish may.
+/// The most blocks and calls tracked at once. Real streams have far fewer; this bounds memory for garbage input.
 const FOLLOWED: usize = 4_096;
 
 const MESSAGE_DELTA: &str = "assistant.message_delta";
 const REASONING_DELTA: &str = "assistant.reasoning_delta";
 
-/// Kinds that say nothing a person needs to see: what they tell is told by others, or concerns the program alone. In the
-/// order of the alphabet.
+/// Kinds without anything to show: other events carry the same information, or it concerns only the program. Sorted.
 const QUIET: [&str; 42] = [
     "abort",
     "agent.interrupted",
@@ -68,7 +67,7 @@ const QUIET: [&str; 42] = [
     "tool_search.activated",
 ];
 const QUIET_FAMILIES: [&str; 3] = ["hook.", "model.", "user_input."];
-/// Kinds that a sub-agent reports of itself and that are no news of the session.
+/// Kinds that do not concern the session if they come from a sub-agent.
 const QUIET_OF_SUB_AGENTS: [&str; 8] = [
     "assistant.idle",
     "assistant.turn_start",
@@ -80,7 +79,7 @@ const QUIET_OF_SUB_AGENTS: [&str; 8] = [
     "session.usage_info",
 ];
 
-/// The data of a delta, which is nearly all of a stream: read without touching anything else.
+/// The data of a delta. Deltas are nearly all of a stream, so only these fields are parsed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DeltaData<'a> {
@@ -129,14 +128,14 @@ struct Data {
     new_mode: Option<String>,
 }
 
-/// What one of Copilot's events means.
+/// The translation of a Copilot event.
 #[derive(Debug)]
 pub(in crate::agent::copilot) enum Translated {
     /// One of ours.
     Event(AgentEvent),
     /// A question that is answered by a call.
     Asked { id: String, question: Question, body: RequestBody },
-    /// Work on the side has changed; the program must be asked how.
+    /// The background tasks have changed; the program must be queried for them.
     TasksChanged,
 }
 
@@ -146,37 +145,37 @@ impl From<AgentEvent> for Translated {
     }
 }
 
-/// What is known of one Copilot session while its events are read.
+/// The state of one Copilot session while its events are read.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct Translator {
     seen: Seen,
     /// `interactive`, `plan` or `autopilot`.
     mode: String,
-    /// The end of the turn was told, and the session's own idle, which may come much later, says nothing new.
+    /// The end of the turn was reported, so the session's own idle event, which may come much later, is ignored.
     is_idle: bool,
-    /// Messages and reasoning that have begun and not ended, and whether they are a sub-agent's: a retried stream leaves
-    /// them behind.
+    /// Messages and reasoning in progress, and whether they belong to a sub-agent. A retried stream leaves them
+    /// unfinished.
     begun: HashMap<BlockKey, bool>,
-    /// Output of running tools: the program sends all of it each time, we send what is new.
+    /// Output of running tools: the program sends the complete output each time, we send the difference.
     outputs: HashMap<String, usize>,
-    /// Calls of this turn that have ended: what a command in the background says later belongs to no block.
+    /// Calls of this turn that have ended. Later output of a background command is ignored.
     ended_tools: HashSet<String>,
 }
 
 impl Translator {
-    /// For a session in that mode.
+    /// A translator for a session in that mode.
     pub fn in_mode(mode: String) -> Self {
         Self { mode, ..Self::default() }
     }
 
-    /// Adds what one of Copilot's events means to us.
+    /// Translates one of Copilot's events.
     pub(in crate::agent::copilot) fn translate(&mut self, event: &Event<'_>, into: &mut Vec<Translated>) {
         if !self.says_nothing_new(event) && !self.delta(event, into) {
             self.whole_event(event, into);
         }
     }
 
-    /// As [`Self::translate`], of JSON that may be no event at all.
+    /// Like [`Self::translate`], for JSON that may not be an event.
     pub(in crate::agent::copilot) fn translate_text(&mut self, text: &str, into: &mut Vec<Translated>) {
         match Event::read(text) {
             Some(event) => self.translate(&event, into),
@@ -184,8 +183,8 @@ impl Translator {
         }
     }
 
-    /// As [`Self::translate`], of a line that nobody can answer: what is asked is left out. `false` for a line that is
-    /// no event.
+    /// Like [`Self::translate`], for a line of a stream without replies: requests are ignored. Returns `false` if the
+    /// line is not an event.
     pub fn read(&mut self, line: &str, events: &mut Vec<AgentEvent>) -> bool {
         let Some(event) = Event::read(line) else { return false };
         if self.says_nothing_new(&event) || self.delta(&event, events) {
@@ -198,13 +197,13 @@ impl Translator {
         true
     }
 
-    /// Whether it is of a kind that nobody needs to see, or has been there already. In this order: every second event of
-    /// a burst is of a quiet kind, and need not be remembered.
+    /// Whether the event is of a hidden kind or a duplicate. Checked in this order, because every second event of a
+    /// burst is of a hidden kind and need not be remembered.
     fn says_nothing_new(&mut self, event: &Event<'_>) -> bool {
         is_quiet(&event.kind, event.is_sub_agents) || event.id.is_some_and(|id| !self.seen.is_new(id))
     }
 
-    /// Deals with what a stream is full of. `false` for everything but a delta.
+    /// The fast path for deltas. Returns `false` for any other event.
     fn delta<E: From<AgentEvent>>(&mut self, event: &Event<'_>, into: &mut Vec<E>) -> bool {
         let kind = match event.kind.as_ref() {
             MESSAGE_DELTA => BlockKind::Message,
@@ -246,14 +245,14 @@ impl Translator {
         }
     }
 
-    /// What was begun and never ended, when nothing follows any more.
+    /// Ends unfinished blocks at the end of a stream.
     pub fn left_open(&mut self) -> Vec<BlockKey> {
         let mut open: Vec<BlockKey> = self.begun.drain().map(|(key, _)| key).collect();
         open.sort();
         open
     }
 
-    /// `None` for a kind, or a shape of it, that is not known here.
+    /// Returns `None` for an unknown kind or shape.
     fn known(&mut self, kind: &str, data: Data, is_sub_agents: bool) -> Option<Vec<AgentEvent>> {
         let one = |event| Some(vec![event]);
         match kind {
@@ -263,8 +262,8 @@ impl Translator {
                 one(AgentEvent::TurnStarted { turn_id: data.turn_id?.into() })
             }
             "assistant.turn_end" => one(AgentEvent::TurnEnded { turn_id: data.turn_id?.into() }),
-            // The session as a whole is idle only when no command runs in the background any more; the turn is over
-            // when the agent itself is. On autopilot it is so after each step, and goes on.
+            // The session is idle only when no background command is running; the turn is over when the agent itself is
+            // idle. In autopilot mode the agent is idle after each step and then continues.
             "assistant.idle" if self.mode == "autopilot" => Some(Vec::new()),
             "assistant.idle" => Some(self.idle()),
             "session.idle" => {
@@ -273,11 +272,11 @@ impl Translator {
             }
             "session.mode_changed" => {
                 self.mode.clone_from(data.new_mode.as_ref()?);
-                // The line for people is made where the other notices are.
+                // The notice is created with the other notices.
                 None
             }
             "user.message" => Some(match data.source {
-                // What somebody typed is known already; what the program asks of itself is not.
+                // The session already knows the user's prompts, but not those that the program sends itself.
                 Some(source) if !is_sub_agents && source != "user" => {
                     vec![AgentEvent::PromptGenerated(data.content.unwrap_or_default())]
                 }
@@ -286,7 +285,7 @@ impl Translator {
             "assistant.message" => {
                 let (id, content) = (data.message_id?, data.content.unwrap_or_default());
                 let key = BlockKey::new(BlockKind::Message, &id);
-                // A message that only asks for tools has nothing to show.
+                // A message with only tool requests has nothing to show.
                 if content.is_empty() && !self.begun.contains_key(&key) {
                     return Some(Vec::new());
                 }
@@ -299,7 +298,7 @@ impl Translator {
             "assistant.reasoning" => {
                 let (id, content) = (data.reasoning_id?, data.content.unwrap_or_default());
                 let key = BlockKey::new(BlockKind::Reasoning, &id);
-                // Some models only give theirs in a form that nobody can read.
+                // Some models provide only encrypted reasoning.
                 if content.is_empty() && !self.begun.contains_key(&key) {
                     return Some(Vec::new());
                 }
@@ -338,7 +337,7 @@ impl Translator {
                 agent_request_id: data.request_id?,
                 body: permission::permission(&data.permission_request?),
             }),
-            // Answered by us, or no longer wanted: the session knows which.
+            // Answered by us, or cancelled: the session knows which.
             "permission.completed" | "elicitation.completed" | "session_limits_exhausted.completed" => {
                 one(AgentEvent::RequestWithdrawn { agent_request_id: data.request_id? })
             }
@@ -354,7 +353,7 @@ impl Translator {
         }
     }
 
-    /// A message of the history: whole, with the reasoning that led to it.
+    /// A complete message of the history, with its reasoning.
     pub(in crate::agent::copilot) fn recorded_reasoning(event: &str) -> Option<(String, String)> {
         let event = Event::read(event)?;
         let data: Data = serde_json::from_str(event.data?).ok()?;
@@ -362,7 +361,7 @@ impl Translator {
         Some((data.message_id?, text))
     }
 
-    /// A sub-agent's block says whose it is when it begins; the session makes up all other beginnings itself.
+    /// Reports the start of a sub-agent's block, which names its call; the session adds all other starts itself.
     fn begin<E: From<AgentEvent>>(
         &mut self,
         key: &BlockKey,
@@ -387,7 +386,7 @@ impl Translator {
         }
     }
 
-    /// The turn is over, once.
+    /// Reports the end of the turn, once.
     fn idle(&mut self) -> Vec<AgentEvent> {
         self.begun.clear();
         self.outputs.clear();
@@ -398,12 +397,11 @@ impl Translator {
         vec![AgentEvent::Idle]
     }
 
-    /// The stream broke and is tried again under a new id: what was begun is given up. The reason is told by another
-    /// event.
+    /// The stream broke and is retried with a new id: discards unfinished blocks. Another event reports the reason.
     fn retry(&mut self, of_sub_agent: bool) -> Vec<AgentEvent> {
         let given_up = self.begun.extract_if(|_, is_sub_agents| *is_sub_agents == of_sub_agent);
         let mut keys: Vec<BlockKey> = given_up.map(|(key, _)| key).collect();
-        // In the same order each time.
+        // In a deterministic order.
         keys.sort();
         keys.into_iter().map(AgentEvent::BlockDiscarded).collect()
     }
@@ -423,7 +421,7 @@ impl Translator {
     }
 }
 
-/// Why a turn failed. The type is a word of the program's own, which says it where the message does not.
+/// Why a turn failed. The program's own error type decides if the message does not.
 fn failure(data: &Data) -> Option<Failure> {
     let message = data.message.as_deref()?;
     let status = whole(data.status_code).and_then(|status| u16::try_from(status).ok());
@@ -438,7 +436,7 @@ fn failure(data: &Data) -> Option<Failure> {
     Some(if failure.class == ErrorClass::Unknown { Failure::of_class(class, TITLE, message) } else { failure })
 }
 
-/// What a call of the model cost.
+/// The usage of a model call.
 fn usage(data: &Data) -> Usage {
     Usage {
         input_tokens: whole(data.input_tokens),
@@ -447,7 +445,7 @@ fn usage(data: &Data) -> Usage {
         cache_creation: whole(data.cache_write_tokens),
         duration_ms: whole(data.duration),
         num_turns: Some(1),
-        // A model of the user's own costs GitHub's quota nothing, whatever stands there.
+        // The user's own model does not count against GitHub's quota, whatever the event reports.
         premium_requests: data.cost.filter(|_| data.is_byok != Some(true)),
         model: data.model.as_ref().and_then(Value::as_str).map(str::to_owned),
         ..Usage::default()
@@ -459,7 +457,7 @@ fn unknown(kind: &str, source: Source<'_>) -> Translated {
 }
 
 fn is_quiet(kind: &str, is_sub_agents: bool) -> bool {
-    // Asked of every delta, so the answer for those comes first.
+    // Called for every delta, so that case comes first.
     if matches!(kind, MESSAGE_DELTA | REASONING_DELTA) {
         return false;
     }

@@ -2,16 +2,16 @@
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// A frame larger than this is not a frame: the stream is out of step, or the program prints rubbish.
+/// The largest frame. A larger length means that the stream is out of sync or is not the protocol.
 const LARGEST: usize = 64 * 1024 * 1024;
-/// Header lines before the empty one; more means that this is no header.
+/// The most header lines before the empty line.
 const MOST_HEADER_LINES: usize = 16;
 const LONGEST_HEADER_LINE: u64 = 4_096;
 const NAME: &[u8] = b"Content-Length: ";
 const END: &[u8] = b"\r\n\r\n";
-/// More digits are no length that we would take.
+/// The most digits of an accepted length.
 const MOST_DIGITS: usize = 10;
-/// Memory that an announced length gets at once.
+/// The most memory allocated up front for an announced length.
 const RESERVED_AT_MOST: usize = 1024 * 1024;
 
 /// The stream cannot be read as frames.
@@ -62,8 +62,8 @@ async fn header(reader: &mut (impl AsyncBufRead + Unpin)) -> Result<Option<usize
     Err(FrameError::NotAFrame("an unterminated header".to_owned()))
 }
 
-/// A header as programs write it, if all of it is in the buffer: its length, and the bytes it takes itself. This is nearly
-/// every header, and reading it here costs no allocation.
+/// The fast path for a header that is completely in the buffer: returns the announced length and the size of the
+/// header. This covers nearly every header, without an allocation.
 fn buffered_header(buffer: &[u8]) -> Option<(usize, usize)> {
     let digits = buffer.strip_prefix(NAME)?;
     let mut length = 0;
@@ -81,7 +81,7 @@ async fn content(reader: &mut (impl AsyncBufRead + Unpin), length: usize) -> Res
     if length > LARGEST {
         return Err(FrameError::TooLarge(length));
     }
-    // A large announcement takes memory as its bytes arrive, not before.
+    // Memory for a large frame is allocated as its bytes arrive.
     let mut content = Vec::with_capacity(length.min(RESERVED_AT_MOST));
     while content.len() < length {
         let available = reader.fill_buf().await?;

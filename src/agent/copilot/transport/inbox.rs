@@ -1,5 +1,5 @@
-//! What waits for one session. The reader of the shared stream puts messages in and never waits; the session takes them
-//! out. Bounded by bytes: a session that does not keep up loses messages, and is told where.
+//! The queue of messages for one session. The reader of the shared stream adds messages and never waits; the session
+//! receives them. Bounded by bytes: a session that cannot keep up loses messages, and a marker shows where.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use tokio::sync::Notify;
 
 use super::message::FromProgram;
 
-/// Bytes that may wait. One message may be larger than that; it is taken when nothing else waits.
+/// The most bytes in the queue. A single message may be larger; it is accepted if the queue is empty.
 pub(super) const MOST_BYTES: usize = 16 * 1024 * 1024;
-/// From here on the reader lets other tasks run first: a session that is only a moment behind catches up.
+/// From here on, the reader yields to other tasks, so that a session that is slightly behind catches up.
 const GIVES_WAY_FROM: usize = MOST_BYTES / 4;
-/// Requests for a person are taken even then, because the program waits for each, and so never sends many.
+/// The most requests accepted even if the queue is full. The program waits for each, so there are never many.
 const MOST_BYTES_OF_REQUESTS: usize = 1024 * 1024;
 
 #[derive(Debug, Default)]
 struct Waiting {
     messages: VecDeque<FromProgram>,
     bytes: usize,
-    /// A [`FromProgram::Dropped`] waits, and nothing but requests is added until the session took everything.
+    /// A [`FromProgram::Dropped`] is queued, and only requests are added until the session has received everything.
     is_dropping: bool,
     has_ended: bool,
 }
@@ -47,7 +47,7 @@ pub(super) struct Inbox {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fullness {
     Fine,
-    /// The session is behind: give it time, if that costs nobody anything.
+    /// The session is behind: yield to it.
     Behind,
 }
 

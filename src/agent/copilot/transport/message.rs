@@ -1,4 +1,4 @@
-//! What one frame holds, and whom it is for.
+//! The content of one frame, and which session it is for.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use crate::agent::copilot::translation::{Event, EventHead, Source};
 
 /// Requests that sessions answer themselves.
 const SESSION_REQUESTS: [&str; 3] = ["userInput.request", "exitPlanMode.request", "autoModeSwitch.request"];
-/// What a message costs beside its text.
+/// The memory overhead of a message besides its text.
 const OVERHEAD: usize = size_of::<FromProgram>();
 
 /// What the program sends to one session.
@@ -21,15 +21,15 @@ pub(in crate::agent::copilot) enum FromProgram {
         method: &'static str,
         params: Box<RawValue>,
     },
-    /// Messages that followed here were dropped: too many waited already.
+    /// Messages were dropped here, because the queue was full.
     Dropped,
 }
 
-/// A `session.event`: the frame as it came, and where the parts of the event are in it. Nothing is copied.
+/// A `session.event`: the raw frame, and the positions of the event's parts in it. Nothing is copied.
 #[derive(Debug)]
 pub(in crate::agent::copilot) struct EventMessage {
     frame: String,
-    /// `None` for an event whose head has an unusual shape; it is looked at again where there is time.
+    /// `None` if the header fields have an unusual shape; they are then parsed again outside the reader.
     places: Option<Places>,
 }
 
@@ -58,7 +58,7 @@ struct Params<'a> {
     event: Option<EventHead<'a>>,
 }
 
-/// A message of which only the outermost shape is as expected.
+/// A message of which only the outermost shape is checked.
 #[derive(Deserialize)]
 struct LooseEnvelope<'a> {
     #[serde(default)]
@@ -77,22 +77,22 @@ struct LooseParams<'a> {
     event: Option<&'a RawValue>,
 }
 
-/// Whose a frame is.
+/// The recipient of a frame.
 pub(in crate::agent::copilot) enum Frame {
-    /// A session's; where its name stands in the frame.
+    /// A session; the position of its id in the frame.
     Session { name: Name, message: FromProgram },
     /// A reply, or something else that is not for a session.
     Client(Vec<u8>),
 }
 
-/// A session's id: in the frame itself, or, where the frame is not kept, a copy.
+/// A session's id: in the frame itself, or a copy if the frame is not kept.
 pub(in crate::agent::copilot) enum Name {
     InFrame(Range<usize>),
     Copy(String),
 }
 
 impl Frame {
-    /// Looks at a frame once, from its beginning to its end.
+    /// Parses a frame in one pass.
     pub fn read(frame: Vec<u8>) -> Self {
         let frame = match String::from_utf8(frame) {
             Ok(frame) => frame,
@@ -145,7 +145,7 @@ fn loosely(frame: &str) -> Option<(String, Loose)> {
     Some((target.session_id.to_owned(), message))
 }
 
-/// Where a part of a text is in it.
+/// The position of a part in a text.
 fn place(whole: &str, part: &str) -> Range<usize> {
     let start = part.as_ptr().addr() - whole.as_ptr().addr();
     start..start + part.len()
@@ -162,7 +162,7 @@ impl Name {
 }
 
 impl EventMessage {
-    /// The event; `None` when it is not one, whatever the message says.
+    /// The event; `None` if it is invalid.
     pub fn event(&self) -> Option<Event<'_>> {
         let places = self.places.as_ref()?;
         let text = |place: &Range<usize>| &self.frame[place.clone()];
@@ -182,7 +182,7 @@ impl EventMessage {
 }
 
 impl FromProgram {
-    /// The memory it takes.
+    /// Its size in memory.
     pub fn bytes(&self) -> usize {
         OVERHEAD
             + match self {

@@ -1,4 +1,4 @@
-//! The programs and the wire: which processes run, and how the messages of one process reach its sessions.
+//! The processes and the protocol: which programs are running, and how the messages of one process reach its sessions.
 
 mod frames;
 mod inbox;

@@ -1,5 +1,5 @@
-//! A session that is being opened on a program. Given up half way, it leaves neither a queue that nobody reads nor a
-//! session that nobody uses.
+//! A session that is being opened. If it is dropped before it is open, it leaves no unread queue and no unused session
+//! behind.
 
 use serde_json::{Value, json};
 
@@ -8,14 +8,14 @@ use super::tap::Queue;
 
 pub(in crate::agent::copilot) struct Opening {
     pub session: String,
-    /// `None` once it has become a link.
+    /// `None` once the link has taken over.
     parts: Option<(Lease, Queue)>,
-    /// The program has been asked to open it.
+    /// The program was asked to open it.
     is_asked: bool,
 }
 
 impl Opening {
-    /// Listens first: nothing that the program says while it opens the session is missed.
+    /// Subscribes first, so that no message during the opening is missed.
     pub fn new(lease: Lease, session: String) -> Self {
         let incoming = lease.server.tap.listen(&session);
         Self { session, parts: Some((lease, incoming)), is_asked: false }

@@ -15,12 +15,12 @@ use crate::agent::program::FoundProgram;
 use crate::agent::{AgentProcess, StartError};
 use crate::process::{ChildProcess, ProcessProbe, ProcessSpec, SpawnError, StderrTail};
 
-/// How long it may take to say goodbye, and then to end.
-const GOODBYE_WITHIN: Duration = Duration::from_secs(1);
+/// How long it may take to shut down, and then to exit.
+const SHUTDOWN_WITHIN: Duration = Duration::from_secs(1);
 const END_WITHIN: Duration = Duration::from_secs(2);
-/// How long the rest of what it said may take to be read.
+/// How long the rest of its output may take to be read.
 const LAST_WORDS_WITHIN: Duration = Duration::from_secs(1);
-/// How long it may take to answer a simple question.
+/// How long it may take to respond to a simple call.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 const UPDATE_HINT: &str = "update it with `flightdeck agents install copilot` or `npm install -g @github/copilot`";
 
@@ -28,15 +28,15 @@ const UPDATE_HINT: &str = "update it with `flightdeck agents install copilot` or
 pub(in crate::agent::copilot) struct Server {
     pub client: Client,
     pub tap: Tap,
-    /// As the program says it.
+    /// The version that the program reports.
     pub version: String,
     pub started_at: Instant,
     /// How many sessions use it.
     pub sessions: watch::Sender<usize>,
     stderr: StderrTail,
-    /// `None` in tests, where no process is behind the streams.
+    /// `None` in tests, which have no process behind the streams.
     probe: Option<ProcessProbe>,
-    /// Locked until it has ended with everything that it had started: whoever starts it again waits for that.
+    /// Locked until the process and everything it started have exited, so that a restart waits for that.
     child: Mutex<Option<ChildProcess>>,
 }
 
@@ -81,7 +81,7 @@ impl Server {
                     "Copilot ({path}) did not respond within {}: {}; if it only needs more time, raise \
                      agents.copilot.hello_within",
                     humantime::format_duration(settings.hello_within),
-                    server.last_words()
+                    server.exit_summary()
                 )));
             }
         }
@@ -97,7 +97,7 @@ impl Server {
         }
     }
 
-    /// What would be a program, at the other end of two streams.
+    /// A server over two streams without a process, for tests.
     #[cfg(test)]
     pub fn at(from_program: tokio::io::DuplexStream, to_program: tokio::io::DuplexStream) -> Self {
         let (tap, client) = Tap::open(from_program, to_program).expect("opened");
@@ -113,13 +113,14 @@ impl Server {
         }
     }
 
-    /// A program that does not know what an SDK server is ends at once and says so; any other end may pass.
+    /// The error for a program that exited at startup. Permanent if it does not support the SDK server's arguments,
+    /// otherwise temporary.
     async fn ended_at_start(&self, program: &FoundProgram) -> StartError {
         let child = self.child.lock().await.take();
         if let Some(mut child) = child {
-            child.last_words().await;
+            child.stderr_text().await;
         }
-        let (path, words) = (program.path.display(), self.last_words());
+        let (path, words) = (program.path.display(), self.exit_summary());
         let version = program.version.as_deref().map(|version| format!(", version {version}")).unwrap_or_default();
         if ["unknown option", "unrecognized option", "unexpected argument"].iter().any(|sign| words.contains(sign)) {
             StartError::Permanent(format!(
@@ -130,7 +131,7 @@ impl Server {
         }
     }
 
-    /// Asks the program something that needs no session.
+    /// Calls a method that needs no session.
     pub async fn ask(&self, method: &'static str) -> Result<Value, String> {
         self.ask_with(method, json!({})).await
     }
@@ -143,21 +144,21 @@ impl Server {
         }
     }
 
-    /// Ends the program politely: it then ends the tools it has started, which a kill would leave behind. What a program
-    /// that died has left behind is ended too.
+    /// Shuts the program down, so that it stops the tools it started, which a kill would leave running. Also kills what
+    /// a crashed program left running.
     pub async fn end(&self) {
         let mut place = self.child.lock().await;
         let Some(child) = place.take() else { return };
         if self.is_alive() {
-            let goodbye = self.client.call("runtime.shutdown", Some(json!({})));
-            if tokio::time::timeout(GOODBYE_WITHIN, goodbye).await.is_err() {
+            let shutdown = self.client.call("runtime.shutdown", Some(json!({})));
+            if tokio::time::timeout(SHUTDOWN_WITHIN, shutdown).await.is_err() {
                 tracing::debug!("copilot did not shut down in time");
             }
         }
         self.finish(child, END_WITHIN).await;
     }
 
-    /// Whoever waited for this finds that the program is not alive any more.
+    /// After this, [`Self::is_alive`] returns false.
     async fn finish(&self, child: ChildProcess, grace: Duration) {
         self.tap.close();
         child.end(grace).await;
@@ -168,7 +169,7 @@ impl Server {
         self.tap.finished().await;
     }
 
-    /// What it uses. Not for a thread that others wait for.
+    /// Its resource use. Slow: run it on a blocking thread.
     pub fn figures(&self) -> Option<AgentProcess> {
         let probe = self.probe.as_ref()?;
         let figures = probe.figures()?;
@@ -189,15 +190,15 @@ impl Server {
         tokio::task::spawn_blocking(move || probe?.figures()).await.ok().flatten().map(|figures| figures.cpu)
     }
 
-    /// Looks for a sign of life, as [`crate::agent::Liveness::probe`] says.
+    /// Checks whether the program is alive, as described in [`crate::agent::Liveness::probe`].
     pub async fn probe(&self, within: Duration) -> bool {
         let before = self.processor_time().await;
         let answer = tokio::time::timeout(within, self.client.call("ping", Some(json!({})))).await;
-        // An error is an answer, and one that is gone says so itself.
+        // An error is a response too; a program that has exited is detected elsewhere.
         answer.is_ok() || self.processor_time().await > before
     }
 
-    /// Ends the program at once, for everybody.
+    /// Kills the program immediately, for all its sessions.
     pub async fn cut_off(&self) {
         let mut place = self.child.lock().await;
         if let Some(child) = place.take() {
@@ -209,8 +210,8 @@ impl Server {
         !self.tap.ended.is_cancelled()
     }
 
-    /// Why it is gone, with what it wrote to standard error.
-    pub fn last_words(&self) -> String {
+    /// Why it exited, with the end of its standard error.
+    pub fn exit_summary(&self) -> String {
         let (reason, stderr) = (self.tap.reason(), self.stderr.text());
         match (reason.is_empty(), stderr.is_empty()) {
             (true, true) => "no output".to_owned(),
@@ -221,7 +222,7 @@ impl Server {
     }
 }
 
-/// Why a program was not started, with the cause.
+/// A spawn error with its cause.
 pub(in crate::agent::copilot) fn reason(error: &SpawnError) -> String {
     let cause = error.source().map(ToString::to_string).unwrap_or_default();
     format!("{error}: {cause}")
@@ -231,7 +232,7 @@ fn text(value: &Value, name: &str) -> Option<String> {
     value[name].as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// The program's own words without the protocol's around them.
+/// The program's own error message, without the protocol's prefix.
 pub(in crate::agent::copilot) fn plain(error: &str) -> String {
     error.rsplit_once("failed with message: ").map_or(error, |(_, words)| words).to_owned()
 }

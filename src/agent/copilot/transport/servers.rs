@@ -1,7 +1,7 @@
-//! The programs that run: one that new sessions get, and those that are only kept for the sessions they have.
+//! The running programs: the current one for new sessions, and retired ones that still have sessions.
 //!
-//! What must always hold here: a program that a session uses is never ended; one that nobody uses ends after a while;
-//! all of them end with the runtime.
+//! Invariants: a program in use is never stopped, an unused one is stopped after a while, and all of them are stopped
+//! with the runtime.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -18,13 +18,13 @@ use crate::agent::copilot::settings::CopilotSettings;
 use crate::agent::program::Programs;
 use crate::agent::{BoxFuture, Liveness, StartError};
 
-/// Far enough away, and still a moment that can be computed with.
+/// Far in the future, without overflowing an `Instant`.
 const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
 
 #[derive(Default)]
 struct Running {
     current: Option<Arc<Server>>,
-    /// Replaced ones that still have sessions.
+    /// Retired programs that still have sessions.
     retired: Vec<Arc<Server>>,
 }
 
@@ -49,7 +49,7 @@ impl Lease {
     }
 }
 
-/// What a session can find out about its program, and do about it.
+/// Lets a session check on its program.
 pub(in crate::agent::copilot) struct SharedLiveness {
     pub servers: Arc<Servers>,
     pub server: Arc<Server>,
@@ -66,7 +66,7 @@ impl Liveness for SharedLiveness {
 
     fn abandon(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
-            // From here on sessions get another program, and nobody can begin to use this one.
+            // From here on, new sessions get another program.
             self.servers.retire(&self.server).await;
             if *self.server.sessions.borrow() <= 1 {
                 self.server.cut_off().await;
@@ -93,7 +93,7 @@ impl Servers {
         }
     }
 
-    /// The running program, started if need be. It may end as soon as no session holds it.
+    /// The running program, started if necessary. It may be stopped as soon as no session holds it.
     pub async fn get(&self) -> Result<Arc<Server>, StartError> {
         let mut running = self.running.lock().await;
         self.get_locked(&mut running).await
@@ -105,14 +105,14 @@ impl Servers {
         Ok(Lease::of(&self.get_locked(&mut running).await?))
     }
 
-    /// A program that was started after `before`: an older one does not see a login that was made since. Sessions of
-    /// the older one keep it.
+    /// A program that was started after `before`, because an older one does not see later logins. Existing sessions
+    /// keep the older one.
     pub async fn renewed(&self, before: &Arc<Server>) -> Result<Arc<Server>, StartError> {
         self.retire(before).await;
         self.get().await
     }
 
-    /// From now on sessions get another program than this one.
+    /// Retires this program: new sessions get another one.
     pub async fn retire(&self, server: &Arc<Server>) {
         let mut running = self.running.lock().await;
         if running.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, server)) {
@@ -120,17 +120,17 @@ impl Servers {
         }
     }
 
-    /// From now on sessions get a new program.
+    /// Retires the current program: new sessions get a new one.
     pub async fn renew(&self) {
         self.retire_current(&mut *self.running.lock().await).await;
     }
 
-    /// The program if it runs, without starting one.
+    /// The current program if it is running, without starting one.
     pub async fn running(&self) -> Option<Arc<Server>> {
         self.running.lock().await.current.clone().filter(|server| server.is_alive())
     }
 
-    /// Every program that runs. Waits for nobody, because a page that shows figures must not wait for a program's start.
+    /// Every running program. Does not take the lock, because a page with figures must not wait for a program's start.
     pub fn all(&self) -> Vec<Arc<Server>> {
         let mut started = self.started.lock();
         started.retain(|server| server.strong_count() > 0);
@@ -139,7 +139,7 @@ impl Servers {
 
     async fn get_locked(&self, running: &mut Running) -> Result<Arc<Server>, StartError> {
         if let Some(server) = running.current.clone().filter(|server| server.is_alive()) {
-            // A version may be found out while it runs.
+            // A version may be quarantined while it is running.
             return match self.settings.quarantine.reason(Copilot::NAME, Some(&server.version)) {
                 None => Ok(server),
                 Some(reason) => {
@@ -152,7 +152,7 @@ impl Servers {
             return Err(StartError::Permanent("the server is shutting down".to_owned()));
         }
         if let Some(gone) = running.current.take() {
-            // Its tools must not meet those of the next one.
+            // Its tools must not run at the same time as those of the next one.
             gone.end().await;
         }
         let program = self.programs.find().await.map_err(StartError::Permanent)?;
@@ -184,19 +184,19 @@ impl Servers {
     }
 }
 
-/// Ends the program when nobody uses it any more, and sees to what one that died by itself has left behind.
+/// Stops the program when it is no longer used, and cleans up after one that exited by itself.
 async fn watch(running: Arc<Mutex<Running>>, server: Arc<Server>, idle: Duration, stopping: CancellationToken) {
     tokio::select! {
         () = until_unused(&running, &server, idle) => tracing::info!("stopping copilot: no session uses it"),
         () = server.tap.ended.cancelled() => running.lock().await.retired.retain(|retired| !Arc::ptr_eq(retired, &server)),
-        // Whoever stops the runtime ends every program.
+        // The runtime stops every program when it shuts down.
         () = stopping.cancelled() => return,
     }
     server.end().await;
 }
 
-/// Waits until no session has used the program for `idle`, or the last session of a retired one is gone. Nobody can
-/// lease it afterwards.
+/// Waits until no session has used the program for `idle`, or the last session of a retired one is gone. It cannot be
+/// leased afterwards.
 async fn until_unused(running: &Mutex<Running>, server: &Arc<Server>, idle: Duration) {
     let mut sessions = server.sessions.subscribe();
     loop {
@@ -204,12 +204,12 @@ async fn until_unused(running: &Mutex<Running>, server: &Arc<Server>, idle: Dura
             return std::future::pending().await;
         }
         let is_retired = running.lock().await.retired.iter().any(|retired| Arc::ptr_eq(retired, server));
-        let patience = if is_retired { Duration::ZERO } else { idle };
-        if tokio::time::timeout(patience, sessions.wait_for(|sessions| *sessions > 0)).await.is_ok() {
+        let timeout = if is_retired { Duration::ZERO } else { idle };
+        if tokio::time::timeout(timeout, sessions.wait_for(|sessions| *sessions > 0)).await.is_ok() {
             continue;
         }
         let mut running = running.lock().await;
-        // Whoever leases it holds the lock, so this is the last word.
+        // Leasing needs the same lock, so this check is final.
         if *server.sessions.borrow() == 0 {
             running.current.take_if(|current| Arc::ptr_eq(current, server));
             running.retired.retain(|retired| !Arc::ptr_eq(retired, server));

@@ -1,12 +1,12 @@
 //! The tap between the program and the official crate.
 //!
-//! The crate's event path is one broadcast channel of 1,024 events for all sessions: under a flood it drops, silently.
-//! So the stream is framed here first. Every `session.event`, and every request that belongs to a session, goes as it
-//! came to the session it names through a queue of its own; the crate gets the rest: replies to its calls, and requests
-//! that it answers itself. Answers of sessions and the crate's own frames share one writer, so frames never mix.
+//! The crate's event path is one broadcast channel of 1,024 events for all sessions, which silently drops events under
+//! load. So the frames are read here first. Every `session.event`, and every request that belongs to a session, goes
+//! unchanged to that session's own queue. The crate gets the rest: replies to its calls, and requests that it answers
+//! itself. Replies of sessions and the crate's own frames share one writer, so frames never mix.
 //!
-//! What must always hold here: the reader of the stream waits for no session. A session that does not keep up loses
-//! messages of its own and nobody else's, and replies pass whatever any session does.
+//! Invariants: the reader of the stream never waits for a session. A session that cannot keep up loses only its own
+//! messages, and replies always pass.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,20 +28,20 @@ const PIPE_BYTES: usize = 1024 * 1024;
 
 type Routes = Arc<Mutex<HashMap<String, (u64, InboxSender)>>>;
 
-/// A session's messages, from the moment it began to listen.
+/// A session's messages since it subscribed.
 pub(in crate::agent::copilot) struct Queue {
-    /// Which listener this is: the next one of the same session has another number.
+    /// The number of this subscription; the next one of the same session has another.
     number: u64,
     inbox: Inbox,
 }
 
 impl Queue {
-    /// The next message; `None` when there will be no more. May be dropped at any point without losing anything.
+    /// The next message; `None` at the end. Cancel-safe.
     pub async fn recv(&mut self) -> Option<FromProgram> {
         self.inbox.recv().await
     }
 
-    /// The next message if one waits.
+    /// The next message, if one is queued.
     pub fn try_recv(&mut self) -> Option<FromProgram> {
         self.inbox.try_recv()
     }
@@ -82,7 +82,7 @@ impl Tap {
         tap.tasks.spawn(async move {
             tokio::select! {
                 why = read_all(from_program, to_client, &routes) => *reason.lock() = why,
-                // Somebody else holds the stream open, and whoever gave it up has said why.
+                // Another process holds the stream open; the reason is already recorded.
                 () = ended.cancelled() => {}
             }
             end(&routes, &ended);
@@ -99,19 +99,19 @@ impl Tap {
         Ok((tap, client))
     }
 
-    /// The queue of a session's messages, from now on.
+    /// Subscribes to a session's messages.
     pub fn listen(&self, session: &str) -> Queue {
         let (sender, inbox) = inbox();
         let number = self.listened.fetch_add(1, Ordering::Relaxed);
         let mut routes = self.routes.lock();
-        // A stream that has ended leaves no queue that would wait for it.
+        // After the stream has ended, a queue would wait forever.
         if !self.ended.is_cancelled() {
             routes.insert(session.to_owned(), (number, sender));
         }
         Queue { number, inbox }
     }
 
-    /// Ends a queue. Returns whether nobody else listens to the session by now.
+    /// Ends a subscription. Returns whether the session has no newer one.
     pub fn forget(&self, session: &str, queue: &Queue) -> bool {
         let mut routes = self.routes.lock();
         let is_last = routes.get(session).is_none_or(|(number, _)| *number == queue.number);
@@ -124,7 +124,7 @@ impl Tap {
     /// Answers a request of the program.
     pub async fn answer(&self, id: &RawValue, result: &serde_json::Value) {
         let frame = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"result\":{result}}}", id.get());
-        // An error means that the program is gone, and with it whoever waited.
+        // An error means that the program has exited, and its request with it.
         let _ = self.answers.send(frame.into_bytes()).await;
     }
 
@@ -133,7 +133,7 @@ impl Tap {
         self.closing.cancel();
     }
 
-    /// The program is gone, even if its stream is not at its end because something else holds it.
+    /// The program has exited, even if another process keeps its stream open.
     pub fn give_up(&self) {
         "the program exited".clone_into(&mut self.reason.lock());
         end(&self.routes, &self.ended);
@@ -144,7 +144,7 @@ impl Tap {
         self.reason.lock().clone()
     }
 
-    /// Waits for the tasks behind it, which end when the stream has ended.
+    /// Waits for the background tasks, which end when the stream has ended.
     pub async fn finished(&self) {
         self.tasks.wait().await;
     }
@@ -156,13 +156,13 @@ impl Drop for Tap {
     }
 }
 
-/// In this order: whoever finds the queue of a session at its end also finds that the program is gone.
+/// In this order, so that a session whose queue has ended also sees that the program has exited.
 fn end(routes: &Routes, ended: &CancellationToken) {
     ended.cancel();
     routes.lock().clear();
 }
 
-/// Reads until the end; returns the reason for it.
+/// Reads until the end and returns why the stream ended.
 async fn read_all(from_program: impl AsyncRead + Unpin, mut to_client: DuplexStream, routes: &Routes) -> String {
     let mut reader = BufReader::with_capacity(256 * 1024, from_program);
     loop {
@@ -174,7 +174,7 @@ async fn read_all(from_program: impl AsyncRead + Unpin, mut to_client: DuplexStr
         match Frame::read(frame) {
             Frame::Session { name, message } => {
                 if deliver(routes, &name, message) == Fullness::Behind {
-                    // Lets a session that is only a moment behind catch up. Nobody is waited for.
+                    // Lets a session that is slightly behind catch up, without waiting for it.
                     tokio::task::yield_now().await;
                 }
             }
@@ -191,7 +191,7 @@ fn deliver(routes: &Routes, name: &Name, message: FromProgram) -> Fullness {
     let routes = routes.lock();
     match routes.get(name.text(&message)) {
         Some((_, sender)) => sender.put(message),
-        // The session is gone; its messages are of no more use.
+        // The session is gone; its messages are dropped.
         None => Fullness::Fine,
     }
 }
@@ -201,7 +201,7 @@ async fn write_all(
     from_client: DuplexStream,
     mut answered: mpsc::Receiver<Vec<u8>>,
 ) {
-    // Frames of the client are read whole by a future of their own, so that waiting for one can be given up safely.
+    // A separate future reads complete frames of the client, so that waiting for one is cancel-safe.
     let (sender, mut frames) = mpsc::channel(64);
     let reading = async move {
         let mut reader = BufReader::new(from_client);
@@ -235,7 +235,7 @@ mod tests {
 
     use super::*;
 
-    /// A program that never says hello and floods.
+    /// A program that floods without a handshake.
     async fn flood(mut to_tap: DuplexStream, sessions: usize, each: usize) {
         for number in 0..each {
             for session in 0..sessions {
@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// What a real CLI and a client said to each other, frame by frame.
+    /// The recorded traffic between a real CLI and a client, frame by frame.
     const RECORDED: &str = include_str!("../../../../tests/transcripts/sdk/wire.ndjson");
 
     #[tokio::test]

@@ -13,7 +13,7 @@ use super::TITLE;
 use crate::agent::StartSpec;
 use crate::model::{McpServer, McpTransport};
 
-/// What a session may choose.
+/// The supported session options.
 const OPTIONS: [&str; 8] =
     ["mcpServers", "stream", "addDirs", "maxTurns", "maxBudgetUsd", "fallbackModel", "allowedTools", "bare"];
 
@@ -50,13 +50,13 @@ pub fn check_options(spec: &StartSpec) -> Result<(), String> {
     }
 }
 
-/// How the program is started for a turn, with these MCP servers.
+/// The invocation for one turn, with these MCP servers.
 pub fn invocation(wanted: &Wanted<'_>, servers: &BTreeMap<String, McpServer>) -> Result<Invocation, String> {
     let options = options(&wanted.spec.options)?;
     let mut invocation = Invocation::default();
     let mut arguments = Arguments::new(wanted.flags, &["-p", "--output-format=stream-json", "--verbose"]);
     arguments.flag_if("--include-partial-messages", options.stream);
-    // A new id must be new and a known one must be known: the program refuses anything else.
+    // The program rejects an existing id for a new session and an unknown id for a resumed one.
     let session = if wanted.is_known { "--resume" } else { "--session-id" };
     arguments.value(session, wanted.session);
     if !wanted.spec.model.is_empty() {
@@ -115,22 +115,22 @@ fn permissions(
     } else if arguments.known().know("--permission-prompts") {
         arguments.value("--permission-prompts", "none");
     }
-    // A list in one word: as words of their own the tools would swallow whatever follows.
+    // One argument for the whole list: as separate arguments, the list would swallow whatever follows.
     if !allowed.is_empty() {
         arguments.value("--allowedTools", &allowed.join(","));
     }
     if !granted.denied.is_empty() {
         arguments.value("--disallowedTools", &granted.denied.join(","));
     }
-    if !granted.unsaid.is_empty() {
-        let rules = granted.unsaid.join(", ");
+    if !granted.unsupported.is_empty() {
+        let rules = granted.unsupported.join(", ");
         invocation.notices.push(format!(
             "{TITLE} does not support these rules in a headless turn, so the tools they name are denied: {rules}."
         ));
     }
 }
 
-/// The names of a rule's tool: the words that rules for all agents use, or the program's own names.
+/// The program's names for a rule's tool: a name that rules use for all agents is mapped, any other is used as is.
 fn names(tool: &str) -> Vec<String> {
     let names: &[&str] = match tool {
         "shell" => &["Bash"],
@@ -143,7 +143,7 @@ fn names(tool: &str) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// MCP servers as Claude Code takes them. It offers every tool of a server.
+/// MCP servers in Claude Code's format. It offers every tool of a server.
 fn encode(servers: &BTreeMap<String, McpServer>) -> Map<String, Value> {
     let one = |server: &McpServer| match &server.transport {
         McpTransport::Stdio { command, args, env, cwd: _ } => {

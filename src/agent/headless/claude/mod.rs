@@ -1,4 +1,4 @@
-//! Claude Code with `-p --output-format stream-json`: where it is, how it is invoked, and how its stream is read.
+//! Claude Code with `-p --output-format stream-json`: how it is found and invoked, and how its stream is read.
 
 mod invocation;
 mod program;
@@ -11,9 +11,9 @@ pub(super) use program::{INSTALL_COMMAND, programs};
 pub use reader::ClaudeReader;
 pub(super) use scripted::spec_for_model_at;
 
-/// Variables with which it needs no login.
+/// Variables that make a login unnecessary.
 pub(super) const KEYS: [&str; 4] =
     ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX"];
 
-/// How errors name the agent.
+/// The agent's name in error messages.
 pub(super) const TITLE: &str = "Claude Code";

@@ -1,8 +1,8 @@
-//! The stream of `claude -p --output-format stream-json`: pieces of messages as the model's service sends them, the whole
-//! blocks of each message, results of tools, and a `result` at the end.
+//! The stream of `claude -p --output-format stream-json`: message deltas as the model's service sends them, the
+//! complete blocks of each message, tool results, and a `result` at the end.
 //!
-//! A block is known by its message and its place in it: pieces name the place, and whole blocks come in order, one or
-//! several in a line.
+//! A block is identified by its message and its index in it: deltas name the index, and complete blocks come in order,
+//! one or several per line.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -17,11 +17,12 @@ use crate::agent::transcript::{StreamEnd, StreamReader, Tally, Terminal};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, Usage};
 
-/// Speakers, blocks and denials that are followed at once. Nobody has that many; a stream of rubbish may.
+/// The most agents, blocks and denials tracked at once. Real streams have far fewer; this bounds memory for garbage
+/// input.
 const FOLLOWED: usize = 4_096;
-/// Kinds of lines that say nothing a person needs to see.
+/// Line types without anything to show.
 const QUIET: [&str; 4] = ["keep_alive", "rate_limit_event", "tool_progress", "tool_use_summary"];
-/// The same, of `system` lines.
+/// Subtypes of `system` lines without anything to show.
 const QUIET_NEWS: [&str; 11] = [
     "files_persisted",
     "hook_progress",
@@ -40,7 +41,7 @@ const QUIET_NEWS: [&str; 11] = [
 struct Line<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
-    /// The call of the sub-agent that speaks.
+    /// The call of the sub-agent that sent it.
     #[serde(default)]
     parent_tool_use_id: Option<String>,
     #[serde(borrow, default)]
@@ -49,7 +50,7 @@ struct Line<'a> {
     subtype: Option<&'a RawValue>,
 }
 
-/// A piece, as the model's service sends it.
+/// A delta, as the model's service sends it.
 #[derive(Deserialize)]
 struct Piece<'a> {
     #[serde(rename = "type", borrow)]
@@ -74,13 +75,13 @@ struct Delta<'a> {
     thinking: Option<String>,
 }
 
-/// The message that somebody is at.
+/// The message that an agent is currently writing.
 #[derive(Debug, Default)]
 struct Current {
     id: String,
-    /// Whole blocks so far.
+    /// The number of complete blocks so far.
     finished: u64,
-    /// Blocks that have begun and are not whole.
+    /// Blocks that have started but are not complete.
     open: Vec<(u64, BlockKey)>,
 }
 
@@ -94,7 +95,7 @@ impl Current {
 #[derive(Debug, Default)]
 pub struct ClaudeReader {
     tally: Tally,
-    /// By the call of the sub-agent; the agent itself has none.
+    /// By the sub-agent's call; the main agent has none.
     current: HashMap<Option<String>, Current>,
     denied: HashSet<String>,
     terminal: Terminal,
@@ -103,21 +104,21 @@ pub struct ClaudeReader {
     model: Option<String>,
     usage: Usage,
     result_text: String,
-    told: Vec<AgentEvent>,
+    events_out: Vec<AgentEvent>,
 }
 
 impl ClaudeReader {
-    /// For one turn.
+    /// A reader for one turn.
     pub fn new() -> Self {
         Self::default()
     }
 
-    fn tell(&mut self, event: AgentEvent) {
+    fn emit(&mut self, event: AgentEvent) {
         self.tally.note(&event);
-        self.told.push(event);
+        self.events_out.push(event);
     }
 
-    /// A piece of a message; `None` for a shape that nobody knows.
+    /// Reads a delta; `None` for an unknown shape.
     fn piece(&mut self, parent: Option<String>, raw: &RawValue) -> Option<()> {
         let piece: Piece<'_> = serde_json::from_str(raw.get()).ok()?;
         match piece.kind.as_ref() {
@@ -126,11 +127,11 @@ impl ClaudeReader {
                 let (kind, text) = match delta.kind.as_ref() {
                     "text_delta" => (BlockKind::Message, delta.text?),
                     "thinking_delta" => (BlockKind::Reasoning, delta.thinking?),
-                    // Arguments of tools and signatures come whole later.
+                    // Tool arguments and signatures arrive complete later.
                     _ => return Some(()),
                 };
                 let key = self.open(parent, piece.index.unwrap_or_default(), kind);
-                self.tell(AgentEvent::BlockDelta { key, delta: text });
+                self.emit(AgentEvent::BlockDelta { key, delta: text });
             }
             "content_block_start" => {
                 let block: Value = serde_json::from_str(piece.content_block?.get()).ok()?;
@@ -150,7 +151,7 @@ impl ClaudeReader {
         Some(())
     }
 
-    /// A message begins. What was begun before and never became whole was given up.
+    /// Starts a message. Incomplete blocks of an earlier one are discarded.
     fn begin(&mut self, parent: Option<String>, id: &str) -> &mut Current {
         if self.current.len() >= FOLLOWED && !self.current.contains_key(&parent) {
             self.current.clear();
@@ -158,18 +159,18 @@ impl ClaudeReader {
         let current = self.current.entry(parent).or_default();
         if current.id != id || current.finished > 0 || !current.open.is_empty() {
             let before = std::mem::replace(current, Current { id: id.to_owned(), ..Current::default() });
-            self.told.extend(before.open.into_iter().map(|(_, key)| AgentEvent::BlockDiscarded(key)));
+            self.events_out.extend(before.open.into_iter().map(|(_, key)| AgentEvent::BlockDiscarded(key)));
         }
         current
     }
 
-    /// The block at a place of the message that somebody is at. It begins if it has not.
+    /// The block at an index of the current message. Starts it if necessary.
     fn open(&mut self, parent: Option<String>, index: u64, kind: BlockKind) -> BlockKey {
         if self.current.len() >= FOLLOWED && !self.current.contains_key(&parent) {
             self.current.clear();
         }
         let is_aside = parent.is_some();
-        let aside = parent.clone();
+        let parent_call = parent.clone();
         let current = self.current.entry(parent).or_default();
         if let Some((_, key)) = current.open.iter().find(|(place, key)| *place == index && key.kind == kind) {
             return key.clone();
@@ -179,21 +180,21 @@ impl ClaudeReader {
             current.open.push((index, key.clone()));
         }
         if is_aside {
-            self.start(&key, aside);
+            self.start(&key, parent_call);
         }
         key
     }
 
-    /// A sub-agent's block says whose it is when it begins; the session makes up all other beginnings itself.
+    /// Reports the start of a sub-agent's block, which names its call; the session adds all other starts itself.
     fn start(&mut self, key: &BlockKey, parent: Option<String>) {
         let id = key.id.clone();
-        self.tell(AgentEvent::BlockStarted(match key.kind {
+        self.emit(AgentEvent::BlockStarted(match key.kind {
             BlockKind::Reasoning => BlockStart::Reasoning { id, parent },
             _ => BlockStart::Message { id, parent },
         }));
     }
 
-    /// Whole blocks of a message.
+    /// Reads the complete blocks of a message.
     fn message(&mut self, parent: Option<&String>, line: &Value) {
         let message = &line["message"];
         let blocks = message["content"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -203,7 +204,7 @@ impl ClaudeReader {
             self.failure = Some(failure(text, word, line["api_error_status"].as_u64()));
             return;
         }
-        // The program's own words in the model's name.
+        // The program's own text, attributed to the model.
         if message["model"] == "<synthetic>" {
             return;
         }
@@ -234,7 +235,7 @@ impl ClaudeReader {
                 let Some(id) = block["id"].as_str() else { return };
                 let input = &block["input"];
                 let has_input = input.as_object().is_some_and(|input| !input.is_empty());
-                return self.tell(AgentEvent::BlockStarted(BlockStart::Tool {
+                return self.emit(AgentEvent::BlockStarted(BlockStart::Tool {
                     id: id.to_owned(),
                     parent: parent.cloned(),
                     name: block["name"].as_str().unwrap_or("tool").to_owned(),
@@ -243,7 +244,7 @@ impl ClaudeReader {
             }
             _ => return,
         };
-        // Reasoning that is not shown has only a signature.
+        // Hidden reasoning has only a signature.
         if content.is_empty() && open.is_none() {
             return;
         }
@@ -251,7 +252,7 @@ impl ClaudeReader {
             self.start(&key, parent.cloned());
         }
         let id = key.id;
-        self.tell(AgentEvent::BlockEnded(match key.kind {
+        self.emit(AgentEvent::BlockEnded(match key.kind {
             BlockKind::Reasoning => BlockEnd::Reasoning { id, content },
             _ => BlockEnd::Message { id, content },
         }));
@@ -261,12 +262,12 @@ impl ClaudeReader {
         let parts = line["message"]["content"].as_array().map(Vec::as_slice).unwrap_or_default();
         for part in parts.iter().filter(|part| part["type"] == "tool_result") {
             for event in tool_result::events(part, |id| self.denied.contains(id)).unwrap_or_default() {
-                self.tell(event);
+                self.emit(event);
             }
         }
     }
 
-    /// News of the program itself; `false` for a kind that nobody knows.
+    /// Reads a `system` line; `false` for an unknown subtype.
     fn news(&mut self, subtype: &str, line: &Value) -> bool {
         let notice = |kind: NoticeKind, message: String| AgentEvent::Notice { kind, message };
         match subtype {
@@ -278,13 +279,13 @@ impl ClaudeReader {
                 let (attempt, most) = (line["attempt"].as_u64().unwrap_or(1), line["max_retries"].as_u64());
                 let most = most.map(|most| format!(" of {most}")).unwrap_or_default();
                 let why = line["error"].as_str().unwrap_or("unknown");
-                self.tell(notice(
+                self.emit(notice(
                     NoticeKind::Retrying,
                     format!("The model did not answer ({why}); starting attempt {attempt}{most}."),
                 ));
             }
             "compact_boundary" => {
-                self.tell(notice(NoticeKind::Compaction, "The conversation was compacted to free context.".to_owned()));
+                self.emit(notice(NoticeKind::Compaction, "The conversation was compacted to free context.".to_owned()));
             }
             "permission_denied" => {
                 if let Some(id) = line["tool_use_id"].as_str().filter(|_| self.denied.len() < FOLLOWED) {
@@ -314,7 +315,7 @@ impl ClaudeReader {
         }
     }
 
-    /// A line that is no piece, read as a whole; `false` for a kind that nobody knows.
+    /// Reads a line that is not a delta; `false` for an unknown type.
     fn whole_line(&mut self, kind: &str, parent: Option<&String>, subtype: Option<&RawValue>, line: &str) -> bool {
         let Ok(value) = serde_json::from_str::<Value>(line) else { return false };
         match kind {
@@ -332,7 +333,7 @@ impl ClaudeReader {
     }
 }
 
-/// Why a turn failed. The program's own word for it, or how it ended, says it where the words do not.
+/// Why a turn failed. The program's own error type, or its ending, decides if the text does not.
 fn failure(words: &str, word: &str, status: Option<u64>) -> Failure {
     let status = status.and_then(|status| u16::try_from(status).ok());
     let class = match word {
@@ -356,9 +357,9 @@ fn failure(words: &str, word: &str, status: Option<u64>) -> Failure {
 
 fn usage(result: &Value) -> Usage {
     let tokens = |name: &str| result["usage"][name].as_u64();
-    // The total is counted over the session in newer versions, which say the difference too.
+    // Newer versions report a session total, and the difference as well.
     let since = result["model_usage_since_last_result"].as_object();
-    // A sum of nothing is not a negative zero here.
+    // Avoids the negative zero of an empty sum.
     let cost = |models: &serde_json::Map<String, Value>| {
         models.values().filter_map(|model| model["costUSD"].as_f64()).fold(0.0, |sum, cost| sum + cost)
     };
@@ -386,9 +387,9 @@ impl StreamReader for ClaudeReader {
             (kind, _) => self.whole_line(kind, head.parent_tool_use_id.as_ref(), head.subtype, line),
         };
         if !is_known && let Ok(raw) = serde_json::from_str::<Box<RawValue>>(line) {
-            self.told.push(AgentEvent::Unknown { kind: head.kind.into_owned(), raw });
+            self.events_out.push(AgentEvent::Unknown { kind: head.kind.into_owned(), raw });
         }
-        events.append(&mut self.told);
+        events.append(&mut self.events_out);
         true
     }
 
@@ -397,19 +398,19 @@ impl StreamReader for ClaudeReader {
     }
 
     fn finish(&mut self, events: &mut Vec<AgentEvent>) -> StreamEnd {
-        // A stream that was cut shows how far it came; one that came to its end gave up what is not whole.
+        // A stream that was cut off keeps its partial blocks; one that ended normally discards them.
         if self.is_over() {
             let mut left: Vec<BlockKey> =
                 self.current.drain().flat_map(|(_, current)| current.open).map(|(_, key)| key).collect();
             left.sort();
-            self.told.extend(left.into_iter().map(AgentEvent::BlockDiscarded));
+            self.events_out.extend(left.into_iter().map(AgentEvent::BlockDiscarded));
         }
         let text = std::mem::take(&mut self.result_text);
         if self.tally.text.is_empty() && !text.is_empty() {
             let id = format!("result-{}", self.session_id.as_deref().unwrap_or_default());
-            self.tell(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text }));
+            self.emit(AgentEvent::BlockEnded(BlockEnd::Message { id, content: text }));
         }
-        events.append(&mut self.told);
+        events.append(&mut self.events_out);
         StreamEnd {
             text: std::mem::take(&mut self.tally.text),
             usage: std::mem::take(&mut self.usage),

@@ -1,4 +1,4 @@
-//! Claude Code on a model of our own, for a look at how it behaves.
+//! Runs Claude Code on a scripted model, to check its behaviour.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -6,10 +6,11 @@ use std::path::Path;
 use crate::agent::{Owner, StartSpec};
 use crate::model::McpServer;
 
-/// Variables that choose another service.
+/// Variables that select another service.
 const SERVICES: [&str; 3] = ["ANTHROPIC_", "CLAUDE_CODE_USE_", "CLAUDE_CONFIG_DIR"];
 
-/// A session at an address that speaks Anthropic's messages beside `OpenAI`'s, with nothing of the user's own.
+/// A session on a model at a URL that serves Anthropic's messages API besides `OpenAI`'s, without the user's own
+/// settings.
 pub(in crate::agent::headless) fn spec_for_model_at(
     base_url: &str,
     folder: &Path,
@@ -20,7 +21,7 @@ pub(in crate::agent::headless) fn spec_for_model_at(
     environment.retain(|name, _| !SERVICES.iter().any(|beginning| name.starts_with(beginning)));
     let home = folder.join("home");
     for (name, value) in [
-        // It adds the version itself.
+        // It appends the version itself.
         ("ANTHROPIC_BASE_URL", base_url.trim_end_matches('/').trim_end_matches("/v1")),
         ("ANTHROPIC_API_KEY", "none"),
         ("CLAUDE_CONFIG_DIR", &home.to_string_lossy()),

@@ -1,4 +1,4 @@
-//! What a tool of Claude Code gave back.
+//! Results of Claude Code's tools.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::agent::{AgentEvent, BlockEnd};
 use crate::model::{ToolError, ToolResult};
 
-/// Pictures that browsers show and that cannot carry scripts.
+/// Image types that browsers show and that cannot contain scripts.
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-/// The events of one result: its pictures, then the end of its call. `None` when it does not say whose it is.
+/// The events of one result: its images, then the end of its call. `None` if it names no call.
 pub(super) fn events(result: &Value, is_denied: impl Fn(&str) -> bool) -> Option<Vec<AgentEvent>> {
     let id = result["tool_use_id"].as_str()?;
     let content = &result["content"];
@@ -31,7 +31,7 @@ fn texts(parts: &[Value]) -> String {
     parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n")
 }
 
-/// The words between the marks that the model gets around an error.
+/// The text without the tags that mark an error for the model.
 fn plain(text: &str) -> &str {
     let inner = text.trim().strip_prefix("<tool_use_error>").and_then(|text| text.strip_suffix("</tool_use_error>"));
     match inner.unwrap_or(text) {

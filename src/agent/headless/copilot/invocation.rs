@@ -13,7 +13,7 @@ use super::TITLE;
 use crate::agent::copilot::mcp;
 use crate::model::McpServer;
 
-/// What a session may choose.
+/// The supported session options.
 const OPTIONS: [&str; 9] = [
     "provider",
     "mcpServers",
@@ -26,7 +26,7 @@ const OPTIONS: [&str; 9] = [
     "noCustomInstructions",
 ];
 
-/// What people who use both write by mistake.
+/// Claude Code aliases that users of both agents enter by mistake.
 const SHORT_NAMES_OF_CLAUDE: [&str; 3] = ["sonnet", "opus", "haiku"];
 
 #[derive(Debug)]
@@ -54,12 +54,12 @@ fn options(values: &Map<String, Value>) -> Result<CopilotOptions, String> {
     })
 }
 
-/// Options that nobody knows, or of the wrong kind, are an error before anything is opened.
+/// Unknown options, and options of the wrong type, are an error before anything is opened.
 pub fn check_options(values: &Map<String, Value>) -> Result<(), String> {
     options(values).map(drop)
 }
 
-/// How the program is started for a turn on that model, with these MCP servers.
+/// The invocation for one turn on that model, with these MCP servers.
 pub fn invocation(
     wanted: &Wanted<'_>,
     model: &str,
@@ -71,7 +71,7 @@ pub fn invocation(
     arguments.flag("--no-ask-user");
     arguments.flag("--no-color");
     arguments.flag("--plain-diff");
-    // The session's id is known before the program runs, so that nobody has to look for it after a crash.
+    // The session's id is chosen before the program starts, so that it is known after a crash.
     let session = if wanted.is_known { "--resume" } else { "--session-id" };
     arguments.value(session, wanted.session);
     if !model.is_empty() {
@@ -107,7 +107,7 @@ pub fn invocation(
     Ok(invocation)
 }
 
-/// The flag has had two names, and its highest level is not known to all versions.
+/// The flag has had two names, and not all versions support its highest level.
 fn effort(wanted: &Wanted<'_>, arguments: &mut Arguments<'_>) {
     let Some(effort) = wanted.spec.effort.as_deref().filter(|effort| !effort.is_empty()) else { return };
     let flag = if arguments.known().know("--effort") { "--effort" } else { "--reasoning-effort" };
@@ -129,8 +129,8 @@ fn permissions(
     for tool in &granted.denied {
         arguments.value("--deny-tool", tool);
     }
-    if !granted.unsaid.is_empty() {
-        let rules = granted.unsaid.join(", ");
+    if !granted.unsupported.is_empty() {
+        let rules = granted.unsupported.join(", ");
         invocation.notices.push(format!(
             "{TITLE} does not support these rules in a headless turn, so the tools they name are denied: {rules}."
         ));
@@ -160,7 +160,7 @@ fn input(wanted: &Wanted<'_>) -> String {
     input
 }
 
-/// Pictures are given as files.
+/// Images are passed as files.
 fn attachments(wanted: &Wanted<'_>, arguments: &mut Arguments<'_>, invocation: &mut Invocation) -> Result<(), String> {
     let mut left = Vec::new();
     for attachment in wanted.attachments.iter().filter(|attachment| as_text(attachment).is_none()) {

@@ -6,5 +6,5 @@ mod reader;
 pub(super) use invocation::{check_options, has_session, invocation};
 pub use reader::CopilotReader;
 
-/// How errors name the agent.
+/// The agent's name in error messages.
 pub(super) const TITLE: &str = "Copilot";

@@ -1,7 +1,7 @@
-//! The stream of `copilot --output-format json`: the SDK's events, one a line, and a `result` at the end.
+//! The stream of `copilot --output-format json`: the SDK's events, one per line, and a `result` at the end.
 //!
-//! The events themselves are translated where those of the SDK are; here is what a stream of one turn has beside: the
-//! terminal event, aborts, figures, and which words are the last ones.
+//! The SDK's translator handles the events themselves. This module handles what is specific to a stream of one turn:
+//! the terminal event, aborts, usage figures and the final text.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -16,11 +16,12 @@ use crate::agent::transcript::{StreamEnd, StreamReader, Tally, Terminal};
 use crate::agent::{AgentEvent, BlockEnd};
 use crate::model::{CodeChanges, Usage};
 
-/// How nearly every line begins; such a line has nothing for us but its delta.
+/// The start of nearly every line; only the delta in such a line matters.
 const DELTAS: [&str; 2] = [r#"{"type":"assistant.message_delta","#, r#"{"type":"assistant.reasoning_delta","#];
-/// Says that the work is done. That is the agent's way to end, not work: what it said before it stands.
+/// The tool that reports the task as complete. It ends the turn and does no work, so the text before it stays the
+/// answer.
 const END_TOOL: &str = "task_complete";
-/// Calls of it that are followed at once; one turn has one.
+/// The most calls of it tracked at once; a normal turn has one.
 const END_CALLS: usize = 64;
 
 #[derive(Deserialize)]
@@ -45,7 +46,7 @@ struct Data {
     summary: Option<Value>,
 }
 
-/// The terminal event, which has no data: everything stands beside its type.
+/// The terminal event. It has no `data`; its fields are at the top level.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct ResultLine {
@@ -64,7 +65,7 @@ pub struct CopilotReader {
     failure: Option<Failure>,
     session_id: Option<String>,
     model: Option<String>,
-    /// Of the model's calls, as far as anybody said.
+    /// The sum over the model's calls, as far as reported.
     called: Usage,
     output_tokens: Option<u64>,
     turns: u64,
@@ -72,7 +73,7 @@ pub struct CopilotReader {
     end_calls: BTreeSet<String>,
     summary: Option<String>,
     translated: Vec<AgentEvent>,
-    /// The end of a step of the agent's is told when another one follows. The last one is the end of the turn.
+    /// The end of a step is held back until another one follows, because the last one is the end of the turn.
     step_end: Option<AgentEvent>,
 }
 
@@ -82,7 +83,7 @@ impl CopilotReader {
         Self::default()
     }
 
-    /// Takes from a line what is ours. Gives whether the translator has to see it.
+    /// Handles what is specific to this stream. Returns whether the translator must handle the line too.
     fn look_at(&mut self, kind: &str, is_sub_agents: bool, data: Data) -> bool {
         let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
         match kind {
@@ -98,7 +99,7 @@ impl CopilotReader {
                 self.aborted |= !is_sub_agents && data.aborted == Some(Value::Bool(true));
                 false
             }
-            // The process ends with its turn, and nobody can be asked.
+            // The process exits after its turn, and requests cannot be answered.
             "session.idle" | "permission.requested" | "permission.completed" => false,
             "assistant.turn_end" => {
                 self.turns += u64::from(!is_sub_agents);
@@ -135,7 +136,7 @@ impl CopilotReader {
         self.result_usage = result.usage;
     }
 
-    /// Passes on what the translator made, without what a process per turn says in another way.
+    /// Passes on the translator's events, except those that this runtime reports in another way.
     fn pass_on(&mut self, events: &mut Vec<AgentEvent>) {
         for event in self.translated.drain(..) {
             match event {
@@ -193,7 +194,8 @@ impl StreamReader for CopilotReader {
 
     fn finish(&mut self, events: &mut Vec<AgentEvent>) -> StreamEnd {
         let left = self.translator.left_open();
-        // What somebody cut off is shown as far as it came; what the agent gave up is no part of the answer.
+        // Blocks cut off by an interrupt are shown as far as they came; blocks that the agent discarded are not part of
+        // the answer.
         if !self.aborted {
             events.extend(left.into_iter().map(AgentEvent::BlockDiscarded));
         }

@@ -2,7 +2,7 @@ use serde_json::value::RawValue;
 
 use super::*;
 
-/// Those of ours that an event becomes.
+/// The events that a Copilot event translates to.
 fn ours(translated: Vec<Translated>) -> Vec<AgentEvent> {
     translated
         .into_iter()
