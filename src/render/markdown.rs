@@ -48,9 +48,9 @@ static OPTIONS: LazyLock<Options<'static>> = LazyLock::new(|| {
 /// Why a text is shown as plain text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PlainReason {
-    TooLong,
-    TooDeep,
-    TooSlow,
+    Length,
+    Depth,
+    Time,
 }
 
 /// A text as Markdown, or as plain text with the reason.
@@ -59,15 +59,15 @@ pub(super) fn markdown(text: &str, line_ends: LineEnds, extent: Extent, budget: 
         Ok(html) => return html,
         Err(reason) => reason,
     };
-    if reason == PlainReason::TooSlow {
+    if reason == PlainReason::Time {
         budget.note_ran_out();
     }
     let mut html = Html::new();
     html.markup("<p class=\"render-note\">Shown as plain text: ");
     match reason {
-        PlainReason::TooLong => html.text(&grouped(text.chars().count())).markup(" characters are too many to format."),
-        PlainReason::TooDeep => html.markup("the Markdown is nested too deeply."),
-        PlainReason::TooSlow => html.markup("formatting the Markdown takes too long."),
+        PlainReason::Length => html.text(&grouped(text.chars().count())).markup(" characters are too many to format."),
+        PlainReason::Depth => html.markup("the Markdown is nested too deeply."),
+        PlainReason::Time => html.markup("formatting the Markdown takes too long."),
     };
     html.markup("</p>").append(&plain_text(text, extent));
     html
@@ -75,15 +75,15 @@ pub(super) fn markdown(text: &str, line_ends: LineEnds, extent: Extent, budget: 
 
 fn rendered(text: &str, line_ends: LineEnds, budget: &mut Budget) -> Result<Html, PlainReason> {
     if text.len() > LONGEST_TEXT {
-        return Err(PlainReason::TooLong);
+        return Err(PlainReason::Length);
     }
     let mut options = OPTIONS.clone();
     options.render.hardbreaks = line_ends == LineEnds::Hard;
     let arena = Arena::new();
     let root = try_parse_document(&arena, &without_hidden_characters(text), &options, &|| budget.is_over())
-        .map_err(|_| PlainReason::TooSlow)?;
+        .map_err(|_| PlainReason::Time)?;
     if is_too_deep(root) {
-        return Err(PlainReason::TooDeep);
+        return Err(PlainReason::Depth);
     }
     Ok(finished(&arena, root, &options, budget))
 }

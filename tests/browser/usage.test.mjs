@@ -61,7 +61,7 @@ test("figures stand in a table by day, model, agent and session, and lead to the
   assert.deepEqual(await cells(page, "tbody"), [[today, "1.6k", "≥ 20", "≥ 0.5", dash]]);
   assert.deepEqual(await cells(page, "tfoot"), [["Total", "1.6k", "≥ 20", "≥ 0.5", dash]]);
   await waitForText(page.locator(".usage-note"), /Days are in UTC.*not reported by any agent.*some reports lack/);
-  assert.match(await page.locator(".usage-table tbody td").nth(1).getAttribute("title"), /At least 20; 2 of 3 reports lack this figure/);
+  assert.match(await page.locator(".usage-table tbody td").nth(1).getAttribute("title"), /at least 20; 2 of 3 reports lack this figure/);
   await groupBy(page, "Model");
   await waitFor(async () => (await cells(page, "tbody")).length === 2, "two models");
   assert.deepEqual((await cells(page, "tbody")).map(([name, tokens]) => [name, tokens]), [["demo demo", "1.6k"], ["demo-slow demo", "40"]]);

@@ -155,8 +155,8 @@ function cell({ name, long, write }, { usage, unknown, reports }) {
   const amount = usage[name];
   if (amount == null) return make("td", { class: "usage-number usage-unknown", title: `${long}: not reported` }, make("span", { "aria-hidden": "true", text: "–" }), make("span", { class: "visually-hidden", text: "not reported" }));
   const lacks = unknown[name];
-  const exact = `${long}: ${amount.toLocaleString("en", { maximumFractionDigits: 4 })}`;
-  const title = lacks > 0 ? `At least ${exact}; ${lacks} of ${plural(reports, "report")} lack this figure` : exact;
+  const figure = amount.toLocaleString("en", { maximumFractionDigits: 4 });
+  const title = lacks > 0 ? `${long}: at least ${figure}; ${lacks} of ${plural(reports, "report")} lack this figure` : `${long}: ${figure}`;
   return make("td", { class: "usage-number", title, text: `${lacks > 0 ? "≥ " : ""}${write(amount)}` });
 }
 

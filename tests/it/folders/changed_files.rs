@@ -112,5 +112,5 @@ async fn a_repository_in_the_repository_is_named_and_not_entered() {
     let session = session_in(&server, &folder).await;
     let list = changes(&session).await;
     assert_eq!(files(&list), [("nested/".to_owned(), "untracked".to_owned())]);
-    check(&diff(&session, "nested/").await, &["A repository of its own"]);
+    check(&diff(&session, "nested/").await, &["A nested repository"]);
 }

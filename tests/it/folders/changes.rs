@@ -94,7 +94,8 @@ async fn where_there_is_nothing_to_compare_with_a_person_is_told() {
     let (plain, goes, none) =
         (session_in(&server, &work).await, session_in(&server, &work.join("goes")).await, server.session().await);
     std::fs::remove_dir(work.join("goes")).expect("removed");
-    for (session, words) in [(&plain, "no git repository"), (&goes, "does not exist"), (&none, "no working directory")]
+    for (session, words) in
+        [(&plain, "not in a git repository"), (&goes, "does not exist"), (&none, "no working directory")]
     {
         let list = changes(session).await;
         assert_eq!((&list["repository"], &list["files"]), (&Value::Null, &json!([])));
@@ -130,7 +131,7 @@ async fn a_repository_that_is_broken_or_locked_says_what_git_says() {
     assert_eq!(files(&changes(&session).await).len(), 1, "somebody else's lock does not matter to a reader");
     std::fs::write(folder.join(".git/index"), "rubbish").expect("written");
     let list = changes(&session).await;
-    assert!(list["message"].as_str().is_some_and(|message| message.contains("could not look at")), "{list}");
+    assert!(list["message"].as_str().is_some_and(|message| message.contains("cannot read")), "{list}");
 }
 
 #[tokio::test]

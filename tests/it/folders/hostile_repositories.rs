@@ -118,7 +118,7 @@ async fn a_filter_that_cannot_be_switched_off_is_a_reason_not_to_look() {
     std::fs::write(folder.join("README.md"), "# Changed\n").expect("written");
     let session = session_in(&server, &folder).await;
     let list = changes(&session).await;
-    assert!(list["message"].as_str().is_some_and(|message| message.contains("cannot be switched off")), "{list}");
+    assert!(list["message"].as_str().is_some_and(|message| message.contains("cannot be turned off")), "{list}");
     assert_eq!(changed_file(&session, "README.md").await.error(409), "GitRefused");
     assert_eq!(marks(&traps), Vec::<String>::new());
     careless(&folder, &["diff"]);
