@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(from_list(&[("", "b2"), NONE, NONE]).await.as_deref(), Ok("b b2"));
         assert_eq!(from_list(&[("", "both"), ("a", ""), NONE]).await.as_deref(), Ok("a both"));
         assert_eq!(from_list(&[("", "a/a2"), NONE, NONE]).await.as_deref(), Ok("a a2"));
-        assert!(from_list(&[("", "b2"), ("c", "")]).await.is_err_and(|error| error.contains("no runtime \"c\"")));
+        assert!(from_list(&[("", "b2"), ("c", "")]).await.is_err_and(|error| error.contains("unknown runtime \"c\"")));
         assert!(from_list(&[NONE, ("a", "b2")]).await.is_err(), "a file is no list");
     }
 
@@ -196,7 +196,7 @@ mod tests {
             &[("", "a1"), ("c", "")],
         ] {
             let error = resolved(layers).await.expect_err("there is no c");
-            assert!(error.contains("no runtime \"c\"") && error.contains("a, b"), "{layers:?} {error}");
+            assert!(error.contains("unknown runtime \"c\"") && error.contains("a, b"), "{layers:?} {error}");
         }
         check(&[("", "b/b1"), ("c", "")], "b b1").await;
     }
