@@ -1,6 +1,6 @@
 //! The benchmark of the whole server: the real binary in the release profile, real `SQLite` files, viewers over TCP.
 //!
-//! `cargo xtask bench` builds, runs and writes `docs/benchmarks.md`. Nothing here asserts a time: machines differ, and
+//! `cargo xtask bench` builds, runs and writes the table into `docs/benchmarks.md`. Nothing here asserts a time: machines differ, and
 //! the table says which one it was.
 
 mod copilot;

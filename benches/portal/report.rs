@@ -15,12 +15,9 @@ impl Report {
         self.rows.push((what.to_owned(), aim.to_owned(), measured));
     }
 
+    /// The machine and the table.
     pub fn write(&self) -> String {
-        let mut text = String::from(
-            "# Benchmarks\n\nMeasured by `cargo xtask bench`: the release binary on loopback, clients on the same machine, so they take \
-             part of its cores. The aims are for a machine of this size; compare runs on one machine only.\n\n",
-        );
-        let _ = writeln!(text, "Machine: {}.\n", machine());
+        let mut text = format!("Machine: {}.\n\n", machine());
         text.push_str("| what | aim | measured |\n|---|---|---|\n");
         for (what, aim, measured) in &self.rows {
             let _ = writeln!(text, "| {what} | {aim} | {measured} |");

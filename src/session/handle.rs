@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::actor::{Accepted, Adoption, Command, NewPrompt, SessionUpdate};
 use super::operations::Operations;
 use super::readers::Readers;
+use super::rest::Rest;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
 use crate::model::{AnsweredBy, PromptId, PromptOutcome, RequestId, Seq, SessionId};
@@ -24,6 +25,7 @@ pub struct Session {
     /// Numbers below this may have been seen before a power cut, even if the store does not have them.
     pub(super) first_new_seq: Seq,
     pub(super) commands: mpsc::Sender<Command>,
+    pub(super) rest: Arc<Rest>,
     pub(super) operations: Operations,
     pub(super) store: Store,
     pub(super) stopping: CancellationToken,
@@ -152,7 +154,9 @@ impl Session {
     async fn ask<T>(&self, command: impl FnOnce(oneshot::Sender<T>) -> Command) -> Result<T, SessionError> {
         let (reply, answer) = oneshot::channel();
         let gone = || if self.log.head().deleted { SessionError::NotFound } else { SessionError::ShuttingDown };
-        self.commands.send(command(reply)).await.map_err(|_| gone())?;
+        let place = self.commands.reserve().await.map_err(|_| gone())?;
+        self.rest.count_command();
+        place.send(command(reply));
         answer.await.map_err(|_| gone())
     }
 }

@@ -1,4 +1,4 @@
-//! Background work: saving reader positions, deleting old sessions, unloading closed ones.
+//! Background work: saving reader positions, deleting old sessions, unloading unused ones.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::sessions::{LoadedSession, Sessions};
 use super::{Session, clock};
 use crate::model::{SessionId, Timestamp};
+use crate::store::StoreHealth;
 
 /// Sessions read at once to fill the inbox.
 const PAGE: usize = 1_000;
@@ -13,6 +14,11 @@ const PAGE: usize = 1_000;
 const SAVE_AFTER: Duration = Duration::from_millis(500);
 /// How often the cleanup runs.
 const ROUND: Duration = Duration::from_mins(10);
+/// How often sessions that nobody uses are looked for.
+const UNLOADING_ROUND: Duration = Duration::from_secs(20);
+/// A session that nobody has read for this long may be removed from memory. Longer than a reader that broke off takes to
+/// come back for the rest of a turn.
+const UNREAD_FOR: Duration = Duration::from_secs(30);
 /// Reader tokens unused for this long are deleted.
 const TOKEN_LIFE: Duration = Duration::from_hours(24);
 
@@ -23,6 +29,8 @@ impl Sessions {
         self.shared.housekeeping.spawn(async move { sessions.save_positions_as_they_change().await });
         let sessions = self.clone();
         self.shared.housekeeping.spawn(async move { sessions.run_cleanup().await });
+        let sessions = self.clone();
+        self.shared.housekeeping.spawn(async move { sessions.unload_as_they_fall_idle().await });
     }
 
     async fn save_positions_as_they_change(&self) {
@@ -40,7 +48,9 @@ impl Sessions {
     }
 
     pub(super) async fn save_positions(&self) {
-        let sessions = self.in_memory();
+        let mut sessions = self.in_memory();
+        // The others can be unloaded meanwhile.
+        sessions.retain(|session| session.readers.has_unsaved());
         let positions: Vec<_> = sessions.iter().flat_map(|session| session.readers.unsaved(session.id)).collect();
         if positions.is_empty() {
             return;
@@ -65,12 +75,13 @@ impl Sessions {
         if let Err(error) = self.fill_session_feed(PAGE).await {
             tracing::warn!(error = %error, "could not fill the inbox");
         }
+        let mut known_since_last_round = 0;
         loop {
             if let Err(error) = self.apply_retention().await {
                 tracing::warn!(error = %error, "could not delete old sessions");
             }
-            self.unload_closed();
-            self.session_feed().forget_deleted();
+            self.session_feed().forget_ended(known_since_last_round);
+            known_since_last_round = self.session_feed().version();
             tokio::select! {
                 () = self.shared.stopping.cancelled() => return,
                 () = tokio::time::sleep(ROUND) => {}
@@ -115,29 +126,36 @@ impl Sessions {
         self.delete(id).await
     }
 
-    /// Unloads closed sessions that have no readers; they are loaded again when needed.
-    fn unload_closed(&self) {
-        let grace = self.settings().closed_grace;
-        self.shared.loaded.lock().retain(|id, place| {
-            let unused = is_unused(place, grace);
-            if unused {
-                self.session_feed().forget(*id);
+    async fn unload_as_they_fall_idle(&self) {
+        loop {
+            tokio::select! {
+                () = self.shared.stopping.cancelled() => return,
+                () = tokio::time::sleep(UNLOADING_ROUND) => self.unload_unused(),
             }
-            !unused
-        });
+        }
+    }
+
+    /// Removes sessions from memory that have nothing to do and that nobody reads; they are loaded again when somebody
+    /// asks for them. Their actors end because nobody can command them any more.
+    fn unload_unused(&self) {
+        // What a disk refuses is kept in memory, and a session that waits for it cannot be loaded again.
+        if *self.store().health().borrow() == StoreHealth::Good {
+            self.shared.loaded.lock().retain(|_, place| !is_unused(place));
+        }
     }
 }
 
-/// Whether nothing else holds the place or the session: both are counted under the lock that hands them out.
-fn is_unused(place: &LoadedSession, grace: Duration) -> bool {
+/// Nobody holds the place or the session: both are counted under the lock that hands them out, so nobody can send a
+/// command to an actor that is at rest.
+fn is_unused(place: &LoadedSession) -> bool {
     let Some(session) = place.get() else { return false };
     let head = session.log.head();
-    let closed_long_ago = head.closed_at.is_some_and(|closed_at| clock::now().since(closed_at) > grace);
-    closed_long_ago
-        && head.is_complete()
-        && !session.readers.has_unsaved()
-        && Arc::strong_count(place) == 1
+    Arc::strong_count(place) == 1
         && Arc::strong_count(session) == 1
+        && session.rest.is_at_rest()
+        && session.log.unattended_since().is_some_and(|since| since.elapsed() >= UNREAD_FOR)
+        && (head.closed_at.is_none() || head.is_complete())
+        && !session.readers.has_unsaved()
 }
 
 fn before(now: Timestamp, span: Duration) -> Timestamp {

@@ -27,6 +27,7 @@ mod log;
 mod machine;
 mod operations;
 mod readers;
+mod rest;
 mod search_text;
 mod session_feed;
 mod sessions;

@@ -85,24 +85,26 @@ impl SessionFeed {
         self.version.send_replace(version);
     }
 
-    /// Removes a session.
-    pub fn forget(&self, id: SessionId) {
+    /// Forgets deleted and closed sessions, except for those newer than a version: readers that are a little behind have
+    /// not heard of them.
+    pub fn forget_ended(&self, through: u64) {
         let mut board = self.board.lock();
-        if let Some((version, _)) = board.entries.remove(&id) {
+        let is_over = |state: Option<SessionState>| matches!(state, None | Some(SessionState::Closed));
+        let over: Vec<(u64, SessionId)> = board
+            .entries
+            .values()
+            .filter(|(version, entry)| *version <= through && is_over(entry.state))
+            .map(|(version, entry)| (*version, entry.session_id))
+            .collect();
+        for (version, id) in over {
             board.by_version.remove(&version);
+            board.entries.remove(&id);
         }
     }
 
-    /// Removes deleted sessions; attached readers have been notified of them.
-    pub fn forget_deleted(&self) {
-        let mut board = self.board.lock();
-        let gone: Vec<u64> =
-            board.entries.values().filter(|(_, entry)| entry.state.is_none()).map(|(version, _)| *version).collect();
-        for version in gone {
-            if let Some(id) = board.by_version.remove(&version) {
-                board.entries.remove(&id);
-            }
-        }
+    /// The version of the newest entry.
+    pub fn version(&self) -> u64 {
+        self.board.lock().version
     }
 
     /// Everything newer than a version, oldest first, and the version to ask with next time.
@@ -155,5 +157,17 @@ mod tests {
         let (version, entries) = session_feed.since(0);
         assert_eq!(entries, [entry(2, SessionState::Ready), entry(1, SessionState::Working)]);
         assert_eq!(session_feed.since(version).1, []);
+    }
+
+    #[test]
+    fn ended_sessions_are_forgotten_once_their_end_is_old() {
+        let session_feed = SessionFeed::default();
+        session_feed.post(entry(1, SessionState::Closed));
+        session_feed.post(entry(2, SessionState::Ready));
+        session_feed.post(SessionStatus { state: None, ..entry(3, SessionState::Ready) });
+        let old = session_feed.version();
+        session_feed.post(entry(4, SessionState::Closed));
+        session_feed.forget_ended(old);
+        assert_eq!(session_feed.since(0).1, [entry(2, SessionState::Ready), entry(4, SessionState::Closed)]);
     }
 }

@@ -14,6 +14,7 @@ use super::create::{self, CreateError, NewSession};
 use super::day_usage::DayUsage;
 use super::operations::Operations;
 use super::readers::Readers;
+use super::rest::Rest;
 use super::session_feed::{SessionFeed, SessionStatus};
 use super::tail::TailBudget;
 use super::viewers::Viewers;
@@ -231,6 +232,7 @@ impl Sessions {
         let observer: Weak<dyn CommitObserver> = Arc::<SessionLog>::downgrade(&log);
         store.subscribe(id, observer);
         let (commands, receiver) = mpsc::channel(COMMANDS_IN_FLIGHT);
+        let rest = Arc::new(Rest::new());
         let session = Arc::new(Session {
             id,
             log: Arc::clone(&log),
@@ -239,12 +241,13 @@ impl Sessions {
             closed_grace: shared.services.settings.closed_grace,
             first_new_seq: stored.next_seq,
             commands,
+            rest: Arc::clone(&rest),
             operations: shared.operations.clone(),
             store: store.clone(),
             stopping: shared.stopping.clone(),
         });
         let actor = self.prepare_actor(log, stored, how).await?;
-        shared.actors.spawn(actor.run(receiver));
+        shared.actors.spawn(actor.run(receiver, rest));
         Ok(session)
     }
 

@@ -35,4 +35,5 @@ mod slow_store;
 mod storage;
 mod stream;
 mod support;
+mod unloading;
 mod usage;

@@ -31,6 +31,7 @@ use outcomes::Outcomes;
 
 use super::day_usage::DayUsage;
 use super::machine::{self, Abilities, Context, Input, Machine, Output, Reply};
+use super::rest::Rest;
 use super::session_feed::SessionFeed;
 use super::{SessionLog, SessionSettings, clock};
 use crate::agent::{AgentCommand, AgentEvent, BoxFuture, ProcessSlot, ProcessUse, Runtimes, SlotRequest, SlotStep};
@@ -110,7 +111,8 @@ impl Actor {
     }
 
     /// Runs until the session is shut down or its last handle is dropped.
-    pub async fn run(mut self, mut commands: mpsc::Receiver<Command>) {
+    pub async fn run(mut self, mut commands: mpsc::Receiver<Command>, rest: Arc<Rest>) {
+        let mut carried_out = 0;
         let mut health = self.services.store.health();
         let mut health_is_known = true;
         let mut head = self.journal.watch();
@@ -131,10 +133,12 @@ impl Actor {
             }
             let listens = !full || (self.is_stalled() && self.backlog.has_room());
             let deadline = self.next_deadline();
+            rest.report(carried_out, !full && self.is_at_rest());
             let could_give_up = self.holds_process() && self.with_context(Machine::could_give_up_process);
             tokio::select! {
                 command = commands.recv() => {
                     let Some(command) = command else { break };
+                    carried_out += 1;
                     if self.run_command(command).await == ControlFlow::Break(()) {
                         break;
                     }
@@ -226,6 +230,15 @@ impl Actor {
         self.take_in(backlog.into_iter()).await;
     }
 
+    /// Whether a new actor, made from what the store has, would be as good as this one.
+    fn is_at_rest(&self) -> bool {
+        matches!(self.link, Link::None)
+            && self.unsent.is_empty()
+            && self.slot_request.is_none()
+            && self.turn_slot.is_none()
+            && self.machine.is_at_rest()
+    }
+
     fn is_stalled(&self) -> bool {
         self.stalled_since.is_some_and(|since| since.elapsed() >= STALLED_AFTER)
     }
@@ -239,6 +252,8 @@ impl Actor {
     async fn on_deadline(&mut self) {
         if self.tail_release_at.is_some_and(|at| at <= Instant::now()) {
             self.tail_release_at = self.journal.log().release_tail();
+            // Room for hundreds of events, which most sessions do not need again soon.
+            (self.buffer, self.spare) = (Vec::new(), Vec::new());
         }
         let is_due = |machine: &Machine, now: &Context<'_>| machine.next_deadline(now).is_some_and(|at| at <= now.now);
         if self.with_context(is_due) {

@@ -44,6 +44,14 @@ pub(super) struct Recovery {
     pub recap: Option<String>,
 }
 
+impl Recovery {
+    /// Whether there is nothing to remember.
+    pub fn is_forgotten(&self) -> bool {
+        let Self { losses, login_was_refused, lost_session, recap } = self;
+        *losses == 0 && !login_was_refused && lost_session.is_none() && recap.is_none()
+    }
+}
+
 impl Machine {
     pub(super) fn is_live(&self) -> bool {
         matches!(self.link, Link::Live { .. })

@@ -259,6 +259,24 @@ impl Machine {
         self.prompts.holds(prompt) || self.turn.as_ref().is_some_and(|_| self.turn_prompts().contains(&prompt))
     }
 
+    /// Whether the store has everything that this machine knows: nothing runs, nothing waits, and nothing is remembered
+    /// for the next turn. A closed session remembers nothing that counts.
+    pub fn is_at_rest(&self) -> bool {
+        let nothing_is_under_way = self.turn.is_none()
+            && self.open_after.is_none()
+            && self.waiting.is_none()
+            && self.link == Link::None
+            && matches!(self.turn_slot, TurnSlot::None)
+            && self.prompts.is_empty()
+            && self.requests.is_empty();
+        nothing_is_under_way
+            && match self.state {
+                SessionState::Closed => true,
+                SessionState::Ready => self.recovery.is_forgotten() && self.notices.is_empty(),
+                _ => false,
+            }
+    }
+
     /// Whether a turn runs.
     pub fn has_turn(&self) -> bool {
         self.turn.is_some()

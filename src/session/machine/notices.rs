@@ -16,6 +16,13 @@ pub(super) struct Notices {
     last: HashMap<NoticeKind, String>,
 }
 
+impl Notices {
+    /// Whether no notice waits, and none would be repeated by a machine that has forgotten it.
+    pub fn is_empty(&self) -> bool {
+        self.early.is_empty() && self.last.is_empty()
+    }
+}
+
 impl Machine {
     /// Writes a notice, once the session has its first prompt.
     pub(super) fn notify(&mut self, kind: NoticeKind, message: impl Into<String>) {
