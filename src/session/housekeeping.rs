@@ -14,10 +14,10 @@ const PAGE: usize = 1_000;
 const SAVE_AFTER: Duration = Duration::from_millis(500);
 /// How often the cleanup runs.
 const ROUND: Duration = Duration::from_mins(10);
-/// How often sessions that nobody uses are looked for.
+/// How often unused sessions are unloaded.
 const UNLOADING_ROUND: Duration = Duration::from_secs(20);
-/// A session that nobody has read for this long may be removed from memory. Longer than a reader that broke off takes to
-/// come back for the rest of a turn.
+/// A session without readers for this long may be unloaded. Longer than a reader takes to reconnect for the rest of a
+/// turn.
 const UNREAD_FOR: Duration = Duration::from_secs(30);
 /// Reader tokens unused for this long are deleted.
 const TOKEN_LIFE: Duration = Duration::from_hours(24);
@@ -135,18 +135,18 @@ impl Sessions {
         }
     }
 
-    /// Removes sessions from memory that have nothing to do and that nobody reads; they are loaded again when somebody
-    /// asks for them. Their actors end because nobody can command them any more.
+    /// Unloads idle sessions that have no readers; they are loaded again when needed. Their actors end because their last
+    /// handle is dropped.
     fn unload_unused(&self) {
-        // What a disk refuses is kept in memory, and a session that waits for it cannot be loaded again.
+        // What the disk refuses is kept in memory, and a session that waits for it could not be loaded again.
         if *self.store().health().borrow() == StoreHealth::Good {
             self.shared.loaded.lock().retain(|_, place| !is_unused(place));
         }
     }
 }
 
-/// Nobody holds the place or the session: both are counted under the lock that hands them out, so nobody can send a
-/// command to an actor that is at rest.
+/// Whether nothing else holds the place or the session: both are counted under the lock that hands them out, so no
+/// command can be sent to an actor that is at rest.
 fn is_unused(place: &LoadedSession) -> bool {
     let Some(session) = place.get() else { return false };
     let head = session.log.head();

@@ -1,9 +1,9 @@
-//! Whether a session's actor has nothing to do, as the one who unloads sessions sees it.
+//! Whether a session's actor is idle, so that the session can be unloaded.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Shared by an actor and the session's handle. A command counts from the moment it is sent, so an actor that has not
-/// taken it yet, or is carrying it out for a caller that has left, is not at rest.
+/// taken it yet, or is carrying it out for a caller that has hung up, is not at rest.
 #[derive(Debug)]
 pub(super) struct Rest {
     sent: AtomicU64,
@@ -12,7 +12,7 @@ pub(super) struct Rest {
 }
 
 impl Rest {
-    /// The actor is not at rest until it says so.
+    /// The actor is not at rest until it reports so.
     pub fn new() -> Self {
         Self { sent: AtomicU64::new(0), resting_after: AtomicU64::new(u64::MAX) }
     }
@@ -22,12 +22,12 @@ impl Rest {
         self.sent.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// What the actor says before it waits, having carried out this many commands.
+    /// The actor's report before it waits, after this many commands.
     pub fn report(&self, carried_out: u64, at_rest: bool) {
         self.resting_after.store(if at_rest { carried_out } else { u64::MAX }, Ordering::SeqCst);
     }
 
-    /// Whether the actor has nothing to do. It stays so for as long as nobody sends a command.
+    /// Whether the actor is idle. It stays idle until the next command.
     pub fn is_at_rest(&self) -> bool {
         self.sent.load(Ordering::SeqCst) == self.resting_after.load(Ordering::SeqCst)
     }

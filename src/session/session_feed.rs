@@ -85,8 +85,8 @@ impl SessionFeed {
         self.version.send_replace(version);
     }
 
-    /// Forgets deleted and closed sessions, except for those newer than a version: readers that are a little behind have
-    /// not heard of them.
+    /// Removes deleted and closed sessions, except those newer than a version, because slow readers may not have got
+    /// them yet.
     pub fn forget_ended(&self, through: u64) {
         let mut board = self.board.lock();
         let is_over = |state: Option<SessionState>| matches!(state, None | Some(SessionState::Closed));

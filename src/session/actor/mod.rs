@@ -239,7 +239,7 @@ impl Actor {
         self.take_in(backlog.into_iter()).await;
     }
 
-    /// Whether a new actor, made from what the store has, would be as good as this one.
+    /// Whether a new actor, restored from the store, would have the same state.
     fn is_at_rest(&self) -> bool {
         matches!(self.link, Link::None)
             && self.unsent.is_empty()
@@ -261,7 +261,7 @@ impl Actor {
     async fn on_deadline(&mut self) {
         if self.tail_release_at.is_some_and(|at| at <= Instant::now()) {
             self.tail_release_at = self.journal.log().release_tail();
-            // Room for hundreds of events, which most sessions do not need again soon.
+            // It has capacity for hundreds of events, which most sessions do not need again soon.
             (self.buffer, self.spare) = (Vec::new(), Vec::new());
         }
         let is_due = |machine: &Machine, now: &Context<'_>| machine.next_deadline(now).is_some_and(|at| at <= now.now);

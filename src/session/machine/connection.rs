@@ -50,7 +50,7 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    /// Whether there is nothing to remember.
+    /// Whether it holds no state.
     pub fn is_forgotten(&self) -> bool {
         let Self { losses, login_was_refused, lost_session, recap } = self;
         *losses == 0 && !login_was_refused && lost_session.is_none() && recap.is_none()

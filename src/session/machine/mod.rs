@@ -261,8 +261,8 @@ impl Machine {
         self.prompts.holds(prompt) || self.turn.as_ref().is_some_and(|_| self.turn_prompts().contains(&prompt))
     }
 
-    /// Whether the store has everything that this machine knows: nothing runs, nothing waits, and nothing is remembered
-    /// for the next turn. A closed session remembers nothing that counts.
+    /// Whether the store has the whole state of this machine: nothing runs, nothing waits, and nothing is kept for the
+    /// next turn. A closed session has no state that matters.
     pub fn is_at_rest(&self) -> bool {
         let nothing_is_under_way = self.turn.is_none()
             && self.open_after.is_none()

@@ -17,7 +17,7 @@ pub(super) struct Notices {
 }
 
 impl Notices {
-    /// Whether no notice waits, and none would be repeated by a machine that has forgotten it.
+    /// Whether no notice waits, and none would be repeated after a reload.
     pub fn is_empty(&self) -> bool {
         self.early.is_empty() && self.last.is_empty()
     }
