@@ -45,10 +45,10 @@ pub(super) struct World {
     opens: u32,
     keys: u32,
     steps: usize,
-    /// Prompts that a power cut may have lost.
     /// The last restart left the queue for the next prompt.
     queue_rests: bool,
-    pub lost_to_power: HashSet<PromptId>,
+    /// Prompts whose outcome was reported.
+    reported: HashSet<PromptId>,
 }
 
 impl World {
@@ -94,7 +94,7 @@ impl World {
             keys: 0,
             steps: 0,
             queue_rests: false,
-            lost_to_power: HashSet::new(),
+            reported: HashSet::new(),
         };
         world.drive(Input::Created);
         world
@@ -207,6 +207,7 @@ impl World {
 
     pub fn drive(&mut self, input: Input) -> Option<Reply> {
         let settings = Rc::clone(&self.settings);
+        let is_command = matches!(input, Input::Command(_));
         let mut inputs = VecDeque::from([input]);
         let mut reply = None;
         while let Some(input) = inputs.pop_front() {
@@ -217,6 +218,8 @@ impl World {
             self.machine.step(&context, input);
             self.carry_out(&mut inputs, &mut reply);
         }
+        assert_eq!(reply.is_some(), is_command, "a command gets its reply, and nothing else does");
+        assert_eq!(self.machine.is_live(), matches!(self.link, Link::Live(_)), "the machine knows its connection");
         self.machine.take_status();
         reply
     }
@@ -246,8 +249,17 @@ impl World {
                 Output::Probe { .. } => self.probes = true,
                 Output::AcquireTurnSlot => self.wants_turn_slot = true,
                 Output::ReleaseTurnSlot => self.wants_turn_slot = false,
-                Output::Reply(answer) => *reply = Some(answer),
-                Output::Outcome(_) | Output::CountUnknown | Output::Closed { .. } | Output::Reopened => {}
+                Output::Reply(answer) => {
+                    assert!(reply.replace(answer).is_none(), "a command is answered twice");
+                }
+                Output::Outcome(outcome) => {
+                    assert!(self.reported.insert(outcome.prompt_id), "{} is reported twice", outcome.prompt_id);
+                }
+                // The actor replies once everything is written.
+                Output::Closed { .. } => {
+                    assert!(reply.replace(Reply::Done(Ok(()))).is_none(), "a command is answered twice");
+                }
+                Output::CountUnknown | Output::Reopened => {}
             }
         }
     }
@@ -476,13 +488,15 @@ impl World {
         let lost: HashSet<PromptId> = lost.collect();
         // A prompt with a key is committed durably; here every commit may be lost, so its key is free again.
         self.accepted.retain(|_, id| !lost.contains(id));
-        self.lost_to_power.extend(lost);
         self.restart();
     }
 
     fn restart(&mut self) {
         self.disconnect();
         self.lives += 1;
+        // An outcome that was not committed yet is decided again.
+        let ended: HashSet<PromptId> = self.reported.iter().copied().filter(|id| self.ended(*id)).collect();
+        self.reported = ended;
         self.store.refuses = false;
         let stored = self.store.load();
         let open = stored.turn.clone();
