@@ -95,8 +95,11 @@ pub struct Capabilities {
     pub processes: ProcessUse,
     /// The agent retries a failed model request by itself, so the server does not.
     pub model_retries: bool,
-    /// A turn that waits for the user continues in a new connection, so its requests survive a restart of the server.
+    /// A turn that waits for a permission continues in a new connection, even after a restart of server and agent. The
+    /// requests of other agents survive too, but their answers begin a new turn.
     pub durable_requests: bool,
+    /// The same for a turn that waits for the answer to a question.
+    pub durable_questions: bool,
     /// There is no real agent behind it, and every page says so.
     pub demo: bool,
 }

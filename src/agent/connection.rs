@@ -42,7 +42,8 @@ pub struct StartSpec {
     pub permissions: PermissionPolicy,
     /// The agent's own session to resume.
     pub agent_session_id: Option<String>,
-    /// A turn that was waiting for the user when the last connection ended. Only for runtimes with `durable_requests`.
+    /// A turn that was waiting for the user when the last connection ended. Only for runtimes with `durable_requests` or
+    /// `durable_questions`.
     pub suspended: Option<SuspendedTurn>,
 }
 
@@ -83,10 +84,28 @@ impl StartSpec {
 pub struct SuspendedTurn {
     /// The turn's id, as the agent or we gave it.
     pub turn_id: TurnId,
-    /// The prompt of the turn.
-    pub prompt: String,
-    /// The request that it waits for.
+    /// The requests that it waits for, answered or not.
     pub requests: Vec<OpenRequest>,
+}
+
+/// What an agent still waits for after its session was resumed with a suspended turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Pending {
+    /// Everything that it waited for.
+    #[default]
+    All,
+    /// The requests with these ids of the agent.
+    Only(Vec<String>),
+}
+
+impl Pending {
+    /// Whether the agent still waits for the answer to a request.
+    pub fn includes(&self, agent_request_id: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(ids) => ids.iter().any(|id| id == agent_request_id),
+        }
+    }
 }
 
 /// The user's answer, to be sent to the agent.
@@ -164,6 +183,9 @@ pub enum AgentCommand {
         /// Reasoning effort.
         effort: Option<String>,
     },
+    /// The connection is about to be closed, and the turn is to continue in a later one: what waits for the user must not
+    /// be cancelled. Only for runtimes with `durable_requests` or `durable_questions`.
+    Suspend,
     /// The permission policy has changed. Only for runtimes without `permissions`; the others ask each time.
     Permit(PermissionPolicy),
 }
@@ -190,6 +212,8 @@ pub struct Connection {
     pub agent_session_id: Option<String>,
     /// How it was opened.
     pub restored: Restored,
+    /// What the agent still waits for, of the suspended turn.
+    pub pending: Pending,
     task: JoinHandle<()>,
     ends_when_dropped: DropGuard,
     liveness: Option<Arc<dyn Liveness>>,
@@ -211,6 +235,7 @@ impl Connection {
             events,
             agent_session_id,
             restored,
+            pending: Pending::default(),
             task,
             ends_when_dropped,
             liveness: None,
@@ -222,6 +247,13 @@ impl Connection {
     #[must_use]
     pub fn with_restored(mut self, restored: Restored) -> Self {
         self.restored = restored;
+        self
+    }
+
+    /// The same connection, to an agent that still waits for these answers.
+    #[must_use]
+    pub fn with_pending(mut self, pending: Pending) -> Self {
+        self.pending = pending;
         self
     }
 

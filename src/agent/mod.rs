@@ -38,7 +38,9 @@ mod session_leases;
 pub mod transcript;
 
 pub use capabilities::{Capabilities, ProcessUse, SystemPromptSupport};
-pub use connection::{AgentCommand, Connection, QuestionAnswer, RequestAnswer, Restored, StartSpec, SuspendedTurn};
+pub use connection::{
+    AgentCommand, Connection, Pending, QuestionAnswer, RequestAnswer, Restored, StartSpec, SuspendedTurn,
+};
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
 pub use liveness::Liveness;

@@ -8,6 +8,7 @@ mod block;
 mod budget;
 mod check;
 mod context;
+mod continuation;
 mod day;
 mod error_class;
 mod hex;
@@ -33,6 +34,7 @@ pub use block::{BlockKey, BlockKind};
 pub use budget::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetNotices, BudgetScope, BudgetStatus, SessionBudget};
 pub use check::{Check, CheckVerdict};
 pub use context::ContextUsage;
+pub use continuation::{Continuation, Decided, Grant, canonical};
 pub use day::{Day, InvalidDay};
 pub use error_class::ErrorClass;
 pub use hex::hex;
@@ -40,7 +42,7 @@ pub use id::{InvalidPromptId, InvalidSessionId, PromptId, RequestId, Seq, Sessio
 pub use mcp_server::{McpAddress, McpServer, McpTransport, merged_mcp_servers};
 pub use notice::NoticeKind;
 pub use permission::{
-    Decision, DenyReason, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, RuleDecision,
+    Decision, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, PolicyPart, RuleDecision,
 };
 pub use prompt::{Attachment, PromptOutcome, PromptVerdict, RetryHint};
 pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};

@@ -41,6 +41,8 @@ words! {
         Model = "model",
         /// The agent's plan.
         Plan = "plan",
+        /// A request stays open although the turn that asked it was cut off.
+        RequestKept = "request-kept",
         /// A failed attempt is repeated.
         Retrying = "retrying",
         /// A sub-agent started, finished or failed.

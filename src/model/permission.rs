@@ -116,34 +116,34 @@ pub struct PermissionPolicy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyAnswer {
     /// The agent may do it; nobody is asked.
-    Allow,
+    Allow(PolicyPart),
     /// The agent must not do it; nobody is asked.
-    Deny(DenyReason),
+    Deny(PolicyPart),
     /// A person decides.
     Ask,
 }
 
-/// Which part of a policy denied a request.
+/// Which part of a policy decided about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DenyReason {
+pub enum PolicyPart {
     /// A rule for the tool.
     Rule,
     /// The session's permission mode.
     Mode,
 }
 
-impl DenyReason {
-    /// The sentence that the agent gets with the denial.
-    pub fn feedback(self) -> String {
+impl PolicyPart {
+    /// The sentence that the agent gets when it may not do it.
+    pub fn denial(self) -> String {
         format!("denied by the session's permission {}", AnsweredBy::from(self).as_str())
     }
 }
 
-impl From<DenyReason> for AnsweredBy {
-    fn from(reason: DenyReason) -> Self {
-        match reason {
-            DenyReason::Rule => Self::Rule,
-            DenyReason::Mode => Self::Mode,
+impl From<PolicyPart> for AnsweredBy {
+    fn from(part: PolicyPart) -> Self {
+        match part {
+            PolicyPart::Rule => Self::Rule,
+            PolicyPart::Mode => Self::Mode,
         }
     }
 }
@@ -159,13 +159,13 @@ impl PermissionPolicy {
         let RequestBody::Permission { tool, .. } = request else { return PolicyAnswer::Ask };
         match self.rules.iter().chain(configured).find(|rule| rule.covers(tool)) {
             Some(rule) => match rule.decision {
-                RuleDecision::Allow => PolicyAnswer::Allow,
-                RuleDecision::Deny => PolicyAnswer::Deny(DenyReason::Rule),
+                RuleDecision::Allow => PolicyAnswer::Allow(PolicyPart::Rule),
+                RuleDecision::Deny => PolicyAnswer::Deny(PolicyPart::Rule),
                 RuleDecision::Ask => PolicyAnswer::Ask,
             },
             None => match self.mode {
-                PermissionMode::AllowAll => PolicyAnswer::Allow,
-                PermissionMode::Deny => PolicyAnswer::Deny(DenyReason::Mode),
+                PermissionMode::AllowAll => PolicyAnswer::Allow(PolicyPart::Mode),
+                PermissionMode::Deny => PolicyAnswer::Deny(PolicyPart::Mode),
                 PermissionMode::Ask => PolicyAnswer::Ask,
             },
         }
@@ -223,6 +223,7 @@ mod tests {
             detail: String::new(),
             options: Vec::new(),
             tool_call_id: None,
+            call: String::new(),
         }
     }
 
@@ -231,8 +232,8 @@ mod tests {
         let policy = PermissionPolicy { mode: PermissionMode::Deny, rules: vec![rule("read", RuleDecision::Ask)] };
         let configured = [rule("read", RuleDecision::Allow), rule("shell", RuleDecision::Allow)];
         assert_eq!(policy.answer_with(&configured, &permission("read")), PolicyAnswer::Ask);
-        assert_eq!(policy.answer_with(&configured, &permission("shell")), PolicyAnswer::Allow);
-        assert_eq!(policy.answer_with(&configured, &permission("write")), PolicyAnswer::Deny(DenyReason::Mode));
+        assert_eq!(policy.answer_with(&configured, &permission("shell")), PolicyAnswer::Allow(PolicyPart::Rule));
+        assert_eq!(policy.answer_with(&configured, &permission("write")), PolicyAnswer::Deny(PolicyPart::Mode));
     }
 
     #[test]
@@ -249,16 +250,16 @@ mod tests {
             mode: PermissionMode::AllowAll,
             rules: vec![rule("git-*", RuleDecision::Allow), rule("*", RuleDecision::Deny)],
         };
-        assert_eq!(policy.answer(&permission("git-status")), PolicyAnswer::Allow);
-        assert_eq!(policy.answer(&permission("shell")), PolicyAnswer::Deny(DenyReason::Rule));
+        assert_eq!(policy.answer(&permission("git-status")), PolicyAnswer::Allow(PolicyPart::Rule));
+        assert_eq!(policy.answer(&permission("shell")), PolicyAnswer::Deny(PolicyPart::Rule));
     }
 
     #[test]
     fn without_a_rule_the_mode_decides() {
         for (mode, expected) in [
             (PermissionMode::Ask, PolicyAnswer::Ask),
-            (PermissionMode::AllowAll, PolicyAnswer::Allow),
-            (PermissionMode::Deny, PolicyAnswer::Deny(DenyReason::Mode)),
+            (PermissionMode::AllowAll, PolicyAnswer::Allow(PolicyPart::Mode)),
+            (PermissionMode::Deny, PolicyAnswer::Deny(PolicyPart::Mode)),
         ] {
             let policy = PermissionPolicy { mode, rules: vec![rule("other", RuleDecision::Deny)] };
             assert_eq!(policy.answer(&permission("shell")), expected);
@@ -269,7 +270,7 @@ mod tests {
     fn always_allowing_a_tool_goes_before_older_rules_and_covers_that_tool_only() {
         let mut policy = PermissionPolicy { mode: PermissionMode::Ask, rules: vec![rule("shell", RuleDecision::Deny)] };
         policy.always_allow("shell");
-        assert_eq!(policy.answer(&permission("shell")), PolicyAnswer::Allow);
+        assert_eq!(policy.answer(&permission("shell")), PolicyAnswer::Allow(PolicyPart::Rule));
         assert_eq!(policy.answer(&permission("write")), PolicyAnswer::Ask);
         policy.always_allow("*");
         assert_eq!(

@@ -30,6 +30,13 @@ pub enum PromptVerdict {
     Dropped,
 }
 
+impl PromptVerdict {
+    /// Whether somebody may want to send the same prompt again, because it did not do its work.
+    pub fn may_be_repeated(self) -> bool {
+        self != Self::Succeeded
+    }
+}
+
 /// What is known of a prompt once its turn is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -24,6 +24,10 @@ pub enum RequestBody {
         options: Vec<String>,
         /// The tool call the request belongs to.
         tool_call_id: Option<String>,
+        /// The exact call as the agent gave it, in a form in which the same call is always the same text; empty if it
+        /// is unknown. Requests of earlier versions have none.
+        #[serde(default)]
+        call: String,
     },
     /// Something only a person can answer.
     Question {
@@ -92,6 +96,13 @@ words! {
     }
 }
 
+impl RequestOutcome {
+    /// Whether the agent may do what it asked for.
+    pub fn allows(self) -> bool {
+        matches!(self, Self::AllowOnce | Self::AllowAlways)
+    }
+}
+
 impl From<Decision> for RequestOutcome {
     fn from(decision: Decision) -> Self {
         match decision {
@@ -113,6 +124,10 @@ words! {
         Rule = "rule",
         /// The permission mode.
         Mode = "mode",
+        /// An earlier answer to the same request, which the agent did not receive in time.
+        Grant = "grant",
+        /// Another prompt was sent instead of an answer.
+        Prompt = "prompt",
         /// The agent withdrew it, or ended.
         Agent = "agent",
         /// The turn was interrupted.

@@ -282,7 +282,7 @@ impl Sessions {
             // Each is corrected when it is loaded; until then lists may show an old state.
             tracing::warn!(error = %error, "could not reset the session states of the last run");
         }
-        let mut unfinished = store.sessions_with_open_turn().await?;
+        let mut unfinished = store.unfinished_sessions().await?;
         if self.settings().resume_at_start {
             unfinished.extend(store.sessions_with_queued_prompts().await?);
         }

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    AnsweredBy, Attachment, BudgetNotices, ContextUsage, OpenRequest, PermissionPolicy, PromptId, PromptOutcome,
+    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PermissionPolicy, PromptId, PromptOutcome,
     RequestId, RequestOutcome, Seq, SessionBudget, SessionState, Timestamp, TurnId, Usage, hex,
 };
 
@@ -53,6 +53,8 @@ pub struct QueuedPrompt {
     pub text: String,
     /// Its attachments.
     pub attachments: Vec<Attachment>,
+    /// It comes before other prompts that wait: it continues or repeats work that was cut off.
+    pub is_first: bool,
 }
 
 impl QueuedPrompt {
@@ -70,6 +72,7 @@ impl QueuedPrompt {
             fingerprint: Self::fingerprint(&self.text, &self.attachments),
             text: self.text.clone(),
             attachments: json(&self.attachments),
+            is_first: self.is_first,
         }
     }
 }
@@ -87,6 +90,8 @@ pub struct AcceptedPrompt {
     pub text: String,
     /// Its attachments, as a JSON list of [`Attachment`].
     pub attachments: String,
+    /// It comes before other prompts that wait.
+    pub is_first: bool,
 }
 
 /// Something that changes with an append to a session's log.
@@ -146,6 +151,8 @@ pub enum Change {
     BudgetNotified(BudgetNotices),
     /// How full the agent's context is.
     Context(ContextUsage),
+    /// Answers that the agent has not received, and what follows from them.
+    Continuation(Continuation),
 }
 
 fn json<T: Serialize>(value: &T) -> String {

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, ReaderPosition, SessionFilter,
+    Blob, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition, SessionFilter,
     StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, UsageTotal};
@@ -33,11 +33,11 @@ pub trait SessionRecords {
     fn agent_sessions(&self, runtime: String) -> Answer<'_, Vec<(String, SessionId)>>;
     /// The folders of the newest sessions, each once, newest first.
     fn recent_working_directories(&self, limit: usize) -> Answer<'_, Vec<std::path::PathBuf>>;
-    /// Sessions whose turn was running when the server ended.
-    fn sessions_with_open_turn(&self) -> Answer<'_, Vec<SessionId>>;
+    /// Sessions with an open turn or an open request.
+    fn unfinished_sessions(&self) -> Answer<'_, Vec<SessionId>>;
     /// Open sessions with queued prompts.
     fn sessions_with_queued_prompts(&self) -> Answer<'_, Vec<SessionId>>;
-    /// Sets sessions without an open turn to ready, if the last run left them busy.
+    /// Sets sessions without an open turn or request to ready, if the last run left them busy.
     fn settle_states(&self) -> Answer<'_, ()>;
     /// The session that was closed first, if it was closed before that moment.
     fn longest_closed(&self, before: Timestamp) -> Answer<'_, Option<SessionId>>;
@@ -51,6 +51,8 @@ pub trait PromptRecords {
     fn prompt_by_key(&self, session: SessionId, key: String) -> Answer<'_, Option<KnownPrompt>>;
     /// The prompt with that number.
     fn prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<KnownPrompt>>;
+    /// The prompt with that number, with its attachments as far as they are kept: until it has succeeded.
+    fn whole_prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<QueuedPrompt>>;
     /// How many prompts are queued in all sessions.
     fn queued_prompt_count(&self) -> Answer<'_, u64>;
     /// Outcomes of all sessions after a number, in the order in which turns ended.

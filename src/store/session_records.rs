@@ -2,7 +2,7 @@
 
 use super::{OpenTurn, QueuedPrompt};
 use crate::model::{
-    BudgetNotices, ContextUsage, OpenRequest, PromptId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState,
+    BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState,
     SessionSummary, Timestamp, Usage,
 };
 
@@ -82,4 +82,6 @@ pub struct StoredSession {
     pub context: Option<ContextUsage>,
     /// Which limits it has been notified of.
     pub budget_notified: BudgetNotices,
+    /// Answers that the agent has not received, and what follows from them.
+    pub continuation: Continuation,
 }

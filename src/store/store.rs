@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use super::sqlite::Sqlite;
 use super::{
     Append, Backend, Blob, ClosedRequest, CommitObserver, Creation, DataFolder, EventPage, KnownPrompt,
-    NewSessionRecord, OutcomeSeq, ReaderPosition, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredEvent,
-    StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
+    NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition, SessionFilter, StoreError, StoreHealth, StoreStatistics,
+    StoredEvent, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
 };
 use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UsageTotal};
 
@@ -174,9 +174,9 @@ impl Store {
         self.backend.recent_working_directories(limit).await
     }
 
-    /// Sessions whose turn was running when the server ended.
-    pub async fn sessions_with_open_turn(&self) -> Result<Vec<SessionId>, StoreError> {
-        self.backend.sessions_with_open_turn().await
+    /// Sessions with an open turn or an open request.
+    pub async fn unfinished_sessions(&self) -> Result<Vec<SessionId>, StoreError> {
+        self.backend.unfinished_sessions().await
     }
 
     /// Open sessions with queued prompts.
@@ -184,7 +184,7 @@ impl Store {
         self.backend.sessions_with_queued_prompts().await
     }
 
-    /// Sets sessions without an open turn to ready, if the last run left them busy.
+    /// Sets sessions without an open turn or request to ready, if the last run left them busy.
     pub async fn settle_states(&self) -> Result<(), StoreError> {
         self.backend.settle_states().await
     }
@@ -213,6 +213,11 @@ impl Store {
     /// The prompt with that number.
     pub async fn prompt(&self, session: SessionId, number: u32) -> Result<Option<KnownPrompt>, StoreError> {
         self.backend.prompt(session, number).await
+    }
+
+    /// The prompt with that number, with its attachments as far as they are kept: until it has succeeded.
+    pub async fn whole_prompt(&self, session: SessionId, number: u32) -> Result<Option<QueuedPrompt>, StoreError> {
+        self.backend.whole_prompt(session, number).await
     }
 
     /// How many prompts are queued in all sessions.

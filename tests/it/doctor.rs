@@ -42,6 +42,7 @@ async fn play(character: Character, mut heard: mpsc::Receiver<AgentCommand>, voi
                     Character::Obeys | Character::DoesItAllTheSame => AgentEvent::RequestMade {
                         agent_request_id: "r".to_owned(),
                         body: RequestBody::Permission {
+                            call: String::new(),
                             kind: "write".to_owned(),
                             tool: "write".to_owned(),
                             title: "write a file".to_owned(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::tool_calls;
 use crate::agent::permission_title::permission_title;
 use crate::agent::{QuestionAnswer, RequestAnswer};
-use crate::model::{Decision, RequestBody};
+use crate::model::{Decision, RequestBody, canonical};
 
 /// One of the agent's options.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,8 +37,15 @@ pub(super) fn request(agent: &str, params: &Value) -> (RequestBody, Choices) {
         tool_call_id: text(&call["toolCallId"]),
         tool: kind.clone(),
         kind,
+        call: exact_call(call),
     };
     (body, choices)
+}
+
+/// The call without what may differ when an agent asks for the same thing again.
+fn exact_call(call: &Value) -> String {
+    let (input, diff) = (&call["rawInput"], tool_calls::diffs(&call["content"]));
+    if input.is_null() && diff.is_none() { String::new() } else { canonical(&json!([input, diff])) }
 }
 
 /// The file or folder concerned, if the call names exactly one.
@@ -140,7 +147,7 @@ mod tests {
 
     #[test]
     fn a_permission_shows_exactly_what_would_run() {
-        let (RequestBody::Permission { kind, tool, detail, title, tool_call_id, options }, _) =
+        let (RequestBody::Permission { kind, tool, detail, title, tool_call_id, options, .. }, _) =
             asked(&["allow_once", "allow_always", "reject_once"])
         else {
             panic!("a permission")

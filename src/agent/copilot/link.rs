@@ -45,6 +45,8 @@ pub(super) struct Link {
     pub pace: Pace,
     /// A prompt was sent, and its turn is not over.
     pub is_working: bool,
+    /// The connection ends, and the turn is to continue in a later one.
+    pub is_suspended: bool,
     /// How many times the turn was continued.
     pub times_continued: u32,
     /// Empty between messages; kept to reuse its allocation.
@@ -122,6 +124,10 @@ impl Link {
             if step.is_err() {
                 break;
             }
+        }
+        // The connection may have been ended before its last command was handled.
+        while let Ok(command) = commands.try_recv() {
+            self.is_suspended |= matches!(command, AgentCommand::Suspend);
         }
         self.detach().await;
     }
@@ -245,6 +251,7 @@ impl Link {
                 self.call(calls, "session.model.switchTo", params, Outcome::Refused);
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, answer, calls),
+            AgentCommand::Suspend => self.is_suspended = true,
             // The agent asks each time, and the session answers.
             AgentCommand::Permit(_) => {}
         }
@@ -362,7 +369,8 @@ impl Link {
         }
     }
 
-    /// Ends a running turn and detaches; the program keeps the session on disk.
+    /// Ends a running turn and detaches; the program keeps the session on disk. A turn that is to continue later is not
+    /// ended, because that would cancel the requests that it waits for.
     async fn detach(self) {
         let server = &self.lease.server;
         if !server.tap.forget(&self.session, &self.incoming) {
@@ -370,7 +378,9 @@ impl Link {
             return;
         }
         let detached = async {
-            for method in ["session.abort", "session.detach"] {
+            let methods: &[&str] =
+                if self.is_suspended { &["session.detach"] } else { &["session.abort", "session.detach"] };
+            for method in methods {
                 let params = json!({ "sessionId": self.session });
                 if let Err(error) = server.client.call(method, Some(params)).await {
                     tracing::debug!(method, %error, "copilot did not close a session cleanly");

@@ -39,7 +39,7 @@ pub(in crate::agent) use translation::Translator;
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Liveness as _, Login, LoginState, LoginStatus,
-    ModelList, ModelNames, OwnSessions, Owner, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec,
+    ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec,
     SystemPromptSupport,
 };
 use crate::agent::program::FoundProgram;
@@ -101,6 +101,7 @@ impl Copilot {
                 many_sessions_per_process: true,
                 processes: ProcessUse::Shared,
                 model_retries: true,
+                durable_requests: true,
                 ..Capabilities::default()
             },
             models: Models::new(settings.clone()),
@@ -221,9 +222,16 @@ impl Copilot {
             })?;
         }
         let restored = match &spec.agent_session_id {
+            // The record of a turn that continues has no end yet.
+            Some(_) if spec.suspended.is_some() => Restored::Whole,
             Some(_) => history::restored(&server, &session).await,
             None => Restored::New,
         };
+        let pending = match &spec.suspended {
+            Some(_) => pending_requests(&server, &session).await,
+            None => Pending::default(),
+        };
+        let is_working = spec.suspended.is_some();
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
@@ -237,7 +245,8 @@ impl Copilot {
             outbox: Outbox::new(events),
             incoming,
             pace: Pace::default(),
-            is_working: false,
+            is_working,
+            is_suspended: false,
             times_continued: 0,
             translated: Vec::new(),
             translator: Translator::in_mode(mode),
@@ -248,7 +257,8 @@ impl Copilot {
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
             .with_liveness(Arc::new(liveness))
-            .with_restored(restored))
+            .with_restored(restored)
+            .with_pending(pending))
     }
 
     /// Checks whether the session is open elsewhere, for example in a terminal, because two writers would corrupt it.
@@ -308,6 +318,21 @@ impl Copilot {
             login: LoginStatus { state, who, can_log_in },
             program: Some(program),
             install: None,
+        }
+    }
+}
+
+/// The permission requests that the program still waits for.
+async fn pending_requests(server: &Server, session: &str) -> Pending {
+    match server.ask_with("session.permissions.pendingRequests", json!({ "sessionId": session })).await {
+        Ok(answer) => {
+            let ids = answer["items"].as_array().into_iter().flatten().filter_map(|request| request["requestId"].as_str());
+            Pending::Only(ids.map(str::to_owned).collect())
+        }
+        Err(error) => {
+            // Without the list, an answer that the program rejects says so.
+            tracing::warn!(session, %error, "copilot cannot list its pending requests");
+            Pending::All
         }
     }
 }

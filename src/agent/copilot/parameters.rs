@@ -39,6 +39,8 @@ pub(super) fn session(
     put("workingDirectory", spec.working_directory.as_ref().map(|folder| json!(folder)));
     put("provider", route.provider.as_ref().map(provider::encode));
     put("systemMessage", spec.system_prompt.as_ref().map(|text| json!({ "mode": "append", "content": text })));
+    // Without it, everything that waits for the user counts as interrupted.
+    put("continuePendingWork", spec.suspended.is_some().then(|| json!(true)));
     put("mcpServers", mcp::encode_all(&spec.all_mcp_servers(configured_mcp)));
     params
 }

@@ -45,6 +45,7 @@ impl Demo {
                 image_input: true,
                 many_sessions_per_process: true,
                 durable_requests: true,
+                durable_questions: true,
                 demo: true,
                 ..Capabilities::default()
             },

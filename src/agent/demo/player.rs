@@ -72,6 +72,7 @@ impl Player {
                 AgentCommand::Interrupt
                 | AgentCommand::Steer { .. }
                 | AgentCommand::Answer { .. }
+                | AgentCommand::Suspend
                 | AgentCommand::Permit(_) => {}
             }
         }
@@ -132,7 +133,12 @@ async fn run(
                     }
                 }
                 Some(AgentCommand::Configure { model, .. }) => *next_pace = pace_of(&model),
-                Some(AgentCommand::Prompt { .. } | AgentCommand::Steer { .. } | AgentCommand::Permit(_)) => {}
+                Some(
+                    AgentCommand::Prompt { .. }
+                    | AgentCommand::Steer { .. }
+                    | AgentCommand::Suspend
+                    | AgentCommand::Permit(_),
+                ) => {}
             },
             played = &mut play => return Ending::Played(played),
         }

@@ -210,6 +210,7 @@ async fn permission(stage: &mut Stage) -> Played {
         detail: PERMITTED_COMMAND.to_owned(),
         options: ["allow-once", "allow-always", "deny"].map(str::to_owned).to_vec(),
         tool_call_id: Some(id),
+        call: PERMITTED_COMMAND.to_owned(),
     };
     let answer = stage.ask(body.clone()).await?;
     after_answer(stage, &body, answer).await

@@ -20,7 +20,7 @@ impl Deferred {
             AgentCommand::Permit(_) => self.permit = Some(command),
             AgentCommand::Prompt { .. } | AgentCommand::Steer { .. } => self.rest.push_back(command),
             // They concerned the turn that just ended.
-            AgentCommand::Interrupt | AgentCommand::Answer { .. } => {}
+            AgentCommand::Interrupt | AgentCommand::Answer { .. } | AgentCommand::Suspend => {}
         }
     }
 

@@ -14,6 +14,8 @@ pub enum PromptMode {
     Queue,
     /// It is added to the running turn.
     Steer,
+    /// It waits for the turn's end, but before all others that wait: it repeats work that was cut off.
+    First,
 }
 
 /// A prompt that is to be accepted.

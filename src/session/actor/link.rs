@@ -148,6 +148,7 @@ impl Actor {
                     agent_session_id: connection.agent_session_id.clone(),
                     restored: connection.restored,
                     can_probe: connection.liveness().is_some(),
+                    pending: connection.pending.clone(),
                     last_sent,
                 };
                 self.link = Link::Live(connection);

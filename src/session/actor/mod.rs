@@ -311,6 +311,7 @@ impl Actor {
             model_switch: capabilities.model_switch,
             model_retries: capabilities.model_retries,
             durable_requests: capabilities.durable_requests,
+            durable_questions: capabilities.durable_questions,
             permissions: capabilities.permissions,
             session_resume: capabilities.session_resume,
             demo: capabilities.demo,

@@ -12,12 +12,8 @@ impl Actor {
     /// Closes what the last run left open, or continues it.
     pub async fn restore(&mut self, open: Option<OpenTurn>) -> Result<(), StoreError> {
         if let Some(open) = open {
-            let prompt = match open.prompt {
-                Some(prompt) => self.services.store.prompt(self.id, prompt.number()).await?.map(|known| known.text),
-                None => None,
-            };
             let replay = self.replay(&open).await?;
-            self.machine.resume(&open, prompt, replay.finish());
+            self.machine.resume(&open, replay.finish());
         }
         self.drive(Input::Restarted).await;
         self.flush().await;

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use super::continuation::Fate;
+use super::restart::MAY_HAVE_RUN;
 use super::turn::Ending;
 use super::{Context, Disconnect, Machine, Opened, Output};
-use crate::agent::{AgentCommand, QueuePosition, Restored, StartError, SuspendedTurn};
+use crate::agent::{AgentCommand, QueuePosition, Restored, StartError};
 use crate::model::{AnsweredBy, ErrorClass, NoticeKind, PromptVerdict, RequestOutcome, Response, SessionState, redact};
 use crate::session::SessionError;
 use crate::store::{Change, KnownPrompt};
@@ -75,13 +77,6 @@ impl Machine {
         self.outputs.push(Output::Open { agent_session_id: self.agent_session_id.clone(), suspended });
     }
 
-    /// The turn that a new connection is to continue: one that waited for a person when the last one ended.
-    fn suspended_turn(&mut self) -> Option<SuspendedTurn> {
-        let turn = self.turn.as_ref()?;
-        let prompt = turn.suspended_prompt()?.to_owned();
-        Some(SuspendedTurn { turn_id: turn.id.clone(), prompt, requests: self.requests.take_suspended() })
-    }
-
     /// The prompt that a new session of the agent gets a summary of, because the old one was lost.
     pub fn needs_recap(&self) -> Option<u32> {
         self.recovery.lost_session.as_ref()?;
@@ -89,7 +84,7 @@ impl Machine {
     }
 
     pub(super) fn on_opened(&mut self, context: &Context<'_>, opened: Opened) {
-        let Opened { agent_session_id, restored, can_probe, last_sent } = opened;
+        let Opened { agent_session_id, restored, can_probe, pending, last_sent } = opened;
         // Stored before the first prompt is sent, so that the agent's session is found again after a crash.
         if agent_session_id != self.agent_session_id {
             self.agent_session_id.clone_from(&agent_session_id);
@@ -103,20 +98,12 @@ impl Machine {
         self.report_restored(restored, last_sent.as_ref());
         match &self.turn {
             Some(turn) if turn.is_interrupted() => {
-                self.requests.drop_undelivered();
+                self.drop_continuation();
                 self.send(context, AgentCommand::Interrupt);
             }
-            Some(_) => {
-                let waits = !self.requests.is_empty();
-                // It may have been in a queue.
-                self.set_state(if waits { SessionState::Waiting } else { SessionState::Working }, None);
-                for (agent_request_id, answer) in self.requests.take_undelivered() {
-                    self.send(context, AgentCommand::Answer { agent_request_id, answer });
-                }
-            }
+            Some(_) => self.on_suspended_opened(context, &pending),
             None => {
-                self.requests.drop_undelivered();
-                self.set_state(SessionState::Ready, None);
+                self.set_state(self.resting_state(), None);
                 self.advance(context);
             }
         }
@@ -146,8 +133,9 @@ impl Machine {
     pub(super) fn on_open_failed(&mut self, context: &Context<'_>, error: &StartError) {
         self.link = Link::None;
         let message = redact(&error.to_string()).into_owned();
-        if self.turn.is_some() {
-            // A turn that should continue after a restart has no agent.
+        let is_temporary = matches!(error, StartError::Temporary(_) | StartError::NeedsLogin(_));
+        if self.turn.is_some() && !(self.is_suspended() && is_temporary) {
+            // A turn that should continue has no agent any more.
             self.cut_lost_turn(context, &message);
         }
         match error {
@@ -191,6 +179,26 @@ impl Machine {
     /// As [`Self::on_agent_lost`], for a connection that is ended already.
     pub(super) fn lose_agent(&mut self, context: &Context<'_>, reason: &str) {
         let reason = redact(reason).into_owned();
+        match self.fate_of_requests(context) {
+            Fate::TurnContinues => {
+                self.notify(
+                    NoticeKind::RequestKept,
+                    format!("{reason}. The agent is started again when you have answered its request."),
+                );
+                self.suspend_turn();
+                if self.requests.is_empty() {
+                    self.recover_or_fail(context, &reason);
+                }
+                return;
+            }
+            Fate::Kept => {
+                self.cut_waiting_turn(context, format!("The turn was interrupted: {reason}."), AnsweredBy::Agent);
+                self.end_own_work("the agent is gone", AnsweredBy::Agent);
+                // It is started again with the answer.
+                return self.set_state(self.resting_state(), None);
+            }
+            Fate::Lost | Fate::NothingWaits => {}
+        }
         if self.turn.is_some() {
             self.cut_lost_turn(context, &reason);
         } else {
@@ -202,10 +210,12 @@ impl Machine {
     fn cut_lost_turn(&mut self, context: &Context<'_>, reason: &str) {
         self.write(Response::session_error(ErrorClass::ProcessGone, reason));
         self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Agent);
+        self.drop_continuation();
         if let Some(turn) = &mut self.turn {
             turn.failed_with(ErrorClass::ProcessGone);
         }
-        let message = format!("The turn was interrupted: {reason}.");
+        let tool = if self.transcript.fold().open_tools().next().is_some() { MAY_HAVE_RUN } else { "" };
+        let message = format!("The turn was interrupted: {reason}.{tool}");
         self.finish_turn(context, &Ending::cut(message, AnsweredBy::Agent, PromptVerdict::Failed));
     }
 
@@ -226,6 +236,9 @@ impl Machine {
 
     /// Gives up until the next prompt. Queued prompts fail with the reason.
     fn fail(&mut self, context: &Context<'_>, class: ErrorClass, reason: String) {
+        if self.turn.is_some() {
+            self.cut_waiting_turn(context, format!("The turn was interrupted: {reason}."), AnsweredBy::Agent);
+        }
         self.end_waiting_prompts(context, class, &reason);
         self.set_state(SessionState::Failed, Some(reason));
     }

@@ -145,6 +145,11 @@ impl Fold {
         self.agent_turn.as_ref()
     }
 
+    /// The ids of tool calls that have started and not ended.
+    pub fn open_tools(&self) -> impl Iterator<Item = &str> {
+        self.tools.keys().map(String::as_str)
+    }
+
     pub fn is_open(&self, key: &BlockKey) -> bool {
         self.blocks(key.kind).contains_key(&key.id)
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::agent::{AgentEvent, QueuePosition, RequestAnswer, Restored, StartError};
+use crate::agent::{AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError};
 use crate::model::{AnsweredBy, RequestId, Timestamp, ToolImage, Usage};
 use crate::session::SessionSettings;
 use crate::session::actor::{NewPrompt, SessionUpdate};
@@ -35,8 +35,10 @@ pub(in crate::session) struct Abilities {
     pub steering: bool,
     pub model_switch: bool,
     pub model_retries: bool,
-    /// A turn that waits for a person survives a restart.
+    /// A turn that waits for a permission continues in a new connection.
     pub durable_requests: bool,
+    /// The same for questions.
+    pub durable_questions: bool,
     /// The agent asks for each permission; otherwise it is given the policy.
     pub permissions: bool,
     pub session_resume: bool,
@@ -87,6 +89,8 @@ pub(in crate::session) struct Opened {
     pub restored: Restored,
     /// Whether the agent can be probed.
     pub can_probe: bool,
+    /// What the agent still waits for, of a turn that was suspended.
+    pub pending: Pending,
     /// The last prompt that was sent, when [`super::Machine::needs_recap`] asked for it.
     pub last_sent: Option<KnownPrompt>,
 }

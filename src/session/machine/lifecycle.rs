@@ -1,11 +1,14 @@
 //! A session's life: changed, closed, reopened, imported, and ended with the server.
 
+use super::continuation::Fate;
 use super::prompts::user_prompt;
 use super::turn::Ending;
 use super::waiting::Waiting;
 use super::{Context, Disconnect, Link, Machine, Output, PastInput, Reply};
 use crate::agent::AgentCommand;
-use crate::model::{AnsweredBy, Callback, NoticeKind, PromptVerdict, SessionProfile, SessionState, Usage};
+use crate::model::{
+    AnsweredBy, Callback, NoticeKind, PromptVerdict, RequestOutcome, SessionProfile, SessionState, Usage,
+};
 use crate::session::SessionError;
 use crate::session::actor::SessionUpdate;
 use crate::store::{Change, QueuedPrompt};
@@ -24,6 +27,8 @@ impl Machine {
             &Ending::cut("The session was closed.", AnsweredBy::Close, PromptVerdict::Interrupted),
         );
         self.end_own_work("the session was closed", AnsweredBy::Close);
+        self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Close);
+        self.drop_continuation();
         for prompt in &dropped {
             self.resolve_prompt(prompt.id, String::new(), PromptVerdict::Dropped, Usage::default(), None);
         }
@@ -158,7 +163,7 @@ impl Machine {
         // Its record has no end.
         self.finish_turn(context, &Ending::Idle);
         let id = self.prompts.next_id();
-        let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments: Vec::new() };
+        let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments: Vec::new(), is_first: false };
         self.write(user_prompt(&prompt, false));
         self.draft.change(Change::PromptAccepted(prompt.prepare()));
         self.prompts.take_id(id);
@@ -168,10 +173,16 @@ impl Machine {
     /// The server shuts down: the turn is interrupted, the agent ended, the session stays open. A turn that can
     /// continue after a restart because it only waits for a person is left as it is.
     pub(super) fn shut_down(&mut self, context: &Context<'_>) {
-        let survives = self.turn.is_some() && !self.requests.is_empty() && context.abilities.durable_requests;
+        let fate = self.fate_of_requests(context);
+        if fate == Fate::TurnContinues && self.is_live() {
+            self.send(context, AgentCommand::Suspend);
+        }
         self.disconnect(Disconnect::Politely);
-        if !survives {
+        if fate != Fate::TurnContinues {
             let message = "The turn was interrupted because the server was stopped.";
+            if fate == Fate::Kept {
+                self.cut_waiting_turn(context, message.to_owned(), AnsweredBy::Shutdown);
+            }
             self.finish_turn(context, &Ending::cut(message, AnsweredBy::Shutdown, PromptVerdict::Interrupted));
             self.end_own_work("the server was stopped", AnsweredBy::Shutdown);
             self.settle();
@@ -183,7 +194,7 @@ impl Machine {
     /// Nothing is in progress, so the state becomes ready, unless it is one that lasts.
     pub(super) fn settle(&mut self) {
         if !matches!(self.state, SessionState::Closed | SessionState::Failed | SessionState::NeedsLogin) {
-            self.set_state(SessionState::Ready, None);
+            self.set_state(self.resting_state(), None);
         }
     }
 }

@@ -12,6 +12,7 @@
 
 mod agent_events;
 mod connection;
+mod continuation;
 mod draft;
 mod fold;
 mod input;
@@ -49,7 +50,7 @@ use spending::Spending;
 use turn::{Turn, TurnSlot};
 use waiting::Waiting;
 
-use crate::model::{Callback, PromptId, Response, Seq, SessionId, SessionProfile, SessionState, ToolImage};
+use crate::model::{Callback, Continuation, PromptId, Response, Seq, SessionId, SessionProfile, SessionState, ToolImage};
 use crate::session::session_feed::{PendingRequest, SessionStatus};
 use crate::store::{Change, StoredSession};
 
@@ -67,6 +68,8 @@ pub(super) struct Machine {
     open_after: Option<Seq>,
     transcript: Transcript,
     requests: Requests,
+    /// Answers that the agent has not received, and what follows from them.
+    continuation: Continuation,
     link: Link,
     recovery: Recovery,
     notices: Notices,
@@ -97,6 +100,7 @@ impl Machine {
             open_after: None,
             transcript: Transcript::default(),
             requests: Requests::new(requests),
+            continuation: stored.continuation,
             link: Link::None,
             recovery: Recovery::default(),
             notices: Notices::default(),

@@ -7,7 +7,7 @@ use super::turn::BeforeTurn;
 use super::waiting::Waiting;
 use super::{Command, Context, Link, Machine, Reply, TurnSlot};
 use crate::agent::AgentCommand;
-use crate::model::{Callback, NoticeKind, PromptId, Response, SessionState, redact};
+use crate::model::{Callback, Continuation, NoticeKind, PromptId, Response, SessionState, redact};
 use crate::session::actor::{Accepted, NewPrompt, PromptMode};
 use crate::session::{PromptError, SessionError};
 use crate::store::{Change, KnownPrompt, QueuedPrompt};
@@ -68,7 +68,8 @@ impl PromptQueue {
 
     /// Its turn did not begin or was abandoned; it is queued again, ordered by age.
     pub fn put_back(&mut self, prompt: QueuedPrompt) {
-        let place = self.waiting.partition_point(|waiting| waiting.id < prompt.id);
+        let rank = |prompt: &QueuedPrompt| (!prompt.is_first, prompt.id);
+        let place = self.waiting.partition_point(|waiting| rank(waiting) < rank(&prompt));
         self.waiting.insert(place, prompt);
     }
 
@@ -83,9 +84,6 @@ impl PromptQueue {
         (self.last, self.next) = (last, prompt);
     }
 
-    fn push(&mut self, prompt: QueuedPrompt) {
-        self.waiting.push_back(prompt);
-    }
 }
 
 /// A prompt that is accepted as soon as it is committed.
@@ -97,6 +95,8 @@ pub(super) struct AcceptedPrompt {
     last: PromptId,
     /// The notices before it.
     notices: Notices,
+    /// It replaces the answers to requests that outlived their turn.
+    withdraws: bool,
 }
 
 /// What happens to a prompt once it is committed.
@@ -178,6 +178,7 @@ impl Machine {
             idempotency_key: prompt.idempotency_key,
             text: prompt.text,
             attachments: prompt.attachments,
+            is_first: prompt.mode == PromptMode::First,
         };
         let is_queued = !steers && (self.turn.is_some() || !self.prompts.is_empty());
         if !steers && !is_queued {
@@ -186,6 +187,10 @@ impl Machine {
         let first = self.begin_commit();
         let notices = self.notices.clone();
         let is_first = !self.has_been_prompted();
+        let withdraws = self.requests.are_kept() || self.has_answers();
+        if withdraws {
+            self.write_withdrawal();
+        }
         self.write(user_prompt(&prompt, is_queued));
         // Counts from here on, so that what follows can be written to the log. Undone if the commit fails.
         let last = self.prompts.take_id(prompt.id);
@@ -217,7 +222,7 @@ impl Machine {
             AfterCommit::Waits
         };
         self.commit(Waiting::Prompt {
-            accepted: Box::new(AcceptedPrompt { prompt, title, after_commit, last, notices }),
+            accepted: Box::new(AcceptedPrompt { prompt, title, after_commit, last, notices, withdraws }),
             first,
         });
     }
@@ -229,7 +234,12 @@ impl Machine {
     }
 
     pub(super) fn on_prompt_committed(&mut self, context: &Context<'_>, accepted: AcceptedPrompt) {
-        let AcceptedPrompt { prompt, title, after_commit, .. } = accepted;
+        let AcceptedPrompt { prompt, title, after_commit, withdraws, .. } = accepted;
+        if withdraws {
+            self.requests.withdraw_all();
+            self.continuation = Continuation::default();
+            self.status_changed = true;
+        }
         self.reply(Reply::Prompt(Ok(Accepted { prompt: prompt.id })));
         if title.is_some() {
             self.profile.title = title;
@@ -246,7 +256,7 @@ impl Machine {
                 self.send(context, AgentCommand::Steer { prompt: id, text, attachments });
             }
             AfterCommit::Waits => {
-                self.prompts.push(prompt);
+                self.prompts.put_back(prompt);
                 if self.state == SessionState::Failed {
                     self.recovery.losses = 0;
                 }

@@ -5,11 +5,11 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::waiting::Waiting;
-use super::{Context, Entries as _, Link, Machine, Output, Reply};
+use super::{Context, Entries as _, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    AnsweredBy, Callback, Decision, NoticeKind, OpenRequest, PermissionPolicy, PolicyAnswer, RequestBody, RequestId,
-    RequestOutcome, SessionState,
+    AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PermissionPolicy, PolicyAnswer,
+    RequestBody, RequestId, RequestOutcome, Seq, SessionState,
 };
 use crate::session::AnswerError;
 use crate::session::session_feed::PendingRequest;
@@ -18,13 +18,12 @@ use crate::store::Change;
 /// How long to wait before a request that could not be closed is closed again.
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 
-/// Open requests, and answers for an agent that is being started.
+/// Open requests.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
     open: Vec<WaitingRequest>,
-    /// Requests of the turn before the restart, which the next connection must know of.
-    suspended: Vec<OpenRequest>,
-    undelivered: Vec<(String, RequestAnswer)>,
+    /// They outlived their turn: no agent waits for their answers, which start a turn of their own.
+    are_kept: bool,
     /// The store refused to close an unattended request; it is retried then.
     retry_after: Duration,
 }
@@ -41,6 +40,8 @@ pub(super) struct AnswerGiven {
     answer: RequestAnswer,
     permissions: Option<PermissionPolicy>,
     by: AnsweredBy,
+    /// All answers that the agent has not received, this one included; `None` if the agent gets it at once.
+    continuation: Option<Continuation>,
 }
 
 impl AnswerGiven {
@@ -52,13 +53,22 @@ impl AnswerGiven {
 
 impl Requests {
     pub fn new(open: Vec<OpenRequest>) -> Self {
-        let suspended = open.clone();
         let open = open.into_iter().map(|request| WaitingRequest { request, since: Duration::ZERO }).collect();
-        Self { open, suspended, ..Self::default() }
+        Self { open, ..Self::default() }
     }
 
     pub fn is_empty(&self) -> bool {
         self.open.is_empty()
+    }
+
+    /// Whether the requests outlived their turn.
+    pub fn are_kept(&self) -> bool {
+        self.are_kept && !self.open.is_empty()
+    }
+
+    /// The turn is over, and the requests stay open.
+    pub fn keep(&mut self) {
+        self.are_kept = !self.open.is_empty();
     }
 
     /// Nobody could answer while the server was down, so the time starts over.
@@ -68,16 +78,8 @@ impl Requests {
         }
     }
 
-    pub fn take_suspended(&mut self) -> Vec<OpenRequest> {
-        std::mem::take(&mut self.suspended)
-    }
-
-    pub fn take_undelivered(&mut self) -> Vec<(String, RequestAnswer)> {
-        std::mem::take(&mut self.undelivered)
-    }
-
-    pub fn drop_undelivered(&mut self) {
-        self.undelivered.clear();
+    pub fn all(&self) -> impl Iterator<Item = &OpenRequest> {
+        self.open.iter().map(|waits| &waits.request)
     }
 
     pub fn postpone(&mut self, context: &Context<'_>) {
@@ -85,9 +87,8 @@ impl Requests {
     }
 
     pub fn briefs(&self) -> Vec<PendingRequest> {
-        self.open
-            .iter()
-            .map(|WaitingRequest { request, .. }| PendingRequest {
+        self.all()
+            .map(|request| PendingRequest {
                 request_id: request.request_id.clone(),
                 kind: match request.body {
                     RequestBody::Permission { .. } => "permission",
@@ -110,12 +111,17 @@ impl Requests {
         Some(due.max(self.retry_after))
     }
 
+    pub fn withdraw_all(&mut self) {
+        (self.open, self.are_kept) = (Vec::new(), false);
+    }
+
     fn find(&self, request_id: &RequestId) -> Option<&OpenRequest> {
-        self.open.iter().map(|waits| &waits.request).find(|request| request.request_id == *request_id)
+        self.all().find(|request| request.request_id == *request_id)
     }
 
     fn remove(&mut self, request_id: &RequestId) {
         self.open.retain(|waits| waits.request.request_id != *request_id);
+        self.are_kept &= !self.open.is_empty();
     }
 }
 
@@ -128,32 +134,51 @@ impl Machine {
     }
 
     pub(super) fn on_request(&mut self, context: &Context<'_>, agent_request_id: String, body: RequestBody) {
+        let decided = self.continuation.decided.iter().map(|decided| &decided.request);
+        if self.requests.all().chain(decided).any(|known| known.agent_request_id == agent_request_id) {
+            // Repeated in a new connection.
+            return;
+        }
         let configured = &context.settings.permissions.rules;
         let policy_answer = self.profile.permissions.answer_with(configured, &body);
-        if policy_answer == PolicyAnswer::Allow {
-            // Leaves no event, so there is nothing that would have to be committed first.
-            let answer = RequestAnswer::Permission { decision: Decision::AllowOnce, feedback: None };
-            return self.send(context, AgentCommand::Answer { agent_request_id, answer });
-        }
         let request_id = RequestId::of_event(self.draft.next_seq());
         let request = OpenRequest { request_id, agent_request_id, body };
         self.write(asked(&request));
         self.draft.change(Change::RequestOpened(request.clone()));
-        if let PolicyAnswer::Deny(reason) = policy_answer {
-            self.write_answer(&request, RequestOutcome::Deny, None, reason.into());
-            let feedback = Some(reason.feedback());
-            let answer = RequestAnswer::Permission { decision: Decision::Deny, feedback };
-            let command = AgentCommand::Answer { agent_request_id: request.agent_request_id, answer };
-            return self.outputs.push(Output::SendCommitted(self.draft.last_seq(), command));
+        match policy_answer {
+            PolicyAnswer::Deny(part) => {
+                return self.answer_by_policy(&request, Decision::Deny, part.into(), Some(part.denial()));
+            }
+            PolicyAnswer::Allow(part) => {
+                return self.answer_by_policy(&request, Decision::AllowOnce, part.into(), None);
+            }
+            PolicyAnswer::Ask => {}
+        }
+        if self.use_grant(&request.body) {
+            return self.answer_by_policy(&request, Decision::AllowOnce, AnsweredBy::Grant, None);
         }
         self.requests.open.push(WaitingRequest { request, since: context.now });
         self.set_state(SessionState::Waiting, None);
         self.status_changed = true;
     }
 
+    /// Nobody is asked. The agent hears of the answer once it is committed.
+    fn answer_by_policy(
+        &mut self,
+        request: &OpenRequest,
+        decision: Decision,
+        by: AnsweredBy,
+        feedback: Option<String>,
+    ) {
+        self.write_answer(request, decision.into(), None, by);
+        let answer = RequestAnswer::Permission { decision, feedback };
+        let command = AgentCommand::Answer { agent_request_id: request.agent_request_id.clone(), answer };
+        self.outputs.push(Output::SendCommitted(self.draft.last_seq(), command));
+    }
+
     pub(super) fn on_request_withdrawn(&mut self, agent_request_id: &str) {
-        let open = self.requests.open.iter().find(|waits| waits.request.agent_request_id == agent_request_id);
-        if let Some(request) = open.map(|waits| waits.request.clone()) {
+        let open = self.requests.all().find(|request| request.agent_request_id == agent_request_id);
+        if let Some(request) = open.filter(|_| !self.requests.are_kept()).cloned() {
             self.requests.remove(&request.request_id);
             self.write_answer(&request, RequestOutcome::Cancelled, None, AnsweredBy::Agent);
             self.after_answer();
@@ -169,14 +194,33 @@ impl Machine {
             Err(error) => self.reply(Reply::Answer(Err(error))),
             Ok((outcome, text, permissions)) => {
                 let first = self.begin_commit();
-                self.write_answer(&request, outcome, text, by);
                 if let Some(policy) = &permissions {
                     self.draft.change(Change::Permissions(policy.clone()));
                 }
-                let given = Box::new(AnswerGiven { request, answer, permissions, by });
-                self.commit(Waiting::Answer { given, first });
+                self.commit_answer(first, request, Given { answer, outcome, text, permissions, by });
             }
         }
+    }
+
+    /// Commits an answer; the agent gets it then, or once it is there again.
+    fn commit_answer(&mut self, first: Seq, request: OpenRequest, given: Given) {
+        let Given { answer, outcome, text, permissions, by } = given;
+        self.write_answer(&request, outcome, text.clone(), by);
+        let is_awaited = self.is_live() && !self.requests.are_kept() && !self.is_suspended();
+        let continuation = (!is_awaited).then(|| {
+            let feedback = match &answer {
+                RequestAnswer::Permission { feedback, .. } => feedback.clone(),
+                RequestAnswer::Question(_) => text,
+            };
+            let mut continuation = self.continuation.clone();
+            continuation.decided.push(Decided { request: request.clone(), outcome, text: feedback, by });
+            continuation
+        });
+        if let Some(continuation) = &continuation {
+            self.draft.change(Change::Continuation(continuation.clone()));
+        }
+        let given = Box::new(AnswerGiven { request, answer, permissions, by, continuation });
+        self.commit(Waiting::Answer { given, first });
     }
 
     /// The outcome for the log, and the permissions that follow from the answer.
@@ -211,30 +255,30 @@ impl Machine {
         if given.is_asked() {
             self.reply(Reply::Answer(Ok(())));
         }
-        let AnswerGiven { request, answer, permissions, .. } = given;
+        let AnswerGiven { request, answer, permissions, continuation, .. } = given;
         if let Some(policy) = permissions {
             self.profile.permissions = policy;
         }
         self.requests.remove(&request.request_id);
-        if self.is_live() {
-            self.send(context, AgentCommand::Answer { agent_request_id: request.agent_request_id, answer });
-        } else {
-            self.requests.undelivered.push((request.agent_request_id, answer));
-            if matches!(self.link, Link::None | Link::AwaitingLogin) {
-                self.open(context);
+        match continuation {
+            Some(continuation) => {
+                self.continuation = continuation;
+                self.continue_work(context);
             }
+            None => self.send(context, AgentCommand::Answer { agent_request_id: request.agent_request_id, answer }),
         }
         self.after_answer();
     }
 
     fn after_answer(&mut self) {
         if self.requests.is_empty() && self.state == SessionState::Waiting {
-            self.set_state(SessionState::Working, None);
+            let is_working = self.turn.is_some() || self.open_after.is_some();
+            self.set_state(if is_working { SessionState::Working } else { SessionState::Ready }, None);
         }
         self.status_changed = true;
     }
 
-    fn write_answer(&mut self, request: &OpenRequest, outcome: RequestOutcome, text: Option<String>, by: AnsweredBy) {
+    pub(super) fn write_answer(&mut self, request: &OpenRequest, outcome: RequestOutcome, text: Option<String>, by: AnsweredBy) {
         let request_id = request.request_id.clone();
         self.write(match request.body {
             RequestBody::Permission { .. } => {
@@ -250,10 +294,28 @@ impl Machine {
     /// Closes all open requests because no answer is needed any more.
     pub(super) fn close_requests(&mut self, outcome: RequestOutcome, by: AnsweredBy) {
         let open = std::mem::take(&mut self.requests.open);
-        self.requests.suspended.clear();
-        self.requests.undelivered.clear();
+        self.requests.are_kept = false;
         for WaitingRequest { request, .. } in &open {
             self.write_answer(request, outcome, None, by);
+            self.status_changed = true;
+        }
+    }
+
+    /// Writes that a prompt replaces the answers to the requests. They are removed when it is committed.
+    pub(super) fn write_withdrawal(&mut self) {
+        let open: Vec<OpenRequest> = self.requests.all().cloned().collect();
+        for request in &open {
+            self.write_answer(request, RequestOutcome::Cancelled, None, AnsweredBy::Prompt);
+        }
+        self.draft.change(Change::Continuation(Continuation::default()));
+    }
+
+    /// The agent no longer waits for some of the requests.
+    pub(super) fn close_forgotten(&mut self, is_forgotten: &dyn Fn(&OpenRequest) -> bool) {
+        let forgotten: Vec<OpenRequest> = self.requests.all().filter(|request| is_forgotten(request)).cloned().collect();
+        for request in forgotten {
+            self.requests.remove(&request.request_id);
+            self.write_answer(&request, RequestOutcome::AgentGone, None, AnsweredBy::Agent);
             self.status_changed = true;
         }
     }
@@ -282,9 +344,17 @@ impl Machine {
         let message = format!("A request was {done} because nobody watched the session for {timeout}: {headline}");
         self.notify(NoticeKind::Unattended, message);
         let by = AnsweredBy::Timeout;
-        self.write_answer(&request, outcome, None, by);
-        self.commit(Waiting::Answer { given: Box::new(AnswerGiven { request, answer, permissions: None, by }), first });
+        self.commit_answer(first, request, Given { answer, outcome, text: None, permissions: None, by });
     }
+}
+
+/// An answer that was checked.
+struct Given {
+    answer: RequestAnswer,
+    outcome: RequestOutcome,
+    text: Option<String>,
+    permissions: Option<PermissionPolicy>,
+    by: AnsweredBy,
 }
 
 type CheckedAnswer = (RequestOutcome, Option<String>, Option<PermissionPolicy>);

@@ -1,40 +1,61 @@
 //! What a session does first when it is loaded after a restart.
 
 use super::fold::Fold;
+use super::continuation::Fate;
 use super::turn::{Ending, Phase, Turn};
 use super::{Context, Machine, Transcript};
 use crate::model::{AnsweredBy, PromptVerdict, RequestOutcome, SessionState};
 use crate::store::OpenTurn;
 
+/// A tool was running, and nobody knows how far it got.
+pub(super) const MAY_HAVE_RUN: &str = " A tool was running; it may have done its work.";
+
 impl Machine {
-    /// Something was open when the server stopped; `fold` is the state of its events. `prompt` is the text of the
-    /// prompt that began the turn. [`super::Input::Restarted`] comes next.
-    pub fn resume(&mut self, open: &OpenTurn, prompt: Option<String>, fold: Fold) {
+    /// Something was open when the server stopped; `fold` is the state of its events. [`super::Input::Restarted`] comes
+    /// next.
+    pub fn resume(&mut self, open: &OpenTurn, fold: Fold) {
         self.transcript = Transcript::resume(fold);
         self.open_after = Some(open.after);
-        self.turn = open.prompt.map(|id| {
-            let prompt = prompt.unwrap_or_default();
-            Turn::new(open.turn_id.clone(), id, Phase::Suspended { prompt })
-        });
+        self.turn = open.prompt.map(|id| Turn::new(open.turn_id.clone(), id, Phase::Suspended));
     }
 
     /// Closes what the last run left open, or continues it.
     pub(super) fn restart(&mut self, context: &Context<'_>) {
         self.requests.restart(context);
         self.drop_steered_that_wait();
-        let waits = self.turn.is_some() && !self.requests.is_empty() && context.abilities.durable_requests;
-        if waits {
-            return self.set_state(SessionState::Waiting, None);
+        if self.turn.is_none() && self.open_after.is_none() {
+            self.requests.keep();
         }
-        self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Restart);
+        match self.fate_of_requests(context) {
+            Fate::TurnContinues => {
+                self.set_state(SessionState::Waiting, None);
+                // Answers that the agent did not get before the restart.
+                if !self.continuation.decided.is_empty() {
+                    self.continue_work(context);
+                }
+                return;
+            }
+            Fate::Kept if self.turn.is_some() => {
+                let message = "The turn was interrupted because the server stopped; everything up to that point is kept.";
+                self.cut_waiting_turn(context, message.to_owned(), AnsweredBy::Restart);
+            }
+            Fate::Kept => {}
+            Fate::Lost | Fate::NothingWaits => {
+                self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Restart);
+            }
+        }
+        if self.has_answers() {
+            return self.advance(context);
+        }
         if self.turn.is_some() {
             let queued = match self.prompts.len() {
                 0 => String::new(),
                 1 => " 1 queued prompt waits for the next prompt.".to_owned(),
                 waiting => format!(" {waiting} queued prompts wait for the next prompt."),
             };
+            let tool = if self.transcript.fold().open_tools().next().is_some() { MAY_HAVE_RUN } else { "" };
             let message = format!(
-                "The turn was interrupted because the server stopped; everything up to that point is kept.{queued}"
+                "The turn was interrupted because the server stopped; everything up to that point is kept.{tool}{queued}"
             );
             let ending = Ending::cut(message, AnsweredBy::Restart, PromptVerdict::Interrupted);
             self.finish_turn(context, &ending);

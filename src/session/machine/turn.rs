@@ -38,8 +38,8 @@ pub(super) enum Phase {
     Retrying { attempt: Attempt, due_at: Duration },
     /// The agent was asked to end it, and has until `deadline`.
     Interrupting { message: String, deadline: Duration },
-    /// It has been waiting for a person since before a restart; a new connection gets the prompt.
-    Suspended { prompt: String },
+    /// It waits for a person, and its connection ended; a new one continues it.
+    Suspended,
 }
 
 /// Whether the next turn has a process slot, where agents take a process per turn.
@@ -89,18 +89,11 @@ impl Turn {
 
     /// Whether a prompt may be added to it.
     pub fn can_be_steered(&self) -> bool {
-        matches!(self.phase, Phase::Working(_) | Phase::Suspended { .. })
+        matches!(self.phase, Phase::Working(_) | Phase::Suspended)
     }
 
     pub fn is_worked_on(&self) -> bool {
         !matches!(self.phase, Phase::Retrying { .. })
-    }
-
-    pub fn suspended_prompt(&self) -> Option<&str> {
-        match &self.phase {
-            Phase::Suspended { prompt } => Some(prompt),
-            _ => None,
-        }
     }
 
     pub fn failed_with(&mut self, class: ErrorClass) {
@@ -117,7 +110,7 @@ impl Turn {
         let phase = match &self.phase {
             Phase::Retrying { due_at, .. } => Some(*due_at),
             Phase::Interrupting { deadline, .. } => Some(*deadline),
-            Phase::Working(_) | Phase::Suspended { .. } => None,
+            Phase::Working(_) | Phase::Suspended => None,
         };
         [phase, self.ends_by].into_iter().flatten().min()
     }
@@ -135,6 +128,16 @@ impl Machine {
     pub(super) fn advance(&mut self, context: &Context<'_>) {
         self.renew_outdated_link();
         let ends = self.state == SessionState::Closed || context.stopping;
+        if self.has_answers() && !ends && !context.store_refuses && self.waiting.is_none() {
+            self.begin_continuation();
+        }
+        if self.is_suspended() && !self.continuation.decided.is_empty() && matches!(self.link, Link::None) && !ends {
+            return self.open(context);
+        }
+        // Queued prompts wait until it is decided how the interrupted work continues.
+        if self.requests.are_kept() || self.has_answers() {
+            return;
+        }
         if self.turn.is_some() || self.prompts.is_empty() || ends || context.store_refuses || self.waiting.is_some() {
             return;
         }
@@ -253,7 +256,8 @@ impl Machine {
 
     /// Whether nothing is under way that the connection is needed for.
     pub(super) fn is_idle(&self) -> bool {
-        self.turn.is_none() && self.open_after.is_none() && self.requests.is_empty() && !self.transcript.agent_works()
+        let asks = !self.requests.is_empty() && !self.requests.are_kept();
+        self.turn.is_none() && self.open_after.is_none() && !asks && !self.transcript.agent_works()
     }
 
     pub(super) fn on_interrupt(&mut self, context: &Context<'_>) {
@@ -261,7 +265,13 @@ impl Machine {
             return self.reply(Reply::Interrupt(Err(SessionError::Closed)));
         }
         let message = "The turn was interrupted.".to_owned();
-        let was_running = self.interrupt_turn(context, message, AnsweredBy::Interrupt);
+        let is_kept = self.requests.are_kept() || self.has_answers();
+        if is_kept {
+            self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Interrupt);
+            self.drop_continuation();
+            self.settle();
+        }
+        let was_running = self.interrupt_turn(context, message, AnsweredBy::Interrupt) || is_kept;
         self.reply(Reply::Interrupt(Ok(was_running)));
         // A turn that the agent does not work on ends at once, and other prompts may be queued.
         self.advance(context);
@@ -284,6 +294,7 @@ impl Machine {
         let nobody_works = !turn.is_worked_on();
         turn.phase = Phase::Interrupting { message, deadline };
         self.close_requests(RequestOutcome::Cancelled, by);
+        self.drop_continuation();
         if self.state == SessionState::Waiting {
             self.set_state(SessionState::Working, None);
         }
@@ -352,7 +363,7 @@ impl Machine {
                 }
                 None => self.finish_turn(context, &Ending::Idle),
             },
-            Some(Phase::Suspended { .. }) => self.finish_turn(context, &Ending::Idle),
+            Some(Phase::Suspended) => self.finish_turn(context, &Ending::Idle),
             // Work that the agent did outside any turn of ours.
             None => {
                 self.end_own_work("the agent ended its work without it", AnsweredBy::Agent);
@@ -367,7 +378,9 @@ impl Machine {
     /// Closes what the agent left open of its work outside a turn.
     pub(super) fn end_own_work(&mut self, reason: &str, by: AnsweredBy) {
         self.transcript.close_blocks(&mut self.draft, reason);
-        self.close_requests(RequestOutcome::Cancelled, by);
+        if !self.requests.are_kept() {
+            self.close_requests(RequestOutcome::Cancelled, by);
+        }
         if self.transcript.agent_works() {
             self.transcript.write_agent_end(&mut self.draft);
             self.write(Callback::Idle {});
@@ -384,7 +397,10 @@ impl Machine {
             Ending::Cut { message, by, .. } => (message.as_str(), *by),
         };
         self.transcript.close_blocks(&mut self.draft, reason);
-        self.close_requests(RequestOutcome::Cancelled, by);
+        if !self.requests.are_kept() {
+            self.close_requests(RequestOutcome::Cancelled, by);
+        }
+        self.drop_grants();
         if let Ending::Cut { message, .. } = ending {
             self.notify(NoticeKind::Interrupted, message.clone());
         }
@@ -397,7 +413,7 @@ impl Machine {
             self.recovery.losses = 0;
             self.recovery.login_was_refused = false;
         }
-        self.set_state(SessionState::Ready, None);
+        self.set_state(self.resting_state(), None);
         if !self.transcript.agent_works() {
             // The agent never reported that it began, but readers expect the pair. The state stays, because the turn is
             // over.

@@ -4,7 +4,7 @@ use super::prompts::AcceptedPrompt;
 use super::requests::AnswerGiven;
 use super::turn::BeforeTurn;
 use super::{Context, Machine, Output, Reply};
-use crate::model::{Seq, SessionProfile};
+use crate::model::{Continuation, PromptId, Seq, SessionProfile};
 use crate::session::{AnswerError, PromptError, SessionError};
 use crate::store::{QueuedPrompt, StoreError};
 
@@ -13,6 +13,10 @@ pub(super) enum Waiting {
     Turn { prompt: Box<QueuedPrompt>, before: Box<BeforeTurn>, first: Seq },
     Answer { given: Box<AnswerGiven>, first: Seq },
     Update { profile: Box<SessionProfile>, switches: bool, permits: bool, model_warning: Option<String>, first: Seq },
+    /// Answers to requests of a suspended turn go to the agent.
+    Delivery { first: Seq },
+    /// Answers become a prompt.
+    Continuation { prompt: Box<QueuedPrompt>, continuation: Box<Continuation>, last: PromptId, first: Seq },
     Reopen { first: Seq },
     Adoption { first: Seq },
 }
@@ -59,6 +63,14 @@ impl Machine {
                     }
                 }
             },
+            Waiting::Delivery { .. } => match outcome {
+                Ok(()) => self.on_delivery_committed(context),
+                Err(_) => self.on_delivery_refused(),
+            },
+            Waiting::Continuation { prompt, continuation, last, .. } => match outcome {
+                Ok(()) => self.on_continuation_committed(context, *prompt, *continuation),
+                Err(_) => self.prompts.give_back_id(prompt.id, last),
+            },
             Waiting::Update { profile, switches, permits, model_warning, .. } => {
                 if outcome.is_ok() {
                     self.on_update_committed(context, *profile, switches, permits, model_warning);
@@ -83,6 +95,8 @@ impl Waiting {
             | Self::Turn { first, .. }
             | Self::Answer { first, .. }
             | Self::Update { first, .. }
+            | Self::Delivery { first }
+            | Self::Continuation { first, .. }
             | Self::Reopen { first }
             | Self::Adoption { first } => *first,
         }

@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 
 use super::Memory;
-use super::state::{SessionRow, State};
+use super::state::{PromptRow, SessionRow, State};
 use crate::model::{
-    BudgetNotices, Day, SessionId, SessionState, SessionSummary, Timestamp, UnknownFigures, Usage, UsageTotal, hex,
+    BudgetNotices, Continuation, Day, SessionId, SessionState, SessionSummary, Timestamp, UnknownFigures, Usage, UsageTotal, hex,
 };
 use crate::store::{
     Answer, Blob, Blobs, ClosedRequest, Creation, KnownPrompt, NewSessionRecord, OutcomeSeq, PromptRecords,
@@ -45,6 +45,7 @@ impl SessionRecords for Memory {
                 usage: Usage::default(),
                 context: None,
                 budget_notified: BudgetNotices::default(),
+                continuation: Continuation::default(),
             };
             state.sessions.insert(id, row);
             Creation::New(id)
@@ -66,20 +67,15 @@ impl SessionRecords for Memory {
         self.read(|state| {
             let row = state.sessions.get(&id)?;
             let prompts = state.prompts.range((id, 0)..=(id, u32::MAX)).filter(|(_, prompt)| prompt.queued);
+            let mut queued: Vec<QueuedPrompt> = prompts.map(|(_, prompt)| whole(prompt)).collect();
+            queued.sort_by_key(|prompt| (!prompt.is_first, prompt.id));
             Some(StoredSession {
                 summary: summary(state, id, row),
                 next_seq: state.next_seq(id.into()),
                 next_prompt: state.next_prompt(id),
                 agent_session_id: row.agent_session_id.clone(),
                 turn: row.turn.clone(),
-                queued: prompts
-                    .map(|(_, prompt)| QueuedPrompt {
-                        id: prompt.accepted.id,
-                        idempotency_key: prompt.accepted.idempotency_key.clone(),
-                        text: prompt.accepted.text.clone(),
-                        attachments: prompt.attachments(),
-                    })
-                    .collect(),
+                queued,
                 requests: state
                     .requests
                     .range((id, 0)..=(id, u64::MAX))
@@ -90,6 +86,7 @@ impl SessionRecords for Memory {
                 usage: row.usage.clone(),
                 context: row.context.clone(),
                 budget_notified: row.budget_notified.clone(),
+                continuation: row.continuation.clone(),
             })
         })
     }
@@ -134,8 +131,11 @@ impl SessionRecords for Memory {
         })
     }
 
-    fn sessions_with_open_turn(&self) -> Answer<'_, Vec<SessionId>> {
-        self.read(|state| state.sessions.iter().filter(|(_, row)| row.turn.is_some()).map(|(id, _)| *id).collect())
+    fn unfinished_sessions(&self) -> Answer<'_, Vec<SessionId>> {
+        self.read(|state| {
+            let rows = state.sessions.iter();
+            rows.filter(|(id, row)| row.turn.is_some() || state.has_open_request(**id)).map(|(id, _)| *id).collect()
+        })
     }
 
     fn sessions_with_queued_prompts(&self) -> Answer<'_, Vec<SessionId>> {
@@ -155,8 +155,10 @@ impl SessionRecords for Memory {
     fn settle_states(&self) -> Answer<'_, ()> {
         use SessionState::{Recovering, Starting, Waiting, Working};
         self.write(|state| {
-            for row in state.sessions.values_mut() {
-                if row.turn.is_none() && matches!(row.state, Starting | Working | Waiting | Recovering) {
+            let waits: Vec<SessionId> =
+                state.sessions.keys().copied().filter(|id| state.has_open_request(*id)).collect();
+            for (id, row) in &mut state.sessions {
+                if row.turn.is_none() && !waits.contains(id) && matches!(row.state, Starting | Working | Waiting | Recovering) {
                     (row.state, row.state_detail) = (SessionState::Ready, None);
                 }
             }
@@ -191,6 +193,16 @@ fn summary(state: &State, id: SessionId, row: &SessionRow) -> SessionSummary {
     }
 }
 
+fn whole(prompt: &PromptRow) -> QueuedPrompt {
+    QueuedPrompt {
+        id: prompt.accepted.id,
+        idempotency_key: prompt.accepted.idempotency_key.clone(),
+        text: prompt.accepted.text.clone(),
+        attachments: prompt.attachments(),
+        is_first: prompt.accepted.is_first,
+    }
+}
+
 impl PromptRecords for Memory {
     fn prompt_by_key(&self, session: SessionId, key: String) -> Answer<'_, Option<KnownPrompt>> {
         self.read(|state| {
@@ -202,6 +214,10 @@ impl PromptRecords for Memory {
 
     fn prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<KnownPrompt>> {
         self.read(|state| state.prompts.get(&(session, number)).map(known))
+    }
+
+    fn whole_prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<QueuedPrompt>> {
+        self.read(|state| state.prompts.get(&(session, number)).map(whole))
     }
 
     fn queued_prompt_count(&self) -> Answer<'_, u64> {

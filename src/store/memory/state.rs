@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::model::{
-    Attachment, BudgetNotices, ContextUsage, OpenRequest, PromptId, PromptOutcome, RequestId, Seq, SessionId,
+    Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, PromptOutcome, RequestId, Seq, SessionId,
     SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, Usage,
 };
 use crate::store::{
@@ -67,6 +67,7 @@ pub(super) struct SessionRow {
     pub usage: Usage,
     pub context: Option<ContextUsage>,
     pub budget_notified: BudgetNotices,
+    pub continuation: Continuation,
 }
 
 #[derive(Clone)]
@@ -95,6 +96,10 @@ impl State {
 
     pub fn last_prompt(&self, session: SessionId) -> u32 {
         self.prompts.range((session, 0)..=(session, u32::MAX)).next_back().map_or(0, |((_, number), _)| *number)
+    }
+
+    pub fn has_open_request(&self, session: SessionId) -> bool {
+        self.requests.range((session, 0)..=(session, Seq::MAX)).any(|(_, request)| request.closed.is_none())
     }
 
     pub fn next_prompt(&self, session: SessionId) -> PromptId {
@@ -221,6 +226,9 @@ impl State {
                 let seq = self.last_outcome() + 1;
                 self.prompt(id, prompt, |prompt| {
                     prompt.queued = false;
+                    if !outcome.verdict.may_be_repeated() {
+                        "[]".clone_into(&mut prompt.accepted.attachments);
+                    }
                     prompt.outcome = Some((seq, outcome));
                 });
                 return self.give(Counter::Outcomes, seq);
@@ -243,6 +251,7 @@ impl State {
             Change::UsageReported(report) => self.usage.push((id, report)),
             Change::Budget(budget) => row.profile.budget = budget,
             Change::BudgetNotified(news) => row.budget_notified = news,
+            Change::Continuation(continuation) => row.continuation = continuation,
             Change::Context(context) => row.context = Some(context),
         }
         false

@@ -42,15 +42,16 @@ pub(super) fn write(
             execute("UPDATE session SET closed_at = ?2 WHERE id = ?1", params![id, moment.map(Timestamp::as_millis)])
         }
         Change::PromptAccepted(prompt) => execute(
-            "INSERT INTO prompt (session, number, idempotency_key, fingerprint, text, attachments, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'queued')",
+            "INSERT INTO prompt (session, number, idempotency_key, fingerprint, text, attachments, is_first, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued')",
             params![
                 id,
                 prompt.id.number(),
                 prompt.idempotency_key,
                 prompt.fingerprint,
                 prompt.text,
-                prompt.attachments
+                prompt.attachments,
+                prompt.is_first
             ],
         ),
         Change::PromptStarted(prompt) => execute(
@@ -64,10 +65,10 @@ pub(super) fn write(
         Change::PromptEnded(prompt, outcome) => {
             *last_outcome += 1;
             execute(
-                // The attachments have been sent, so they are no longer needed.
-                "UPDATE prompt SET state = 'ended', attachments = '[]', outcome = ?3, outcome_seq = ?4
-                     WHERE session = ?1 AND number = ?2",
-                params![id, prompt.number(), json(outcome), *last_outcome],
+                // The attachments of a prompt that may be asked again are kept.
+                "UPDATE prompt SET state = 'ended', attachments = iif(?5, attachments, '[]'), outcome = ?3,
+                     outcome_seq = ?4 WHERE session = ?1 AND number = ?2",
+                params![id, prompt.number(), json(outcome), *last_outcome, outcome.verdict.may_be_repeated()],
             )
         }
         Change::RequestOpened(request) => execute(
@@ -88,6 +89,10 @@ pub(super) fn write(
         Change::BudgetNotified(news) => {
             execute("UPDATE session SET budget_told = ?2 WHERE id = ?1", params![id, json(news)])
         }
+        Change::Continuation(continuation) => execute(
+            "UPDATE session SET continuation = ?2 WHERE id = ?1",
+            params![id, (!continuation.is_empty()).then(|| json(continuation))],
+        ),
         Change::Context(usage) => execute("UPDATE session SET context = ?2 WHERE id = ?1", params![id, json(usage)]),
         Change::ReadersReopened => execute("UPDATE reader SET done = 0 WHERE session = ?1", params![id]),
     }

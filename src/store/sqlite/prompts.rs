@@ -1,11 +1,11 @@
 //! Looking up prompts, their outcomes and answered requests.
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use tokio::sync::watch;
 
 use super::{Sqlite, outcomes, requests};
-use crate::model::SessionId;
-use crate::store::{Answer, ClosedRequest, KnownPrompt, OutcomeSeq, PromptRecords, StoredOutcome};
+use crate::model::{PromptId, SessionId};
+use crate::store::{Answer, ClosedRequest, KnownPrompt, OutcomeSeq, PromptRecords, QueuedPrompt, StoredOutcome};
 
 impl PromptRecords for Sqlite {
     fn prompt_by_key(&self, session: SessionId, key: String) -> Answer<'_, Option<KnownPrompt>> {
@@ -30,6 +30,15 @@ impl PromptRecords for Sqlite {
         })
     }
 
+    fn whole_prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<QueuedPrompt>> {
+        self.read(move |connection| {
+            connection
+                .prepare_cached(&format!("{WHOLE} WHERE session = ?1 AND number = ?2"))?
+                .query_row(params![session.number(), number], whole)
+                .optional()
+        })
+    }
+
     fn queued_prompt_count(&self) -> Answer<'_, u64> {
         self.read(|connection| {
             connection
@@ -49,6 +58,26 @@ impl PromptRecords for Sqlite {
     fn closed_request(&self, session: SessionId, id: String) -> Answer<'_, Option<ClosedRequest>> {
         self.read(move |connection| requests::closed(connection, session, &id))
     }
+}
+
+const WHOLE: &str = "SELECT number, idempotency_key, text, attachments, is_first FROM prompt";
+
+fn whole(row: &Row<'_>) -> rusqlite::Result<QueuedPrompt> {
+    Ok(QueuedPrompt {
+        id: PromptId::from_number(row.get(0)?),
+        idempotency_key: row.get(1)?,
+        text: row.get(2)?,
+        attachments: serde_json::from_str(&row.get::<_, String>(3)?).unwrap_or_default(),
+        is_first: row.get(4)?,
+    })
+}
+
+/// Prompts that wait, in the order in which they are sent.
+pub(super) fn queued(connection: &Connection, session: SessionId) -> rusqlite::Result<Vec<QueuedPrompt>> {
+    connection
+        .prepare_cached(&format!("{WHOLE} WHERE session = ?1 AND state = 'queued' ORDER BY is_first DESC, number"))?
+        .query_map([session.number()], whole)?
+        .collect()
 }
 
 fn known(row: &Row<'_>) -> rusqlite::Result<KnownPrompt> {

@@ -232,6 +232,14 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE login ADD COLUMN secret TEXT NOT NULL DEFAULT '';
         ",
         ),
+        M::up(
+            "
+        -- Answers that the agent has not received, and what follows from them, as JSON.
+        ALTER TABLE session ADD COLUMN continuation TEXT;
+        -- A prompt that comes before others that wait, because it continues or repeats work that was cut off.
+        ALTER TABLE prompt ADD COLUMN is_first INTEGER NOT NULL DEFAULT 0;
+        ",
+        ),
     ])
 });
 

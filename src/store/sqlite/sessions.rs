@@ -8,10 +8,10 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::drop_range::{self, DropRange};
 use super::events::{LAST_OF_KIND, next_seq, seq_of, stream_key, whole_log};
 use super::reservation::Reservation;
-use super::{Sqlite, requests, retention};
+use super::{Sqlite, prompts, requests, retention};
 use crate::model::{PromptId, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp};
 use crate::store::{
-    Answer, Creation, NewSessionRecord, QueuedPrompt, SessionFilter, SessionRecords, StoreError, StoredSession,
+    Answer, Creation, NewSessionRecord, SessionFilter, SessionRecords, StoreError, StoredSession,
 };
 
 const COLUMNS: &str =
@@ -49,13 +49,14 @@ impl SessionRecords for Sqlite {
             };
             let number = id.number();
             let optional = |row: &Row<'_>, column| row.get::<_, Option<String>>(column);
-            let (agent_session_id, turn, usage, context, told, prompt_floor) = connection.query_row(
-                "SELECT agent_session_id, turn, usage, context, budget_told, prompt_floor
+            let (agent_session_id, turn, usage, context, told, continuation, prompt_floor) = connection.query_row(
+                "SELECT agent_session_id, turn, usage, context, budget_told, continuation, prompt_floor
                  FROM session WHERE id = ?1",
                 [number],
                 |row| {
                     let (turn, usage, context) = (optional(row, 1)?, optional(row, 2)?, optional(row, 3)?);
-                    Ok((row.get(0)?, turn, usage, context, optional(row, 4)?, row.get::<_, u32>(5)?))
+                    let (told, continuation) = (optional(row, 4)?, optional(row, 5)?);
+                    Ok((row.get(0)?, turn, usage, context, told, continuation, row.get::<_, u32>(6)?))
                 },
             )?;
             let last_prompt: u32 = connection.query_row(
@@ -68,12 +69,13 @@ impl SessionRecords for Sqlite {
                 next_prompt: PromptId::from_number(last_prompt.max(prompt_floor) + 1),
                 agent_session_id,
                 turn: turn.and_then(|json| serde_json::from_str(&json).ok()),
-                queued: queued_prompts(connection, id)?,
+                queued: prompts::queued(connection, id)?,
                 requests: requests::open(connection, id)?,
                 last_prompt,
                 usage: usage.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 context: context.and_then(|json| serde_json::from_str(&json).ok()),
                 budget_notified: told.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
+                continuation: continuation.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 summary,
             }))
         })
@@ -115,10 +117,13 @@ impl SessionRecords for Sqlite {
         })
     }
 
-    fn sessions_with_open_turn(&self) -> Answer<'_, Vec<SessionId>> {
+    fn unfinished_sessions(&self) -> Answer<'_, Vec<SessionId>> {
         self.read(|connection| {
             connection
-                .prepare_cached("SELECT id FROM session WHERE turn IS NOT NULL ORDER BY id")?
+                .prepare_cached(
+                    "SELECT id FROM session WHERE turn IS NOT NULL
+                        OR id IN (SELECT session FROM request WHERE decision IS NULL) ORDER BY id",
+                )?
                 .query_map([], |row| Ok(SessionId::from_number(row.get(0)?)))?
                 .collect()
         })
@@ -129,7 +134,8 @@ impl SessionRecords for Sqlite {
             connection
                 .execute(
                     "UPDATE session SET state = 'ready', state_detail = NULL
-                     WHERE turn IS NULL AND state IN ('starting', 'working', 'waiting', 'recovering')",
+                     WHERE turn IS NULL AND state IN ('starting', 'working', 'waiting', 'recovering')
+                        AND id NOT IN (SELECT session FROM request WHERE decision IS NULL)",
                     [],
                 )
                 .map(drop)
@@ -273,23 +279,6 @@ fn find(connection: &Connection, id: SessionId) -> rusqlite::Result<Option<Sessi
         .prepare_cached(&format!("SELECT {COLUMNS} FROM session WHERE id = ?1"))?
         .query_row([id.number()], summary)
         .optional()
-}
-
-fn queued_prompts(connection: &Connection, id: SessionId) -> rusqlite::Result<Vec<QueuedPrompt>> {
-    connection
-        .prepare_cached(
-            "SELECT number, idempotency_key, text, attachments FROM prompt
-             WHERE session = ?1 AND state = 'queued' ORDER BY number",
-        )?
-        .query_map([id.number()], |row| {
-            Ok(QueuedPrompt {
-                id: PromptId::from_number(row.get(0)?),
-                idempotency_key: row.get(1)?,
-                text: row.get(2)?,
-                attachments: serde_json::from_str(&row.get::<_, String>(3)?).unwrap_or_default(),
-            })
-        })?
-        .collect()
 }
 
 fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {

@@ -108,6 +108,8 @@ behaviour! {
     power_cut::keys_hold,
     prompts::a_prompt_goes_from_queued_to_its_outcome,
     prompts::the_fingerprint_is_the_callers,
+    prompts::attachments_are_kept_until_a_prompt_has_succeeded,
+    prompts::prompts_that_come_first_are_sent_before_others_that_wait,
     prompts::outcomes_of_all_sessions_are_read_by_number,
     prompts::outcomes_keep_their_numbers_when_the_newest_is_deleted,
     prompts::open_requests_are_listed_in_the_order_of_their_numbers,
@@ -193,7 +195,7 @@ pub(super) async fn seqs(store: &Store, stream: impl Into<StreamId>) -> Vec<Seq>
 fn accepted(number: u32, key: Option<&str>) -> Change {
     let (id, idempotency_key) = (PromptId::from_number(number), key.map(str::to_owned));
     let text = format!("text {number}");
-    Change::PromptAccepted(QueuedPrompt { id, idempotency_key, text, attachments: Vec::new() }.prepare())
+    Change::PromptAccepted(QueuedPrompt { id, idempotency_key, text, attachments: Vec::new(), is_first: false }.prepare())
 }
 
 fn ended(number: u32) -> Change {

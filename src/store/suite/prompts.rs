@@ -1,7 +1,10 @@
 //! What must hold for prompts, outcomes and requests.
 
 use super::{Ending, Medium, accepted, changes, ended, new_session, outcome};
-use crate::model::{AnsweredBy, Attachment, OpenRequest, PromptId, RequestBody, RequestId, RequestOutcome};
+use crate::model::{
+    AnsweredBy, Attachment, Continuation, Decided, OpenRequest, PromptId, PromptOutcome, PromptVerdict, RequestBody,
+    RequestId, RequestOutcome, SessionState,
+};
 use crate::store::{AcceptedPrompt, Change, QueuedPrompt};
 
 pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
@@ -13,6 +16,7 @@ pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
         idempotency_key: Some("k".to_owned()),
         text: "do it".to_owned(),
         attachments: vec![attachment],
+        is_first: false,
     };
     let prepared = prompt.prepare();
     store.append_checked(changes(session, vec![Change::PromptAccepted(prepared.clone())])).await.expect("appended");
@@ -45,10 +49,46 @@ pub(super) async fn the_fingerprint_is_the_callers(medium: &Medium) {
         fingerprint: "not a hash".to_owned(),
         text: String::new(),
         attachments: "[]".to_owned(),
+        is_first: false,
     };
     store.append_checked(changes(session, vec![Change::PromptAccepted(prompt)])).await.expect("appended");
     let known = store.prompt_by_key(session, "k".to_owned()).await.expect("read").expect("there");
     assert_eq!(known.fingerprint, "not a hash");
+    store.close().await;
+}
+
+/// A prompt that did not succeed may be asked again, so its attachments are kept.
+pub(super) async fn attachments_are_kept_until_a_prompt_has_succeeded(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let attachment = Attachment { name: "n".to_owned(), mime: "m".to_owned(), data: "ZGF0YQ==".to_owned() };
+    for (number, verdict) in [(1, PromptVerdict::Interrupted), (2, PromptVerdict::Succeeded)] {
+        let id = PromptId::from_number(number);
+        let (text, attachments) = ("do it".to_owned(), vec![attachment.clone()]);
+        let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments, is_first: false };
+        let outcome = PromptOutcome { verdict, ..outcome(number) };
+        let both = vec![Change::PromptAccepted(prompt.prepare()), Change::PromptEnded(id, outcome)];
+        store.append_checked(changes(session, both)).await.expect("appended");
+    }
+    let kept = async |number| store.whole_prompt(session, number).await.expect("read").map(|prompt| prompt.attachments);
+    assert_eq!((kept(1).await, kept(2).await, kept(3).await), (Some(vec![attachment]), Some(Vec::new()), None));
+    store.close().await;
+}
+
+pub(super) async fn prompts_that_come_first_are_sent_before_others_that_wait(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let first = |number| {
+        let (id, text) = (PromptId::from_number(number), String::new());
+        let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments: Vec::new(), is_first: true };
+        Change::PromptAccepted(prompt.prepare())
+    };
+    let all = vec![accepted(1, None), accepted(2, None), first(3), first(4)];
+    store.append_checked(changes(session, all)).await.expect("appended");
+    let store = medium.restart(store, Ending::Crash).await;
+    let queued = store.load_session(session).await.expect("read").expect("there").queued;
+    let numbers: Vec<u32> = queued.iter().map(|prompt| prompt.id.number()).collect();
+    assert_eq!(numbers, [3, 4, 1, 2]);
     store.close().await;
 }
 
@@ -107,6 +147,21 @@ pub(super) async fn open_requests_are_listed_in_the_order_of_their_numbers(mediu
     };
     assert_eq!(open().await, ["request-2", "request-9", "request-10", "request-101"]);
     assert_eq!(store.session(session).await.expect("read").expect("there").pending, 4);
+    let waiting = Change::State(SessionState::Waiting, None);
+    store.append_checked(changes(session, vec![waiting])).await.expect("appended");
+    store.settle_states().await.expect("settled");
+    assert_eq!(store.session(session).await.expect("read").expect("there").state, SessionState::Waiting);
+    assert_eq!(store.unfinished_sessions().await.expect("read"), [session]);
+    let decided = Decided {
+        request: request(2),
+        outcome: RequestOutcome::Answered,
+        text: Some("yes".to_owned()),
+        by: AnsweredBy::Page,
+    };
+    let continuation = Continuation { decided: vec![decided], grants: Vec::new() };
+    let answered = vec![Change::Continuation(continuation.clone())];
+    store.append_checked(changes(session, answered)).await.expect("appended");
+    assert_eq!(store.load_session(session).await.expect("read").expect("there").continuation, continuation);
     let closed = Change::RequestClosed {
         request_id: RequestId::of_event(9),
         outcome: RequestOutcome::Deny,

@@ -59,7 +59,7 @@ pub(super) async fn changes_are_there_after_a_restart(medium: &Medium) {
     assert_eq!(summary.profile.effort.as_deref(), Some("high"));
     assert_eq!((stored.agent_session_id.as_deref(), stored.turn), (Some("agent"), Some(turn)));
     assert_eq!(stored.usage.input_tokens, Some(7));
-    assert_eq!(store.sessions_with_open_turn().await.expect("read"), [session]);
+    assert_eq!(store.unfinished_sessions().await.expect("read"), [session]);
     assert_eq!(store.agent_sessions("demo".to_owned()).await.expect("read"), [("agent".to_owned(), session)]);
     store.settle_states().await.expect("settled");
     let state = async || store.session(session).await.expect("read").expect("there").state;

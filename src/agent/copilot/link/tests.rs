@@ -69,6 +69,7 @@ impl Session {
             outbox: Outbox::new(sender),
             incoming: server.tap.listen(name),
             pace: Pace::default(),
+            is_suspended: false,
             is_working: false,
             times_continued: 0,
             translated: Vec::new(),

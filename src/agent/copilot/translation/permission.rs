@@ -1,10 +1,10 @@
 //! Permission requests: their summary and details.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::agent::copilot::TITLE;
 use crate::agent::permission_title::permission_title;
-use crate::model::RequestBody;
+use crate::model::{RequestBody, canonical};
 
 /// Translates a permission request. Fields differ by kind; the most specific comes first.
 pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
@@ -29,7 +29,18 @@ pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
         tool,
         kind,
         detail,
+        call: exact_call(request),
     }
+}
+
+/// What would be done, without what may differ when the agent asks for the same thing again: ids, its intention, and
+/// what it found out about the command.
+fn exact_call(request: &Value) -> String {
+    let names = ["kind", "fullCommandText", "shellType", "fileName", "path", "diff", "newFileContents", "url"];
+    let names = names.iter().chain(&["serverName", "toolName", "args", "fact", "subject", "memory"]);
+    let known: Map<String, Value> =
+        names.filter_map(|name| Some(((*name).to_owned(), request.get(*name)?.clone()))).collect();
+    if known.len() < 2 { String::new() } else { canonical(&Value::Object(known)) }
 }
 
 /// A tool call with its arguments.

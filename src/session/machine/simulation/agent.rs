@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::random::Random;
 use crate::agent::failure::Failure;
-use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer};
+use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer, SuspendedTurn};
 use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, RequestBody, TurnId};
 
 #[derive(Default)]
@@ -26,6 +26,14 @@ impl Agent {
     /// An agent whose ids are not those of any other.
     pub fn new(number: u32) -> Self {
         Self { ids: number * 100_000, ..Self::default() }
+    }
+
+    /// Continues a turn that waits for answers.
+    pub fn continue_turn(&mut self, turn: SuspendedTurn) {
+        self.turn = Some(turn.turn_id);
+        for request in turn.requests {
+            self.requests.insert(request.agent_request_id, "shell".to_owned());
+        }
     }
 
     pub fn is_busy(&self) -> bool {
@@ -54,7 +62,10 @@ impl Agent {
                 self.requests.remove(&agent_request_id);
                 Some((agent_request_id, allows))
             }
-            AgentCommand::Steer { .. } | AgentCommand::Configure { .. } | AgentCommand::Permit(_) => None,
+            AgentCommand::Steer { .. }
+            | AgentCommand::Configure { .. }
+            | AgentCommand::Suspend
+            | AgentCommand::Permit(_) => None,
         }
     }
 
@@ -149,6 +160,7 @@ impl Agent {
                         detail: String::new(),
                         options: Vec::new(),
                         tool_call_id: None,
+                        call: String::new(),
                     }
                 };
                 AgentEvent::RequestMade { agent_request_id, body }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::model::{
-    BudgetNotices, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Response, Seq,
+    BudgetNotices, Continuation, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Response, Seq,
     SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
 };
 use crate::session::machine::fold::{Fold, Replay};
@@ -46,6 +46,7 @@ pub(super) struct Records {
     profile: SessionProfile,
     usage: Usage,
     budget_notified: BudgetNotices,
+    pub continuation: Continuation,
     next_seq: Seq,
     last_prompt: u32,
 }
@@ -86,6 +87,7 @@ impl Store {
             profile,
             usage: Usage::default(),
             budget_notified: BudgetNotices::default(),
+            continuation: Continuation::default(),
             next_seq: 1,
             last_prompt: 0,
         };
@@ -157,6 +159,11 @@ impl Store {
         })
     }
 
+    /// Whether a prompt comes before others that wait.
+    pub fn is_first(&self, number: u32) -> bool {
+        self.records.prompts.get(&PromptId::from_number(number)).is_some_and(|prompt| prompt.queued.is_first)
+    }
+
     pub fn with_key(&self, key: &str) -> Option<KnownPrompt> {
         self.known(self.records.keys.get(key)?.number())
     }
@@ -186,6 +193,7 @@ impl Store {
             usage: records.usage.clone(),
             context: None,
             budget_notified: records.budget_notified.clone(),
+            continuation: records.continuation.clone(),
         }
     }
 
@@ -199,7 +207,10 @@ impl Store {
     }
 
     pub fn queued(&self) -> Vec<QueuedPrompt> {
-        self.records.queue.iter().map(|id| self.records.prompts[id].queued.clone()).collect()
+        let mut queued: Vec<QueuedPrompt> =
+            self.records.queue.iter().map(|id| self.records.prompts[id].queued.clone()).collect();
+        queued.sort_by_key(|prompt| (!prompt.is_first, prompt.id));
+        queued
     }
 
     pub fn has_queued(&self) -> bool {
@@ -249,8 +260,8 @@ impl Records {
             Change::AgentSession(id) => self.agent_session_id = id,
             Change::Turn(turn) => self.turn = turn,
             Change::PromptAccepted(accepted) => {
-                let AcceptedPrompt { id, idempotency_key, text, .. } = accepted;
-                let queued = QueuedPrompt { id, idempotency_key, text, attachments: Vec::new() };
+                let AcceptedPrompt { id, idempotency_key, text, is_first, .. } = accepted;
+                let queued = QueuedPrompt { id, idempotency_key, text, attachments: Vec::new(), is_first };
                 assert!(queued.id.number() > self.last_prompt, "{} is given twice", queued.id);
                 self.last_prompt = queued.id.number();
                 self.queue.insert(queued.id);
@@ -286,6 +297,7 @@ impl Records {
             }
             Change::Usage(usage) => self.usage = usage,
             Change::Budget(budget) => self.profile.budget = budget,
+            Change::Continuation(continuation) => self.continuation = continuation,
             Change::BudgetNotified(news) => self.budget_notified = news,
             Change::ClosedAt(_)
             | Change::BlobUsed { .. }

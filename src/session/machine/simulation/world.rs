@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::agent::Agent;
 use super::random::Random;
 use super::store::{PromptState, Store};
-use crate::agent::{AgentCommand, AgentEvent, QueuePosition, RequestAnswer, Restored, StartError};
+use crate::agent::{AgentCommand, AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError, SuspendedTurn};
 use crate::model::{
     AnsweredBy, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionState,
     Timestamp, Usage,
@@ -47,6 +47,8 @@ pub(super) struct World {
     steps: usize,
     /// The last restart left the queue for the next prompt.
     queue_rests: bool,
+    /// The turn that the connection is to continue.
+    suspended: Option<SuspendedTurn>,
     /// Prompts whose outcome was reported.
     reported: HashSet<PromptId>,
 }
@@ -68,6 +70,7 @@ impl World {
             model_switch: true,
             model_retries: random.one_in(2),
             durable_requests: random.one_in(2),
+            durable_questions: random.one_in(2),
             permissions: random.one_in(2),
             session_resume: true,
             demo: random.one_in(4),
@@ -94,6 +97,7 @@ impl World {
             keys: 0,
             steps: 0,
             queue_rests: false,
+            suspended: None,
             reported: HashSet::new(),
         };
         world.drive(Input::Created);
@@ -240,7 +244,8 @@ impl World {
                 }
                 Output::Send(command) => self.agent_hears(command),
                 Output::SendCommitted(after, command) => self.unsent.push_back((after, command)),
-                Output::Open { .. } => {
+                Output::Open { suspended, .. } => {
+                    self.suspended = suspended;
                     assert!(matches!(self.link, Link::None | Link::AwaitingLogin), "a connection is opened twice");
                     self.link = Link::Opening;
                 }
@@ -289,7 +294,9 @@ impl World {
             let committed = self.store.records.turn.as_ref().map(|turn| turn.turn_id.clone());
             assert_eq!(committed, Some(turn_id.clone()), "a turn is committed before its prompt is sent");
             let number = turn_id.as_str().trim_start_matches("turn-").parse().expect("a turn of ours");
-            self.begun.push((self.lives, number));
+            if !self.store.is_first(number) {
+                self.begun.push((self.lives, number));
+            }
         }
         if let Some((agent_request_id, allows)) = answered {
             self.check_answer(&agent_request_id, allows);
@@ -301,8 +308,7 @@ impl World {
         let mut requests = self.store.records.requests.values();
         let ours = requests.find(|(request, _)| request.agent_request_id == agent_request_id);
         match ours {
-            // Only what a policy allows leaves no record.
-            None => assert!(allows, "{agent_request_id} was denied without a record"),
+            None => panic!("{agent_request_id} was answered without a record"),
             Some((_, outcome)) => {
                 let outcome = outcome.expect("an answer is committed before the agent gets it");
                 let allowed = matches!(outcome.as_str(), "allow-once" | "allow-always");
@@ -327,12 +333,30 @@ impl World {
 
     fn open_succeeds(&mut self) {
         self.opens += 1;
-        self.link = Link::Live(Agent::new(self.opens));
+        let mut agent = Agent::new(self.opens);
+        // The agent may have forgotten what it waited for.
+        let pending = match self.suspended.take() {
+            Some(turn) if self.random.one_in(2) => {
+                agent.continue_turn(turn);
+                Pending::All
+            }
+            Some(mut turn) => {
+                turn.requests.retain(|_| self.random.one_in(2));
+                let ids = turn.requests.iter().map(|request| request.agent_request_id.clone()).collect();
+                if !turn.requests.is_empty() {
+                    agent.continue_turn(turn);
+                }
+                Pending::Only(ids)
+            }
+            None => Pending::All,
+        };
+        self.link = Link::Live(agent);
         let last_sent = self.machine.needs_recap().and_then(|number| self.store.known(number));
         let opened = Opened {
             agent_session_id: Some(format!("agent-{}", self.random.below(3))),
             restored: *self.random.pick(&[Restored::New, Restored::Whole, Restored::Incomplete]),
             can_probe: self.random.one_in(2),
+            pending,
             last_sent,
         };
         self.drive(Input::Opened(opened));
@@ -502,8 +526,7 @@ impl World {
         let open = stored.turn.clone();
         self.machine = Machine::new(stored);
         if let Some(open) = open {
-            let prompt = open.prompt.and_then(|id| self.store.known(id.number())).map(|known| known.text);
-            self.machine.resume(&open, prompt, self.store.replay(&open));
+            self.machine.resume(&open, self.store.replay(&open));
         }
         self.drive(Input::Restarted);
         self.queue_rests = self.random.one_in(2);
