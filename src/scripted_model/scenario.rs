@@ -152,7 +152,12 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
             let (name, arguments) = argument.split_once(' ').unwrap_or((argument, "{}"));
             vec![tool(name, serde_json::from_str(arguments).unwrap_or_default())]
         }
-        "bash" | "create" | "ask" | "tool" => after_tool(),
+        // Runs the commands again whenever the user says something; ` ;; ` separates commands that run at once.
+        "insist" if messages.last().is_some_and(|message| message.role == "user") => argument
+            .split(" ;; ")
+            .map(|command| tool("bash", json!({ "command": command, "description": "Run it" })))
+            .collect(),
+        "bash" | "create" | "ask" | "insist" | "tool" => after_tool(),
         // How many pieces, and the pause after each in milliseconds.
         "slow" => {
             let mut figures = argument.split_whitespace().map(|figure| figure.parse().unwrap_or(0));

@@ -6,6 +6,7 @@ mod failures;
 mod idle;
 mod login;
 mod mcp;
+mod pending;
 mod providers;
 mod questions;
 mod requests;
