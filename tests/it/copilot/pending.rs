@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{CopilotServer, Program, TestSession, children_of, send_signal, until_gone};
+use crate::support::{CopilotServer, Program, SseEvent, TestSession, children_of, send_signal, until_gone};
 
 /// What ends while a request waits.
 #[derive(Clone, Copy, Debug)]
@@ -17,8 +17,13 @@ enum Ending {
 
 /// Waits until the agent has its requests on disk; a kill before that is another case.
 async fn until_on_disk(copilot: &CopilotServer, requests: usize) {
+    until_recorded(copilot, "\"permission.requested\"", requests).await;
+}
+
+/// Waits until the agent has recorded something that many times.
+async fn until_recorded(copilot: &CopilotServer, what: &str, times: usize) {
     let folder = copilot.server.folder().join("copilot/session-state");
-    while records(&folder).matches("\"permission.requested\"").count() < requests {
+    while records(&folder).matches(what).count() < times {
         tokio::task::yield_now().await;
     }
 }
@@ -139,4 +144,162 @@ async fn a_request_survives_a_kill_of_both() {
 async fn a_request_survives_a_clean_end() {
     a_request_survives(Program::Cli, Ending::ServerStopped).await;
     a_request_survives(Program::Runtime, Ending::ServerStopped).await;
+}
+
+/// Two requests at once: each is answered by itself, and the turn continues when both are.
+#[tokio::test]
+async fn two_requests_survive_a_kill_of_both() {
+    for program in Program::BOTH {
+        let copilot = CopilotServer::start(program).await;
+        let first = copilot.session("ask").await;
+        first.prompt("@@insist echo one >> one.txt ;; echo two >> two.txt").await;
+        first.events_after(0).await.until_callback("onPermissionRequested").await;
+        until_on_disk(&copilot, 2).await;
+        let copilot = Ending::BothKilled.happen(copilot).await;
+        let session = first.seen_by(copilot.server.http());
+        let details = session.get("").await.json();
+        let requests = details["requests"].as_array().expect("requests");
+        assert_eq!(requests.len(), 2, "{program:?} {details:#}");
+        let after = last_seq(&session).await;
+        for request in requests {
+            let decision = if request.to_string().contains("one.txt") { "deny" } else { "allow-once" };
+            let request = request["requestId"].as_str().expect("an id");
+            session.post(&format!("/permission/{request}"), json!({ "decision": decision })).await;
+        }
+        let log = until_idle(&session, after).await;
+        assert_eq!(count(&log, "onGeneratedUserPrompt"), 0, "{program:?}: the same turn");
+        let made = |name: &str| std::fs::read_to_string(copilot.server.work().join(name)).unwrap_or_default();
+        assert_eq!((made("one.txt").as_str(), made("two.txt").as_str()), ("", "two\n"), "{program:?}");
+    }
+}
+
+/// A kill within the moment before the agent writes its request: the agent has forgotten it, the answer becomes a prompt,
+/// and the same call is not asked for again.
+#[tokio::test]
+async fn the_answer_to_a_forgotten_request_continues_the_work() {
+    for (program, decision) in [(Program::Cli, "allow-once"), (Program::Runtime, "allow-once"), (Program::Runtime, "deny")]
+    {
+        let case = format!("{program:?} {decision}");
+        let copilot = CopilotServer::start(program).await;
+        let first = copilot.session("ask").await;
+        let request = first.prompt_and_get_request("@@insist echo ran >> made.txt").await;
+        until_on_disk(&copilot, 1).await;
+        let CopilotServer { mut server, model } = copilot;
+        let agents = children_of(server.process_id());
+        agents.iter().for_each(|agent| send_signal("KILL", *agent));
+        server.kill().await;
+        forget_requests(&server.folder().join("copilot/session-state"));
+        let copilot = CopilotServer { server: server.start_again().await, model };
+        let session = first.seen_by(copilot.server.http());
+        assert_eq!(session.state().await, "waiting", "{case}");
+        let after = last_seq(&session).await;
+        let mut stream = session.events_after(after).await;
+        session.post(&format!("/permission/{request}"), json!({ "decision": decision })).await;
+        // The turn that was cut off, then the one that continues it.
+        stream.until_callback("onIdle").await;
+        stream.until_callback("onGeneratedUserPrompt").await;
+        if decision == "deny" {
+            // The model insists, and is asked about as usual.
+            let again = stream.until_callback("onPermissionRequested").await;
+            let again = again.last().expect("one").json()["requestId"].as_str().expect("an id").to_owned();
+            session.post(&format!("/permission/{again}"), json!({ "decision": "deny" })).await;
+        }
+        stream.until_callback("onIdle").await;
+        let log = session.log().await;
+        let made = std::fs::read_to_string(copilot.server.work().join("made.txt")).unwrap_or_default();
+        assert_eq!(made, if decision == "deny" { "" } else { "ran\n" }, "{case}: exactly once: {log:#?}");
+        let answered = log.iter().filter(|(_, response)| response["callback"] == "onPermissionAnswered");
+        let by: Vec<&Value> = answered.map(|(_, response)| &response["by"]).collect();
+        let expected = if decision == "deny" { ["api", "api"] } else { ["api", "grant"] };
+        assert_eq!(by, expected, "{case}: {log:#?}");
+    }
+}
+
+/// Removes the end of the agent's records, from the request on.
+fn forget_requests(folder: &Path) {
+    for session in std::fs::read_dir(folder).expect("sessions").filter_map(Result::ok) {
+        let file = session.path().join("events.jsonl");
+        let Ok(text) = std::fs::read_to_string(&file) else { continue };
+        let kept: Vec<&str> = text.lines().take_while(|line| !line.contains("\"permission.requested\"")).collect();
+        std::fs::write(&file, kept.join("\n") + "\n").expect("written");
+    }
+}
+
+#[tokio::test]
+async fn a_question_stays_open_and_its_answer_continues_the_work() {
+    for program in Program::BOTH {
+        let copilot = CopilotServer::start(program).await;
+        let first = copilot.session("ask").await;
+        let request = first.prompt_and_get_request("@@ask").await;
+        until_recorded(&copilot, "\"tool.execution_start\"", 1).await;
+        let copilot = Ending::ServerKilled.happen(copilot).await;
+        let session = first.seen_by(copilot.server.http());
+        let details = session.get("").await.json();
+        assert_eq!((&details["state"], &details["requests"][0]["requestId"]), (&json!("waiting"), &json!(request)));
+        let log = session.log().await;
+        assert_eq!(count(&log, "onIdle"), 1, "{program:?}: the turn is over");
+        let kept = log.iter().filter(|(_, response)| response["kind"] == "request-kept").count();
+        assert_eq!(kept, 1, "{program:?}: {log:#?}");
+        let after = last_seq(&session).await;
+        session.post(&format!("/answer/{request}"), json!({ "answer": "blue" })).await;
+        let log = until_idle(&session, after).await;
+        let generated = log.iter().find(|(_, response)| response["callback"] == "onGeneratedUserPrompt");
+        let text = generated.expect("a prompt").1["prompt"].as_str().expect("text").to_owned();
+        assert!(text.contains("Which colour?") && text.contains("blue"), "{program:?}: {text}");
+        assert_eq!(session.state().await, "ready");
+        assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "{program:?}");
+    }
+}
+
+/// A tool that runs while another waits: nothing is continued in the agent, because that could run it twice.
+#[tokio::test]
+async fn a_running_tool_is_never_run_again() {
+    for program in Program::BOTH {
+        let copilot = CopilotServer::start(program).await;
+        let first = copilot.session("ask").await;
+        first.prompt("@@insist echo ran >> running.txt; sleep 1000 ;; echo two >> two.txt").await;
+        let asks = |event: &SseEvent| event.callback() == "onPermissionRequested" && event.data.contains("running.txt");
+        let asked = first.events_after(0).await.until(asks).await;
+        let running = asked.last().expect("one").json()["requestId"].as_str().expect("an id").to_owned();
+        until_on_disk(&copilot, 2).await;
+        first.post(&format!("/permission/{running}"), json!({ "decision": "allow-once" })).await;
+        let file = copilot.server.work().join("running.txt");
+        while !file.exists() {
+            tokio::task::yield_now().await;
+        }
+        let copilot = Ending::BothKilled.happen(copilot).await;
+        let session = first.seen_by(copilot.server.http());
+        let details = session.get("").await.json();
+        assert_eq!(details["requests"].as_array().map(Vec::len), Some(1), "{program:?} {details:#}");
+        let log = session.log().await;
+        assert_eq!(count(&log, "onIdle"), 1, "{program:?}: the turn is over");
+        // Another prompt withdraws the request.
+        assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "{program:?}");
+        let log = session.log().await;
+        let withdrawn = log.iter().find(|(_, response)| response["by"] == "prompt").expect("withdrawn");
+        assert_eq!(withdrawn.1["decision"], "cancelled", "{program:?}");
+        assert_eq!(std::fs::read_to_string(&file).expect("made"), "ran\n", "{program:?}: once");
+    }
+}
+
+/// The answer was given and the tool may have begun: it is unknown whether it ran, so nothing repeats it.
+#[tokio::test]
+async fn an_approved_tool_that_was_cut_off_is_not_run_again_and_the_log_says_that_it_may_have_run() {
+    for program in Program::BOTH {
+        let copilot = CopilotServer::start(program).await;
+        let first = copilot.session("ask").await;
+        let request = first.prompt_and_get_request("@@bash echo ran >> made.txt; sleep 1000").await;
+        first.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
+        let file = copilot.server.work().join("made.txt");
+        while !file.exists() {
+            tokio::task::yield_now().await;
+        }
+        let copilot = Ending::BothKilled.happen(copilot).await;
+        let session = first.seen_by(copilot.server.http());
+        let log = session.log().await;
+        let notice = log.iter().find(|(_, response)| response["kind"] == "interrupted").expect("a notice");
+        assert!(notice.1["message"].as_str().expect("text").contains("may have"), "{program:?}: {}", notice.1);
+        assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "{program:?}");
+        assert_eq!(std::fs::read_to_string(&file).expect("made"), "ran\n", "{program:?}: once");
+    }
 }
