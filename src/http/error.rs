@@ -133,6 +133,9 @@ impl From<PromptError> for ApiError {
     fn from(error: PromptError) -> Self {
         let (status, name) = match error {
             PromptError::Session(error) => return error.into(),
+            PromptError::NotFound(_) => (StatusCode::NOT_FOUND, "PromptNotFound"),
+            PromptError::NotOver(_) => (StatusCode::CONFLICT, "PromptNotOver"),
+            PromptError::Succeeded(_) => (StatusCode::CONFLICT, "PromptSucceeded"),
             PromptError::Empty => (StatusCode::BAD_REQUEST, "EmptyPrompt"),
             PromptError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "PromptTooLarge"),
             PromptError::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "TooManyQueuedPrompts"),

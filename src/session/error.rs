@@ -1,5 +1,6 @@
 //! Errors of commands to a session.
 
+use crate::model::PromptId;
 use crate::store::{ClosedRequest, StoreError};
 
 /// Errors of any command to a session.
@@ -51,6 +52,15 @@ pub enum PromptError {
     /// The key was used for another prompt.
     #[error("the Idempotency-Key was used for another prompt of this session; use a new key for a new prompt")]
     KeyReused,
+    /// No such prompt, or it was forgotten.
+    #[error("there is no prompt {0} in this session")]
+    NotFound(PromptId),
+    /// It cannot be asked again, because its turn is not over.
+    #[error("the turn of {0} is not over; wait for its end, or interrupt it first")]
+    NotOver(PromptId),
+    /// It cannot be asked again, because it did its work.
+    #[error("{0} has succeeded; to do the work again, send it as a new prompt")]
+    Succeeded(PromptId),
     /// A budget is used up; the text names it and says what to do.
     #[error("{0}")]
     BudgetSpent(String),

@@ -6,14 +6,14 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::actor::{Accepted, Adoption, Command, NewPrompt, SessionUpdate};
+use super::actor::{Accepted, Adoption, Command, NewPrompt, PromptMode, SessionUpdate};
 use super::operations::Operations;
 use super::readers::Readers;
 use super::rest::Rest;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
-use crate::model::{AnsweredBy, PromptId, PromptOutcome, RequestId, Seq, SessionId};
-use crate::store::Store;
+use crate::model::{AnsweredBy, PromptId, PromptOutcome, PromptVerdict, RequestId, Seq, SessionId};
+use crate::store::{QueuedPrompt, Store};
 
 /// A session that is in memory. Commands go to its actor; reading does not.
 pub struct Session {
@@ -55,6 +55,24 @@ impl Session {
     /// Accepts a prompt: it is in the store when this returns. Does not wait for the turn.
     pub async fn prompt(&self, prompt: NewPrompt) -> Result<Accepted, PromptError> {
         self.ask(|reply| Command::Prompt(Box::new(prompt), reply)).await.map_err(PromptError::Session)?
+    }
+
+    /// Sends a prompt that was cut off or failed again, with its attachments, before others that wait.
+    pub async fn ask_again(&self, prompt: PromptId, key: Option<String>) -> Result<Accepted, PromptError> {
+        let repeated = async {
+            // The turn may have ended a moment ago.
+            self.store.flush().await?;
+            let outcome = self.stored_outcome(prompt).await?;
+            Ok::<_, SessionError>((self.store.whole_prompt(self.id, prompt.number()).await?, outcome))
+        };
+        let (found, outcome) = repeated.await?;
+        let QueuedPrompt { text, attachments, .. } = found.ok_or(PromptError::NotFound(prompt))?;
+        match outcome.map(|outcome| outcome.verdict) {
+            None => return Err(PromptError::NotOver(prompt)),
+            Some(PromptVerdict::Succeeded) => return Err(PromptError::Succeeded(prompt)),
+            Some(PromptVerdict::Failed | PromptVerdict::Interrupted | PromptVerdict::Dropped) => {}
+        }
+        self.prompt(NewPrompt { text, attachments, mode: PromptMode::First, idempotency_key: key }).await
     }
 
     /// Waits until a prompt's turn is over.

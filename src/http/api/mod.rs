@@ -28,7 +28,7 @@ pub(super) use inbox::inbox;
 pub(super) use log::{blob, log};
 pub(super) use models::models;
 pub use models::models_json;
-pub(super) use prompt::{interrupt, prompt};
+pub(super) use prompt::{ask_again, interrupt, prompt};
 pub(super) use requests::{answer_permission, answer_question};
 pub use runtimes::runtimes_json;
 pub(super) use runtimes::{cancel_login, log_in, login_progress, runtimes};

@@ -12,7 +12,7 @@ use super::session;
 use crate::http::app::App;
 use crate::http::body::{JsonBody, NoBody, PathPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::Attachment;
+use crate::model::{Attachment, PromptId};
 use crate::session::{NewPrompt, PromptMode};
 
 #[derive(Deserialize)]
@@ -60,6 +60,29 @@ pub(in crate::http) async fn prompt(
         idempotency_key: idempotency_key(&headers)?,
     };
     let accepted = session.prompt(prompt).await?;
+    if !body.wait {
+        return Ok(Json(json!({ "promptId": accepted.prompt })));
+    }
+    let outcome = session.outcome(accepted.prompt).await?;
+    Ok(Json(json!(outcome)))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(in crate::http) struct AskAgainBody {
+    prompt_id: PromptId,
+    #[serde(default)]
+    wait: bool,
+}
+
+pub(in crate::http) async fn ask_again(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+    headers: HeaderMap,
+    JsonBody(body): JsonBody<AskAgainBody>,
+) -> ApiResult<Json<Value>> {
+    let session = session(&app, &id).await?;
+    let accepted = session.ask_again(body.prompt_id, idempotency_key(&headers)?).await?;
     if !body.wait {
         return Ok(Json(json!({ "promptId": accepted.prompt })));
     }

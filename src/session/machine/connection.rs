@@ -7,7 +7,7 @@ use super::restart::MAY_HAVE_RUN;
 use super::turn::Ending;
 use super::{Context, Disconnect, Machine, Opened, Output};
 use crate::agent::{AgentCommand, QueuePosition, Restored, StartError};
-use crate::model::{AnsweredBy, ErrorClass, NoticeKind, PromptVerdict, RequestOutcome, Response, SessionState, redact};
+use crate::model::{AnsweredBy, ErrorClass, NoticeKind, PromptVerdict, RequestOutcome, Response, SessionOrigin, SessionState, redact};
 use crate::session::SessionError;
 use crate::store::{Change, KnownPrompt};
 
@@ -217,6 +217,17 @@ impl Machine {
         let tool = if self.transcript.fold().open_tools().next().is_some() { MAY_HAVE_RUN } else { "" };
         let message = format!("The turn was interrupted: {reason}.{tool}");
         self.finish_turn(context, &Ending::cut(message, AnsweredBy::Agent, PromptVerdict::Failed));
+        if self.origin == SessionOrigin::User {
+            self.prompts.hold();
+        }
+        if self.prompts.is_held() {
+            let count = self.prompts.len();
+            let message = format!(
+                "{count} queued prompt(s) wait because the turn before them was cut off. Ask again to repeat it first, \
+                 or send a prompt to continue with the queue."
+            );
+            self.notify(NoticeKind::Info, message);
+        }
     }
 
     fn recover_or_fail(&mut self, context: &Context<'_>, reason: &str) {
@@ -245,6 +256,8 @@ impl Machine {
 
     /// Tries again after a failure, a missing login or a loss.
     pub(super) fn try_again(&mut self, context: &Context<'_>) -> Result<(), SessionError> {
+        let was_held = self.prompts.is_held();
+        self.prompts.release();
         match self.state {
             SessionState::Closed => Err(SessionError::Closed),
             SessionState::NeedsLogin | SessionState::Failed | SessionState::Recovering => {
@@ -254,7 +267,12 @@ impl Machine {
                 }
                 Ok(())
             }
-            _ => Ok(()),
+            _ => {
+                if was_held {
+                    self.advance(context);
+                }
+                Ok(())
+            }
         }
     }
 

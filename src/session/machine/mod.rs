@@ -50,13 +50,14 @@ use spending::Spending;
 use turn::{Turn, TurnSlot};
 use waiting::Waiting;
 
-use crate::model::{Callback, Continuation, PromptId, Response, Seq, SessionId, SessionProfile, SessionState, ToolImage};
+use crate::model::{Callback, Continuation, PromptId, Response, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, ToolImage};
 use crate::session::session_feed::{PendingRequest, SessionStatus};
 use crate::store::{Change, StoredSession};
 
 /// One session's rules and what they need to remember.
 pub(super) struct Machine {
     id: SessionId,
+    origin: SessionOrigin,
     profile: SessionProfile,
     state: SessionState,
     state_detail: Option<String>,
@@ -90,6 +91,7 @@ impl Machine {
             stored;
         Self {
             id: summary.id,
+            origin: summary.origin,
             profile: summary.profile,
             state: summary.state,
             state_detail: summary.state_detail,
@@ -166,6 +168,12 @@ impl Machine {
         !self.outputs.is_empty()
     }
 
+    /// Whether queued prompts wait for a person's decision.
+    #[cfg(test)]
+    fn holds_queue(&self) -> bool {
+        self.prompts.is_held()
+    }
+
     /// When [`Input::Deadline`] is due.
     pub fn next_deadline(&self, context: &Context<'_>) -> Option<Duration> {
         let turn = self.turn.as_ref().and_then(Turn::next_deadline);
@@ -173,7 +181,7 @@ impl Machine {
             Link::BackingOff { until } => Some(until),
             _ => None,
         };
-        [turn, link, self.requests.deadline(context), self.silence_deadline(context)].into_iter().flatten().min()
+        [turn, link, self.requests.deadline(context, self.origin), self.silence_deadline(context)].into_iter().flatten().min()
     }
 
     fn on_deadline(&mut self, context: &Context<'_>) {

@@ -23,13 +23,15 @@ pub(super) struct PromptQueue {
     next: PromptId,
     /// The last one that an agent was given.
     last_sent: PromptId,
+    /// The turn before them was cut off, and a person decides whether it is repeated first.
+    is_held: bool,
 }
 
 impl PromptQueue {
     pub fn new(waiting: Vec<QueuedPrompt>, last: PromptId, next: PromptId) -> Self {
         let queued = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
         let last_sent = PromptId::from_number(last.number().saturating_sub(queued));
-        Self { waiting: waiting.into(), last, next, last_sent }
+        Self { waiting: waiting.into(), last, next, last_sent, is_held: false }
     }
 
     pub fn last(&self) -> PromptId {
@@ -60,6 +62,19 @@ impl PromptQueue {
 
     pub fn holds(&self, prompt: PromptId) -> bool {
         self.waiting.iter().any(|waiting| waiting.id == prompt)
+    }
+
+    /// Keeps the prompts that wait from overtaking one that was cut off.
+    pub fn hold(&mut self) {
+        self.is_held = !self.waiting.is_empty();
+    }
+
+    pub fn release(&mut self) {
+        self.is_held = false;
+    }
+
+    pub fn is_held(&self) -> bool {
+        self.is_held && !self.waiting.is_empty()
     }
 
     pub fn pop(&mut self) -> Option<QueuedPrompt> {
@@ -180,7 +195,8 @@ impl Machine {
             attachments: prompt.attachments,
             is_first: prompt.mode == PromptMode::First,
         };
-        let is_queued = !steers && (self.turn.is_some() || !self.prompts.is_empty());
+        let others_wait = !self.prompts.is_empty() && !prompt.is_first;
+        let is_queued = !steers && (self.turn.is_some() || others_wait);
         if !steers && !is_queued {
             self.renew_outdated_link();
         }
@@ -235,6 +251,7 @@ impl Machine {
 
     pub(super) fn on_prompt_committed(&mut self, context: &Context<'_>, accepted: AcceptedPrompt) {
         let AcceptedPrompt { prompt, title, after_commit, withdraws, .. } = accepted;
+        self.prompts.release();
         if withdraws {
             self.requests.withdraw_all();
             self.continuation = Continuation::default();

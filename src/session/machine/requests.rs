@@ -9,7 +9,7 @@ use super::{Context, Entries as _, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
     AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PermissionPolicy, PolicyAnswer,
-    RequestBody, RequestId, RequestOutcome, Seq, SessionState,
+    RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
 };
 use crate::session::AnswerError;
 use crate::session::session_feed::PendingRequest;
@@ -100,8 +100,12 @@ impl Requests {
     }
 
     /// When a request that nobody watches has waited long enough.
-    pub fn deadline(&self, context: &Context<'_>) -> Option<Duration> {
+    pub fn deadline(&self, context: &Context<'_>, origin: SessionOrigin) -> Option<Duration> {
         let first = self.open.first()?;
+        if origin == SessionOrigin::User {
+            // Its person comes back.
+            return None;
+        }
         let timeout = context.settings.unattended_timeout;
         let due = match context.unattended_since {
             Some(since) => since.max(first.since) + timeout,
@@ -322,7 +326,7 @@ impl Machine {
 
     /// Denies the first request that nobody has watched for long enough. Notice and answer are one commit.
     pub(super) fn close_unattended_request(&mut self, context: &Context<'_>) {
-        let is_due = self.requests.deadline(context).is_some_and(|deadline| deadline <= context.now);
+        let is_due = self.requests.deadline(context, self.origin).is_some_and(|deadline| deadline <= context.now);
         if !is_due || self.waiting.is_some() {
             return;
         }

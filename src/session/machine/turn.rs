@@ -135,7 +135,7 @@ impl Machine {
             return self.open(context);
         }
         // Queued prompts wait until it is decided how the interrupted work continues.
-        if self.requests.are_kept() || self.has_answers() {
+        if self.requests.are_kept() || self.has_answers() || self.prompts.is_held() {
             return;
         }
         if self.turn.is_some() || self.prompts.is_empty() || ends || context.store_refuses || self.waiting.is_some() {

@@ -59,10 +59,11 @@ pub(super) struct Store {
     recent: VecDeque<Batch>,
     handed: VecDeque<Batch>,
     pub refuses: bool,
+    origin: SessionOrigin,
 }
 
 impl Store {
-    pub fn new() -> Self {
+    pub fn new(origin: SessionOrigin) -> Self {
         let profile = SessionProfile {
             title: None,
             runtime: "simulated".to_owned(),
@@ -91,7 +92,14 @@ impl Store {
             next_seq: 1,
             last_prompt: 0,
         };
-        Self { durable: records.clone(), records, recent: VecDeque::new(), handed: VecDeque::new(), refuses: false }
+        Self {
+            durable: records.clone(),
+            records,
+            recent: VecDeque::new(),
+            handed: VecDeque::new(),
+            refuses: false,
+            origin,
+        }
     }
 
     pub fn append(&mut self, batch: Batch) {
@@ -181,7 +189,7 @@ impl Store {
                 closed_at: None,
                 last_seq: self.committed(),
                 pending: 0,
-                origin: SessionOrigin::default(),
+                origin: self.origin,
             },
             next_seq: records.next_seq,
             agent_session_id: records.agent_session_id.clone(),

@@ -9,7 +9,7 @@ use super::random::Random;
 use super::store::{PromptState, Store};
 use crate::agent::{AgentCommand, AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError, SuspendedTurn};
 use crate::model::{
-    AnsweredBy, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionState,
+    AnsweredBy, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionOrigin, SessionState,
     Timestamp, Usage,
 };
 use crate::session::actor::{NewPrompt, PromptMode, SessionUpdate};
@@ -77,7 +77,7 @@ impl World {
             demo: random.one_in(4),
             process_per_turn: random.one_in(4),
         };
-        let store = Store::new();
+        let store = Store::new(*random.pick(&SessionOrigin::ALL));
         let machine = Machine::new(store.load());
         let mut world = Self {
             random,
@@ -172,6 +172,8 @@ impl World {
                 self.drive(Input::Deadline);
             } else if self.is_unsettled() && std::mem::take(&mut self.queue_rests) {
                 self.drive(Input::QueueResumed);
+            } else if self.is_unsettled() && self.machine.holds_queue() {
+                self.drive(Input::Command(Command::TryAgain));
             } else if self.is_unsettled() && !self.has_given_up() {
                 panic!("prompts wait and nobody begins the next turn: {:?}", self.store.queued());
             } else {
