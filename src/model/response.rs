@@ -147,6 +147,16 @@ pub enum Callback {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_call_id: Option<String>,
     },
+    /// A rule, the mode or an earlier answer allowed something; nobody was asked.
+    #[serde(rename = "onPermissionAllowed")]
+    PermissionAllowed {
+        kind: String,
+        title: String,
+        detail: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        tool_call_id: Option<String>,
+        by: AnsweredBy,
+    },
     #[serde(rename = "onPermissionAnswered")]
     PermissionAnswered { request_id: RequestId, decision: RequestOutcome, by: AnsweredBy },
     #[serde(rename = "onQuestionAsked")]

@@ -2,6 +2,7 @@
 
 mod acp;
 mod architecture;
+mod ask_again;
 mod bad_input;
 mod budget;
 mod choices;

@@ -109,6 +109,7 @@ impl Fold {
             | Callback::Idle {}
             | Callback::GeneratedUserPrompt { .. }
             | Callback::PermissionRequested { .. }
+            | Callback::PermissionAllowed { .. }
             | Callback::PermissionAnswered { .. }
             | Callback::QuestionAsked { .. }
             | Callback::QuestionAnswered { .. }

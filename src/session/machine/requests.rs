@@ -145,38 +145,39 @@ impl Machine {
         }
         let configured = &context.settings.permissions.rules;
         let policy_answer = self.profile.permissions.answer_with(configured, &body);
+        let allowed_by = match policy_answer {
+            PolicyAnswer::Allow(part) => Some(part.into()),
+            PolicyAnswer::Ask => self.use_grant(&body).then_some(AnsweredBy::Grant),
+            PolicyAnswer::Deny(_) => None,
+        };
+        if let Some(by) = allowed_by {
+            return self.allow(agent_request_id, body, by);
+        }
         let request_id = RequestId::of_event(self.draft.next_seq());
         let request = OpenRequest { request_id, agent_request_id, body };
         self.write(asked(&request));
         self.draft.change(Change::RequestOpened(request.clone()));
-        match policy_answer {
-            PolicyAnswer::Deny(part) => {
-                return self.answer_by_policy(&request, Decision::Deny, part.into(), Some(part.denial()));
-            }
-            PolicyAnswer::Allow(part) => {
-                return self.answer_by_policy(&request, Decision::AllowOnce, part.into(), None);
-            }
-            PolicyAnswer::Ask => {}
-        }
-        if self.use_grant(&request.body) {
-            return self.answer_by_policy(&request, Decision::AllowOnce, AnsweredBy::Grant, None);
+        if let PolicyAnswer::Deny(part) = policy_answer {
+            self.write_answer(&request, RequestOutcome::Deny, None, part.into());
+            return self.send_policy_answer(request.agent_request_id, Decision::Deny, Some(part.denial()));
         }
         self.requests.open.push(WaitingRequest { request, since: context.now });
         self.set_state(SessionState::Waiting, None);
         self.status_changed = true;
     }
 
-    /// Nobody is asked. The agent hears of the answer once it is committed.
-    fn answer_by_policy(
-        &mut self,
-        request: &OpenRequest,
-        decision: Decision,
-        by: AnsweredBy,
-        feedback: Option<String>,
-    ) {
-        self.write_answer(request, decision.into(), None, by);
+    /// Nobody is asked.
+    fn allow(&mut self, agent_request_id: String, body: RequestBody, by: AnsweredBy) {
+        if let RequestBody::Permission { kind, title, detail, tool_call_id, .. } = body {
+            self.write(Callback::PermissionAllowed { kind, title, detail, tool_call_id, by });
+            self.send_policy_answer(agent_request_id, Decision::AllowOnce, None);
+        }
+    }
+
+    /// The agent hears of the answer once its event is committed.
+    fn send_policy_answer(&mut self, agent_request_id: String, decision: Decision, feedback: Option<String>) {
         let answer = RequestAnswer::Permission { decision, feedback };
-        let command = AgentCommand::Answer { agent_request_id: request.agent_request_id.clone(), answer };
+        let command = AgentCommand::Answer { agent_request_id, answer };
         self.outputs.push(Output::SendCommitted(self.draft.last_seq(), command));
     }
 

@@ -4,6 +4,7 @@ mod copilot;
 mod fake;
 mod misbehaviour;
 mod opencode;
+mod pending;
 mod processes;
 mod restoring;
 mod turns;

@@ -1,0 +1,84 @@
+//! Requests of the real `copilot --acp` that nobody has answered when the server or the agent ends. The agent does not
+//! keep them, so the answer becomes a prompt, and what it allows is not asked for again.
+
+use serde_json::{Value, json};
+
+use crate::support::{CopilotServer, Program, TestSession, children_of, send_signal, until_gone};
+
+/// Waits until the agent has recorded the prompt; a kill before that loses the agent's whole session.
+async fn until_recorded(copilot: &CopilotServer) {
+    let folder = copilot.server.folder().join("copilot/session-state");
+    let is_recorded = || {
+        let sessions = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
+        let mut records = sessions.filter_map(|one| std::fs::read_to_string(one.path().join("events.jsonl")).ok());
+        records.any(|text| text.contains("\"tool.execution_start\"") || text.contains("@@"))
+    };
+    while !is_recorded() {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn end(copilot: CopilotServer, how: &str) -> CopilotServer {
+    let CopilotServer { mut server, model } = copilot;
+    let agents = children_of(server.process_id());
+    match how {
+        "agent" => {
+            agents.iter().for_each(|agent| send_signal("KILL", *agent));
+            return CopilotServer { server, model };
+        }
+        "server" => server.kill().await,
+        _ => assert!(server.stop().await, "a clean end"),
+    }
+    for agent in agents {
+        until_gone(agent).await;
+    }
+    CopilotServer { server: server.start_again().await, model }
+}
+
+async fn asking(copilot: &CopilotServer, prompt: &str) -> (TestSession, String) {
+    let session = copilot.session_with(json!({ "runtime": "copilot-acp", "permissionMode": "ask" })).await;
+    let request = session.prompt_and_get_request(prompt).await;
+    until_recorded(copilot).await;
+    (session, request)
+}
+
+#[tokio::test]
+async fn what_is_allowed_after_the_end_of_server_or_agent_runs_once() {
+    for how in ["agent", "server", "stop"] {
+        let copilot = CopilotServer::start(Program::Cli).await;
+        let (first, request) = asking(&copilot, "@@insist echo ran >> made.txt").await;
+        let copilot = end(copilot, how).await;
+        let session = first.seen_by(copilot.server.http());
+        let mut stream = session.events_after(0).await;
+        stream.until(|event| event.json()["kind"] == "request-kept").await;
+        let details = session.get("").await.json();
+        assert_eq!((&details["state"], &details["requests"][0]["requestId"]), (&json!("waiting"), &json!(request)));
+        let answered = session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
+        assert_eq!(answered.status, 200, "{how}: {}", answered.text());
+        stream.until_callback("onGeneratedUserPrompt").await;
+        stream.until_callback("onIdle").await;
+        let log = session.log().await;
+        let made = std::fs::read_to_string(copilot.server.work().join("made.txt")).unwrap_or_default();
+        assert_eq!(made, "ran\n", "{how}: {log:#?}");
+        let allowed: Vec<&Value> =
+            log.iter().map(|(_, event)| event).filter(|event| event["callback"] == "onPermissionAllowed").collect();
+        assert_eq!(allowed.len(), 1, "{how}: {log:#?}");
+        assert_eq!(allowed[0]["by"], "grant", "{how}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_allowed_once_is_asked_for_the_second_time() {
+    let copilot = CopilotServer::start(Program::Cli).await;
+    let (first, request) = asking(&copilot, "@@insist echo one >> one.txt").await;
+    let copilot = end(copilot, "server").await;
+    let session = first.seen_by(copilot.server.http());
+    let mut stream = session.events_after(0).await;
+    session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
+    stream.until_callback("onGeneratedUserPrompt").await;
+    stream.until_callback("onIdle").await;
+    let again = session.prompt_and_get_request("@@insist echo one >> one.txt").await;
+    session.post(&format!("/permission/{again}"), json!({ "decision": "deny" })).await;
+    stream.until_callback("onIdle").await;
+    assert_eq!(std::fs::read_to_string(copilot.server.work().join("one.txt")).expect("made"), "one\n");
+}
