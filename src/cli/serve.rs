@@ -107,6 +107,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
         auth,
         guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
         limits: config.limits.clone(),
+        portal_permissions: config.portal.permissions,
         repository_root: repository_root(&resolved.start_folder),
         data_folder: folder.path().to_owned(),
         quarantine,

@@ -10,8 +10,6 @@ use crate::store::Retention;
 
 /// How long new tokens may read a closed session from the start.
 pub(super) const CLOSED_GRACE: Duration = Duration::from_mins(1);
-/// Long enough for "never", and short enough not to overflow.
-const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
 
 pub(super) fn session_settings(config: &Config, layers: &SessionLayers, closed_grace: Duration) -> SessionSettings {
     let (sessions, limits, layers) = (&config.sessions, &config.limits, layers.clone());
@@ -24,7 +22,7 @@ pub(super) fn session_settings(config: &Config, layers: &SessionLayers, closed_g
         }),
         roots: sessions.roots.clone(),
         permissions: PermissionPolicy { mode: config.permissions.default, rules: config.permissions.rules.clone() },
-        unattended_timeout: config.permissions.unattended_timeout.0.unwrap_or(NEVER),
+        unattended_timeout: config.permissions.unattended_timeout.0.unwrap_or(SessionSettings::NEVER),
         interrupt_grace: sessions.interrupt_grace.or_zero(),
         agent_processes: limits.agent_processes,
         turn_timeout: sessions.turn_timeout.0.filter(|span| !span.is_zero()),

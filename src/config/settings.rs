@@ -24,6 +24,8 @@ pub struct Config {
     pub sessions: Sessions,
     /// What agents may do.
     pub permissions: Permissions,
+    /// Sessions that the portal's routes start.
+    pub portal: Portal,
     /// How lost agents are restored.
     pub recovery: Recovery,
     /// Limits.
@@ -159,6 +161,32 @@ pub struct Permissions {
 impl Default for Permissions {
     fn default() -> Self {
         Self { default: PermissionMode::Ask, rules: Vec::new(), unattended_timeout: Span::of(Duration::from_mins(10)) }
+    }
+}
+
+/// Sessions that the portal's routes start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Portal {
+    /// Their permission mode; empty for `permissions.default`.
+    #[serde(with = "optional_mode")]
+    pub permissions: Option<PermissionMode>,
+}
+
+/// An empty text stands for none.
+mod optional_mode {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use crate::model::PermissionMode;
+
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+    pub fn serialize<S: Serializer>(mode: &Option<PermissionMode>, serializer: S) -> Result<S::Ok, S::Error> {
+        mode.map_or("", PermissionMode::as_str).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PermissionMode>, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(serde::de::Error::custom) }
     }
 }
 

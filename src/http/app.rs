@@ -13,6 +13,7 @@ use super::guard::Guard;
 use super::metrics::Metrics;
 use crate::agent::Quarantine;
 use crate::config::Limits;
+use crate::model::PermissionMode;
 use crate::session::Sessions;
 
 /// The state of the HTTP server; clones share it.
@@ -29,6 +30,8 @@ pub struct AppParts {
     pub guard: Guard,
     /// Limits.
     pub limits: Limits,
+    /// The permission mode of sessions that the portal's routes start; `None` for the default.
+    pub portal_permissions: Option<PermissionMode>,
     /// The repository root that `api/config` returns.
     pub repository_root: PathBuf,
     /// The data folder.
@@ -83,6 +86,10 @@ impl App {
 
     pub(super) fn limits(&self) -> &Limits {
         &self.0.parts.limits
+    }
+
+    pub(super) fn portal_permissions(&self) -> Option<PermissionMode> {
+        self.0.parts.portal_permissions
     }
 
     pub(super) fn repository_root(&self) -> &PathBuf {

@@ -154,6 +154,7 @@ impl From<AnswerError> for ApiError {
             AnswerError::Session(error) => return error.into(),
             AnswerError::NotFound => (StatusCode::NOT_FOUND, "RequestNotFound"),
             AnswerError::AlreadyAnswered { .. } => (StatusCode::CONFLICT, "AlreadyAnswered"),
+            AnswerError::NotForGood(_) => (StatusCode::BAD_REQUEST, "NotForGood"),
             AnswerError::WrongKind(_) => (StatusCode::BAD_REQUEST, "WrongKindOfAnswer"),
             AnswerError::Incomplete(_) => (StatusCode::BAD_REQUEST, "IncompleteAnswer"),
         };

@@ -7,6 +7,7 @@ mod background_task;
 mod block;
 mod budget;
 mod check;
+mod command;
 mod context;
 mod continuation;
 mod day;
@@ -33,6 +34,7 @@ pub use background_task::BackgroundTask;
 pub use block::{BlockKey, BlockKind};
 pub use budget::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetNotices, BudgetScope, BudgetStatus, SessionBudget};
 pub use check::{Check, CheckVerdict};
+pub use command::simple_command;
 pub use context::ContextUsage;
 pub use continuation::{Continuation, Decided, Grant, canonical};
 pub use day::{Day, InvalidDay};
@@ -42,7 +44,7 @@ pub use id::{InvalidPromptId, InvalidSessionId, PromptId, RequestId, Seq, Sessio
 pub use mcp_server::{McpAddress, McpServer, McpTransport, merged_mcp_servers};
 pub use notice::NoticeKind;
 pub use permission::{
-    Decision, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, PolicyPart, RuleDecision,
+    AlwaysCovers, Decision, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, PolicyPart, RuleDecision,
 };
 pub use prompt::{Attachment, PromptOutcome, PromptVerdict, RetryHint};
 pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};

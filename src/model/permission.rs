@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use super::command::begins_with;
 use super::{AnsweredBy, RequestBody};
 
 /// What happens to a permission request that no rule covers.
@@ -68,12 +69,44 @@ pub struct PermissionRule {
     pub tool: String,
     /// What is to happen.
     pub decision: RuleDecision,
+    /// Only commands that are simple and begin with these words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prefix: Option<String>,
+    /// Only this exact call, as [`RequestBody::Permission`] has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<String>,
 }
 
 impl PermissionRule {
-    fn covers(&self, tool: &str) -> bool {
-        fits(self.tool.as_bytes(), tool.as_bytes())
+    /// A rule for every call of the tools whose name fits a pattern.
+    pub fn for_tool(tool: &str, decision: RuleDecision) -> Self {
+        Self { tool: tool.to_owned(), decision, prefix: None, call: None }
     }
+
+    /// Whether it is about some calls only.
+    pub fn is_narrow(&self) -> bool {
+        self.prefix.is_some() || self.call.is_some()
+    }
+
+    fn covers(&self, asked: &RequestBody) -> bool {
+        let RequestBody::Permission { tool, detail, call, kind, .. } = asked else { return false };
+        let has_prefix = |prefix: &String| kind == "shell" && begins_with(detail, prefix);
+        fits(self.tool.as_bytes(), tool.as_bytes())
+            && self.prefix.as_ref().is_none_or(has_prefix)
+            && self.call.as_ref().is_none_or(|exact| !exact.is_empty() && exact == call)
+    }
+}
+
+/// What "always" covers in an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AlwaysCovers {
+    /// Every call of the tool.
+    #[default]
+    Tool,
+    /// Exactly the call that was asked about.
+    Call,
+    /// Simple commands that begin with these words.
+    Prefix(String),
 }
 
 /// Matches `*` against any run of bytes, in linear space and without recursion on the text.
@@ -156,8 +189,10 @@ impl PermissionPolicy {
 
     /// As [`Self::answer`], with the configuration's rules after the policy's own.
     pub fn answer_with(&self, configured: &[PermissionRule], request: &RequestBody) -> PolicyAnswer {
-        let RequestBody::Permission { tool, .. } = request else { return PolicyAnswer::Ask };
-        match self.rules.iter().chain(configured).find(|rule| rule.covers(tool)) {
+        if !matches!(request, RequestBody::Permission { .. }) {
+            return PolicyAnswer::Ask;
+        }
+        match self.rules.iter().chain(configured).find(|rule| rule.covers(request)) {
             Some(rule) => match rule.decision {
                 RuleDecision::Allow => PolicyAnswer::Allow(PolicyPart::Rule),
                 RuleDecision::Deny => PolicyAnswer::Deny(PolicyPart::Rule),
@@ -171,11 +206,28 @@ impl PermissionPolicy {
         }
     }
 
-    /// Allows `tool` from now on, ahead of every other rule.
-    pub fn always_allow(&mut self, tool: &str) {
-        let rule = PermissionRule { tool: tool.replace('*', "?"), decision: RuleDecision::Allow };
-        self.rules.retain(|existing| existing.tool != rule.tool);
+    /// Allows what was asked from now on, ahead of every other rule. The error says why that is not possible.
+    pub fn always_allow(&mut self, asked: &RequestBody, covers: &AlwaysCovers) -> Result<(), &'static str> {
+        let RequestBody::Permission { tool, detail, kind, call, .. } = asked else {
+            return Err("only a permission can be given for good");
+        };
+        let mut rule = PermissionRule::for_tool(&tool.replace('*', "?"), RuleDecision::Allow);
+        match covers {
+            AlwaysCovers::Tool => {}
+            AlwaysCovers::Call if call.is_empty() => return Err("the agent did not say exactly what it would do"),
+            AlwaysCovers::Call => rule.call = Some(call.clone()),
+            AlwaysCovers::Prefix(_) if kind != "shell" => return Err("a prefix is for shell commands"),
+            AlwaysCovers::Prefix(prefix) if !begins_with(detail, prefix) => {
+                return Err("the prefix must be whole words at the beginning of the command, and the command a simple one");
+            }
+            AlwaysCovers::Prefix(prefix) => rule.prefix = Some(prefix.clone()),
+        }
+        let is_same = |existing: &PermissionRule| {
+            (&existing.tool, &existing.prefix, &existing.call) == (&rule.tool, &rule.prefix, &rule.call)
+        };
+        self.rules.retain(|existing| !is_same(existing));
         self.rules.insert(0, rule);
+        Ok(())
     }
 }
 
@@ -212,7 +264,7 @@ mod tests {
     use super::*;
 
     fn rule(tool: &str, decision: RuleDecision) -> PermissionRule {
-        PermissionRule { tool: tool.to_owned(), decision }
+        PermissionRule::for_tool(tool, decision)
     }
 
     fn permission(tool: &str) -> RequestBody {
@@ -269,15 +321,56 @@ mod tests {
     #[test]
     fn always_allowing_a_tool_goes_before_older_rules_and_covers_that_tool_only() {
         let mut policy = PermissionPolicy { mode: PermissionMode::Ask, rules: vec![rule("shell", RuleDecision::Deny)] };
-        policy.always_allow("shell");
+        policy.always_allow(&permission("shell"), &AlwaysCovers::Tool).expect("allowed");
         assert_eq!(policy.answer(&permission("shell")), PolicyAnswer::Allow(PolicyPart::Rule));
         assert_eq!(policy.answer(&permission("write")), PolicyAnswer::Ask);
-        policy.always_allow("*");
+        policy.always_allow(&permission("*"), &AlwaysCovers::Tool).expect("allowed");
         assert_eq!(
             policy.answer(&permission("write")),
             PolicyAnswer::Ask,
             "an agent cannot name a tool so that a rule covers all"
         );
+    }
+
+    fn command(detail: &str) -> RequestBody {
+        let RequestBody::Permission { kind, tool, title, options, tool_call_id, .. } = permission("shell") else {
+            unreachable!("a permission")
+        };
+        let (detail, call) = (detail.to_owned(), format!("call {detail}"));
+        RequestBody::Permission { kind, tool, title, detail, options, tool_call_id, call }
+    }
+
+    #[test]
+    fn always_may_cover_one_call_or_a_prefix() {
+        for (covers, others) in [
+            (AlwaysCovers::Call, [("git status", true), ("git status -s", false), ("git push", false)]),
+            (
+                AlwaysCovers::Prefix("git status".to_owned()),
+                [("git status -s", true), ("git status; rm x", false), ("git push", false)],
+            ),
+        ] {
+            let mut policy = PermissionPolicy::default();
+            policy.always_allow(&command("git status"), &covers).expect("allowed");
+            for (other, is_allowed) in others {
+                let expected = if is_allowed { PolicyAnswer::Allow(PolicyPart::Rule) } else { PolicyAnswer::Ask };
+                assert_eq!(policy.answer(&command(other)), expected, "{covers:?} {other}");
+            }
+        }
+    }
+
+    #[test]
+    fn always_never_covers_more_than_what_was_asked() {
+        let mut policy = PermissionPolicy::default();
+        for (asked, covers) in [
+            (command("git status"), AlwaysCovers::Prefix("rm".to_owned())),
+            (command("git status"), AlwaysCovers::Prefix(String::new())),
+            (command("git status; rm x"), AlwaysCovers::Prefix("git status".to_owned())),
+            (permission("shell"), AlwaysCovers::Call),
+            (RequestBody::question("?", None), AlwaysCovers::Tool),
+        ] {
+            policy.always_allow(&asked, &covers).expect_err("refused");
+        }
+        assert_eq!(policy, PermissionPolicy::default());
     }
 
     #[test]

@@ -81,6 +81,9 @@ pub enum AnswerError {
     /// No such request.
     #[error("there is no such request in this session")]
     NotFound,
+    /// It cannot be allowed for good like that.
+    #[error("the request cannot be allowed for good: {0}")]
+    NotForGood(&'static str),
     /// It was already answered.
     #[error("the request was already answered with {:?} by {}", closed.decision, closed.by)]
     AlreadyAnswered {

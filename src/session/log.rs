@@ -9,6 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::large_reads::LargeReads;
 use super::tail::{Tail, TailBudget, TailRead};
+use super::answerers::Answerers;
 use super::viewers::{RECENTLY, ViewerGuard, Viewers};
 use crate::model::{Seq, SessionId, Timestamp};
 use crate::store::{CommitObserver, EventPage, Store, StoreError, StoredEvent};
@@ -56,6 +57,7 @@ pub struct SessionLog {
     behind: tokio::sync::Mutex<LargeReads>,
     head: watch::Sender<Head>,
     viewers: Arc<Viewers>,
+    answerers: Arc<Answerers>,
     budget: TailBudget,
     /// Cancelled when the store has rejected events.
     broken: CancellationToken,
@@ -83,9 +85,15 @@ impl SessionLog {
                 broken: false,
             }),
             viewers: Arc::new(viewers),
+            answerers: Arc::default(),
             budget,
             broken: CancellationToken::new(),
         }
+    }
+
+    /// Those who read this session and could answer its requests.
+    pub fn answerers(&self) -> &Arc<Answerers> {
+        &self.answerers
     }
 
     /// Where the log ends now.

@@ -12,6 +12,7 @@
 
 mod actor;
 mod adopt;
+mod answerers;
 mod budget;
 mod choice;
 mod clock;
@@ -39,6 +40,7 @@ mod working_directory;
 
 pub use actor::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 pub use adopt::{AdoptError, Adoptable};
+pub use answerers::{AnswererGuard, Answerers};
 pub use budget::BudgetSettings;
 pub use clock::now;
 pub use create::{CreateError, NewSession};

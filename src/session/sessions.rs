@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::actor::{Actor, SessionServices};
+use super::answerers::Answerers;
 use super::create::{self, CreateError, NewSession};
 use super::day_usage::DayUsage;
 use super::operations::Operations;
@@ -84,6 +85,7 @@ impl Sessions {
             runtimes,
             settings,
             session_feed,
+            answerers: Arc::default(),
             day_usage: DayUsage::default(),
             unknown_events: AtomicU64::new(0),
             stopping: stops,
@@ -117,6 +119,11 @@ impl Sessions {
     /// The configured settings.
     pub fn settings(&self) -> &SessionSettings {
         &self.shared.services.settings
+    }
+
+    /// Those who see the requests of all sessions and could answer them.
+    pub fn answerers(&self) -> &Arc<Answerers> {
+        &self.shared.services.answerers
     }
 
     /// What all sessions are doing.

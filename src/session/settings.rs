@@ -37,6 +37,11 @@ pub struct FoundDefaults {
 /// Finds what the configuration chooses for a session in a folder, or for one without.
 pub type FindDefaults = Arc<dyn Fn(Option<&Path>) -> FoundDefaults + Send + Sync>;
 
+impl SessionSettings {
+    /// As a timeout: none.
+    pub const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
+}
+
 /// All settings of this module.
 #[derive(Clone)]
 pub struct SessionSettings {

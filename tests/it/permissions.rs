@@ -64,6 +64,38 @@ async fn always_allowing_a_tool_asks_no_more_in_this_session_even_after_a_restar
 }
 
 #[tokio::test]
+async fn an_answer_for_good_that_does_not_fit_the_request_is_refused_and_the_request_stays_open() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    let request = session.prompt_and_get_request("permission").await;
+    for (body, error) in [
+        (json!({ "decision": "allow-always", "covers": "prefix" }), "InvalidJson"),
+        (json!({ "decision": "allow-always", "prefix": "touch" }), "InvalidJson"),
+        (json!({ "decision": "allow-always", "covers": "everything" }), "InvalidJson"),
+        (json!({ "decision": "allow-always", "covers": "prefix", "prefix": "rm" }), "NotForGood"),
+        (json!({ "decision": "allow-always", "covers": "prefix", "prefix": "" }), "NotForGood"),
+    ] {
+        assert_eq!(session.post(&format!("/permission/{request}"), body.clone()).await.error(400), error, "{body}");
+    }
+    assert_eq!(session.get("").await.json()["requests"][0]["requestId"], request);
+}
+
+#[tokio::test]
+async fn rules_that_are_changed_count_for_requests_that_are_open() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    let request = session.prompt_and_get_request("permission").await;
+    let body = json!({ "permissionMode": "allow-all" });
+    let changed = session.http.patch_json(&session.path(""), &body).await;
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    session.events_after(0).await.until_callback("onIdle").await;
+    assert!(tool_end(&session).await.get("result").is_some());
+    let answer = session.post(&format!("/permission/{request}"), json!({ "decision": "deny" })).await;
+    assert_eq!(answer.error(409), "AlreadyAnswered");
+    assert!(answer.text().contains("by mode"), "{}", answer.text());
+}
+
+#[tokio::test]
 async fn a_request_is_answered_exactly_once_and_the_others_hear_who_was_first() {
     let server = Server::start().await;
     let session = server.session().await;
@@ -113,6 +145,7 @@ async fn modes_decide_without_asking() {
         assert_eq!(tool_end(&session).await.get("result").is_some(), allowed);
         let names = callbacks(&session.log().await);
         assert_eq!(names.contains(&"onPermissionAnswered".to_owned()), !allowed, "a denial is told: {names:?}");
+        assert_eq!(names.contains(&"onPermissionAllowed".to_owned()), allowed, "so is what is allowed: {names:?}");
     }
 }
 

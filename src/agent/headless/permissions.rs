@@ -24,6 +24,11 @@ pub(super) fn granted(policy: &PermissionPolicy, names_of: impl Fn(&str) -> Vec<
     let mut may_be_everything = true;
     for rule in &policy.rules {
         let allows = rule.decision == RuleDecision::Allow;
+        if rule.is_narrow() && allows {
+            // It allows some calls of the tool, and flags can only allow them all.
+            granted.unsupported.push(rule.tool.clone());
+            continue;
+        }
         if rule.tool == "*" {
             // Later rules never apply.
             mode = allows;
@@ -55,7 +60,7 @@ mod tests {
 
     fn policy(mode: PermissionMode, rules: &[(&str, RuleDecision)]) -> PermissionPolicy {
         let rules =
-            rules.iter().map(|(tool, decision)| PermissionRule { tool: (*tool).to_owned(), decision: *decision });
+            rules.iter().map(|(tool, decision)| PermissionRule::for_tool(tool, *decision));
         PermissionPolicy { mode, rules: rules.collect() }
     }
 
@@ -77,6 +82,17 @@ mod tests {
         assert!(!granted.everything);
         assert_eq!((granted.allowed, granted.denied), (vec!["shell".to_owned()], vec!["write".to_owned()]));
         assert!(of(PermissionMode::Ask, &[("*", Allow)]).everything);
+    }
+
+    #[test]
+    fn a_rule_for_some_calls_allows_none_and_denies_all() {
+        let narrow = |decision| {
+            let rule = PermissionRule { prefix: Some("git status".to_owned()), ..PermissionRule::for_tool("shell", decision) };
+            granted(&PermissionPolicy { mode: PermissionMode::Ask, rules: vec![rule] }, |tool| vec![tool.to_owned()])
+        };
+        assert_eq!(narrow(RuleDecision::Allow).allowed, Vec::<String>::new());
+        assert_eq!(narrow(RuleDecision::Allow).unsupported, ["shell"]);
+        assert_eq!(narrow(RuleDecision::Deny).denied, ["shell"]);
     }
 
     #[test]

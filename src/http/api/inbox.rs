@@ -1,25 +1,31 @@
 //! All sessions in one stream: their states and the requests that wait for a person.
 
+use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::{BufMut, BytesMut};
 use tokio::sync::watch;
 
 use crate::http::app::App;
+use crate::http::auth::Caller;
 use crate::http::pieces::Pieces;
 use crate::http::sse::{self, Chunks};
+use crate::session::AnswererGuard;
 
 /// First the latest state of every open session, then changes. A reader that reconnects gets the
 /// latest states again, so it needs no number to resume from.
-pub(in crate::http) async fn inbox(State(app): State<App>) -> Response {
+pub(in crate::http) async fn inbox(State(app): State<App>, Extension(caller): Extension<Caller>) -> Response {
     let version = app.sessions().session_feed().watch();
-    sse::stream(Inbox { app, version, seen: 0 })
+    // A page shows what waits in every session, and a person can answer there.
+    let answers = (caller == Caller::Page).then(|| app.sessions().answerers().enter());
+    sse::stream(Inbox { app, version, seen: 0, _answers: answers })
 }
 
 struct Inbox {
     app: App,
     version: watch::Receiver<u64>,
     seen: u64,
+    _answers: Option<AnswererGuard>,
 }
 
 impl Chunks for Inbox {

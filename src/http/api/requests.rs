@@ -11,23 +11,47 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, PathPart};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::Decision;
+use crate::model::{AlwaysCovers, Decision};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct PermissionBody {
     decision: Decision,
     feedback: Option<String>,
+    #[serde(default)]
+    covers: Covers,
+    prefix: Option<String>,
+}
+
+/// What an answer covers that is given for good.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Covers {
+    #[default]
+    Tool,
+    Call,
+    Prefix,
 }
 
 pub(in crate::http) async fn answer_permission(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     PathPart((id, request)): PathPart<(String, String)>,
-    JsonBody(PermissionBody { decision, feedback }): JsonBody<PermissionBody>,
+    JsonBody(PermissionBody { decision, feedback, covers, prefix }): JsonBody<PermissionBody>,
 ) -> ApiResult<Json<Value>> {
+    let covers = match (covers, prefix) {
+        (Covers::Tool, None) => AlwaysCovers::Tool,
+        (Covers::Call, None) => AlwaysCovers::Call,
+        (Covers::Prefix, Some(prefix)) => AlwaysCovers::Prefix(prefix),
+        (Covers::Prefix, None) | (_, Some(_)) => {
+            return Err(ApiError::bad_request(
+                "InvalidJson",
+                "Invalid request body: send \"prefix\" together with \"covers\": \"prefix\", and only then.",
+            ));
+        }
+    };
     let answer = RequestAnswer::Permission { decision, feedback };
-    session(&app, &id).await?.answer(&request.as_str().into(), answer, caller.answered_by()).await?;
+    session(&app, &id).await?.answer(&request.as_str().into(), answer, covers, caller.answered_by()).await?;
     Ok(Json(json!({ "requestId": request, "decision": decision, "by": caller.answered_by() })))
 }
 
@@ -60,7 +84,12 @@ pub(in crate::http) async fn answer_question(
     let shown = answer.shown();
     session(&app, &id)
         .await?
-        .answer(&request.as_str().into(), RequestAnswer::Question(answer), caller.answered_by())
+        .answer(
+            &request.as_str().into(),
+            RequestAnswer::Question(answer),
+            AlwaysCovers::default(),
+            caller.answered_by(),
+        )
         .await?;
     Ok(Json(json!({ "requestId": request, "answer": shown, "by": caller.answered_by() })))
 }

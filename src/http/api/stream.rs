@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -10,12 +11,13 @@ use tokio::sync::watch;
 
 use super::session;
 use crate::http::app::App;
+use crate::http::auth::Caller;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::ApiResult;
 use crate::http::pieces::{PIECE_BYTES, Pieces};
 use crate::http::sse::{self, Chunks};
 use crate::model::Seq;
-use crate::session::{Head, LiveError, Session, ViewerGuard};
+use crate::session::{AnswererGuard, Head, LiveError, Session, ViewerGuard};
 
 /// Pending events are sent in one write, up to this size. A reader that does not read holds that much memory.
 const CHUNK_EVENTS: usize = 2_048;
@@ -25,10 +27,14 @@ const CHUNK_BYTES: usize = PIECE_BYTES;
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct StreamQuery {
     after: Option<Seq>,
+    /// The reader can answer requests.
+    #[serde(default)]
+    answers: bool,
 }
 
 pub(in crate::http) async fn session_events(
     State(app): State<App>,
+    Extension(caller): Extension<Caller>,
     PathPart(id): PathPart<String>,
     headers: HeaderMap,
     QueryPart(query): QueryPart<StreamQuery>,
@@ -44,7 +50,8 @@ pub(in crate::http) async fn session_events(
     }
     let viewer = session.log().attach(after, app.limits().readers_per_session).ok_or(LiveError::TooManyReaders)?;
     let head = session.log().watch();
-    Ok(sse::stream(SessionStream { session, head, after, ended: false, viewer }))
+    let answers = (query.answers || caller == Caller::Page).then(|| session.log().answerers().enter());
+    Ok(sse::stream(SessionStream { session, head, after, ended: false, viewer, _answers: answers }))
 }
 
 struct SessionStream {
@@ -53,6 +60,7 @@ struct SessionStream {
     after: Seq,
     ended: bool,
     viewer: ViewerGuard,
+    _answers: Option<AnswererGuard>,
 }
 
 impl Chunks for SessionStream {

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use axum::body::Body;
+use axum::Extension;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -13,6 +14,7 @@ use serde::Deserialize;
 
 use super::{portal_error, session::find};
 use crate::http::app::App;
+use crate::http::auth::Caller;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::pieces::{Pieces, PiecesBuilder};
@@ -40,6 +42,7 @@ pub(in crate::http) struct LiveQuery {
 
 pub(in crate::http) async fn live_with_token(
     State(app): State<App>,
+    Extension(caller): Extension<Caller>,
     PathPart((id, token)): PathPart<(String, String)>,
     QueryPart(LiveQuery { after }): QueryPart<LiveQuery>,
 ) -> ApiResult<Response> {
@@ -50,6 +53,7 @@ pub(in crate::http) async fn live_with_token(
         ));
     }
     let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
+    let _answers = (caller == Caller::Page).then(|| session.log().answerers().enter());
     match session.live_batch(&token, after).await {
         Ok(delivery) => Ok(deliver(batch(&delivery), delivery)),
         Err(error) => refuse(error),

@@ -6,28 +6,44 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
+use serde::Deserialize;
 use serde_json::json;
 
 use super::portal_error;
 use crate::http::app::App;
 use crate::http::auth::Caller;
-use crate::http::body::{PathPart, TextBody, idempotency_key};
+use crate::http::body::{PathPart, QueryPart, TextBody, idempotency_key};
 use crate::http::error::{ApiError, ApiResult, working_directory_error};
-use crate::model::SessionId;
+use crate::model::{PermissionMode, PermissionPolicy, SessionId};
 use crate::session::{CreateError, NewPrompt, NewSession, PromptError, Session, SessionError};
+
+/// Other parameters are ignored, as on all routes of the portal.
+#[derive(Deserialize)]
+pub(in crate::http) struct StartQuery {
+    permissions: Option<String>,
+}
 
 pub(in crate::http) async fn start(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     PathPart(model): PathPart<String>,
+    QueryPart(StartQuery { permissions }): QueryPart<StartQuery>,
     headers: HeaderMap,
     TextBody(working_directory): TextBody,
 ) -> ApiResult<Response> {
     let working_directory = working_directory.trim().to_owned();
+    let mode = match permissions {
+        Some(text) => Some(
+            text.parse::<PermissionMode>()
+                .map_err(|error| ApiError::bad_request("InvalidQuery", format!("Invalid permissions: {error}.")))?,
+        ),
+        None => app.portal_permissions(),
+    };
     let new = NewSession {
         model: Some(model),
         working_directory,
         origin: caller.origin(),
+        permissions: mode.map(|mode| PermissionPolicy { mode, rules: Vec::new() }),
         idempotency_key: idempotency_key(&headers)?,
         ..NewSession::default()
     };

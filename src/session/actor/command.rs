@@ -3,7 +3,7 @@
 use tokio::sync::oneshot;
 
 use crate::agent::{Past, RequestAnswer};
-use crate::model::{AnsweredBy, Attachment, PermissionPolicy, PromptId, PromptOutcome, RequestId, SessionBudget};
+use crate::model::{AlwaysCovers, AnsweredBy, Attachment, PermissionPolicy, PromptId, PromptOutcome, RequestId, SessionBudget};
 use crate::session::{AnswerError, PromptError, SessionError};
 
 /// What happens to a prompt that arrives during a turn.
@@ -74,6 +74,7 @@ pub(in crate::session) enum Command {
     Answer {
         request_id: RequestId,
         answer: RequestAnswer,
+        covers: AlwaysCovers,
         by: AnsweredBy,
         reply: Reply<(), AnswerError>,
     },

@@ -29,6 +29,7 @@ use journal::Journal;
 use link::{Link, LinkEvent};
 use outcomes::Outcomes;
 
+use super::answerers::Answerers;
 use super::day_usage::DayUsage;
 use super::machine::{self, Abilities, Context, Input, Machine, Output, Reply};
 use super::rest::Rest;
@@ -53,6 +54,8 @@ pub(super) struct SessionServices {
     pub runtimes: Runtimes,
     pub settings: SessionSettings,
     pub session_feed: Arc<SessionFeed>,
+    /// Those who see the requests of all sessions and could answer them.
+    pub answerers: Arc<Answerers>,
     /// What all sessions have used today.
     pub day_usage: DayUsage,
     /// Agent events of unknown kinds, over all sessions.
@@ -296,9 +299,15 @@ impl Actor {
             day_usage: services.day_usage.of(Day::of(time)),
             store_refuses: !matches!(*services.store.health().borrow(), StoreHealth::Good),
             stopping: self.is_ending || services.stopping.is_cancelled(),
-            unattended_since: self.journal.log().unattended_since().map(since_began),
+            unattended_since: self.unattended_since().map(since_began),
             spread: self.spread,
         }
+    }
+
+    /// Since when nobody could answer a request: nobody reads this session who could, and no page shows the inbox.
+    fn unattended_since(&self) -> Option<Instant> {
+        let here = self.journal.log().answerers().absent_since()?;
+        Some(here.max(self.services.answerers.absent_since()?))
     }
 
     fn abilities(&self) -> Abilities {

@@ -131,8 +131,9 @@ impl Actor {
                 self.refresh_opening();
                 let _ = reply.send(updated);
             }
-            Command::Answer { request_id, answer, by, reply } => {
-                let answered = match self.command(machine::Command::Answer { request_id, answer, by }).await {
+            Command::Answer { request_id, answer, covers, by, reply } => {
+                let answer = machine::Command::Answer { request_id, answer, covers, by };
+                let answered = match self.command(answer).await {
                     Some(Reply::Answer(answered)) => answered,
                     _ => Err(AnswerError::Session(SessionError::ShuttingDown)),
                 };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::agent::{AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError};
-use crate::model::{AnsweredBy, RequestId, Timestamp, ToolImage, Usage};
+use crate::model::{AlwaysCovers, AnsweredBy, RequestId, Timestamp, ToolImage, Usage};
 use crate::session::SessionSettings;
 use crate::session::actor::{NewPrompt, SessionUpdate};
 use crate::store::{KnownPrompt, StoreError};
@@ -119,6 +119,8 @@ pub(in crate::session) enum Command {
     Answer {
         request_id: RequestId,
         answer: RequestAnswer,
+        /// What an answer covers that is given for good.
+        covers: AlwaysCovers,
         by: AnsweredBy,
     },
     ShutDown,

@@ -115,6 +115,10 @@ impl Machine {
         if let Some(warning) = model_warning.filter(|_| switches) {
             self.notify(NoticeKind::Warning, warning);
         }
+        if permits {
+            self.recheck_requests(context);
+            self.after_recheck(context);
+        }
         match &mut self.link {
             Link::Live { .. } => self.send_changes(context, switches, permits),
             // The agent is being started with what was set before.

@@ -8,10 +8,10 @@ use super::waiting::Waiting;
 use super::{Context, Entries as _, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PermissionPolicy, PolicyAnswer,
+    AlwaysCovers, AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PermissionPolicy, PolicyAnswer,
     RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
 };
-use crate::session::AnswerError;
+use crate::session::{AnswerError, SessionSettings};
 use crate::session::session_feed::PendingRequest;
 use crate::store::Change;
 
@@ -161,9 +161,24 @@ impl Machine {
             self.write_answer(&request, RequestOutcome::Deny, None, part.into());
             return self.send_policy_answer(request.agent_request_id, Decision::Deny, Some(part.denial()));
         }
+        if context.unattended_since.is_some() && self.origin != SessionOrigin::User {
+            self.warn_of_absence(context, &request);
+        }
         self.requests.open.push(WaitingRequest { request, since: context.now });
         self.set_state(SessionState::Waiting, None);
         self.status_changed = true;
+    }
+
+    fn warn_of_absence(&mut self, context: &Context<'_>, request: &OpenRequest) {
+        let timeout = context.settings.unattended_timeout;
+        let consequence = if timeout == SessionSettings::NEVER {
+            "It waits".to_owned()
+        } else {
+            format!("Without an answer within {} it is denied", humantime::format_duration(timeout))
+        };
+        let headline = request.headline();
+        let message = format!("Nobody who could answer a request is attached. {consequence}: {headline}");
+        self.notify(NoticeKind::Unattended, message);
     }
 
     /// Nobody is asked.
@@ -191,11 +206,17 @@ impl Machine {
     }
 
     /// An answer. It is committed before the agent gets it, so that no restart asks again.
-    pub(super) fn on_answer(&mut self, request_id: &RequestId, answer: RequestAnswer, by: AnsweredBy) {
+    pub(super) fn on_answer(
+        &mut self,
+        request_id: &RequestId,
+        answer: RequestAnswer,
+        covers: &AlwaysCovers,
+        by: AnsweredBy,
+    ) {
         let Some(request) = self.requests.find(request_id).cloned() else {
             return self.reply(Reply::Answer(Err(AnswerError::NotFound)));
         };
-        match self.checked(&request, &answer) {
+        match self.checked(&request, &answer, covers) {
             Err(error) => self.reply(Reply::Answer(Err(error))),
             Ok((outcome, text, permissions)) => {
                 let first = self.begin_commit();
@@ -211,8 +232,7 @@ impl Machine {
     fn commit_answer(&mut self, first: Seq, request: OpenRequest, given: Given) {
         let Given { answer, outcome, text, permissions, by } = given;
         self.write_answer(&request, outcome, text.clone(), by);
-        let is_awaited = self.is_live() && !self.requests.are_kept() && !self.is_suspended();
-        let continuation = (!is_awaited).then(|| {
+        let continuation = (!self.is_awaited()).then(|| {
             let feedback = match &answer {
                 RequestAnswer::Permission { feedback, .. } => feedback.clone(),
                 RequestAnswer::Question(_) => text,
@@ -229,14 +249,20 @@ impl Machine {
     }
 
     /// The outcome for the log, and the permissions that follow from the answer.
-    fn checked(&self, request: &OpenRequest, answer: &RequestAnswer) -> Result<CheckedAnswer, AnswerError> {
+    fn checked(
+        &self,
+        request: &OpenRequest,
+        answer: &RequestAnswer,
+        covers: &AlwaysCovers,
+    ) -> Result<CheckedAnswer, AnswerError> {
         match (&request.body, answer) {
-            (RequestBody::Permission { tool, .. }, RequestAnswer::Permission { decision, .. }) => {
-                let permissions = (*decision == Decision::AllowAlways).then(|| {
+            (RequestBody::Permission { .. }, RequestAnswer::Permission { decision, .. }) => {
+                let mut permissions = None;
+                if *decision == Decision::AllowAlways {
                     let mut policy = self.profile.permissions.clone();
-                    policy.always_allow(tool);
-                    policy
-                });
+                    policy.always_allow(&request.body, covers).map_err(AnswerError::NotForGood)?;
+                    permissions = Some(policy);
+                }
                 Ok(((*decision).into(), None, permissions))
             }
             (RequestBody::Question { form, .. }, RequestAnswer::Question(given)) => {
@@ -261,18 +287,61 @@ impl Machine {
             self.reply(Reply::Answer(Ok(())));
         }
         let AnswerGiven { request, answer, permissions, continuation, .. } = given;
+        self.requests.remove(&request.request_id);
         if let Some(policy) = permissions {
             self.profile.permissions = policy;
         }
-        self.requests.remove(&request.request_id);
         match continuation {
             Some(continuation) => {
                 self.continuation = continuation;
+                self.recheck_requests(context);
                 self.continue_work(context);
             }
-            None => self.send(context, AgentCommand::Answer { agent_request_id: request.agent_request_id, answer }),
+            None => {
+                self.send(context, AgentCommand::Answer { agent_request_id: request.agent_request_id, answer });
+                self.recheck_requests(context);
+            }
         }
         self.after_answer();
+    }
+
+    /// The rules have changed: what they allow now is not asked any more.
+    pub(super) fn recheck_requests(&mut self, context: &Context<'_>) {
+        let configured = &context.settings.permissions.rules;
+        let allowed = |request: &OpenRequest| {
+            let answer = self.profile.permissions.answer_with(configured, &request.body);
+            match answer {
+                PolicyAnswer::Allow(part) => Some((request.clone(), AnsweredBy::from(part))),
+                PolicyAnswer::Deny(_) | PolicyAnswer::Ask => None,
+            }
+        };
+        let allowed: Vec<(OpenRequest, AnsweredBy)> = self.requests.all().filter_map(allowed).collect();
+        let is_awaited = self.is_awaited();
+        for (request, by) in allowed {
+            self.requests.remove(&request.request_id);
+            let outcome = RequestOutcome::AllowOnce;
+            self.write_answer(&request, outcome, None, by);
+            if is_awaited {
+                self.send_policy_answer(request.agent_request_id, Decision::AllowOnce, None);
+            } else {
+                self.continuation.decided.push(Decided { request, outcome, text: None, by });
+                self.draft.change(Change::Continuation(self.continuation.clone()));
+            }
+            self.status_changed = true;
+        }
+    }
+
+    /// Work that only waited for what the rules allow now continues.
+    pub(super) fn after_recheck(&mut self, context: &Context<'_>) {
+        if !self.continuation.decided.is_empty() {
+            self.continue_work(context);
+        }
+        self.after_answer();
+    }
+
+    /// Whether the agent waits for answers right now.
+    fn is_awaited(&self) -> bool {
+        self.is_live() && !self.requests.are_kept() && !self.is_suspended()
     }
 
     fn after_answer(&mut self) {

@@ -24,6 +24,39 @@ async fn a_shell_command_runs_only_when_it_is_allowed() {
     }
 }
 
+/// Of two commands that wait, both are answered if the answer to one covers the other.
+#[tokio::test]
+async fn an_answer_for_good_covers_what_already_waits() {
+    for (covers, is_covered) in [
+        (json!({ "covers": "tool" }), true),
+        (json!({ "covers": "prefix", "prefix": "touch" }), true),
+        (json!({ "covers": "call" }), false),
+    ] {
+        let copilot = CopilotServer::start(Program::Runtime).await;
+        let session = copilot.session("ask").await;
+        session.prompt("@@insist touch one.txt ;; touch two.txt").await;
+        let mut stream = session.events_after(0).await;
+        let one = stream.until_callback("onPermissionRequested").await;
+        let one = one.last().expect("one").json()["requestId"].as_str().expect("an id").to_owned();
+        let two = stream.until_callback("onPermissionRequested").await;
+        let two = two.last().expect("one").json()["requestId"].as_str().expect("an id").to_owned();
+        let mut answer = covers.clone();
+        answer["decision"] = json!("allow-always");
+        let answered = session.post(&format!("/permission/{one}"), answer).await;
+        assert_eq!(answered.status, 200, "{}", answered.text());
+        let other = session.post(&format!("/permission/{two}"), json!({ "decision": "deny" })).await;
+        if is_covered {
+            assert_eq!(other.error(409), "AlreadyAnswered", "{covers}");
+            assert!(other.text().contains("by rule"), "{}", other.text());
+        } else {
+            assert_eq!(other.status, 200, "{}", other.text());
+        }
+        stream.until_callback("onIdle").await;
+        let made = ["one.txt", "two.txt"].iter().filter(|name| copilot.server.work().join(name).exists()).count();
+        assert_eq!(made, if is_covered { 2 } else { 1 }, "{covers}");
+    }
+}
+
 #[tokio::test]
 async fn modes_decide_for_the_real_agent_too() {
     let copilot = CopilotServer::start(Program::Runtime).await;

@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn rules_are_said_in_the_programs_own_names() {
-        let rule = |tool: &str, decision| PermissionRule { tool: tool.to_owned(), decision };
+        let rule = PermissionRule::for_tool;
         let mut spec = spec(&json!({}));
         spec.permissions.mode = PermissionMode::AllowAll;
         spec.permissions.rules = vec![rule("mcp__s__t", RuleDecision::Allow), rule("write", RuleDecision::Deny)];

@@ -283,7 +283,7 @@ mod tests {
             McpTransport::Stdio { command: "g".to_owned(), args: Vec::new(), env: BTreeMap::new(), cwd: None };
         let greeter = McpServer { transport, tools: None, timeout_ms: None };
         let servers = &BTreeMap::from([("greeter".to_owned(), greeter)]);
-        let rule = |tool: &str, decision| PermissionRule { tool: tool.to_owned(), decision };
+        let rule = PermissionRule::for_tool;
         let mut spec = spec(&json!({}));
         let flags = KnownFlags::default();
         let words = |spec: &StartSpec| {

@@ -9,7 +9,7 @@ use super::random::Random;
 use super::store::{PromptState, Store};
 use crate::agent::{AgentCommand, AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError, SuspendedTurn};
 use crate::model::{
-    AnsweredBy, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionOrigin, SessionState,
+    AlwaysCovers, AnsweredBy, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionOrigin, SessionState,
     Timestamp, Usage,
 };
 use crate::session::actor::{NewPrompt, PromptMode, SessionUpdate};
@@ -56,7 +56,7 @@ pub(super) struct World {
 
 impl World {
     pub fn new(mut random: Random, trace: bool) -> Self {
-        let rule = |tool: &str, decision| PermissionRule { tool: tool.to_owned(), decision };
+        let rule = PermissionRule::for_tool;
         let settings = SessionSettings {
             permissions: PermissionPolicy {
                 mode: PermissionMode::Ask,
@@ -441,7 +441,8 @@ impl World {
 
     fn answer(&mut self, request_id: &crate::model::RequestId, answer: RequestAnswer) {
         let by = AnsweredBy::Page;
-        self.drive(Input::Command(Command::Answer { request_id: request_id.clone(), answer, by }));
+        let (request_id, covers) = (request_id.clone(), AlwaysCovers::Tool);
+        self.drive(Input::Command(Command::Answer { request_id, answer, covers, by }));
     }
 
     fn somebody_answers(&mut self) {
