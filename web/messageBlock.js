@@ -120,6 +120,13 @@ export class MessageBlock {
     this.#parts.outcome.className = `message-block-outcome${kind ? ` outcome-${kind}` : ""}`;
   }
 
+  /** The agent did not finish it, or began it again. */
+  markIncomplete() {
+    this.divElement.classList.add("incomplete");
+    this.setOutcome("incomplete", "incomplete");
+    this.#parts.outcome.title = "The agent did not finish this. It is not part of the answer.";
+  }
+
   setTimes(started, ended) {
     const { time } = this.#parts;
     if (started && ended && this.#type !== "User") {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { axeScript, blocks, openSession, openSetup, send, turn, useDeck, waitFor } from "./support/index.mjs";
+import { axeScript, blocks, choose, openSession, openSetup, send, turn, useDeck, waitFor } from "./support/index.mjs";
 
 const deck = useDeck();
 const axe = await readFile(axeScript, "utf8");
@@ -61,7 +61,7 @@ for (const colorScheme of ["light", "dark"]) {
     await page.locator(".request-choice").first().waitFor();
     await page.locator("#to-end-button").click().catch(() => {});
     await check(page, "a permission");
-    await page.keyboard.press("Alt+1");
+    await choose(page, 1);
     await page.locator(".request-block.answered").waitFor();
     await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
     await send(page, "question");
@@ -126,7 +126,7 @@ test("what happens is said to screen readers", async () => {
   const status = page.locator("body > [role=status]");
   await send(page, "permission");
   await waitFor(async () => /Permission needed/.test(await status.textContent().catch(() => "")), "the announcement");
-  await page.keyboard.press("Alt+1");
+  await choose(page, 1);
   await waitFor(async () => /The agent finished/.test(await status.textContent()), "the end");
   assert.equal(await blocks(page, "Tool").getAttribute("role"), "article");
   assert.equal(await blocks(page, "Tool").locator(".message-block-toggle").getAttribute("aria-expanded"), "false");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { choose, openSession, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -31,7 +31,7 @@ test("the count of what waits is in the title and on the button, in every sessio
   await entry.click();
   await waitForText(page.locator("#session-title"), "Other");
   await page.locator(".request-choice").first().waitFor();
-  await page.keyboard.press("Alt+1");
+  await choose(page, 1);
   await waitFor(async () => (await page.title()) === "(1) Other · Flightdeck", "one less");
 });
 

@@ -4,6 +4,7 @@ import { ask, Problem, sessionPath } from "../lib/api.js";
 import { announce } from "../lib/announcer.js";
 import { Composer } from "./composer.js";
 import { byId } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { ToEndButton } from "./followEnd.js";
 import { History } from "./history.js";
 import { inbox } from "../lib/inboxStream.js";
@@ -42,7 +43,10 @@ export class SessionView extends EventTarget {
     this.composer = new Composer(sessionId);
     this.renderer = new SessionResponseRenderer(part, { sessionId, requestActions: this.#requestActions() });
     this.#history = new History(sessionId, this.renderer, part);
-    this.#history.onOlder = (events) => this.composer.history.addOlder(promptsIn(events).map(({ text }) => text));
+    this.#history.onOlder = (events) => {
+      this.composer.history.addOlder(promptsIn(events).map(({ text }) => text));
+      this.#showNotices(events);
+    };
     this.banners = new SessionBanners(this);
     this.#ending = later(() => import("./sessionEnding.js")).then(({ SessionEnding }) => new SessionEnding(this));
     this.#toEnd = new ToEndButton(this.renderer, part, this.#left.signal);
@@ -61,6 +65,7 @@ export class SessionView extends EventTarget {
       if (this.hasLeft) return;
       this.update(details);
       this.#history.showEnd(page);
+      this.#showNotices(page.events);
       for (const { promptId, text } of promptsIn(page.events)) this.composer.promptArrived(promptId, text);
       this.#setWorking(isWorking(page.events, details.state));
       this.#ending.then((ending) => ending.show());
@@ -68,7 +73,9 @@ export class SessionView extends EventTarget {
       performance.mark("session-shown");
       if (page.events.length === 0) await this.#showEmpty();
       this.#lookAround();
+      await this.#history.loadBackTo(oldestRequest(details));
       await this.#history.fillView();
+      this.#showWithdrawal();
     } catch (problem) {
       if (!this.hasLeft) this.#cannotOpen(problem);
     }
@@ -153,17 +160,6 @@ export class SessionView extends EventTarget {
     }
   }
 
-  /** Sends the last prompt again after a failure. */
-  async sendAgain() {
-    const text = this.renderer.lastPrompt;
-    if (text === null) return;
-    try {
-      await this.composer.sendText(text);
-    } catch (problem) {
-      this.composer.say(`Not sent: ${problem.message}`);
-    }
-  }
-
   #requestActions() {
     const view = this;
     return {
@@ -171,7 +167,7 @@ export class SessionView extends EventTarget {
         return view.details?.workingDirectory;
       },
       answer: (requestId, { path, json }) => ask(sessionPath(view.sessionId, `${path}/${encodeURIComponent(requestId)}`), { json }),
-      sendAgain: () => view.sendAgain(),
+      askAgain: (promptId) => view.composer.askAgain(promptId),
     };
   }
 
@@ -203,19 +199,33 @@ export class SessionView extends EventTarget {
     else if (name === "onContextUsage") this.update({ context: { currentTokens: data.currentTokens, tokenLimit: data.tokenLimit } });
     else if (name === "onBackgroundTasks") this.update({ backgroundTasks: data.tasks });
     else if (name === "onUsage") this.update({ usage: addUsage(this.details.usage, data) });
-    else if (name === "onNotice") this.banners.showNotice(data);
-    else if (name === "onPermissionRequested") announce(`Permission needed: ${data.title}`);
-    else if (name === "onQuestionAsked") announce(`Question: ${data.question}`);
-    else if (name === "onIdle") {
-      this.update({ state: "ready", stateDetail: null });
-      announce("The agent finished");
-    }
+    else if (name === "onNotice") this.banners.showNotice({ ...data, seq });
+    else if (name === "onPermissionRequested") announce(exactString(`Permission needed: ${data.title}`));
+    else if (name === "onQuestionAsked") announce(exactString(`Question: ${data.question}`));
+    else if (name === "onIdle") this.#turnEnded();
     this.composer.setWorking(this.renderer.isWorking);
+    this.#showWithdrawal();
+  }
+
+  /** A request may outlive its turn. */
+  #turnEnded() {
+    const waits = this.renderer.openRequests.length > 0;
+    this.update({ state: waits ? "waiting" : "ready", stateDetail: null });
+    announce(waits ? "The agent stopped and needs your input" : "The agent finished");
   }
 
   #setWorking(working) {
     this.renderer.setWorking(working);
     this.composer.setWorking(working);
+    this.#showWithdrawal();
+  }
+
+  #showWithdrawal() {
+    this.composer.setWithdraws(!this.renderer.isWorking && this.renderer.openRequests.length > 0);
+  }
+
+  #showNotices(events) {
+    for (const { seq, response } of events) if (response.callback === "onNotice") this.banners.showEarlierNotice({ ...response, seq });
   }
 
   /** Applies changes from the inbox stream, made on other pages. */
@@ -281,6 +291,11 @@ export function isWorking(events, state) {
     if (response.callback === "onAgentStart" || response.callback === "onUserPrompt") return !["failed", "needs-login", "closed"].includes(state);
   }
   return events.length > 0 && BUSY_STATES.includes(state);
+}
+
+/** The number of the oldest event that waits for an answer: requests are named after theirs. */
+function oldestRequest({ requests = [] }) {
+  return Math.min(...requests.map(({ requestId }) => Number(/^request-(\d+)$/.exec(requestId)?.[1] ?? Infinity)));
 }
 
 function promptsIn(events) {
