@@ -310,7 +310,7 @@ export class SessionResponseRenderer {
     if (part === "start") {
       if (entry) return;
       const added = this.#add(page, key, new Block(data, this.#requestActions, mark.time), { started: mark.time, seq: mark.seq });
-      if (mark.seq && this.#sessionId && added.node.wantsRendering) added.node.renderWith(() => this.#rendered(mark.seq)(false));
+      if (mark.seq && this.#sessionId && added.node.wantsRendering) added.node.renderWith(() => this.#rendered(mark.seq)(true));
       const answer = this.#headless.get(key)?.end;
       this.#headless.delete(key);
       if (answer) {

@@ -126,6 +126,20 @@ test("a command cannot be pushed out of sight, and a long one says how long it i
   assert.match(await long.locator(".request-detail").textContent(), /echo 299$/);
 });
 
+test("title, command and buttons are in view together, on a desktop and on a phone", async () => {
+  const detail = Array.from({ length: 300 }, (_, line) => `echo ${line}`).join("\n");
+  for (const context of [{ viewport: { width: 1280, height: 800 } }, { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }]) {
+    const page = await cardPage(permission({ detail, title: "Copilot wants to run a command" }), context);
+    const fits = () =>
+      page.evaluate(() => {
+        const box = (selector) => document.querySelector(selector).getBoundingClientRect();
+        const part = box("#session-part");
+        return box(".request-title").top >= part.top && box(".request-feedback").bottom <= part.bottom;
+      });
+    await waitFor(fits, `the whole card at ${context.viewport.width} pixels`);
+  }
+});
+
 test("a diff is exact too, and a command that looks like one is shown as a command", async () => {
   const diff = `--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new \u202Ex${" ".repeat(300)}y\n${"+\n".repeat(200)}+end\n`;
   const page = await cardPage(permission({ kind: "write", detail: diff }));
@@ -172,18 +186,32 @@ test("the inbox, the tab's title, the header and a notification are marked", asy
   const id = await deck.server.session({ title: "Ti\u202Etle" });
   const page = await context.newPage();
   const entry = (pending) => `data: ${JSON.stringify({ sessionId: "session-99", title: "Na\u202Eme", state: "waiting", pending })}\n\n`;
-  const request = { requestId: "request-9", kind: "permission", headline: `Run\n${EVIL}`, askedAt: new Date(Date.now() - 3 * 3_600_000).toISOString() };
+  const request = { requestId: "request-9", kind: "permission", headline: `Run\n${EVIL} ${"x ".repeat(5000)}`, askedAt: new Date(Date.now() - 3 * 3_600_000).toISOString() };
   await page.route(/\/api\/events$/, (route) => route.fulfill({ contentType: "text/event-stream", body: entry([]) + entry([request]) }));
   await page.goto(`${deck.server.url}/?session=${id}`);
   await shown(page);
   await waitFor(async () => (await page.title()) === "(1) Ti[U+202E]tle · Flightdeck", "the title");
   await waitForText(page.locator("#session-title"), "TiU+202Etle");
   await waitFor(() => page.evaluate(() => window.notified.length), "the notification");
-  assert.deepEqual(await page.evaluate(() => window.notified[0]), ["Na[U+202E]me needs your input", "Run[↵]ls [U+202E]fr- mr[U+202C][U+200B][U+0000]"]);
+  assert.deepEqual(await page.evaluate(() => window.notified[0]), ["Na[U+202E]me needs your input", `Run[↵]ls [U+202E]fr- mr[U+202C][U+200B][U+0000] ${"x ".repeat(5000)}`]);
   await page.locator("#inbox-button").click();
-  await waitForText(page.locator(".inbox-headline"), `Run↵${SHOWN}`);
+  await waitFor(async () => (await page.locator(".inbox-headline").textContent()).startsWith(`Run↵${SHOWN}`), "the headline");
   await waitForText(page.locator(".inbox-title"), "NaU+202Eme");
   await waitForText(page.locator(".inbox-age"), "3 h ago");
+  assert.ok((await page.locator(".inbox-request").boundingBox()).height < 100);
+});
+
+test("the line of a tool call is marked", async () => {
+  const page = await deck.openPage("/test.html");
+  const line = await page.evaluate(async (command) => {
+    const { SessionResponseRenderer } = await import("/sessionResponse.js");
+    const part = document.createElement("div");
+    document.body.replaceChildren(part);
+    new SessionResponseRenderer(part).processCallback({ callback: "onStartToolExecution", toolCallId: "t", toolName: "bash", toolArguments: JSON.stringify({ command }) });
+    const summary = part.querySelector(".message-block-summary");
+    return [summary.textContent, summary.title];
+  }, EVIL);
+  assert.deepEqual(line, [SHOWN, "ls [U+202E]fr- mr[U+202C][U+200B][U+0000]"]);
 });
 
 test("a plan is marked where the server renders it", async () => {

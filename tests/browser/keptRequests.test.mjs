@@ -77,6 +77,19 @@ test("it is there after a reload, with its age, however much came after it", asy
   await page.locator(".request-block.takes-keys").waitFor();
 });
 
+test("of several open requests, Alt+A goes to the oldest and then to the next", async () => {
+  const { page, log } = await open();
+  log.add(asked("request-second"), ...cut);
+  await waitForText(page.locator("#request-note"), "2 requests are open. Sending a new prompt withdraws them.");
+  const current = () => page.evaluate(() => [...document.querySelectorAll(".request-block")].indexOf(document.activeElement));
+  const places = [];
+  for (let press = 0; press < 3; press += 1) {
+    await page.keyboard.press("Alt+a");
+    places.push(await current());
+  }
+  assert.deepEqual(places, [0, 1, 0]);
+});
+
 test("a new prompt withdraws it, and the card says so", async () => {
   const { page, log, requestId } = await open({ more: cut });
   log.add({ callback: "onPermissionAnswered", requestId, decision: "cancelled", by: "prompt" }, { callback: "onUserPrompt", promptId: "prompt-3", text: "never mind", queued: false });

@@ -120,7 +120,7 @@ function summaryOf(characters) {
   const counts = new Map();
   for (const character of characters) counts.set(character, (counts.get(character) ?? 0) + 1);
   const words = { " ": "space", "\n": "line break", "\t": "tab" };
-  return [...counts].map(([character, count]) => (words[character] ? plural(count, words[character]) : `${count.toLocaleString("en")} × ${labelOf(character)}`)).join(", ");
+  return [...counts].map(([character, count]) => (words[character] ? plural(count, words[character]) : `${count > 1 ? `${count.toLocaleString("en")} × ` : ""}${labelOf(character)}`)).join(", ");
 }
 
 function labelOf(character) {

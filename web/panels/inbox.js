@@ -54,9 +54,9 @@ function row({ sessionId, title, state, detail, pending }) {
       "span",
       { class: "inbox-request" },
       make("span", { class: "inbox-kind", text: KINDS[kind] ?? kind }),
+      askedAt ? make("span", { class: "inbox-age", text: ` ${ago(askedAt)}`, title: exactTime(askedAt) }) : null,
       " ",
       exactElement("bdi", { class: "inbox-headline" }, headline, { oneLine: true }),
-      askedAt ? make("span", { class: "inbox-age", text: ago(askedAt), title: exactTime(askedAt) }) : null,
     ),
   );
   const link = make(

@@ -36,14 +36,15 @@ export class Composer {
     textarea.value = readDraft(sessionId);
     textarea.placeholder = "What should the agent do?";
     this.say("");
-    this.setWithdraws(false);
+    this.setWithdraws(0);
     this.#listen();
     this.#show();
   }
 
-  /** Whether a request is open although its turn has ended, so that a new prompt takes the place of its answer. */
-  setWithdraws(withdraws) {
-    setText(byId("request-note"), withdraws ? "A request is open. Sending a new prompt withdraws it." : "");
+  /** How many requests are open although their turn has ended: a new prompt takes the place of their answers. */
+  setWithdraws(requests) {
+    const text = requests > 1 ? `${requests} requests are open. Sending a new prompt withdraws them.` : "A request is open. Sending a new prompt withdraws it.";
+    setText(byId("request-note"), requests > 0 ? text : "");
   }
 
   /** Whether a turn runs: then requests queue or steer. */

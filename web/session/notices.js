@@ -14,9 +14,7 @@ export function noticeLine({ kind, message, detail }, time, again = null) {
     "div",
     { class: `session-notice notice-${tone}`, data: { kind }, title: time ? exactTime(time) : null },
     icon("info"),
-    make("span", { class: "session-notice-text", text: message }),
-    detailsOf(detail),
-    again,
+    make("div", { class: "session-line-body" }, make("span", { class: "session-notice-text", text: message }), " ", again, detailsOf(detail)),
   );
 }
 
@@ -45,9 +43,14 @@ export function errorLine({ sessionError, raw }, time, again = null) {
     "div",
     { class: "session-error", role: "group", "aria-label": "Error", title: time ? exactTime(time) : null },
     icon("close"),
-    make("span", { class: "session-error-text" }, make("b", { text: "Failed" }), " ", sessionError),
-    raw === sessionError ? null : detailsOf(raw),
-    again,
+    make(
+      "div",
+      { class: "session-line-body" },
+      make("span", { class: "session-error-text" }, make("b", { text: "Failed" }), " ", sessionError),
+      " ",
+      again,
+      raw === sessionError ? null : detailsOf(raw),
+    ),
   );
 }
 

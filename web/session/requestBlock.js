@@ -218,8 +218,8 @@ export class RequestBlock {
   #showKeys() {
     const most = Math.min(this.#choices.length, MOST_KEYS);
     this.divElement.classList.toggle("takes-keys", this.#takesKeys);
-    const text = this.#takesKeys ? `Press ${most > 1 ? `1 to ${most}` : "1"} to choose.` : "To choose by key: Alt+A, then the number.";
-    this.#keyHint.textContent = text;
+    const keys = most > 2 ? `1 to ${most}` : most === 2 ? "1 or 2" : "1";
+    this.#keyHint.textContent = this.#takesKeys ? `Press ${keys} to choose.` : "To choose by key: Alt+A, then the number.";
     this.#keyHint.hidden = most === 0;
   }
 

@@ -18,6 +18,9 @@ import { SessionResponseRenderer } from "../sessionResponse.js";
 import { BUSY_STATES } from "../lib/states.js";
 
 const RETRY_OPENING = 2000;
+const TURN_CALLBACKS = ["onIdle", "onAgentStart", "onUserPrompt"];
+/** States in which no turn runs, whatever the log ends with. */
+const STOPPED_STATES = ["failed", "needs-login", "closed"];
 
 export class SessionView extends EventTarget {
   sessionId;
@@ -35,6 +38,8 @@ export class SessionView extends EventTarget {
   #left = new AbortController();
   #firstPage;
   #firstDetails;
+  /** Whether a turn runs at the end of the log; null while that is unknown. */
+  #runs = null;
 
   constructor(sessionId) {
     super();
@@ -46,6 +51,10 @@ export class SessionView extends EventTarget {
     this.#history.onOlder = (events) => {
       this.composer.history.addOlder(promptsIn(events).map(({ text }) => text));
       this.#showNotices(events);
+      if (this.#runs === null) {
+        this.#runs = runsAfter(events);
+        this.#showWorking();
+      }
     };
     this.banners = new SessionBanners(this);
     this.#ending = later(() => import("./sessionEnding.js")).then(({ SessionEnding }) => new SessionEnding(this));
@@ -67,7 +76,8 @@ export class SessionView extends EventTarget {
       this.#history.showEnd(page);
       this.#showNotices(page.events);
       for (const { promptId, text } of promptsIn(page.events)) this.composer.promptArrived(promptId, text);
-      this.#setWorking(isWorking(page.events, details.state));
+      this.#runs = runsAfter(page.events);
+      this.#showWorking();
       this.#ending.then((ending) => ending.show());
       if (details.state !== "closed") this.startPolling(page.events.at(-1)?.seq ?? 0);
       performance.mark("session-shown");
@@ -75,7 +85,6 @@ export class SessionView extends EventTarget {
       this.#lookAround();
       await this.#history.loadBackTo(oldestRequest(details));
       await this.#history.fillView();
-      this.#showWithdrawal();
     } catch (problem) {
       if (!this.hasLeft) this.#cannotOpen(problem);
     }
@@ -192,6 +201,7 @@ export class SessionView extends EventTarget {
   #take({ data, seq, time }) {
     this.#empty?.hide();
     const name = this.renderer.processCallback(data, { seq, time });
+    if (TURN_CALLBACKS.includes(name)) this.#runs = name !== "onIdle";
     if (name === "onUserPrompt") this.composer.promptArrived(data.promptId, data.text);
     else if (name === "onAgentStart") this.update({ state: "working", stateDetail: null });
     else if (name === "onStateChanged") this.update({ state: data.state, stateDetail: data.detail ?? null });
@@ -214,14 +224,17 @@ export class SessionView extends EventTarget {
     announce(waits ? "The agent stopped and needs your input" : "The agent finished");
   }
 
-  #setWorking(working) {
+  /** Whether a turn runs, from the log; from the state as long as the log's end does not say. */
+  #showWorking() {
+    const { state } = this.details;
+    const working = this.#runs === null ? this.renderer.pages.length > 0 && BUSY_STATES.includes(state) : this.#runs && !STOPPED_STATES.includes(state);
     this.renderer.setWorking(working);
     this.composer.setWorking(working);
     this.#showWithdrawal();
   }
 
   #showWithdrawal() {
-    this.composer.setWithdraws(!this.renderer.isWorking && this.renderer.openRequests.length > 0);
+    this.composer.setWithdraws(this.renderer.isWorking ? 0 : this.renderer.openRequests.length);
   }
 
   #showNotices(events) {
@@ -284,13 +297,10 @@ function freshSessionPart() {
   return part;
 }
 
-/** Whether a turn runs, from the end of the log; from the state where the log's end does not say. */
-export function isWorking(events, state) {
-  for (const { response } of events.toReversed()) {
-    if (response.callback === "onIdle") return false;
-    if (response.callback === "onAgentStart" || response.callback === "onUserPrompt") return !["failed", "needs-login", "closed"].includes(state);
-  }
-  return events.length > 0 && BUSY_STATES.includes(state);
+/** Whether a turn runs after these events; null if they do not say. */
+function runsAfter(events) {
+  const last = events.findLast(({ response }) => TURN_CALLBACKS.includes(response.callback));
+  return last ? last.response.callback !== "onIdle" : null;
 }
 
 /** The number of the oldest event that waits for an answer: requests are named after theirs. */
