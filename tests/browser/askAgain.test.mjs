@@ -1,4 +1,4 @@
-// "Ask again" means the prompt of the turn that came to nothing, never another one.
+// "Ask again" means the prompt of the turn that failed or was interrupted, never another one.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -66,7 +66,7 @@ test("a request that failed is repeated with the same key, and the reason is sai
   assert.equal(sent[0].key, sent[1].key);
 });
 
-test("every turn that came to nothing has its own button; one that runs or succeeded has none", async () => {
+test("every turn that failed or was interrupted has its own button; one that runs or succeeded has none", async () => {
   const { page, log, sent, buttons } = await pageWith([prompt(2), start("0"), prompt(3, true), interrupted, ...end, start("turn-3"), failed, ...end, prompt(4), start("turn-4"), failed]);
   await waitFor(async () => (await page.locator(".session-error").count()) === 2, "the errors");
   assert.equal(await buttons.count(), 2, "the last turn still runs");

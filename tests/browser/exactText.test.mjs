@@ -43,11 +43,11 @@ test("what looks like what it is stays as it is", async () => {
 
 test("runs are shortened and say what they were", async () => {
   await check({
-    [`ls${"\n".repeat(200)}rm`]: "ls<200 line breaks>rm",
+    [`ls${"\n".repeat(200)}rm`]: "ls<200 line breaks>\nrm",
     [`ls${" ".repeat(3000)}; rm`]: "ls<3,000 spaces>; rm",
-    [`ls${"\n \t".repeat(40)}rm`]: "ls<40 line breaks, 40 spaces, 40 tabs>rm",
+    [`ls${"\n \t".repeat(40)}rm`]: "ls<40 line breaks, 40 spaces, 40 tabs>\nrm",
     [`ls${"\u200B".repeat(500)}rm`]: "ls<500 × U+200B>rm",
-    [`ls${"\r\n".repeat(30)}rm`]: "ls<30 × U+000D, 30 line breaks>rm",
+    [`ls${"\r\n".repeat(30)}rm`]: "ls<30 × U+000D, 30 line breaks>\nrm",
     [`a${"\u0301".repeat(200)}b`]: `a${"\u0301".repeat(4)}<196 × U+0301>b`,
   });
 });
@@ -113,7 +113,7 @@ test("letters written from right to left do not reorder the command", async () =
 
 test("a command cannot be pushed out of sight, and a long one says how long it is and scrolls in the card", async () => {
   const page = await cardPage(permission({ detail: `ls${"\n".repeat(200)}rm -rf ~`, title: `List files${"\n".repeat(100)}` }));
-  await waitForText(page.locator(".request-detail"), "ls200 line breaksrm -rf ~");
+  await waitForText(page.locator(".request-detail"), "ls200 line breaks\nrm -rf ~");
   const { bottom } = await page.locator(".request-detail").boundingBox().then(({ y, height }) => ({ bottom: y + height }));
   assert.ok(bottom < 600, `all of it is in view: ${bottom}`);
   await waitForText(page.locator(".request-size"), "201 lines, 210 characters in all");

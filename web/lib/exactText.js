@@ -107,6 +107,8 @@ function* piecesOfRun(run, startsLine, oneLine) {
   const isTooLong = breaks > MOST_LINE_BREAKS || spaces > (isIndentation ? MOST_INDENTATION : MOST_SPACES) || marked > MOST_MARKS_IN_A_RUN;
   if (isTooLong) {
     yield { label: summaryOf(characters), meaning: "shortened: nothing else is in this place" };
+    // What follows is a line of its own.
+    if (breaks > 0 && !oneLine) yield { plain: "\n" };
     return;
   }
   for (const character of characters) {

@@ -1,4 +1,4 @@
-// "Ask again" beside what is left of a turn that came to nothing: sends that turn's own prompt once more.
+// "Ask again" beside a turn that failed or was interrupted: sends that turn's own prompt again.
 
 import { make } from "../lib/dom.js";
 import { TurnPrompts } from "./turnPrompts.js";
@@ -6,11 +6,11 @@ import { TurnPrompts } from "./turnPrompts.js";
 export class AskAgain {
   #turns = new TurnPrompts();
   #ask;
-  /** `{ seq, page, button, always }`. */
+  /** `{ seq, page, button, isRequest, promptId }`. */
   #places = new Set();
   #asked = new Set();
 
-  /** `ask(promptId)` sends the prompt once more; null where nothing can be sent. */
+  /** `ask(promptId)` sends the prompt again and returns whether it was accepted; null where nothing can be sent. */
   constructor(ask) {
     this.#ask = ask;
   }
@@ -39,7 +39,7 @@ export class AskAgain {
     for (const place of this.#places) if (place.page === page) this.#places.delete(place);
   }
 
-  /** One button for each turn: where the turn says last that it came to nothing. */
+  /** One button for each turn: beside the last line that says that it failed. */
   #show() {
     const last = new Map();
     for (const place of this.#places) {

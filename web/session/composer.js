@@ -82,7 +82,7 @@ export class Composer {
     this.#attachments?.clear();
   }
 
-  /** Sends the prompt of a turn that came to nothing once more. Returns whether it was accepted. */
+  /** Sends the prompt of a turn that failed or was interrupted again. Returns whether it was accepted. */
   async askAgain(promptId) {
     const content = `ask again ${promptId}`;
     try {
