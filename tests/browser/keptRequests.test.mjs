@@ -40,8 +40,8 @@ async function open({ more = [] } = {}) {
 }
 
 async function assertKept(page) {
-  await waitForText(page.locator("#session-state"), "Needs your input");
   await waitForText(page.locator("#request-note"), "A request is open. Sending a new prompt withdraws it.");
+  assert.equal(await page.locator("#session-state").textContent(), "Needs your input");
   await waitForText(page.locator('.session-notice[data-kind="request-kept"] .session-notice-text'), NOTICE);
   assert.ok(await page.locator("#send-button").isEnabled());
   assert.equal(await page.locator(".request-block.waiting").count(), 1);
