@@ -328,10 +328,13 @@ export class SessionResponseRenderer {
   #settleRequest(entry, data, mark) {
     entry.ended = true;
     entry.page.open -= 1;
-    const again = entry.node.isLost(data) ? this.#askAgain.button(entry.seq, entry.page, { isRequest: true }) : null;
-    entry.node.answered(data, mark.time, again);
+    const { node } = entry;
+    // Nobody was asked: what was allowed stands in the tool call.
+    node.divElement.hidden = wasNeverOpen(entry, data, mark);
+    const moves = !node.isHeld;
+    node.answered(data, mark.time, node.isLost(data) ? this.#askAgain.button(entry.seq, entry.page, { isRequest: true }) : null);
     // What is below moves up, under the pointer that has just pressed a button.
-    for (const other of this.openRequests) other.hold();
+    if (moves) for (const other of this.openRequests) other.hold();
   }
 
   // Places.
@@ -353,4 +356,9 @@ export class SessionResponseRenderer {
     if (!entry.ended) page.open += 1;
     page.element.append(entry.node.divElement);
   }
+}
+
+/** Whether the session's rules or mode allowed a request as soon as it came. */
+function wasNeverOpen({ seq }, { decision, by }, mark) {
+  return seq > 0 && mark.seq === seq + 1 && decision?.startsWith("allow") && (by === "rule" || by === "mode");
 }

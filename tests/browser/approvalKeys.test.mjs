@@ -147,6 +147,25 @@ test("a rule that answers other open requests leaves none of them on the page", 
   assert.match(await page.locator(".request-block").last().textContent(), /Allowed once.*ls.*by a rule/);
 });
 
+test("what a rule allows at once is neither a card nor a line, and holds up no other card", async () => {
+  const { page, sent } = await twoRequests();
+  await page.clock.runFor(400);
+  const seen = await page.evaluate(() => {
+    const feed = (seq, requestId, decision, by) => {
+      window.renderer.processCallback({ callback: "onPermissionRequested", requestId, kind: "read", title: requestId, detail: "x", options: ["deny"] }, { seq });
+      window.renderer.processCallback({ callback: "onPermissionAnswered", requestId, decision, by }, { seq: seq + 1 });
+    };
+    feed(10, "by rule", "allow-once", "rule");
+    feed(12, "by mode", "allow-once", "mode");
+    feed(14, "by grant", "allow-once", "grant");
+    feed(16, "denied", "deny", "rule");
+    window.press(".decision-allow-once");
+    return [...document.querySelectorAll(".request-block.answered")].filter((block) => !block.hidden).map((block) => block.dataset.requestId);
+  });
+  assert.deepEqual(seen, ["one", "by grant", "denied"]);
+  assert.deepEqual(await sent(), ["one allow-once"]);
+});
+
 test("the keys of a card that was answered elsewhere answer nothing", async () => {
   const { id, page } = await permissionPage();
   await page.keyboard.press("Alt+a");

@@ -10,10 +10,10 @@ const NOTICE = "The agent stopped while it waited for your answer. Your answer s
 const turn = [{ callback: "onUserPrompt", promptId: "prompt-2", text: "deploy", queued: false }, { callback: "onAgentStart", turnId: "turn-2" }];
 const asked = (requestId) => ({ callback: "onPermissionRequested", requestId, kind: "shell", title: "Run a command", detail: "make deploy", options: ["allow-once", "allow-always", "deny"] });
 const cut = [
-  { callback: "onNotice", kind: "request-kept", message: NOTICE, detail: "exit status 137" },
   { callback: "onNotice", kind: "interrupted", message: "The turn was interrupted because the server stopped." },
   { callback: "onAgentEnd", turnId: "turn-2" },
   { callback: "onIdle" },
+  { callback: "onNotice", kind: "request-kept", message: NOTICE, detail: "exit status 137" },
 ];
 
 /** A session whose turn has asked; its request is named after its event, as the server does. */
@@ -56,10 +56,13 @@ test("the card stays when its turn is cut off, and takes the answer", async () =
   await choose(page, 1);
   await waitFor(() => sent.length, "the answer");
   assert.deepEqual(sent, [[requestId, "allow-once"]]);
-  log.add({ callback: "onPermissionAnswered", requestId, decision: "allow-once", by: "page" }, { callback: "onAgentStart", turnId: "turn-3" });
+  log.add({ callback: "onPermissionAnswered", requestId, decision: "allow-once", by: "page" }, { callback: "onGeneratedUserPrompt", prompt: "The person allowed it." }, { callback: "onAgentStart", turnId: "turn-3" });
   await waitForText(page.locator(".request-verdict"), "Allowed once");
   await page.locator("#request-note").waitFor({ state: "hidden" });
   await waitForText(page.locator("#session-state"), "Working");
+  log.add({ sessionError: "no quota", errorClass: "quota" }, { callback: "onAgentEnd", turnId: "turn-3" }, { callback: "onIdle" });
+  await page.locator(".session-error .ask-again:visible").waitFor();
+  assert.equal(await page.locator(".ask-again:visible").count(), 1, "the turn that was continued has none");
 });
 
 test("it is there after a reload, with its age, however much came after it", async () => {

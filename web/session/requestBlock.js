@@ -97,6 +97,11 @@ export class RequestBlock {
     this.#showKeys();
   }
 
+  /** Whether it has just appeared or moved. */
+  get isHeld() {
+    return this.#held !== null;
+  }
+
   /** Ignores answers for a moment. */
   hold() {
     if (!this.isOpen) return;
@@ -111,10 +116,10 @@ export class RequestBlock {
   /** A button for one choice. `grants` is false only for a choice by which the agent gets nothing. */
   choice(label, body, { className = "", grants = true } = {}) {
     const number = this.#choices.length + 1;
-    const button = make("button", { type: "button", class: `request-choice ${className}`.trim(), "aria-disabled": grants && this.#held !== null ? "true" : null });
+    const button = make("button", { type: "button", class: `request-choice ${className}`.trim(), "aria-disabled": grants && this.isHeld ? "true" : null });
     button.append(make("bdi", {}, ...exactNodes(label, { oneLine: true })), number <= MOST_KEYS ? make("kbd", { "aria-hidden": "true", text: String(number) }) : "");
     button.addEventListener("click", () => {
-      if (!(grants && this.#held !== null)) this.send(body());
+      if (!(grants && this.isHeld)) this.send(body());
     });
     // Enter is pressed without looking, at the end of a line that was meant for another place.
     if (grants) button.addEventListener("keydown", (event) => this.#refuseEnter(event));

@@ -38,6 +38,8 @@ export class SessionView extends EventTarget {
   #left = new AbortController();
   #firstPage;
   #firstDetails;
+  /** Requests of this batch that nobody was told of yet: id → words. */
+  #asked = new Map();
   /** Whether a turn runs at the end of the log; null while that is unknown. */
   #runs = null;
 
@@ -133,6 +135,7 @@ export class SessionView extends EventTarget {
     const polling = new Polling(this.sessionId, after, (from, last) => this.#history.read(from, last));
     polling.onResponse = (response) => this.#take(response);
     polling.onBatch = () => {
+      this.#announceRequests();
       this.#history.letGoOfFarPages();
       this.#toEnd.show();
     };
@@ -210,11 +213,18 @@ export class SessionView extends EventTarget {
     else if (name === "onBackgroundTasks") this.update({ backgroundTasks: data.tasks });
     else if (name === "onUsage") this.update({ usage: addUsage(this.details.usage, data) });
     else if (name === "onNotice") this.banners.showNotice({ ...data, seq });
-    else if (name === "onPermissionRequested") announce(exactString(`Permission needed: ${data.title}`));
-    else if (name === "onQuestionAsked") announce(exactString(`Question: ${data.question}`));
+    else if (name === "onPermissionRequested") this.#asked.set(data.requestId, `Permission needed: ${data.title}`);
+    else if (name === "onQuestionAsked") this.#asked.set(data.requestId, `Question: ${data.question}`);
     else if (name === "onIdle") this.#turnEnded();
     this.composer.setWorking(this.renderer.isWorking);
     this.#showWithdrawal();
+  }
+
+  /** Only what is still open: rules answer many requests at once. */
+  #announceRequests() {
+    const open = new Set(this.renderer.openRequests.map(({ request }) => request.requestId));
+    for (const [requestId, text] of this.#asked) if (open.has(requestId)) announce(exactString(text));
+    this.#asked.clear();
   }
 
   /** A request may outlive its turn. */

@@ -25,12 +25,12 @@ export class TurnPrompts {
   turnOf(seq) {
     const before = this.#marks.findLastIndex((mark) => mark.kind === "idle" && mark.seq < seq);
     const end = this.#marks.findIndex((mark) => mark.kind === "idle" && mark.seq >= seq);
-    const marks = this.#marks.slice(before + 1, end < 0 ? undefined : end);
+    const marks = this.#marks.slice(before + 1, end < 0 ? undefined : end).filter((mark) => mark.kind !== "kept");
     const named = marks.find((mark) => mark.kind === "start" && mark.promptId)?.promptId;
     const beginsHere = before >= 0 || this.#lowest === 1;
-    const first = marks.find((mark) => mark.kind !== "kept");
-    const sent = beginsHere && first?.kind === "sent" ? first.promptId : null;
-    return { promptId: named ?? sent, isOver: end >= 0, isKept: marks.some((mark) => mark.kind === "kept") };
+    const sent = beginsHere && marks[0]?.kind === "sent" ? marks[0].promptId : null;
+    // That a request is kept is said when its turn is over.
+    return { promptId: named ?? sent, isOver: end >= 0, isKept: end >= 0 && this.#marks[end + 1]?.kind === "kept" };
   }
 }
 
