@@ -1,6 +1,7 @@
 // One block of a transcript: a prompt, a message, reasoning or a tool call.
 
 import { make } from "./lib/dom.js";
+import { exactNodes, exactString } from "./lib/exactText.js";
 import { duration, exactTime } from "./lib/format.js";
 import { icon } from "./lib/icons.js";
 import { TextTail, showText } from "./session/plainText.js";
@@ -110,14 +111,21 @@ export class MessageBlock {
 
   /** One line about what the block is for, beside its title. */
   setSummary(text) {
-    this.#parts.summary.textContent = text ?? "";
-    this.#parts.summary.title = text ?? "";
+    this.#parts.summary.replaceChildren(...exactNodes(text, { oneLine: true }));
+    this.#parts.summary.title = exactString(text);
   }
 
   /** How it ended, in a word or two; `kind` is "failed", "done" or nothing. */
   setOutcome(text, kind) {
     this.#parts.outcome.textContent = text ?? "";
     this.#parts.outcome.className = `message-block-outcome${kind ? ` outcome-${kind}` : ""}`;
+  }
+
+  /** The agent did not finish it, or began it again. */
+  markIncomplete() {
+    this.divElement.classList.add("incomplete");
+    this.setOutcome("incomplete", "incomplete");
+    this.#parts.outcome.title = "The agent did not finish this. It is not part of the answer.";
   }
 
   setTimes(started, ended) {

@@ -5,7 +5,8 @@ import { askHtml, sessionPath } from "./lib/api.js";
 import { clockTime, exactTime } from "./lib/format.js";
 import { FollowEnd } from "./session/followEnd.js";
 import { MessageBlock } from "./messageBlock.js";
-import { addUsage, errorLine, noticeLine, turnEnd } from "./session/notices.js";
+import { AskAgain } from "./session/askAgain.js";
+import { RetryLine, addUsage, errorLine, noticeLine, turnEnd } from "./session/notices.js";
 import { PermissionBlock, QuestionBlock } from "./session/requests.js";
 import { parseArguments, toolOutcome, toolSummary, toolText, toolTitle } from "./session/toolCall.js";
 import { TranscriptPage } from "./session/transcriptPage.js";
@@ -44,6 +45,7 @@ export class SessionResponseRenderer {
   #entries = new Map();
   /** Blocks whose beginning is in a part of the log that is not loaded: key → `{ end }`. */
   #headless = new Map();
+  #askAgain;
   #working = false;
 
   /** Keeps the end in view until the reader scrolls up. */
@@ -51,12 +53,13 @@ export class SessionResponseRenderer {
 
   /**
    * `sessionId` lets finished blocks be rendered by the server; `requestActions` is
-   * `{ folder, answer(requestId, body), sendAgain() }` and lets requests be answered.
+   * `{ folder, answer(requestId, body), askAgain(promptId) }` and lets requests be answered.
    */
   constructor(div, { sessionId = null, requestActions = null } = {}) {
     this.#container = div;
     this.#sessionId = sessionId;
     this.#requestActions = requestActions;
+    this.#askAgain = new AskAgain(requestActions?.askAgain ?? null);
     div.classList.add("session-response-container");
     this.#line = new WorkingLine(() => this.openRequests.length > 0);
     div.append(this.#line.element);
@@ -81,12 +84,8 @@ export class SessionResponseRenderer {
 
   /** The requests that wait for an answer, oldest first. */
   get openRequests() {
-    return [...this.#entries.values()].filter(({ node }) => node.isOpen === true).map(({ node }) => node);
-  }
-
-  /** The text of the newest prompt that is in the document. */
-  get lastPrompt() {
-    return [...this.#entries.values()].filter(({ node }) => node.blockType === "User").pop()?.node.data ?? null;
+    const open = [...this.#entries.values()].filter(({ node }) => node.isOpen === true);
+    return open.sort((one, other) => one.seq - other.seq).map(({ node }) => node);
   }
 
   /** Takes the next response of the session. Returns the callback's name. */
@@ -114,6 +113,7 @@ export class SessionResponseRenderer {
   unloadPage(page) {
     if (!page.isLoaded || page.open > 0 || page === this.#pages.at(-1)) return false;
     for (const [key, entry] of this.#entries) if (entry.page === page) this.#entries.delete(key);
+    this.#askAgain.forget(page);
     page.unload();
     return true;
   }
@@ -132,10 +132,11 @@ export class SessionResponseRenderer {
   #lastPage() {
     let page = this.#pages.at(-1);
     if (!page || (page.keys.size >= BLOCKS_PER_PAGE && page.lastSeq > 0)) {
-      const { turn = null, queued = [] } = page ?? {};
+      const { turn = null, queued = [], retries = null } = page ?? {};
       page = new TranscriptPage();
       page.turn = turn;
       page.queued = queued;
+      page.retries = retries;
       this.#pages.push(page);
       this.#container.insertBefore(page.element, this.#line.element);
       this.follow.watch(page.element);
@@ -148,16 +149,19 @@ export class SessionResponseRenderer {
   }
 
   #apply(page, data, mark, mode) {
-    if (mode !== "refill") page.noteEvent(mark.seq);
+    if (mode !== "refill") {
+      page.noteEvent(mark.seq);
+      this.#askAgain.note(mark.seq, data);
+    }
     const name = data.callback;
     if (name in BLOCK_CALLBACKS) this.#applyToBlock(page, data, mark, mode);
     else if (name in REQUEST_CALLBACKS) this.#applyToRequest(page, data, mark, mode);
-    else if (data.sessionError !== undefined) page.element.append(errorLine(data.sessionError, mark.time));
+    else if (data.sessionError !== undefined) page.element.append(errorLine(data, mark.time, this.#askAgain.button(mark.seq, page)));
     else if (name === "onUserPrompt") this.#addPrompt(page, data, mark);
-    else if (name === "onGeneratedUserPrompt") this.#addUserBlock(page, `User-generated-${mark.seq}`, data.prompt, "generated", mark);
+    else if (name === "onGeneratedUserPrompt") this.#addGeneratedPrompt(page, data, mark);
     else if (name === "onAgentStart") this.#beginTurn(page, mark);
     else if (name === "onUsage" && page.turn) page.turn.usage = addUsage(page.turn.usage, data);
-    else if (name === "onNotice") page.element.append(noticeLine(data, mark.time));
+    else if (name === "onNotice") this.#addNotice(page, data, mark);
     else if (name === "onIdle") this.#endTurn(page, mark);
   }
 
@@ -168,6 +172,21 @@ export class SessionResponseRenderer {
     const entry = this.#addUserBlock(page, `User-${promptId}`, text, queued ? "queued" : steers ? "steering" : "", mark);
     if (queued && entry) page.queued.push(entry);
     if (!page.turn && !queued) page.turn = { started: mark.time, usage: null };
+  }
+
+  #addGeneratedPrompt(page, { prompt }, mark) {
+    if (prompt.trim() !== "") this.#addUserBlock(page, `User-generated-${mark.seq}`, prompt, "generated", mark);
+  }
+
+  #addNotice(page, data, mark) {
+    if (data.kind === "retrying") {
+      page.retries ??= new RetryLine();
+      page.retries.add(data, mark.time);
+      page.element.append(page.retries.element);
+      return;
+    }
+    const again = data.kind === "interrupted" ? this.#askAgain.button(mark.seq, page) : null;
+    page.element.append(noticeLine(data, mark.time, again));
   }
 
   #addUserBlock(page, key, text, title, mark) {
@@ -194,6 +213,7 @@ export class SessionResponseRenderer {
   #endTurn(page, mark) {
     page.element.append(turnEnd(page.turn, mark.time));
     page.turn = null;
+    page.retries = null;
   }
 
   // Blocks.
@@ -227,6 +247,8 @@ export class SessionResponseRenderer {
     else if (known) return known;
     else entry = this.#add(page, key, new MessageBlock(type), { tool: type === "Tool" ? {} : null });
     entry.started = mark.time;
+    // Agents announce reasoning that they then keep to themselves.
+    if (type === "Reasoning" && entry.node.data === "") entry.node.divElement.hidden = true;
     entry.node.divElement.classList.toggle("nested", Boolean(data.parentToolCallId));
     if (type === "Tool") this.#describeTool(entry, data);
     if (headless?.end) {
@@ -248,6 +270,7 @@ export class SessionResponseRenderer {
   #addData(entry, delta) {
     if (entry.tool) entry.tool.output = (entry.tool.output ?? "") + delta;
     entry.node.appendData(delta);
+    if (delta.trim() !== "") entry.node.divElement.hidden = false;
   }
 
   #endBlock(entry, data, mark) {
@@ -267,6 +290,8 @@ export class SessionResponseRenderer {
       node.replaceData(toolText({ ...tool, result: data.result, error: data.error }));
     } else {
       node.replaceData(data.completeContent);
+      if (data.incomplete) node.markIncomplete();
+      node.divElement.hidden = data.completeContent.trim() === "" && (node.blockType === "Reasoning" || data.incomplete === true);
     }
     node.setTimes(entry.started, mark.time);
   }
@@ -284,8 +309,8 @@ export class SessionResponseRenderer {
     const entry = this.#entries.get(key);
     if (part === "start") {
       if (entry) return;
-      const added = this.#add(page, key, new Block(data, this.#requestActions), { started: mark.time });
-      if (mark.seq && this.#sessionId && added.node.wantsRendering) added.node.renderWith(() => this.#rendered(mark.seq)(false));
+      const added = this.#add(page, key, new Block(data, this.#requestActions, mark.time), { started: mark.time, seq: mark.seq });
+      if (mark.seq && this.#sessionId && added.node.wantsRendering) added.node.renderWith(() => this.#rendered(mark.seq)(true));
       const answer = this.#headless.get(key)?.end;
       this.#headless.delete(key);
       if (answer) {
@@ -303,13 +328,19 @@ export class SessionResponseRenderer {
   #settleRequest(entry, data, mark) {
     entry.ended = true;
     entry.page.open -= 1;
-    entry.node.answered(data, mark.time);
+    const { node } = entry;
+    // Nobody was asked: what was allowed stands in the tool call.
+    node.divElement.hidden = wasNeverOpen(entry, data, mark);
+    const moves = !node.isHeld;
+    node.answered(data, mark.time, node.isLost(data) ? this.#askAgain.button(entry.seq, entry.page, { isRequest: true }) : null);
+    // What is below moves up, under the pointer that has just pressed a button.
+    if (moves) for (const other of this.openRequests) other.hold();
   }
 
   // Places.
 
-  #add(page, key, node, { started = null, ended = false, tool = null }) {
-    const entry = { key, node, page, started, ended, tool };
+  #add(page, key, node, { started = null, ended = false, tool = null, seq = 0 }) {
+    const entry = { key, node, page, started, ended, tool, seq };
     if (!ended) page.open += 1;
     page.keys.add(key);
     page.element.append(node.divElement);
@@ -325,4 +356,9 @@ export class SessionResponseRenderer {
     if (!entry.ended) page.open += 1;
     page.element.append(entry.node.divElement);
   }
+}
+
+/** Whether the session's rules or mode allowed a request as soon as it came. */
+function wasNeverOpen({ seq }, { decision, by }, mark) {
+  return seq > 0 && mark.seq === seq + 1 && decision?.startsWith("allow") && (by === "rule" || by === "mode");
 }

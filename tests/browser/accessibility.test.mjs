@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { axeScript, blocks, openSession, openSetup, send, turn, useDeck, waitFor } from "./support/index.mjs";
+import { axeScript, blocks, choose, LogStub, openSession, openSetup, send, shown, turn, useDeck, waitFor } from "./support/index.mjs";
 
 const deck = useDeck();
 const axe = await readFile(axeScript, "utf8");
@@ -61,7 +61,7 @@ for (const colorScheme of ["light", "dark"]) {
     await page.locator(".request-choice").first().waitFor();
     await page.locator("#to-end-button").click().catch(() => {});
     await check(page, "a permission");
-    await page.keyboard.press("Alt+1");
+    await choose(page, 1);
     await page.locator(".request-block.answered").waitFor();
     await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
     await send(page, "question");
@@ -70,6 +70,37 @@ for (const colorScheme of ["light", "dark"]) {
     await page.locator("#close-session-button").click();
     await page.locator("#reopen-button").waitFor();
     await check(page, "a closed session");
+  });
+}
+
+const prompt = (number) => ({ callback: "onUserPrompt", promptId: `prompt-${number}`, text: "go", queued: false });
+const permission = (more) => ({ callback: "onPermissionRequested", requestId: "request-9", kind: "shell", title: "Run a command", detail: "ls \u202Ex", options: ["allow-once", "allow-always", "deny"], ...more });
+const end = [{ callback: "onAgentEnd", turnId: "t" }, { callback: "onIdle" }];
+const notice = (kind) => ({ callback: "onNotice", kind, message: "Something happened.", detail: "Error: it did" });
+const SCENES = {
+  "a request with marks": [prompt(2), permission({ title: "Run \u200Ba command", detail: `ls \u202Ex${"\n".repeat(99)}rm` })],
+  "a long request": [prompt(2), permission({ title: "a word ".repeat(99), detail: "echo\n".repeat(99) })],
+  "a diff": [prompt(2), permission({ kind: "write", detail: "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\u00A0\n" })],
+  "a kept request": [prompt(2), permission(), notice("request-kept"), ...end],
+  "what was lost": [notice("fresh-session"), prompt(2), notice("retrying"), permission(), { callback: "onPermissionAnswered", requestId: "request-9", decision: "agent-gone", by: "restart" }, notice("interrupted"), ...end, prompt(3), { sessionError: "no", raw: "Error" }, ...end],
+};
+
+for (const colorScheme of ["light", "dark"]) {
+  test(`axe finds nothing serious: requests and losses, ${colorScheme}`, async () => {
+    for (const [what, responses] of Object.entries(SCENES)) {
+      const id = await deck.server.session();
+      const context = await deck.openContext({ colorScheme });
+      await LogStub.use({ deck, context, id, responses });
+      const page = await context.newPage();
+      await page.goto(`${deck.server.url}/?session=${id}`);
+      await shown(page);
+      await page.locator(".request-block").waitFor();
+      await page.locator(".request-block:not(:has([aria-disabled]))").waitFor();
+      for (const details of await page.locator("summary").all()) await details.click();
+      await check(page, what);
+      await page.keyboard.press("Alt+a");
+      await check(page, `${what}, with keys`);
+    }
   });
 }
 
@@ -126,7 +157,7 @@ test("what happens is said to screen readers", async () => {
   const status = page.locator("body > [role=status]");
   await send(page, "permission");
   await waitFor(async () => /Permission needed/.test(await status.textContent().catch(() => "")), "the announcement");
-  await page.keyboard.press("Alt+1");
+  await choose(page, 1);
   await waitFor(async () => /The agent finished/.test(await status.textContent()), "the end");
   assert.equal(await blocks(page, "Tool").getAttribute("role"), "article");
   assert.equal(await blocks(page, "Tool").locator(".message-block-toggle").getAttribute("aria-expanded"), "false");

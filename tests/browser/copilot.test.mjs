@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
-import { agentsFolder, blocks, openSession, openSetup, send, shown, startModel, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { agentsFolder, blocks, choose, openSession, openSetup, send, shown, startModel, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 /** The model's script: what the last prompt asks for, then an answer about what came of it. */
 function answer(messages) {
@@ -52,7 +52,7 @@ test("a command is allowed on the page and really runs; its output is in the blo
   const page = await openSession(deck, id);
   await send(page, "run: echo it works > made.txt && cat made.txt");
   await waitForText(page.locator(".request-detail"), "echo it works > made.txt && cat made.txt");
-  await page.keyboard.press("Alt+1");
+  await choose(page, 1);
   await waitForText(page.locator(".request-verdict"), "Allowed once");
   await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
   assert.equal(await readFile(path.join(deck.server.workFolder, "made.txt"), "utf8"), "it works\n");
@@ -70,7 +70,7 @@ test("a file is shown as a diff before and after it is written", async () => {
   await send(page, `create: ${file}`);
   await page.locator(".request-block.waiting .diff-added").first().waitFor();
   assert.match(await page.locator(".request-block.waiting").textContent(), /first line/);
-  await page.keyboard.press("Alt+1");
+  await choose(page, 1);
   await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
   assert.equal(await readFile(file, "utf8"), "first line\nsecond line\n");
   const tool = blocks(page, "Tool").filter({ hasText: "create" });

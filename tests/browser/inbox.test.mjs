@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { choose, openSession, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -31,8 +31,26 @@ test("the count of what waits is in the title and on the button, in every sessio
   await entry.click();
   await waitForText(page.locator("#session-title"), "Other");
   await page.locator(".request-choice").first().waitFor();
-  await page.keyboard.press("Alt+1");
+  await choose(page, 1);
   await waitFor(async () => (await page.title()) === "(1) Other · Flightdeck", "one less");
+});
+
+test("requests that a rule has answered leave the count, the title and the inbox", async () => {
+  const id = await deck.server.session({ title: "Rule" });
+  const context = await deck.openContext();
+  const pending = ["request-1", "request-2"].map((requestId) => ({ requestId, kind: "permission", headline: `Run ${requestId}` }));
+  let entry = { sessionId: id, title: "Rule", state: "waiting", pending };
+  await context.route(/\/api\/events$/, (route) => route.fulfill({ contentType: "text/event-stream", body: `data: ${JSON.stringify(entry)}\n\n` }));
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await shown(page);
+  await waitForText(page.locator("#inbox-count"), "2");
+  await page.locator("#inbox-button").click();
+  assert.equal(await page.locator(".inbox-request").count(), 2);
+  entry = { ...entry, state: "working", pending: [] };
+  await waitFor(async () => (await page.locator(".inbox-request").count()) === 0, "nothing waits");
+  assert.ok(await page.locator("#inbox-count").isHidden());
+  assert.equal(await page.title(), "Rule · Flightdeck");
 });
 
 test("an empty inbox says what it is for, and Escape closes it", async () => {

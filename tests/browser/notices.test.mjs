@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession, useDeck, waitForText } from "./support/index.mjs";
+import { LogStub, openSession, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -23,17 +23,117 @@ async function pageHearing(responses) {
 
 const notice = (kind, message) => ({ callback: "onNotice", kind, message });
 
-test("a lost memory, a missing login and silence stand above the session until they are put away", async () => {
+test("what is more than news stands above the session until it is dismissed", async () => {
   const { page } = await pageHearing([
-    notice("fresh-session", "The previous session could not be restored; a new one was started. Your history is intact."),
     notice("incomplete", "The last message may be incomplete."),
     notice("compaction", "The conversation was compacted from 9 to 3 tokens."),
   ]);
-  await waitForText(page.locator('[data-banner="notice-fresh-session"] .banner-text'), /could not be restored.*history is intact/);
+  await waitForText(page.locator('[data-banner="notice-incomplete"] .banner-text'), "The last message may be incomplete.");
   await waitForText(page.locator('.session-notice[data-kind="compaction"]'), /compacted/);
-  assert.equal(await page.locator(".banner").count(), 2, "what is only news is a line in the session");
-  await page.locator('[data-banner="notice-fresh-session"]').getByRole("button", { name: "Dismiss" }).click();
-  assert.equal(await page.locator('[data-banner="notice-fresh-session"]').count(), 0);
+  assert.equal(await page.locator(".banner").count(), 1, "what is only news is a line in the session");
+  await page.locator('[data-banner="notice-incomplete"]').getByRole("button", { name: "Dismiss" }).click();
+  assert.equal(await page.locator(".banner").count(), 0);
+});
+
+test("a lost agent session stands above it until it is dismissed, over reloads, and the next loss shows again", async () => {
+  const id = await deck.server.session();
+  await deck.server.turn(id, "hello");
+  const context = await deck.openContext();
+  const lost = (message) => ({ callback: "onNotice", kind: "fresh-session", message, detail: "Error: ENOENT session.jsonl\u202E" });
+  const log = await LogStub.use({ deck, context, id, responses: [lost("The agent lost its session and started a new one.")] });
+  const page = await context.newPage();
+  const banner = page.locator('[data-banner="notice-fresh-session"]');
+  const open = async () => {
+    await page.goto(`${deck.server.url}/?session=${id}`);
+    await shown(page);
+    await page.locator(".session-notice, .message-block").first().waitFor();
+  };
+  await open();
+  await waitForText(banner.locator(".banner-text"), "The agent lost its session and started a new one.");
+  assert.ok(await banner.locator("pre").isHidden(), "the raw text is behind Details");
+  await banner.getByText("Details").click();
+  await waitForText(banner.locator("pre"), "Error: ENOENT session.jsonlU+202E");
+  const line = page.locator('.session-notice[data-kind="fresh-session"]');
+  await line.getByText("Details").click();
+  await waitForText(line.locator("pre"), /ENOENT/);
+
+  log.add(...Array.from({ length: 100 }, (_, number) => notice("info", `news ${number}`)));
+  await open();
+  await banner.waitFor();
+  await banner.getByRole("button", { name: "Dismiss" }).click();
+  await banner.waitFor({ state: "detached" });
+  await open();
+  assert.equal(await banner.count(), 0, "dismissed for good");
+
+  log.add(lost("It was lost once more."));
+  await waitForText(banner.locator(".banner-text"), "It was lost once more.");
+  await open();
+  await waitForText(banner.locator(".banner-text"), "It was lost once more.");
+  const other = await openSession(deck, await deck.server.session());
+  assert.equal(await other.locator('[data-banner="notice-fresh-session"]').count(), 0, "only where it happened");
+});
+
+test("retries are one line that counts", async () => {
+  deck.expectConsoleErrors(/block\/\d+\.html/);
+  const retry = (attempt) => notice("retrying", `The service is overloaded. Retrying in 2s (attempt ${attempt} of 5).`);
+  const { page } = await pageHearing([
+    { callback: "onUserPrompt", promptId: "prompt-2", text: "go", queued: false },
+    retry(2),
+    { callback: "onAgentStart", turnId: "turn-2" },
+    { callback: "onStartMessage", messageId: "m" },
+    { callback: "onEndMessage", messageId: "m", completeContent: "half", incomplete: true },
+    { ...retry(3), detail: "HTTP 529" },
+    retry(4),
+    { callback: "onIdle" },
+    retry(2),
+  ]);
+  const lines = page.locator('.session-notice[data-kind="retrying"]');
+  await waitFor(async () => (await lines.count()) === 2, "a line for each turn");
+  await waitForText(lines.first().locator(".session-notice-text"), "The service is overloaded. Retrying in 2s (attempt 4 of 5). (3 retries)");
+  await waitForText(lines.last().locator(".session-notice-text"), /attempt 2 of 5\)\.$/);
+});
+
+test("what was abandoned is marked, and what is empty is not shown", async () => {
+  deck.expectConsoleErrors(/block\/\d+\.html/);
+  const { page } = await pageHearing([
+    { callback: "onUserPrompt", promptId: "prompt-2", text: "go", queued: false },
+    { callback: "onStartReasoning", reasoningId: "empty" },
+    { callback: "onEndReasoning", reasoningId: "empty", completeContent: " \n" },
+    { callback: "onGeneratedUserPrompt", prompt: "  " },
+    { callback: "onStartMessage", messageId: "cut" },
+    { callback: "onMessage", messageId: "cut", delta: "The answer is" },
+    { callback: "onEndMessage", messageId: "cut", completeContent: "The answer is", incomplete: true },
+    { callback: "onStartMessage", messageId: "whole" },
+    { callback: "onEndMessage", messageId: "whole", completeContent: "The answer is 42." },
+    { callback: "onIdle" },
+  ]);
+  await waitFor(async () => (await page.locator('.message-block[data-type="Message"]').count()) === 3, "the messages");
+  assert.equal(await page.locator('.message-block[data-type="Reasoning"]:visible').count(), 0);
+  assert.equal(await page.locator('.message-block[data-type="User"]').count(), 2, "the two prompts");
+  const cut = page.locator(".message-block.incomplete");
+  assert.equal(await cut.count(), 1);
+  await waitForText(cut.locator(".message-block-outcome"), "incomplete");
+  assert.match(await cut.locator(".message-block-outcome").getAttribute("title"), /not part of the answer/);
+});
+
+test("reasoning appears with its first word", async () => {
+  const page = await deck.openPage("/test.html");
+  const hidden = await page.evaluate(async () => {
+    const { SessionResponseRenderer } = await import("/sessionResponse.js");
+    const part = document.createElement("div");
+    const renderer = new SessionResponseRenderer(part);
+    const seen = [];
+    const feed = (data) => {
+      renderer.processCallback(data);
+      seen.push(part.querySelector(".message-block").hidden);
+    };
+    feed({ callback: "onStartReasoning", reasoningId: "r" });
+    feed({ callback: "onReasoning", reasoningId: "r", delta: "\n" });
+    feed({ callback: "onReasoning", reasoningId: "r", delta: "Hm" });
+    feed({ callback: "onEndReasoning", reasoningId: "r", completeContent: "Hm" });
+    return seen;
+  });
+  assert.deepEqual(hidden, [true, true, false, false]);
 });
 
 test("usage adds up and the context shows how full it is", async () => {
@@ -62,20 +162,6 @@ test("an agent that is being brought back, and one that was given up, are said w
     { callback: "onStateChanged", state: "failed", detail: "given up after 5 attempts" },
   ]);
   await waitForText(failed.page.locator('[data-banner="state"] .banner-text'), /agent failed\. given up after 5 attempts/);
-  await failed.page.locator('[data-banner="state"]').getByRole("button", { name: "Send the prompt again" }).waitFor();
+  await failed.page.locator('[data-banner="state"]').getByRole("button", { name: "Retry" }).waitFor();
   assert.ok(await failed.page.locator("#send-button").isEnabled(), "a new request tries again too");
-});
-
-test("a permission whose agent is gone offers the prompt again", async () => {
-  const { id, page } = await pageHearing([
-    { callback: "onPermissionRequested", requestId: "r", kind: "shell", title: "May I?", detail: "ls", options: ["allow-once", "deny"] },
-    { callback: "onPermissionAnswered", requestId: "r", decision: "agent-gone", by: "restart" },
-    { callback: "onIdle" },
-  ]);
-  await waitForText(page.locator(".request-verdict"), "The agent stopped");
-  const answered = page.waitForResponse(/\/prompt$/);
-  await page.getByRole("button", { name: "Send the prompt again" }).click();
-  await answered;
-  const prompts = async () => (await deck.server.log(id)).filter(({ response }) => response.callback === "onUserPrompt").map(({ response }) => response.text);
-  assert.deepEqual(await prompts(), ["hello", "hello"]);
 });

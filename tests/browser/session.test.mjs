@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, openSetup, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, choose, openSession, openSetup, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -76,7 +76,7 @@ test("Send and Ctrl+Enter send, and both do nothing while the agent works", asyn
   assert.equal(await page.locator("#request-textarea").inputValue(), "");
   await send(page, "not now");
   assert.equal(await page.locator("#request-textarea").inputValue(), "not now");
-  await page.keyboard.press("Alt+3");
+  await choose(page, 3);
   await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
   await page.locator("#request-textarea").press("Control+Enter");
   await waitFor(async () => (await page.locator(".turn-end").count()) === 2, "the second turn");

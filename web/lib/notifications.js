@@ -1,6 +1,7 @@
 // Optional browser notifications when a session needs input or finishes.
 
 import { sessionAddress } from "./address.js";
+import { exactString } from "./exactText.js";
 import { inbox } from "./inboxStream.js";
 
 const KEY = "flightdeck.notifications";
@@ -69,7 +70,7 @@ class Notifications {
     if (!inbox.isListener || !this.isOn || !before) return;
     const news = newsOf(entry, before);
     if (!news || (await isSeen(entry.sessionId))) return;
-    const shown = new Notification(news.title, { body: news.body, tag: `flightdeck-${entry.sessionId}`, icon: "favicon.svg" });
+    const shown = new Notification(exactString(news.title), { body: exactString(news.body), tag: `flightdeck-${entry.sessionId}`, icon: "favicon.svg" });
     shown.onclick = () => {
       shown.close();
       window.open(sessionAddress(entry.sessionId), `flightdeck-${entry.sessionId}`);

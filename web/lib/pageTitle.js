@@ -1,5 +1,6 @@
 // The tab's title: the number of pending requests, then the page's subject.
 
+import { exactString } from "./exactText.js";
 import { inbox } from "./inboxStream.js";
 
 let subject = null;
@@ -11,7 +12,7 @@ export function setSubject(text) {
 
 function show() {
   const waiting = inbox.pendingCount;
-  document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${subject ? `${subject} · ` : ""}Flightdeck`;
+  document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${subject ? `${exactString(subject)} · ` : ""}Flightdeck`;
 }
 
 inbox.addEventListener("change", show);

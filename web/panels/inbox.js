@@ -2,6 +2,8 @@
 
 import { byId, make } from "../lib/dom.js";
 import { sessionAddress, sessionInAddress } from "../lib/address.js";
+import { exactElement } from "../lib/exactText.js";
+import { ago, exactTime } from "../lib/format.js";
 import { inbox } from "../lib/inboxStream.js";
 import { SidePanel } from "./sidePanel.js";
 import { stateElement } from "../lib/states.js";
@@ -47,13 +49,20 @@ function number({ sessionId }) {
 }
 
 function row({ sessionId, title, state, detail, pending }) {
-  const requests = pending.map(({ kind, headline }) =>
-    make("span", { class: "inbox-request" }, make("span", { class: "inbox-kind", text: KINDS[kind] ?? kind }), " ", headline),
+  const requests = pending.map(({ kind, headline, askedAt }) =>
+    make(
+      "span",
+      { class: "inbox-request" },
+      make("span", { class: "inbox-kind", text: KINDS[kind] ?? kind }),
+      askedAt ? make("span", { class: "inbox-age", text: ` ${ago(askedAt)}`, title: exactTime(askedAt) }) : null,
+      " ",
+      exactElement("bdi", { class: "inbox-headline" }, headline, { oneLine: true }),
+    ),
   );
   const link = make(
     "a",
     { class: "inbox-entry", href: sessionAddress(sessionId), data: { local: "" }, "aria-current": sessionId === sessionInAddress() ? "page" : null },
-    make("span", { class: "inbox-line" }, make("span", { class: "inbox-title", text: title || sessionId }), stateElement(state, detail)),
+    make("span", { class: "inbox-line" }, exactElement("bdi", { class: "inbox-title" }, title || sessionId, { oneLine: true }), stateElement(state, detail)),
     ...requests,
   );
   return make("li", {}, link);

@@ -6,7 +6,7 @@ import { SidePanel } from "./sidePanel.js";
 
 const HELP = [
   ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"]]],
-  ["Permission or question", [["Alt+1 … Alt+9", "Choose the first, second … option"], ["1 … 9", "Same, outside the request box"]]],
+  ["Permission or question", [["Alt+A", "Go to the oldest, then the next request"], ["1 … 9", "Choose an option, after Alt+A"]]],
   ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["Alt+End", "Jump to the end and follow it"], ["Alt+T", "Switch between transcript and request"]]],
   ["Page", [["Alt+H", "All sessions"], ["Alt+I", "Inbox"], ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+U", "Refresh"], ["/", "Filter sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
 ];
@@ -31,9 +31,8 @@ export function useKeys({ session, panels, help, rename }) {
   /** By the place of the key: with Alt some keyboards write other letters. */
   function withAlt({ code }) {
     const view = session();
-    const number = /^(?:Digit|Numpad)([1-9])$/.exec(code)?.[1];
-    if (number && view) return view.renderer.openRequests[0]?.press(Number(number)) ?? false;
     const actions = {
+      KeyA: view && view.renderer.openRequests.length > 0 && (() => goToRequest(view.renderer.openRequests)),
       KeyH: () => byId("home-link").click(),
       KeyI: () => panels.inbox.toggle(),
       KeyM: () => panels.usage.toggle(),
@@ -55,7 +54,6 @@ export function useKeys({ session, panels, help, rename }) {
     if (event.ctrlKey || event.metaKey || isWriting(event.target)) return false;
     if (event.key === "?") return run(() => help.toggle());
     if (!view) return event.key === "/" ? run(() => byId("session-search").focus()) : false;
-    if (/^[1-9]$/.test(event.key)) return view.renderer.openRequests[0]?.press(Number(event.key)) ?? false;
     const block = getMessageBlock(document.activeElement?.closest?.(".message-block"));
     const actions = { j: () => step(1), k: () => step(-1), o: block && (() => block.toggle()), r: block && (() => block.toggleRaw()), c: block && (() => block.copy()) };
     return run(actions[event.key]);
@@ -73,10 +71,16 @@ function switchPart() {
   (document.activeElement === textarea ? byId("session-part") : textarea).focus();
 }
 
+/** The oldest open request; from there, the next one. */
+function goToRequest(requests) {
+  const at = requests.findIndex(({ divElement }) => divElement.contains(document.activeElement));
+  requests[(at + 1) % requests.length].takeKeys();
+}
+
 /** Moves the focus among blocks and open requests; from outside, to the first that can be seen. */
 function step(direction) {
   const part = byId("session-part");
-  const blocks = [...part.querySelectorAll(".message-block, .request-block.waiting")];
+  const blocks = [...part.querySelectorAll(".message-block:not([hidden]), .request-block.waiting")];
   const { top, bottom } = part.getBoundingClientRect();
   const at = blocks.indexOf(document.activeElement?.closest?.(".message-block, .request-block"));
   const seen = direction > 0 ? blocks.findIndex((block) => block.getBoundingClientRect().bottom > top + 4) : blocks.findLastIndex((block) => block.getBoundingClientRect().top < bottom - 4);

@@ -2,6 +2,7 @@
 
 import { byId, setText } from "../lib/dom.js";
 import { ask, sessionPath } from "../lib/api.js";
+import { Attempts } from "../lib/attempts.js";
 import { bytes } from "../lib/format.js";
 import { keepDraft, readDraft } from "../lib/drafts.js";
 import { PromptHistory } from "./promptHistory.js";
@@ -28,16 +29,22 @@ export class Composer {
   /** Prompts that are in the session's log, and the one that is on its way there. */
   #arrived = new Set();
   #awaited = null;
-  /** Kept until a sent text is known to have arrived, so that a retry does not send it twice. */
-  #attempt = null;
+  #attempts = new Attempts();
 
   constructor(sessionId) {
     this.#sessionId = sessionId;
     textarea.value = readDraft(sessionId);
     textarea.placeholder = "What should the agent do?";
     this.say("");
+    this.setWithdraws(0);
     this.#listen();
     this.#show();
+  }
+
+  /** How many requests are open although their turn has ended: a new prompt takes the place of their answers. */
+  setWithdraws(requests) {
+    const text = requests > 1 ? `${requests} requests are open. Sending a new prompt withdraws them.` : "A request is open. Sending a new prompt withdraws it.";
+    setText(byId("request-note"), requests > 0 ? text : "");
   }
 
   /** Whether a turn runs: then requests queue or steer. */
@@ -75,9 +82,21 @@ export class Composer {
     this.#attachments?.clear();
   }
 
-  /** Sends a text that is not in the box. */
-  async sendText(text, mode = "queue") {
-    await ask(sessionPath(this.#sessionId, "prompt"), { json: { text, mode } });
+  /** Sends the prompt of a turn that failed or was interrupted again. Returns whether it was accepted. */
+  async askAgain(promptId) {
+    const content = `ask again ${promptId}`;
+    try {
+      const reply = await ask(sessionPath(this.#sessionId, "ask-again"), { json: { promptId }, headers: { "Idempotency-Key": this.#attempts.keyFor(content) } });
+      this.#attempts.arrived(content);
+      this.#await(reply.promptId);
+      this.say("");
+      return true;
+    } catch (problem) {
+      this.say(`Could not ask again: ${problem.message}`);
+      return false;
+    } finally {
+      this.#show();
+    }
   }
 
   async interrupt() {
@@ -183,14 +202,13 @@ export class Composer {
     this.#show();
     try {
       const attachments = (await this.#attachments?.encoded()) ?? [];
-      const attempt = this.#attemptFor(JSON.stringify([text, mode, attachments.map(({ name, data }) => [name, data.length])]));
+      const content = JSON.stringify([text, mode, attachments.map(({ name, data }) => [name, data.length])]);
       const { promptId } = await ask(sessionPath(this.#sessionId, "prompt"), {
         json: { text, mode, attachments: attachments.length > 0 ? attachments : undefined },
-        headers: { "Idempotency-Key": attempt },
+        headers: { "Idempotency-Key": this.#attempts.keyFor(content) },
       });
-      this.#attempt = null;
-      // The turn may end before this reply arrives.
-      if (!this.#arrived.has(promptId)) this.#awaited = promptId;
+      this.#attempts.arrived(content);
+      this.#await(promptId);
       this.#accepted(text);
     } catch (problem) {
       this.say(`Not sent: ${problem.message}${problem.isUnreachable ? " Your text is kept. Send it when the connection is back." : ""}`);
@@ -200,12 +218,9 @@ export class Composer {
     }
   }
 
-  #attemptFor(content) {
-    if (this.#attempt?.content !== content) {
-      const random = crypto.getRandomValues(new Uint32Array(4));
-      this.#attempt = { content, key: [...random].map((part) => part.toString(36)).join("-") };
-    }
-    return this.#attempt.key;
+  /** The turn may end before the reply to its prompt arrives. */
+  #await(promptId) {
+    if (!this.#arrived.has(promptId)) this.#awaited = promptId;
   }
 
   #accepted(text) {

@@ -57,6 +57,11 @@ export class History {
     while (this.#older !== null && !this.#problem && this.#isNearTop() && !this.#ended.signal.aborted) await this.#loadOlder();
   }
 
+  /** Loads until the event with that number is there: a request that waits must be, however far back it is. */
+  async loadBackTo(seq) {
+    while (this.#older !== null && this.#renderer.firstSeq > seq && !this.#problem && !this.#ended.signal.aborted) await this.#loadOlder();
+  }
+
   /** Events from `after` up to and with `last`, straight from the log. */
   async read(after, last) {
     const found = [];

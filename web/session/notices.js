@@ -1,27 +1,56 @@
 // Lines between the blocks: notices, errors, and where a turn ended.
 
 import { make } from "../lib/dom.js";
+import { exactElement } from "../lib/exactText.js";
 import { icon } from "../lib/icons.js";
 import { clockTime, count, duration, exactTime, plural } from "../lib/format.js";
 
-const NEED_ATTENTION = new Set(["warning", "retrying", "interrupted", "dropped", "unattended", "limit", "budget", "incomplete", "fresh-session", "login-needed", "hung", "agent-gone"]);
+const NEED_ATTENTION = new Set(["warning", "retrying", "interrupted", "dropped", "unattended", "limit", "budget", "incomplete", "fresh-session", "login-needed", "hung", "agent-gone", "request-kept"]);
 
-export function noticeLine({ kind, message }, time) {
+/** A notice; `again` is the button that asks again, or null. */
+export function noticeLine({ kind, message, detail }, time, again = null) {
   const tone = NEED_ATTENTION.has(kind) ? "warning" : "info";
   return make(
-    "p",
+    "div",
     { class: `session-notice notice-${tone}`, data: { kind }, title: time ? exactTime(time) : null },
     icon("info"),
-    make("span", { text: message }),
+    make("div", { class: "session-line-body" }, make("span", { class: "session-notice-text", text: message }), " ", again, detailsOf(detail)),
   );
 }
 
-export function errorLine(message, time) {
+/** The agent's own words, for those who want them. */
+export function detailsOf(text) {
+  if (typeof text !== "string" || text.trim() === "") return null;
+  return make("details", { class: "raw-details" }, make("summary", { text: "Details" }), exactElement("pre", { tabindex: "0" }, text));
+}
+
+/** Attempts to reach the model, in one line that says the last and counts them. */
+export class RetryLine {
+  element = make("div");
+  #count = 0;
+
+  add({ message, detail }, time) {
+    this.#count += 1;
+    const counted = this.#count > 1 ? ` (${plural(this.#count, "retry", "retries")})` : "";
+    const line = noticeLine({ kind: "retrying", message: `${message}${counted}`, detail }, time);
+    this.element.replaceWith(line);
+    this.element = line;
+  }
+}
+
+export function errorLine({ sessionError, raw }, time, again = null) {
   return make(
     "div",
     { class: "session-error", role: "group", "aria-label": "Error", title: time ? exactTime(time) : null },
     icon("close"),
-    make("span", { class: "session-error-text" }, make("b", { text: "Failed" }), " ", message),
+    make(
+      "div",
+      { class: "session-line-body" },
+      make("span", { class: "session-error-text" }, make("b", { text: "Failed" }), " ", sessionError),
+      " ",
+      again,
+      raw === sessionError ? null : detailsOf(raw),
+    ),
   );
 }
 

@@ -1,6 +1,7 @@
 // A form for a question whose answer has a flat JSON Schema.
 
 import { make } from "../lib/dom.js";
+import { exactNodes, exactString } from "../lib/exactText.js";
 
 export class QuestionForm {
   elements = [];
@@ -34,8 +35,8 @@ export class QuestionForm {
     const control = controlFor(property, id, required);
     const problem = make("span", { class: "request-problem", id: `${id}-problem`, hidden: true });
     control.setAttribute("aria-describedby", problem.id);
-    const label = make("label", { for: id, text: `${property.title ?? name}${required ? "" : " (optional)"}` });
-    const hint = property.description && make("span", { class: "field-hint", text: property.description });
+    const label = make("label", { for: id }, make("bdi", {}, ...exactNodes(property.title ?? name, { oneLine: true })), required ? "" : " (optional)");
+    const hint = property.description && make("bdi", { class: "field-hint" }, ...exactNodes(property.description));
     const isCheckbox = property.type === "boolean";
     const row = make("div", { class: `form-field${isCheckbox ? " form-check" : ""}` }, ...(isCheckbox ? [control, label] : [label, control]), hint || null, problem);
     this.#fields.push({ name, property, required, control, problem });
@@ -47,7 +48,7 @@ function controlFor(property, id, required) {
   if (property.type === "boolean") return make("input", { type: "checkbox", id, checked: property.default === true });
   if (Array.isArray(property.enum)) {
     const names = property.enumNames ?? property.enum;
-    const options = property.enum.map((value, index) => make("option", { value: String(value), text: String(names[index] ?? value), selected: value === property.default }));
+    const options = property.enum.map((value, index) => make("option", { value: String(value), text: exactString(names[index] ?? value), selected: value === property.default }));
     return make("select", { id, required }, ...(required ? [] : [make("option", { value: "", text: "(none)" })]), ...options);
   }
   const numeric = property.type === "number" || property.type === "integer";

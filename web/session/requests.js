@@ -1,9 +1,9 @@
 // Permission requests and questions of the agent, and their answers.
 
 import { make } from "../lib/dom.js";
-import { icon } from "../lib/icons.js";
-import { clockTime, exactTime } from "../lib/format.js";
-import { onRenderedClick, parseRendered } from "./renderedContent.js";
+import { exactElement, exactNodes, sizeOf } from "../lib/exactText.js";
+import { plural } from "../lib/format.js";
+import { RequestBlock } from "./requestBlock.js";
 
 const DECISIONS = {
   "allow-once": { label: "Allow once", done: "Allowed once" },
@@ -11,162 +11,29 @@ const DECISIONS = {
   deny: { label: "Deny", done: "Denied" },
 };
 
-const BY = {
-  page: "here",
-  api: "by a program",
-  rule: "by a rule",
-  mode: "by the permission mode",
-  timeout: "because nobody was watching",
-  interrupt: "because the turn was interrupted",
-  close: "because the session was closed",
-  shutdown: "because the server was stopped",
-  restart: "because the server was restarted",
-  storage: "because the data folder cannot be written",
-  agent: "by the agent",
-};
-
-let requestsMade = 0;
-
-/** The key that presses a choice, wherever the focus is. */
-function keyOf(number) {
-  return number <= 9 ? `Alt+${number}` : null;
-}
-
-class RequestBlock {
-  divElement;
-  /** Waiting until the answer is in the log. */
-  isOpen = true;
-  request;
-  titleId;
-  #problem;
-  #choices = [];
-  #actions;
-
-  /** `actions` is `{ folder, answer(body), sendAgain() }`, or null where nothing can be answered. */
-  constructor(request, actions, kind) {
-    this.request = request;
-    this.#actions = actions;
-    requestsMade += 1;
-    this.titleId = `request-${requestsMade}`;
-    this.#problem = make("p", { class: "request-problem", role: "alert", hidden: true });
-    this.divElement = make("div", {
-      class: `request-block ${kind} waiting`,
-      role: "group",
-      tabindex: "-1",
-      "aria-labelledby": this.titleId,
-      data: { requestId: request.requestId },
-    });
-    this.divElement.requestBlock = this;
-  }
-
-  get canAnswer() {
-    return this.#actions !== null;
-  }
-
-  get actions() {
-    return this.#actions;
-  }
-
-  get problem() {
-    return this.#problem;
-  }
-
-  /** Replaces the plain text with the rendered form, unless the request was answered. */
-  async renderWith(load) {
-    try {
-      const html = await load();
-      if (!this.isOpen) return;
-      const place = this.divElement.querySelector(".request-detail");
-      const rendered = make("div", { class: "request-rendered rendered-content", tabindex: "0" }, parseRendered(html));
-      rendered.addEventListener("click", (event) => onRenderedClick(event, () => {}));
-      place.replaceWith(rendered);
-    } catch {
-      // The plain text says the same.
-    }
-  }
-
-  /** Whether the plain text is hard to read. */
-  get wantsRendering() {
-    return false;
-  }
-
-  /** A button for one choice, with its key. */
-  choice(label, body, className = "") {
-    const number = this.#choices.length + 1;
-    const key = keyOf(number);
-    const button = make(
-      "button",
-      { type: "button", class: `request-choice ${className}`, "aria-keyshortcuts": key, on: { click: () => this.send(body()) } },
-      label,
-      key && make("kbd", { text: key }),
-    );
-    this.#choices.push(button);
-    return button;
-  }
-
-  /** Presses the choice with that number. Returns whether there is one. */
-  press(number) {
-    const button = this.#choices[number - 1];
-    if (!this.isOpen || !button || button.disabled) return false;
-    button.click();
-    return true;
-  }
-
-  async send(body) {
-    this.#lock(true);
-    this.#problem.hidden = true;
-    try {
-      await this.#actions.answer(this.request.requestId, body);
-    } catch (problem) {
-      if (!this.isOpen) return;
-      this.#lock(false);
-      this.#problem.textContent = problem.message;
-      this.#problem.hidden = false;
-    }
-  }
-
-  #lock(locked) {
-    for (const control of this.divElement.querySelectorAll("button, input, select, textarea")) control.disabled = locked;
-  }
-
-  /** Shrinks to one line that says what was decided. */
-  settle({ verdict, tone, about, by, time, again }) {
-    this.isOpen = false;
-    const hadFocus = this.divElement.contains(document.activeElement);
-    this.divElement.className = this.divElement.className.replace("waiting", "answered");
-    const line = make(
-      "p",
-      { class: "request-answer" },
-      icon(tone === "yes" ? "check" : "close"),
-      make("span", { class: `request-verdict verdict-${tone}`, id: this.titleId, text: verdict }),
-      make("span", { class: "request-about", text: about, title: about }),
-      make("span", { class: "request-by", text: BY[by] ?? `by ${by}`, title: time ? exactTime(time) : null }),
-      time && make("span", { class: "request-time", text: clockTime(time), title: exactTime(time) }),
-    );
-    this.divElement.replaceChildren(line);
-    if (again && this.#actions?.sendAgain) {
-      line.append(make("button", { type: "button", class: "quiet-button", text: "Send the prompt again", on: { click: () => this.#actions.sendAgain() } }));
-    }
-    if (hadFocus) this.divElement.focus({ preventScroll: true });
-  }
-}
+/** A longer title scrolls, so that the command and the buttons stay in view. */
+const LONG_TITLE = 300;
+const MOST_BLANK_LINES = 4;
 
 export class PermissionBlock extends RequestBlock {
-  get wantsRendering() {
-    return looksLikeDiff(this.request.detail);
+  constructor(request, actions, asked) {
+    super(request, actions, { kind: "permission-request", asked });
+    this.divElement.append(titleOf(this, "Permission", request.title, "request-headline"), detailOf(request));
+    const size = sizeOf(request.detail);
+    this.divElement.append(
+      make(
+        "p",
+        { class: "request-facts" },
+        size ? make("b", { class: "request-size", text: `${size} in all` }) : null,
+        this.folder ? make("span", { class: "request-place" }, exactElement("bdi", {}, request.kind, { oneLine: true }), " in ", exactElement("code", {}, this.folder, { oneLine: true })) : null,
+        this.ageElement,
+      ),
+    );
+    if (this.canAnswer) this.#addChoices();
   }
 
-  constructor(request, actions) {
-    super(request, actions, "permission-request");
-    const detail = looksLikeDiff(request.detail) ? diffOf(request.detail) : make("pre", { class: "request-detail", tabindex: "0", text: request.detail });
-    this.divElement.append(
-      make("p", { class: "request-title", id: this.titleId }, make("span", { class: "request-kind", text: "Permission" }), " ", request.title),
-      detail,
-    );
-    if (actions?.folder) {
-      this.divElement.append(make("p", { class: "request-place" }, `${request.kind} in `, make("code", { text: actions.folder })));
-    }
-    if (!this.canAnswer) return;
+  #addChoices() {
+    const { options, kind } = this.request;
     const feedback = make("input", {
       type: "text",
       class: "request-feedback",
@@ -174,29 +41,25 @@ export class PermissionBlock extends RequestBlock {
       "aria-label": "What the agent should do instead if you deny",
       autocomplete: "off",
     });
-    const buttons = request.options
+    const decide = (decision) => ({ path: "permission", json: { decision, feedback: (decision === "deny" && feedback.value.trim()) || undefined } });
+    const buttons = options
       .filter((option) => option in DECISIONS)
-      .map((option) =>
-        this.choice(
-          option === "allow-always" ? `Always allow ${request.kind}` : DECISIONS[option].label,
-          () => ({ path: "permission", json: { decision: option, feedback: (option === "deny" && feedback.value.trim()) || undefined } }),
-          `decision-${option}`,
-        ),
-      );
+      .map((option) => this.choice(option === "allow-always" ? `Always allow ${kind}` : DECISIONS[option].label, () => decide(option), { className: `decision-${option}`, grants: option !== "deny" }));
     feedback.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
-      this.send({ path: "permission", json: { decision: "deny", feedback: feedback.value.trim() || undefined } });
+      this.send(decide("deny"));
     });
-    this.divElement.append(make("div", { class: "request-choices" }, ...buttons, feedback), this.problem);
+    this.divElement.append(make("div", { class: "request-choices" }, ...buttons, feedback), this.keyHint, this.problem);
   }
 
-  answered({ decision, by }, time) {
+  answered({ decision, by }, time, again) {
     const known = DECISIONS[decision];
     const verdict = known?.done ?? (decision === "agent-gone" ? "The agent stopped" : "Cancelled");
     const tone = decision.startsWith("allow") ? "yes" : "no";
-    const about = this.request.detail.trim().split("\n", 1)[0];
-    this.settle({ verdict, tone, about, by, time, again: decision === "agent-gone" });
+    const { title, detail } = this.request;
+    const about = isDiff(this.request) ? title : detail.trim().split("\n", 1)[0];
+    this.settle({ verdict, tone, about, by, time, again });
   }
 }
 
@@ -211,21 +74,17 @@ export class QuestionBlock extends RequestBlock {
     if (this.divElement.querySelector(".request-rendered")) this.divElement.querySelector(".request-question")?.classList.add("visually-hidden");
   }
 
-  constructor(request, actions) {
-    super(request, actions, "question-request");
-    this.divElement.append(
-      make("p", { class: "request-title", id: this.titleId }, make("span", { class: "request-kind", text: "Question" }), " ", make("span", { class: "request-question", text: request.question })),
-    );
-    if (request.detail) this.divElement.append(make("div", { class: "request-detail request-prose", tabindex: "0", text: request.detail }));
-    if (request.url && /^https?:\/\//i.test(request.url)) {
-      this.divElement.append(
-        make("p", { class: "request-place" }, make("a", { href: request.url, target: "_blank", rel: "noopener noreferrer nofollow", text: request.url })),
-      );
-    }
+  constructor(request, actions, asked) {
+    super(request, actions, { kind: "question-request", asked });
+    this.divElement.append(titleOf(this, "Question", request.question, "request-question"));
+    if (request.detail) this.divElement.append(exactElement("div", { class: "request-detail request-prose", tabindex: "0" }, request.detail));
+    const isAddress = request.url && /^https?:\/\//i.test(request.url);
+    const link = isAddress ? exactElement("a", { href: request.url, target: "_blank", rel: "noopener noreferrer nofollow" }, request.url, { oneLine: true }) : null;
+    this.divElement.append(make("p", { class: "request-facts" }, link, this.ageElement));
     if (!this.canAnswer) return;
     if (request.form) this.#addForm(request.form);
     else this.#addAnswers(request.choices ?? []);
-    this.divElement.append(this.problem);
+    this.divElement.append(this.keyHint, this.problem);
   }
 
   #addAnswers(choices) {
@@ -268,22 +127,62 @@ export class QuestionBlock extends RequestBlock {
     return make("button", { type: "button", class: "quiet-button", text: "Decline", on: { click: () => this.send({ path: "answer", json: { decline: true } }) } });
   }
 
-  answered({ answer, by }, time) {
+  answered({ answer, by }, time, again) {
     const said = answer === null || answer === undefined ? null : typeof answer === "string" ? answer : JSON.stringify(answer);
     const verdict = said === null ? "Not answered" : "Answered";
     const about = said === null ? this.request.question : `${this.request.question} — ${said}`;
-    this.settle({ verdict, tone: said === null ? "no" : "yes", about, by, time, again: by === "restart" });
+    this.settle({ verdict, tone: said === null ? "no" : "yes", about, by, time, again });
   }
 }
 
-function looksLikeDiff(text) {
-  return /^(diff --git |--- |@@ )/m.test(text) && /^@@ /m.test(text);
+function titleOf({ titleId }, kind, text, className) {
+  const isLong = text.length > LONG_TITLE;
+  return make(
+    "p",
+    { class: `request-title${isLong ? " long" : ""}`, id: titleId, tabindex: isLong ? "0" : null },
+    make("span", { class: "request-kind", text: kind }),
+    " ",
+    make("bdi", { class: className }, ...exactNodes(text, { oneLine: kind === "Permission" })),
+  );
 }
 
-/** A diff before any file is touched, with a class for each line. */
-function diffOf(text) {
+/** What would be done, every character of it. */
+function detailOf(request) {
+  if (!isDiff(request)) return exactElement("pre", { class: "request-detail", tabindex: "0" }, request.detail);
+  return make("pre", { class: "request-detail diff-plain", tabindex: "0" }, ...diffLines(request.detail));
+}
+
+/** Only a file edit is laid out as a diff: a command may merely look like one. */
+function isDiff({ kind, detail }) {
+  return kind !== "shell" && /^(diff --git |--- |@@ )/m.test(detail) && /^@@ /m.test(detail);
+}
+
+function diffLines(text) {
   const lines = text.replace(/\n$/, "").split("\n");
-  return make("pre", { class: "request-detail diff-plain", tabindex: "0" }, ...lines.map((line) => make("span", { class: `diff-line ${classOf(line)}`, text: `${line}\n` })));
+  const shown = [];
+  for (let at = 0; at < lines.length; ) {
+    const blank = blanksFrom(lines, at);
+    shown.push(blank > MOST_BLANK_LINES ? blankLines(lines[at], blank) : diffLine(lines[at]));
+    at += blank > MOST_BLANK_LINES ? blank : 1;
+  }
+  return shown;
+}
+
+/** How many lines from there on say the same and have no text. */
+function blanksFrom(lines, at) {
+  if (!/^[-+ ]?$/.test(lines[at])) return 0;
+  let end = at;
+  while (lines[end] === lines[at]) end += 1;
+  return end - at;
+}
+
+function blankLines(line, count) {
+  return make("span", { class: `exact-text diff-line ${classOf(line)}` }, line, make("mark", { class: "exact-mark", text: plural(count, "blank line") }), "\n");
+}
+
+function diffLine(line) {
+  const sign = /^[-+ ]/.exec(line)?.[0] ?? "";
+  return make("span", { class: `exact-text diff-line ${classOf(line)}` }, sign, ...exactNodes(line.slice(sign.length)), "\n");
 }
 
 function classOf(line) {

@@ -3,18 +3,24 @@
 import { sessionAddress } from "../lib/address.js";
 import { loginAddress } from "../lib/api.js";
 import { byId, make, prose } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { icon } from "../lib/icons.js";
+import { LostSession } from "./lostSession.js";
+import { detailsOf } from "./notices.js";
 
-/** Notices that stay visible until they are dismissed. */
-const LASTING_NOTICES = { "fresh-session": "waiting", incomplete: "info", "login-needed": "waiting", hung: "waiting" };
+/** Notices that stay visible until they are dismissed or the page is left. */
+const LASTING_NOTICES = { incomplete: "info", "login-needed": "waiting", hung: "waiting" };
 
 export class SessionBanners {
   #banners = new Banners();
   #view;
   #countdown = null;
+  #lostSession;
 
   constructor(view) {
     this.#view = view;
+    this.#lostSession = new LostSession(view.sessionId);
+    this.#showLostSession();
   }
 
   clear() {
@@ -67,7 +73,7 @@ export class SessionBanners {
         ],
       });
     } else if (state === "failed") {
-      this.#put("state", { tone: "failed", text: `The agent failed.${detail}`, actions: this.#view.renderer.lastPrompt === null ? [] : [{ label: "Send the prompt again", run: () => this.#view.sendAgain() }] });
+      this.#put("state", { tone: "failed", text: `The agent failed.${detail}`, actions: [{ label: "Retry", run: () => this.#view.retry() }] });
     } else {
       this.#hide("state");
     }
@@ -88,12 +94,25 @@ export class SessionBanners {
     this.#banners.hide(name);
   }
 
-  showNotice({ kind, message }) {
+  /** A notice that has just arrived. */
+  showNotice({ kind, message, detail, seq }) {
     const tone = LASTING_NOTICES[kind];
+    if (kind === "fresh-session") this.showEarlierNotice({ kind, message, detail, seq });
     if (!tone) return;
     const actions = kind === "login-needed" ? [{ label: "Log in", run: () => logIn(this.#view.details?.runtime) }] : [];
     if (kind === "hung") actions.push({ label: "Interrupt", run: () => this.#view.composer.interrupt() });
-    this.#banners.show(`notice-${kind}`, { tone, text: message, actions, dismissible: true });
+    this.#banners.show(`notice-${kind}`, { tone, text: message, detail, actions, onDismiss: () => {} });
+  }
+
+  /** A notice from the log: a lost session counts until it is dismissed. */
+  showEarlierNotice({ kind, message, detail, seq }) {
+    if (kind === "fresh-session" && this.#lostSession.take({ seq, message, detail })) this.#showLostSession();
+  }
+
+  #showLostSession() {
+    const { notice } = this.#lostSession;
+    if (!notice) return;
+    this.#banners.show("notice-fresh-session", { tone: "waiting", text: notice.message, detail: notice.detail, onDismiss: () => this.#lostSession.dismiss() });
   }
 
   /** Other open sessions in the same folder. */
@@ -102,9 +121,9 @@ export class SessionBanners {
       this.#banners.hide("shared-folder");
       return;
     }
-    const links = sessions.map(({ sessionId, title }, index) => [index > 0 ? ", " : "", make("a", { href: sessionAddress(sessionId), data: { local: "" }, text: title || sessionId })]).flat();
+    const links = sessions.map(({ sessionId, title }, index) => [index > 0 ? ", " : "", make("a", { href: sessionAddress(sessionId), data: { local: "" }, text: exactString(title || sessionId) })]).flat();
     const text = make("span", {}, sessions.length === 1 ? "Another open session works in this folder and may change the same files: " : "Other open sessions work in this folder and may change the same files: ", ...links);
-    this.#banners.show("shared-folder", { tone: "info", text, dismissible: true });
+    this.#banners.show("shared-folder", { tone: "info", text, onDismiss: () => this.#banners.keepAway("shared-folder") });
   }
 }
 
@@ -112,33 +131,39 @@ export class SessionBanners {
 class Banners {
   #container = byId("banners");
   #shown = new Map();
-  #putAway = new Set();
+  #keptAway = new Set();
 
   constructor() {
     this.clear();
   }
 
   /**
-   * Shows or changes a banner. `tone` is "info", "waiting" or "failed"; `actions` are `{ label, run }` or `{ label, href }`;
-   * a dismissed banner stays dismissed.
+   * Shows or changes a banner. `tone` is "info", "waiting" or "failed"; `detail` is text for those who want to know more;
+   * `actions` are `{ label, run }` or `{ label, href }`; with `onDismiss` it can be dismissed.
    */
-  show(name, { tone = "info", text, actions = [], dismissible = false }) {
-    if (this.#putAway.has(name)) return;
+  show(name, { tone = "info", text, detail = null, actions = [], onDismiss = null }) {
+    if (this.#keptAway.has(name)) return;
     const banner = make("div", { class: `banner banner-${tone}`, role: tone === "info" ? "status" : "alert", data: { banner: name } });
     const controls = actions.map(({ label, run, href }) =>
       href ? make("a", { class: "button", href, text: label }) : make("button", { type: "button", text: label, on: { click: run } }),
     );
-    if (dismissible) {
+    if (onDismiss) {
       const dismiss = () => {
-        this.#putAway.add(name);
+        onDismiss();
         this.hide(name);
       };
       controls.push(make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Dismiss", title: "Dismiss", on: { click: dismiss } }, icon("close")));
     }
-    banner.append(make("span", { class: "banner-text" }, ...(typeof text === "string" ? prose(text) : [text])), ...controls);
+    const words = make("span", { class: "banner-text" }, ...(typeof text === "string" ? prose(text) : [text]));
+    banner.append(make("div", { class: "banner-body" }, words, detailsOf(detail) ?? ""), ...controls);
     this.#shown.get(name)?.remove();
     this.#shown.set(name, banner);
     this.#container.append(banner);
+  }
+
+  /** A banner of that name is not shown again on this page. */
+  keepAway(name) {
+    this.#keptAway.add(name);
   }
 
   /** Changes the words of a banner without making a screen reader read it again. */

@@ -3,6 +3,7 @@
 import { ask, sessionPath } from "../lib/api.js";
 import { setupAddress } from "../lib/address.js";
 import { byId, make } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { ago } from "../lib/format.js";
 import { inbox } from "../lib/inboxStream.js";
 import { BUSY_STATES } from "../lib/states.js";
@@ -93,7 +94,7 @@ export class SessionEnding {
   async #stopServer() {
     const others = [...inbox.entries.values()].filter(({ sessionId, state }) => sessionId !== this.#view.sessionId && BUSY_STATES.includes(state));
     if (others.length > 0) {
-      const names = others.map(({ title, sessionId }) => title || sessionId).join(", ");
+      const names = others.map(({ title, sessionId }) => exactString(title || sessionId)).join(", ");
       const { confirmAction } = await import("../lib/dialog.js");
       const sure = await confirmAction({
         title: "Stop the server?",

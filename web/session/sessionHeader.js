@@ -1,6 +1,7 @@
 // The line above a session: what it is doing, its name, its model, its folder, how full its context is.
 
 import { byId, make } from "../lib/dom.js";
+import { exactNodes, exactString } from "../lib/exactText.js";
 import { baseName, count, shortPath } from "../lib/format.js";
 import { showState } from "../lib/states.js";
 
@@ -18,8 +19,8 @@ export class SessionHeader {
     showState(byId("session-state"), state, stateDetail);
     const name = title || sessionId;
     const button = byId("session-title");
-    button.textContent = name;
-    button.setAttribute("aria-label", `${name}: rename`);
+    button.replaceChildren(make("bdi", {}, ...exactNodes(name, { oneLine: true })));
+    button.setAttribute("aria-label", `${exactString(name)}: rename`);
     const parts = [make("span", { class: "fact fact-model", text: model, title: `Model ${model}` })];
     if (workingDirectory) parts.push(folderButton(workingDirectory));
     if (context?.tokenLimit) parts.push(contextMeter(context));

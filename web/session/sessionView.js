@@ -4,6 +4,7 @@ import { ask, Problem, sessionPath } from "../lib/api.js";
 import { announce } from "../lib/announcer.js";
 import { Composer } from "./composer.js";
 import { byId } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { ToEndButton } from "./followEnd.js";
 import { History } from "./history.js";
 import { inbox } from "../lib/inboxStream.js";
@@ -17,6 +18,9 @@ import { SessionResponseRenderer } from "../sessionResponse.js";
 import { BUSY_STATES } from "../lib/states.js";
 
 const RETRY_OPENING = 2000;
+const TURN_CALLBACKS = ["onIdle", "onAgentStart", "onUserPrompt"];
+/** States in which no turn runs, whatever the log ends with. */
+const STOPPED_STATES = ["failed", "needs-login", "closed"];
 
 export class SessionView extends EventTarget {
   sessionId;
@@ -34,6 +38,10 @@ export class SessionView extends EventTarget {
   #left = new AbortController();
   #firstPage;
   #firstDetails;
+  /** Requests of this batch that nobody was told of yet: id → words. */
+  #asked = new Map();
+  /** Whether a turn runs at the end of the log; null while that is unknown. */
+  #runs = null;
 
   constructor(sessionId) {
     super();
@@ -42,7 +50,14 @@ export class SessionView extends EventTarget {
     this.composer = new Composer(sessionId);
     this.renderer = new SessionResponseRenderer(part, { sessionId, requestActions: this.#requestActions() });
     this.#history = new History(sessionId, this.renderer, part);
-    this.#history.onOlder = (events) => this.composer.history.addOlder(promptsIn(events).map(({ text }) => text));
+    this.#history.onOlder = (events) => {
+      this.composer.history.addOlder(promptsIn(events).map(({ text }) => text));
+      this.#showNotices(events);
+      if (this.#runs === null) {
+        this.#runs = runsAfter(events);
+        this.#showWorking();
+      }
+    };
     this.banners = new SessionBanners(this);
     this.#ending = later(() => import("./sessionEnding.js")).then(({ SessionEnding }) => new SessionEnding(this));
     this.#toEnd = new ToEndButton(this.renderer, part, this.#left.signal);
@@ -61,13 +76,16 @@ export class SessionView extends EventTarget {
       if (this.hasLeft) return;
       this.update(details);
       this.#history.showEnd(page);
+      this.#showNotices(page.events);
       for (const { promptId, text } of promptsIn(page.events)) this.composer.promptArrived(promptId, text);
-      this.#setWorking(isWorking(page.events, details.state));
+      this.#runs = runsAfter(page.events);
+      this.#showWorking();
       this.#ending.then((ending) => ending.show());
       if (details.state !== "closed") this.startPolling(page.events.at(-1)?.seq ?? 0);
       performance.mark("session-shown");
       if (page.events.length === 0) await this.#showEmpty();
       this.#lookAround();
+      await this.#history.loadBackTo(oldestRequest(details));
       await this.#history.fillView();
     } catch (problem) {
       if (!this.hasLeft) this.#cannotOpen(problem);
@@ -117,6 +135,7 @@ export class SessionView extends EventTarget {
     const polling = new Polling(this.sessionId, after, (from, last) => this.#history.read(from, last));
     polling.onResponse = (response) => this.#take(response);
     polling.onBatch = () => {
+      this.#announceRequests();
       this.#history.letGoOfFarPages();
       this.#toEnd.show();
     };
@@ -153,17 +172,6 @@ export class SessionView extends EventTarget {
     }
   }
 
-  /** Sends the last prompt again after a failure. */
-  async sendAgain() {
-    const text = this.renderer.lastPrompt;
-    if (text === null) return;
-    try {
-      await this.composer.sendText(text);
-    } catch (problem) {
-      this.composer.say(`Not sent: ${problem.message}`);
-    }
-  }
-
   #requestActions() {
     const view = this;
     return {
@@ -171,7 +179,7 @@ export class SessionView extends EventTarget {
         return view.details?.workingDirectory;
       },
       answer: (requestId, { path, json }) => ask(sessionPath(view.sessionId, `${path}/${encodeURIComponent(requestId)}`), { json }),
-      sendAgain: () => view.sendAgain(),
+      askAgain: (promptId) => view.composer.askAgain(promptId),
     };
   }
 
@@ -196,6 +204,7 @@ export class SessionView extends EventTarget {
   #take({ data, seq, time }) {
     this.#empty?.hide();
     const name = this.renderer.processCallback(data, { seq, time });
+    if (TURN_CALLBACKS.includes(name)) this.#runs = name !== "onIdle";
     if (name === "onUserPrompt") this.composer.promptArrived(data.promptId, data.text);
     else if (name === "onAgentStart") this.update({ state: "working", stateDetail: null });
     else if (name === "onStateChanged") this.update({ state: data.state, stateDetail: data.detail ?? null });
@@ -203,19 +212,43 @@ export class SessionView extends EventTarget {
     else if (name === "onContextUsage") this.update({ context: { currentTokens: data.currentTokens, tokenLimit: data.tokenLimit } });
     else if (name === "onBackgroundTasks") this.update({ backgroundTasks: data.tasks });
     else if (name === "onUsage") this.update({ usage: addUsage(this.details.usage, data) });
-    else if (name === "onNotice") this.banners.showNotice(data);
-    else if (name === "onPermissionRequested") announce(`Permission needed: ${data.title}`);
-    else if (name === "onQuestionAsked") announce(`Question: ${data.question}`);
-    else if (name === "onIdle") {
-      this.update({ state: "ready", stateDetail: null });
-      announce("The agent finished");
-    }
+    else if (name === "onNotice") this.banners.showNotice({ ...data, seq });
+    else if (name === "onPermissionRequested") this.#asked.set(data.requestId, `Permission needed: ${data.title}`);
+    else if (name === "onQuestionAsked") this.#asked.set(data.requestId, `Question: ${data.question}`);
+    else if (name === "onIdle") this.#turnEnded();
     this.composer.setWorking(this.renderer.isWorking);
+    this.#showWithdrawal();
   }
 
-  #setWorking(working) {
+  /** Only what is still open: rules answer many requests at once. */
+  #announceRequests() {
+    const open = new Set(this.renderer.openRequests.map(({ request }) => request.requestId));
+    for (const [requestId, text] of this.#asked) if (open.has(requestId)) announce(exactString(text));
+    this.#asked.clear();
+  }
+
+  /** A request may outlive its turn. */
+  #turnEnded() {
+    const waits = this.renderer.openRequests.length > 0;
+    this.update({ state: waits ? "waiting" : "ready", stateDetail: null });
+    announce(waits ? "The agent stopped and needs your input" : "The agent finished");
+  }
+
+  /** Whether a turn runs, from the log; from the state as long as the log's end does not say. */
+  #showWorking() {
+    const { state } = this.details;
+    const working = this.#runs === null ? this.renderer.pages.length > 0 && BUSY_STATES.includes(state) : this.#runs && !STOPPED_STATES.includes(state);
     this.renderer.setWorking(working);
     this.composer.setWorking(working);
+    this.#showWithdrawal();
+  }
+
+  #showWithdrawal() {
+    this.composer.setWithdraws(this.renderer.isWorking ? 0 : this.renderer.openRequests.length);
+  }
+
+  #showNotices(events) {
+    for (const { seq, response } of events) if (response.callback === "onNotice") this.banners.showEarlierNotice({ ...response, seq });
   }
 
   /** Applies changes from the inbox stream, made on other pages. */
@@ -274,13 +307,15 @@ function freshSessionPart() {
   return part;
 }
 
-/** Whether a turn runs, from the end of the log; from the state where the log's end does not say. */
-export function isWorking(events, state) {
-  for (const { response } of events.toReversed()) {
-    if (response.callback === "onIdle") return false;
-    if (response.callback === "onAgentStart" || response.callback === "onUserPrompt") return !["failed", "needs-login", "closed"].includes(state);
-  }
-  return events.length > 0 && BUSY_STATES.includes(state);
+/** Whether a turn runs after these events; null if they do not say. */
+function runsAfter(events) {
+  const last = events.findLast(({ response }) => TURN_CALLBACKS.includes(response.callback));
+  return last ? last.response.callback !== "onIdle" : null;
+}
+
+/** The number of the oldest event that waits for an answer: requests are named after theirs. */
+function oldestRequest({ requests = [] }) {
+  return Math.min(...requests.map(({ requestId }) => Number(/^request-(\d+)$/.exec(requestId)?.[1] ?? Infinity)));
 }
 
 function promptsIn(events) {

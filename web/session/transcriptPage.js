@@ -17,6 +17,8 @@ export class TranscriptPage {
   turn = null;
   /** Prompts that wait for their turn at this point. */
   queued = [];
+  /** The line that counts the retries of the turn that runs at this point. */
+  retries = null;
   isLoaded = true;
 
   noteEvent(seq) {
@@ -35,6 +37,7 @@ export class TranscriptPage {
     this.keys.clear();
     this.turn = null;
     this.queued = [];
+    this.retries = null;
   }
 
   beginRefill() {

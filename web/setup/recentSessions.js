@@ -5,6 +5,7 @@ import { goTo, sessionAddress } from "../lib/address.js";
 import { announce } from "../lib/announcer.js";
 import { askForText, confirmAction } from "../lib/dialog.js";
 import { byId, make } from "../lib/dom.js";
+import { exactNodes, exactString } from "../lib/exactText.js";
 import { ago, exactTime, plural, shortPath } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { sessionList } from "../lib/sessionList.js";
@@ -89,7 +90,7 @@ export class RecentSessions {
       "li",
       { class: "session-row", data: { session: sessionId, state } },
       stateElement(state, pending > 0 ? plural(pending, "request") : null),
-      make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" }, title: `${title || sessionId} (${sessionId})`, text: title || sessionId }),
+      make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" }, title: exactString(`${title || sessionId} (${sessionId})`) }, make("bdi", {}, ...exactNodes(title || sessionId, { oneLine: true }))),
       make("span", { class: "session-model", text: model, title: model }),
       make("span", { class: "session-folder path", text: shortPath(workingDirectory, 24), title: workingDirectory ?? "" }),
       make("time", { class: "session-time", datetime: updatedAt, title: exactTime(updatedAt), text: ago(updatedAt) }),
@@ -119,7 +120,7 @@ export class RecentSessions {
 
   async #delete({ sessionId, title, state }) {
     const sure = await confirmAction({
-      title: `Delete “${title || sessionId}”?`,
+      title: exactString(`Delete “${title || sessionId}”?`),
       text: `${state === "closed" ? "" : "The session is stopped first. "}Its history is deleted from this machine. This can't be undone.`,
       action: "Delete",
     });

@@ -30,6 +30,13 @@ export async function turn(page, text) {
   await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
 }
 
+/** Answers the oldest open request by key: goes to it, then presses the number of a choice. */
+export async function choose(page, number) {
+  await page.locator(".request-block.waiting:has(.request-choice):not(:has([aria-disabled]))").first().waitFor();
+  await page.keyboard.press("Alt+a");
+  await page.keyboard.press(String(number));
+}
+
 /** The blocks of a kind, newest last. */
 export function blocks(page, type) {
   return page.locator(type ? `.message-block[data-type="${type}"]` : ".message-block");

@@ -1,0 +1,256 @@
+// What permissions and questions have in common: a card that waits, how it is answered, and the line that is left of it.
+
+import { make } from "../lib/dom.js";
+import { exactElement, exactNodes, exactString, markTextsBelow } from "../lib/exactText.js";
+import { ago, clockTime, exactTime } from "../lib/format.js";
+import { icon } from "../lib/icons.js";
+import { onRenderedClick, parseRendered } from "./renderedContent.js";
+
+const BY = {
+  page: "in the browser",
+  api: "by a program",
+  rule: "by a rule",
+  mode: "by the permission mode",
+  grant: "by your earlier answer",
+  prompt: "because a new prompt was sent",
+  timeout: "because nobody was watching",
+  interrupt: "because the turn was interrupted",
+  close: "because the session was closed",
+  shutdown: "because the server was stopped",
+  restart: "because the server was restarted",
+  storage: "because the data folder cannot be written",
+  agent: "by the agent",
+};
+
+/** Nobody decided these: the request was lost. */
+const LOST_BY = new Set(["restart", "shutdown", "storage"]);
+
+/** A card that has just appeared or moved takes no answer for so long: the person was aiming at something else. */
+const HELD_FOR = 400;
+const MOST_KEYS = 9;
+const AGE_TICK = 30_000;
+/** Younger requests do not say their age. */
+const WORTH_SAYING = 60_000;
+
+let requestsMade = 0;
+
+export class RequestBlock {
+  divElement;
+  /** Waiting until the answer is in the log. */
+  isOpen = true;
+  request;
+  titleId;
+  problem = make("p", { class: "request-problem", role: "alert", hidden: true });
+  #actions;
+  #choices = [];
+  #keyHint = make("p", { class: "request-keys" });
+  #takesKeys = false;
+  #held = null;
+  #age = null;
+
+  /** `actions` is `{ folder, answer(requestId, body) }`, or null where nothing can be answered. `asked` is when, if known. */
+  constructor(request, actions, { kind, asked = null }) {
+    this.request = request;
+    this.#actions = actions;
+    requestsMade += 1;
+    this.titleId = `request-${requestsMade}`;
+    this.#keyHint.id = `${this.titleId}-keys`;
+    this.divElement = make("div", {
+      class: `request-block ${kind} waiting`,
+      role: "group",
+      tabindex: "-1",
+      "aria-labelledby": this.titleId,
+      "aria-describedby": this.canAnswer ? this.#keyHint.id : null,
+      data: { requestId: request.requestId },
+    });
+    this.#listen();
+    this.#showKeys();
+    this.#showAge(asked);
+    this.hold();
+  }
+
+  get canAnswer() {
+    return this.#actions !== null;
+  }
+
+  get folder() {
+    return this.#actions?.folder;
+  }
+
+  /** Since when it waits; filled in for requests that are old enough. */
+  get ageElement() {
+    return this.#age.element;
+  }
+
+  /** Which keys answer; placed below the choices. */
+  get keyHint() {
+    return this.#keyHint;
+  }
+
+  /**
+   * Takes the focus because the person asked for it. Only now do digits answer: a focus that came by a click, by Tab or
+   * with the next block may be followed by anything that is typed.
+   */
+  takeKeys() {
+    this.divElement.focus();
+    this.#takesKeys = true;
+    this.#showKeys();
+  }
+
+  /** Whether it has just appeared or moved. */
+  get isHeld() {
+    return this.#held !== null;
+  }
+
+  /** Ignores answers for a moment. */
+  hold() {
+    if (!this.isOpen) return;
+    clearTimeout(this.#held);
+    this.#held = setTimeout(() => {
+      this.#held = null;
+      for (const { button } of this.#choices) button.removeAttribute("aria-disabled");
+    }, HELD_FOR);
+    for (const { button, grants } of this.#choices) if (grants) button.setAttribute("aria-disabled", "true");
+  }
+
+  /** A button for one choice. `grants` is false only for a choice by which the agent gets nothing. */
+  choice(label, body, { className = "", grants = true } = {}) {
+    const number = this.#choices.length + 1;
+    const button = make("button", { type: "button", class: `request-choice ${className}`.trim(), "aria-disabled": grants && this.isHeld ? "true" : null });
+    button.append(make("bdi", {}, ...exactNodes(label, { oneLine: true })), number <= MOST_KEYS ? make("kbd", { "aria-hidden": "true", text: String(number) }) : "");
+    button.addEventListener("click", () => {
+      if (!(grants && this.isHeld)) this.send(body());
+    });
+    // Enter is pressed without looking, at the end of a line that was meant for another place.
+    if (grants) button.addEventListener("keydown", (event) => this.#refuseEnter(event));
+    this.#choices.push({ button, grants });
+    this.#showKeys();
+    return button;
+  }
+
+  async send(body) {
+    this.#lock(true);
+    this.say(null);
+    try {
+      await this.#actions.answer(this.request.requestId, body);
+    } catch (problem) {
+      if (!this.isOpen) return;
+      this.#lock(false);
+      this.say(problem.message);
+    }
+  }
+
+  /** Shows a problem in the card, or hides it. */
+  say(text) {
+    this.problem.textContent = text ?? "";
+    this.problem.hidden = !text;
+  }
+
+  /** Replaces the plain text with the rendered form, unless the request was answered. */
+  async renderWith(load) {
+    try {
+      const html = await load();
+      if (!this.isOpen) return;
+      const content = parseRendered(html);
+      markTextsBelow(content);
+      const rendered = make("div", { class: "request-rendered rendered-content", tabindex: "0" }, content);
+      rendered.addEventListener("click", (event) => onRenderedClick(event, () => {}));
+      this.divElement.querySelector(".request-detail").replaceWith(rendered);
+    } catch {
+      // The plain text says the same.
+    }
+  }
+
+  /** Whether the plain text is hard to read. */
+  get wantsRendering() {
+    return false;
+  }
+
+  /** Whether an answer means that the request was lost. */
+  isLost({ decision, by }) {
+    return decision === "agent-gone" || LOST_BY.has(by);
+  }
+
+  /** Shrinks to one line that says what was decided. `again` is the button that asks again, or null. */
+  settle({ verdict, tone, about, by, time, again }) {
+    this.isOpen = false;
+    clearTimeout(this.#held);
+    clearInterval(this.#age.timer);
+    const hadFocus = this.divElement.contains(document.activeElement);
+    this.divElement.className = this.divElement.className.replace("waiting", "answered");
+    this.divElement.removeAttribute("aria-describedby");
+    const line = make(
+      "p",
+      { class: "request-answer" },
+      icon(tone === "yes" ? "check" : "close"),
+      make("span", { class: `request-verdict verdict-${tone}`, id: this.titleId, text: verdict }),
+      exactElement("bdi", { class: "request-about", title: exactString(about) }, about, { oneLine: true }),
+      make("span", { class: "request-by", text: BY[by] ?? `by ${by}`, title: time ? exactTime(time) : null }),
+      time && make("span", { class: "request-time", text: clockTime(time), title: exactTime(time) }),
+      again,
+    );
+    this.divElement.replaceChildren(line);
+    if (hadFocus) this.divElement.focus({ preventScroll: true });
+  }
+
+  #listen() {
+    const div = this.divElement;
+    div.addEventListener("pointerdown", () => this.#leaveKeys());
+    div.addEventListener("blur", () => this.#leaveKeys());
+    div.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  /** Answers only when the card itself has the focus, on purpose, and each press once. */
+  #key(event) {
+    if (!this.#takesKeys || event.target !== this.divElement || ["Shift", "Control", "Alt", "Meta"].includes(event.key)) return;
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    const choice = isPlain && /^[1-9]$/.test(event.key) && this.#choices[Number(event.key) - 1];
+    if (choice) {
+      event.preventDefault();
+      if (!event.repeat && this.isOpen && !choice.button.disabled) choice.button.click();
+    } else if (isPlain && event.key.length === 1) {
+      // Somebody is writing: the next digit is part of it.
+      this.#leaveKeys();
+    }
+  }
+
+  #leaveKeys() {
+    if (!this.#takesKeys) return;
+    this.#takesKeys = false;
+    this.#showKeys();
+  }
+
+  #showKeys() {
+    const most = Math.min(this.#choices.length, MOST_KEYS);
+    this.divElement.classList.toggle("takes-keys", this.#takesKeys);
+    const keys = most > 2 ? `1 to ${most}` : most === 2 ? "1 or 2" : "1";
+    this.#keyHint.textContent = this.#takesKeys ? `Press ${keys} to choose.` : "To choose by key: Alt+A, then the number.";
+    this.#keyHint.hidden = most === 0;
+  }
+
+  #refuseEnter(event) {
+    if (event.key !== "Enter") return;
+    event.preventDefault();
+    this.say("Enter does not choose this. Press Space, or click.");
+  }
+
+  #showAge(asked) {
+    const element = make("span", { class: "request-age", hidden: true });
+    this.#age = { element, timer: null };
+    if (!asked) return;
+    const show = () => {
+      element.hidden = Date.now() - asked < WORTH_SAYING;
+      element.textContent = element.hidden ? "" : `asked ${ago(asked)}`;
+    };
+    element.title = exactTime(asked);
+    show();
+    this.#age.timer = setInterval(() => {
+      if (this.divElement.isConnected) show();
+      else clearInterval(this.#age.timer);
+    }, AGE_TICK);
+  }
+
+  #lock(locked) {
+    for (const control of this.divElement.querySelectorAll("button, input, select, textarea")) control.disabled = locked;
+  }
+}

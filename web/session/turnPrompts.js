@@ -1,0 +1,46 @@
+// Which prompt each turn is about, as far as the loaded part of the log says it for certain.
+//
+// A turn lies between two `onIdle`. Its prompt is named by the turn's own id (`turn-N`), or is the one that was sent while
+// nothing ran or waited: the first event of its turn. Agents give turns ids of their own too, and a turn of a queued
+// prompt with such an id stays unknown rather than guessed.
+
+const OWN_TURN = /^turn-([1-9]\d*)$/;
+
+export class TurnPrompts {
+  /** `{ seq, kind, promptId }`, ordered by number. */
+  #marks = [];
+  #lowest = Infinity;
+
+  /** Takes an event of the log, in any order; each once. Returns whether it may have made a turn's prompt known. */
+  note(seq, response) {
+    this.#lowest = Math.min(this.#lowest, seq);
+    const mark = markOf(response);
+    if (!mark) return false;
+    const after = this.#marks.findLastIndex((other) => other.seq < seq);
+    this.#marks.splice(after + 1, 0, { seq, ...mark });
+    return true;
+  }
+
+  /** The turn that an event belongs to: `{ promptId, isOver, isKept }`; the prompt is null if it is unknown. */
+  turnOf(seq) {
+    const before = this.#marks.findLastIndex((mark) => mark.kind === "idle" && mark.seq < seq);
+    const end = this.#marks.findIndex((mark) => mark.kind === "idle" && mark.seq >= seq);
+    const marks = this.#marks.slice(before + 1, end < 0 ? undefined : end).filter((mark) => mark.kind !== "kept");
+    const named = marks.find((mark) => mark.kind === "start" && mark.promptId)?.promptId;
+    const beginsHere = before >= 0 || this.#lowest === 1;
+    const sent = beginsHere && marks[0]?.kind === "sent" ? marks[0].promptId : null;
+    // That a request is kept is said when its turn is over.
+    return { promptId: named ?? sent, isOver: end >= 0, isKept: end >= 0 && this.#marks[end + 1]?.kind === "kept" };
+  }
+}
+
+function markOf({ callback, promptId, queued, turnId, kind }) {
+  if (callback === "onIdle") return { kind: "idle", promptId: null };
+  if (callback === "onUserPrompt" && !queued) return { kind: "sent", promptId };
+  if (callback === "onAgentStart") {
+    const number = OWN_TURN.exec(turnId)?.[1];
+    return { kind: "start", promptId: number ? `prompt-${number}` : null };
+  }
+  if (callback === "onNotice" && kind === "request-kept") return { kind: "kept", promptId: null };
+  return null;
+}
