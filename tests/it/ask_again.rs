@@ -2,17 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Http, Server, TestSession};
-
-/// A page of a person who has logged in.
-async fn page(server: &Server) -> Http {
-    let ended = server.run(&["open", "--print"]).await;
-    let form = ended.stdout.trim().rsplit_once('?').expect("a link").1.to_owned();
-    let reply = server.stranger().post("/login", form).await;
-    let cookie = reply.header("set-cookie").split(';').next().expect("a cookie").to_owned();
-    let secret = reply.json()["secret"].as_str().expect("a secret").to_owned();
-    server.stranger().header("cookie", &cookie).header("flightdeck-secret", &secret)
-}
+use crate::support::{Server, TestSession, page};
 
 /// The turns of a log, in the order in which they began.
 fn turns(log: &[(u64, Value)]) -> Vec<String> {

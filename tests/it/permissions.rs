@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Server, SseEvent, TestSession, callbacks};
+use crate::support::{Server, SseEvent, TestSession, callbacks, page};
 
 async fn tool_end(session: &TestSession) -> Value {
     let log = session.log().await;
@@ -180,14 +180,17 @@ async fn an_interrupt_cancels_open_requests() {
 }
 
 #[tokio::test]
-async fn a_request_waits_while_somebody_watches_and_is_denied_when_nobody_does() {
+async fn a_request_waits_while_somebody_can_answer_and_is_denied_when_nobody_can() {
     let server = Server::builder().config("[permissions]\nunattended_timeout = \"300ms\"").start().await;
     let watched = server.session().await;
-    let mut viewer = watched.events_after(0).await;
+    let mut viewer = watched.http.events(&watched.path("/events?after=0&answers=true")).await;
     watched.prompt("permission").await;
     viewer.until_callback("onPermissionRequested").await;
-    // Asked later, and nobody watches: its time is over while the watched one still waits.
+    let of_a_person = TestSession::start_with(page(&server).await, json!({ "runtime": "demo" })).await;
+    of_a_person.prompt_and_get_request("permission").await;
+    // Asked later, and its reader only reads: its time is over while the others still wait.
     let alone = server.session().await;
+    let mut reader = alone.events_after(0).await;
     assert_eq!(alone.ask("permission").await["verdict"], "succeeded");
     assert_eq!(alone.ask("question").await["verdict"], "succeeded");
     let log = alone.log().await;
@@ -197,9 +200,31 @@ async fn a_request_waits_while_somebody_watches_and_is_denied_when_nobody_does()
         .map(|(_, response)| response["by"].clone())
         .collect();
     assert_eq!(by, [json!("timeout"), json!("timeout")]);
-    assert!(log.iter().any(|(_, response)| response["kind"] == "unattended"));
-    assert_eq!(watched.state().await, "waiting");
+    let told: Vec<String> = log
+        .iter()
+        .filter(|(_, response)| response["kind"] == "unattended")
+        .map(|(_, response)| response["message"].as_str().expect("text").to_owned())
+        .collect();
+    assert_eq!(told.len(), 4, "at once and at the end, for each: {told:?}");
+    assert!(told[0].starts_with("Nobody who could answer a request is attached."), "{told:?}");
+    reader.until_callback("onIdle").await;
+    assert_eq!((watched.state().await, of_a_person.state().await), ("waiting".to_owned(), "waiting".to_owned()));
     drop(viewer);
     while watched.state().await == "waiting" {}
     assert!(callbacks(&watched.log().await).contains(&"onPermissionAnswered".to_owned()));
+}
+
+#[tokio::test]
+async fn a_client_of_the_portal_chooses_the_permission_mode() {
+    let server = Server::builder().config("[portal]\npermissions = \"deny\"").start().await;
+    let http = server.http();
+    for (query, mode) in [("", "deny"), ("?permissions=allow-all", "allow-all"), ("?permissions=ask&_=1", "ask")] {
+        let started = http.post(&format!("/api/copilot/session/start/demo{query}"), "").await.json();
+        let id = started["sessionId"].as_str().expect("an id");
+        let details = http.get(&format!("/api/copilot/session/{id}")).await.json();
+        assert_eq!(details["permissionMode"], mode, "{query}");
+    }
+    let wrong = http.post("/api/copilot/session/start/demo?permissions=sometimes", "").await;
+    assert_eq!(wrong.error(400), "InvalidQuery");
+    assert!(wrong.text().contains("ask, allow-all or deny"), "{}", wrong.text());
 }

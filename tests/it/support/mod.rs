@@ -20,6 +20,6 @@ pub use port::free_port;
 pub use processes::{children_of, descendants_of, id_in, is_alive, send_signal, until_gone};
 pub use puppet::{Puppet, PuppetSession};
 pub use raw::{RawConnection, RawReply, exchange};
-pub use server::{Ended, Server, ServerBuilder};
+pub use server::{Ended, Server, ServerBuilder, page};
 pub use session::{TestSession, assert_notice_is_known, callbacks, message_text};
 pub use written_log::{WrittenLog, write_log};

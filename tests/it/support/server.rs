@@ -319,3 +319,13 @@ impl Server {
         builder.run(self.folder(), arguments).await
     }
 }
+
+/// A page of a person who has logged in.
+pub async fn page(server: &Server) -> Http {
+    let ended = server.run(&["open", "--print"]).await;
+    let form = ended.stdout.trim().rsplit_once('?').expect("a link").1.to_owned();
+    let reply = server.stranger().post("/login", form).await;
+    let cookie = reply.header("set-cookie").split(';').next().expect("a cookie").to_owned();
+    let secret = reply.json()["secret"].as_str().expect("a secret").to_owned();
+    server.stranger().header("cookie", &cookie).header("flightdeck-secret", &secret)
+}
