@@ -36,6 +36,20 @@ pub fn begins_with(command: &str, prefix: &str) -> bool {
     }
 }
 
+/// The words of a command that say what it does: the program, and its sub-command if there seems to be one.
+pub fn suggested_prefix(command: &str) -> Option<String> {
+    let words = simple_command(command)?;
+    let is_plain = |word: &&String| {
+        word.starts_with(|first: char| first.is_ascii_alphabetic())
+            && word.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_".contains(letter))
+    };
+    let program = words.first().filter(|word| !word.contains([' ', '\t', '\'', '"', '=']))?;
+    match words.get(1).filter(is_plain) {
+        Some(second) => Some(format!("{program} {second}")),
+        None => Some(program.clone()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,6 +61,22 @@ mod tests {
         }
         for command in ["git", "git statusx", "git stash", "sudo git status", "GIT_DIR=x git status", "git 'status x'"] {
             assert!(!begins_with(command, "git status"), "{command}");
+        }
+    }
+
+    #[test]
+    fn a_suggestion_is_a_prefix_of_its_command() {
+        for (command, prefix) in [
+            ("git status --short", Some("git status")),
+            ("ls -la", Some("ls")),
+            ("./run.sh fast", Some("./run.sh fast")),
+            ("cat /etc/passwd", Some("cat")),
+            ("git status; rm x", None),
+            ("'my program' x", None),
+            ("A=b make", None),
+        ] {
+            assert_eq!(suggested_prefix(command).as_deref(), prefix, "{command}");
+            assert!(prefix.is_none_or(|prefix| begins_with(command, prefix)), "{command}");
         }
     }
 

@@ -130,7 +130,12 @@ mod tests {
             tool_call_id: None,
             call: call.to_owned(),
         };
-        let request = OpenRequest { request_id: RequestId::of_event(1), agent_request_id: "q".to_owned(), body };
+        let request = OpenRequest {
+            request_id: RequestId::of_event(1),
+            agent_request_id: "q".to_owned(),
+            asked_at: None,
+            body,
+        };
         Decided { request, outcome, text: text.map(str::to_owned), by: AnsweredBy::Page }
     }
 

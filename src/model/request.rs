@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::words::words;
-use super::{Decision, RequestId};
+use super::{Decision, RequestId, Timestamp};
 
 /// What an agent asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,6 +62,9 @@ pub struct OpenRequest {
     pub request_id: RequestId,
     /// The id the agent knows the request by.
     pub agent_request_id: String,
+    /// When it was asked. Requests of earlier versions do not say.
+    #[serde(default)]
+    pub asked_at: Option<Timestamp>,
     /// What is asked.
     pub body: RequestBody,
 }

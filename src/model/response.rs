@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::command::suggested_prefix;
 use super::{
+    RequestBody,
     AnsweredBy, BackgroundTask, ContextUsage, ErrorClass, NoticeKind, PromptId, RequestId, RequestOutcome, TurnId,
     Usage,
 };
@@ -146,6 +148,12 @@ pub enum Callback {
         options: Vec<String>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         tool_call_id: Option<String>,
+        /// What "always" can cover: `call`, `prefix`, `tool`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        covers: Vec<String>,
+        /// Words that a prefix could have.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prefix: Option<String>,
     },
     /// A rule, the mode or an earlier answer allowed something; nobody was asked.
     #[serde(rename = "onPermissionAllowed")]
@@ -197,6 +205,23 @@ pub enum Callback {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         detail: Option<String>,
     },
+}
+
+impl Callback {
+    /// The event for a request.
+    pub fn of_request(request_id: RequestId, body: RequestBody) -> Self {
+        match body {
+            RequestBody::Permission { kind, title, detail, options, tool_call_id, call, .. } => {
+                let prefix = suggested_prefix(&detail).filter(|_| kind == "shell");
+                let covers = [(!call.is_empty()).then_some("call"), prefix.as_ref().map(|_| "prefix"), Some("tool")];
+                let covers = covers.into_iter().flatten().map(str::to_owned).collect();
+                Self::PermissionRequested { request_id, kind, title, detail, options, tool_call_id, covers, prefix }
+            }
+            RequestBody::Question { question, detail, choices, form, url } => {
+                Self::QuestionAsked { request_id, question, detail, choices, form, url }
+            }
+        }
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]

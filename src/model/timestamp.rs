@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Milliseconds since the Unix epoch, UTC. The caller reads the clock; this module has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,9 +41,24 @@ impl Serialize for Timestamp {
     }
 }
 
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let moment: jiff::Timestamp = String::deserialize(deserializer)?.parse().map_err(de::Error::custom)?;
+        Ok(Self(moment.as_millisecond()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn is_read_as_it_was_written() {
+        let moment = Timestamp(1_700_000_000_005);
+        let json = serde_json::to_string(&moment).expect("JSON");
+        assert_eq!(serde_json::from_str::<Timestamp>(&json).expect("a moment"), moment);
+        assert!(serde_json::from_str::<Timestamp>("\"soon\"").is_err());
+    }
 
     #[test]
     fn is_written_as_rfc_3339_with_milliseconds() {

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use tokio::sync::watch;
 
-use crate::model::{RequestId, SessionId, SessionState};
+use crate::model::{RequestId, SessionId, SessionState, Timestamp};
 
 /// A summary of an open request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -18,6 +18,9 @@ pub struct PendingRequest {
     pub kind: &'static str,
     /// The request in one line.
     pub headline: String,
+    /// When it was asked; `None` for requests of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub asked_at: Option<Timestamp>,
 }
 
 /// The status of a session.

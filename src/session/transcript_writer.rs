@@ -2,7 +2,7 @@
 
 use super::machine::{Entries, Transcript};
 use crate::agent::AgentEvent;
-use crate::model::{Callback, ErrorClass, NoticeKind, RequestBody, RequestId, Response, Seq, redact};
+use crate::model::{Callback, ErrorClass, NoticeKind, Response, Seq, redact};
 use crate::store::EndedBlock;
 
 /// Produces the same responses as a session does. Requests are not answered, and pictures and
@@ -51,7 +51,9 @@ impl TranscriptWriter {
                 transcript.discard_block(written, &key, "the agent started it again");
             }
             AgentEvent::PromptGenerated(prompt) => self.put(Callback::GeneratedUserPrompt { prompt }),
-            AgentEvent::RequestMade { agent_request_id, body } => self.put(request(agent_request_id.into(), body)),
+            AgentEvent::RequestMade { agent_request_id, body } => {
+                self.put(Callback::of_request(agent_request_id.into(), body));
+            }
             AgentEvent::UsageReported(usage) => self.put(Callback::Usage(usage)),
             AgentEvent::ContextUsed(usage) => self.put(Callback::ContextUsage(usage)),
             AgentEvent::FellBehind { .. } => {
@@ -83,16 +85,6 @@ impl TranscriptWriter {
     }
 }
 
-fn request(request_id: RequestId, body: RequestBody) -> Callback {
-    match body {
-        RequestBody::Permission { kind, title, detail, options, tool_call_id, .. } => {
-            Callback::PermissionRequested { request_id, kind, title, detail, options, tool_call_id }
-        }
-        RequestBody::Question { question, detail, choices, form, url } => {
-            Callback::QuestionAsked { request_id, question, detail, choices, form, url }
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {

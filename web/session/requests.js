@@ -41,10 +41,18 @@ export class PermissionBlock extends RequestBlock {
       "aria-label": "What the agent should do instead if you deny",
       autocomplete: "off",
     });
-    const decide = (decision) => ({ path: "permission", json: { decision, feedback: (decision === "deny" && feedback.value.trim()) || undefined } });
+    const scope = options.includes("allow-always") ? scopeSelect(this.request) : null;
+    const decide = (decision) => {
+      const covered = decision === "allow-always" && scope ? scopeOf(scope, this.request) : {};
+      return { path: "permission", json: { decision, ...covered, feedback: (decision === "deny" && feedback.value.trim()) || undefined } };
+    };
     const buttons = options
       .filter((option) => option in DECISIONS)
-      .map((option) => this.choice(option === "allow-always" ? `Always allow ${kind}` : DECISIONS[option].label, () => decide(option), { className: `decision-${option}`, grants: option !== "deny" }));
+      .flatMap((option) => {
+        const label = option === "allow-always" && !scope ? `Always allow ${kind}` : DECISIONS[option].label;
+        const button = this.choice(label, () => decide(option), { className: `decision-${option}`, grants: option !== "deny" });
+        return option === "allow-always" && scope ? [button, scope] : [button];
+      });
     feedback.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
@@ -61,6 +69,22 @@ export class PermissionBlock extends RequestBlock {
     const about = isDiff(this.request) ? title : detail.trim().split("\n", 1)[0];
     this.settle({ verdict, tone, about, by, time, again });
   }
+}
+
+/** What "Always allow" covers, the least first. Servers of earlier versions do not say, and cover the tool. */
+function scopeSelect({ covers = [], kind, prefix }) {
+  if (covers.length < 2) return null;
+  const texts = {
+    call: kind === "shell" ? "exactly this command" : "exactly this",
+    prefix: `commands that begin with ${exactString(prefix ?? "")}`,
+    tool: `every ${exactString(kind)}`,
+  };
+  const choices = covers.filter((scope) => scope in texts).map((scope) => make("option", { value: scope, text: texts[scope] }));
+  return make("select", { class: "request-scope", "aria-label": "What to allow for the rest of the session" }, ...choices);
+}
+
+function scopeOf(select, { prefix }) {
+  return select.value === "prefix" ? { covers: "prefix", prefix } : { covers: select.value };
 }
 
 export class QuestionBlock extends RequestBlock {

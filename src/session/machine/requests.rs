@@ -95,6 +95,7 @@ impl Requests {
                     RequestBody::Question { .. } => "question",
                 },
                 headline: request.headline().to_owned(),
+                asked_at: request.asked_at,
             })
             .collect()
     }
@@ -154,8 +155,8 @@ impl Machine {
             return self.allow(agent_request_id, body, by);
         }
         let request_id = RequestId::of_event(self.draft.next_seq());
-        let request = OpenRequest { request_id, agent_request_id, body };
-        self.write(asked(&request));
+        let request = OpenRequest { request_id, agent_request_id, asked_at: Some(context.time), body };
+        self.write(Callback::of_request(request.request_id.clone(), request.body.clone()));
         self.draft.change(Change::RequestOpened(request.clone()));
         if let PolicyAnswer::Deny(part) = policy_answer {
             self.write_answer(&request, RequestOutcome::Deny, None, part.into());
@@ -439,16 +440,4 @@ fn check_form(form: &Value, values: &Map<String, Value>) -> Result<(), AnswerErr
     let missing: Vec<&str> =
         required.iter().filter_map(Value::as_str).filter(|name| !values.contains_key(*name)).collect();
     if missing.is_empty() { Ok(()) } else { Err(AnswerError::Incomplete(missing.join(", "))) }
-}
-
-fn asked(request: &OpenRequest) -> Callback {
-    let request_id = request.request_id.clone();
-    match request.body.clone() {
-        RequestBody::Permission { kind, title, detail, options, tool_call_id, .. } => {
-            Callback::PermissionRequested { request_id, kind, title, detail, options, tool_call_id }
-        }
-        RequestBody::Question { question, detail, choices, form, url } => {
-            Callback::QuestionAsked { request_id, question, detail, choices, form, url }
-        }
-    }
 }

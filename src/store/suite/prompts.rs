@@ -137,6 +137,7 @@ pub(super) async fn open_requests_are_listed_in_the_order_of_their_numbers(mediu
     let request = |number: u64| OpenRequest {
         request_id: RequestId::of_event(number),
         agent_request_id: format!("a{number}"),
+        asked_at: None,
         body: RequestBody::question("?", None),
     };
     let opened = [2, 9, 10, 101].map(|number| Change::RequestOpened(request(number)));

@@ -67,6 +67,8 @@ async fn scripts_in_every_field_stay_text() {
             detail: detail.to_owned(),
             options: vec![EVIL.to_owned()],
             tool_call_id: None,
+            covers: vec![EVIL.to_owned()],
+            prefix: Some(EVIL.to_owned()),
         }));
     }
     let arguments = [
