@@ -69,6 +69,8 @@ impl PromptQueue {
     /// Its turn did not begin or was abandoned; it is queued again, ordered by age.
     pub fn put_back(&mut self, prompt: QueuedPrompt) {
         let place = self.waiting.partition_point(|waiting| waiting.id < prompt.id);
+        // It is sent again, so a summary for a new session of the agent ends before it.
+        self.last_sent = self.last_sent.min(PromptId::from_number(prompt.id.number().saturating_sub(1)));
         self.waiting.insert(place, prompt);
     }
 
