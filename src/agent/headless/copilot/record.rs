@@ -11,13 +11,18 @@ use crate::agent::headless::record::RecordEnd;
 pub const LOST: [&str; 3] =
     ["was found but could not be loaded", "Session file is corrupted", "No session, task, or name"];
 
+/// The folder of a session, whether it exists or not.
+fn session_folder(environment: &BTreeMap<String, String>, session: &str) -> Option<PathBuf> {
+    let given = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = given("COPILOT_HOME").or_else(|| Some(given("HOME").or_else(|| given("USERPROFILE"))?.join(".copilot")));
+    Some(home?.join("session-state").join(session))
+}
+
 /// The file of a session, if there is one. Old versions wrote `ID.jsonl`; whether the installed version still reads
 /// that is for it to say.
 pub fn record(environment: &BTreeMap<String, String>, session: &str) -> Option<PathBuf> {
-    let given = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = given("COPILOT_HOME").or_else(|| Some(given("HOME").or_else(|| given("USERPROFILE"))?.join(".copilot")));
-    let folder = home?.join("session-state");
-    let files = [folder.join(session).join("events.jsonl"), folder.join(format!("{session}.jsonl"))];
+    let folder = session_folder(environment, session)?;
+    let files = [folder.join("events.jsonl"), folder.with_file_name(format!("{session}.jsonl"))];
     files.into_iter().find(|file| file.metadata().is_ok_and(|file| file.is_file() && file.len() > 0))
 }
 
