@@ -132,6 +132,8 @@ pub enum AgentEvent {
     },
     /// The agent gave the session a title.
     TitleChanged(String),
+    /// The agent chose the id of its session, or changed it. Only from runtimes that do not know it before.
+    SessionNamed(String),
     /// The turn failed; the agent is still there.
     TurnFailed {
         /// The failure.

@@ -75,7 +75,10 @@ impl TranscriptWriter {
             AgentEvent::SteerRefused { reason, .. } => {
                 self.put(Response::notice(NoticeKind::Warning, redact(&reason).into_owned()));
             }
-            AgentEvent::ImageMade { .. } | AgentEvent::RequestWithdrawn { .. } | AgentEvent::Outdated => {}
+            AgentEvent::ImageMade { .. }
+            | AgentEvent::RequestWithdrawn { .. }
+            | AgentEvent::SessionNamed(_)
+            | AgentEvent::Outdated => {}
         }
         std::mem::take(&mut self.written.responses)
     }

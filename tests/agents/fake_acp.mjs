@@ -3,8 +3,9 @@
 //
 // Arguments: FOLDER [CHARACTER…], where a character is one of
 //   dies:METHOD  dies-once:METHOD  late:METHOD  silent:METHOD  refuses:METHOD:CODE:MESSAGE
-//   twice  wrong  rubbish  string-ids  version:N  login  no-load  no-list  forgets  bad-id  stderr
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+//   twice  wrong  rubbish  string-ids  version:N  login  login-by-call  no-load  no-list  forgets  bad-id  stderr
+// It notes the methods that it is called with in the file `calls`.
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 
@@ -31,6 +32,8 @@ function ask(method, params) {
 }
 
 let running;
+let isLoggedIn = false;
+const wantsLogin = () => (is("login") && !existsSync(join(folder, "logged-in"))) || (is("login-by-call") && !isLoggedIn);
 
 function answer(id, result) {
   if (is("wrong")) {
@@ -144,6 +147,7 @@ async function turn(sessionId, text, turnState) {
 const chunkRoom = (sessionId, text) => send({ method: "session/update", params: { sessionId, update: { sessionUpdate: "agent_message_chunk", content: { type: "text", text } } } });
 
 async function handle({ id, method, params }) {
+  appendFileSync(join(folder, "calls"), `${method}\n`);
   for (const dying of of("dies")) {
     if (dying === method) {
       process.stderr.write(`died at ${method}\n`, () => process.exit(4));
@@ -187,9 +191,10 @@ async function handle({ id, method, params }) {
       });
     case "authenticate":
       writeFileSync(join(folder, "authenticated"), params.methodId);
+      isLoggedIn = true;
       return answer(id, {});
     case "session/new": {
-      if (is("login") && !existsSync(join(folder, "logged-in"))) {
+      if (wantsLogin()) {
         return refuse(id, -32000, "Authentication required");
       }
       if (is("bad-id")) {
@@ -213,6 +218,9 @@ async function handle({ id, method, params }) {
       return answer(id, from + 1 < names.length ? { sessions, nextCursor: String(from + 1) } : { sessions });
     }
     case "session/load": {
+      if (wantsLogin()) {
+        return refuse(id, -32000, "Authentication required");
+      }
       if (!existsSync(file(params.sessionId))) {
         return refuse(id, -32002, "Resource not found");
       }

@@ -1,11 +1,16 @@
 // A headless agent that does what its prompt says, right or wrong: Copilot's stream, or Claude Code's after `-p`.
-// The last line of the prompt is what it does; see the table at the end.
+// The last line of the prompt is what it does; see the table at the end. With `--old` it chooses the ids of its sessions
+// itself and keeps a record of each.
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { appendFileSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 const words = process.argv.slice(2);
+const isOld = words[0] === "--old";
 if (words.includes("--help")) {
-  console.log("--output-format --session-id --resume --model --stream --allow-all --verbose --permission-prompts");
+  const flags = "--output-format --resume --model --stream --allow-all --verbose --permission-prompts";
+  console.log(isOld ? flags : `${flags} --session-id`);
   process.exit(0);
 }
 if (words.includes("--version")) {
@@ -13,10 +18,22 @@ if (words.includes("--version")) {
   process.exit(0);
 }
 const isClaude = words.includes("-p");
-const [, session] = words.find((word) => word.startsWith("--session-id=")).split("=");
+const given = (flag) => words.find((word) => word.startsWith(`--${flag}=`))?.split("=")[1];
+const session = isOld ? (given("resume") ?? randomUUID()) : given("session-id");
 
 const input = readFileSync(0, "utf8");
 const [what, argument] = input.trimEnd().split("\n").at(-1).split(" ");
+
+// A version that keeps its records elsewhere has no record here.
+const record = words.includes("--elsewhere")
+  ? join(process.env.COPILOT_HOME, `elsewhere-${session}`)
+  : isClaude
+    ? join(process.env.CLAUDE_CONFIG_DIR, "projects", "p", `${session}.jsonl`)
+    : join(process.env.COPILOT_HOME, "session-state", session, "events.jsonl");
+if (isOld) {
+  mkdirSync(dirname(record), { recursive: true });
+  appendFileSync(record, `${JSON.stringify({ type: "prompt", text: input })}\n`);
+}
 
 const raw = (text) => process.stdout.write(text);
 const line = (value) => raw(`${JSON.stringify(value)}\n`);
@@ -45,6 +62,11 @@ const deeds = {
   plain: () => answer("plain"),
   count: () => answer(`${input.length}`),
   flags: () => answer(words.join(" ")),
+  forgets: () => {
+    rmSync(record);
+    answer("forgotten");
+  },
+  turns: () => answer(`turns: ${readFileSync(record, "utf8").trimEnd().split("\n").length}`),
   truncated: () => {
     piece("half");
     raw('{"type":"assistant.mess');
@@ -84,6 +106,18 @@ const deeds = {
   dies: () => {
     console.error("Error: something broke before the first line");
     process.exitCode = 3;
+  },
+  offline: () => {
+    console.error("Offline mode requires a local model provider. Set COPILOT_PROVIDER_BASE_URL to configure one.");
+    process.exitCode = 1;
+  },
+  "bad-model": () => {
+    console.error("Error: model nope is invalid");
+    process.exitCode = 1;
+  },
+  panics: () => {
+    console.error("panic: index out of range");
+    process.exitCode = 2;
   },
   "no-model": () => {
     console.error('Error: Model "nope" from --model flag is not available.');

@@ -4,19 +4,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_client_protocol_schema::ProtocolVersion;
-use agent_client_protocol_schema::v1::{ClientCapabilities, Implementation, InitializeRequest};
+use agent_client_protocol_schema::v1::{AuthenticateRequest, ClientCapabilities, Implementation, InitializeRequest};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::life::{Life, reason};
+use super::not_opened::NotOpened;
 use super::settings::{AcpSettings, Launch};
 use super::wire::{Incoming, METHOD_NOT_FOUND, RpcError, Sender, Wire};
 use crate::agent::StartError;
+use crate::agent::failure::EarlyExit;
 use crate::process::ProcessSpec;
 
 /// How long an agent may send nothing while a call waits for its response.
 const SILENCE: Duration = Duration::from_mins(2);
+/// How long `authenticate` may take. Credentials that exist are read much faster, and nobody may be there to enter new
+/// ones.
+const AUTHENTICATE_WITHIN: Duration = Duration::from_secs(30);
 /// How long it may take to exit.
 const END_WITHIN: Duration = Duration::from_secs(2);
 
@@ -35,6 +40,8 @@ pub(super) struct About {
     pub mcp_sse: bool,
     /// The agent's own login instructions.
     pub logins: Vec<String>,
+    /// The method of `authenticate`, if the agent lists exactly one. Among several, only the user can choose.
+    pub login_method: Option<String>,
 }
 
 impl About {
@@ -43,7 +50,9 @@ impl About {
         let can = &said["agentCapabilities"];
         let is_there = |value: &Value| !value.is_null() && *value != json!(false);
         let methods = said["authMethods"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let login_method = if let [only] = methods { text(&only["id"]) } else { None };
         Self {
+            login_method,
             name: text(&said["agentInfo"]["name"]).unwrap_or_default(),
             version: text(&said["agentInfo"]["version"]),
             loads: can["loadSession"] == true,
@@ -67,11 +76,25 @@ impl About {
 }
 
 /// Why a call failed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum CallError {
+    #[error("{0}")]
     Refused(RpcError),
+    #[error("{0}")]
     Gone(String),
+    #[error("{0}")]
     Silent(String),
+}
+
+impl CallError {
+    /// The code for the log.
+    pub fn code(&self) -> String {
+        match self {
+            Self::Refused(error) => error.code.to_string(),
+            Self::Gone(_) => "gone".to_owned(),
+            Self::Silent(_) => "unresponsive".to_owned(),
+        }
+    }
 }
 
 pub(super) struct Agent {
@@ -82,7 +105,7 @@ pub(super) struct Agent {
 
 impl Agent {
     /// Starts the program and performs the handshake.
-    pub async fn start(settings: &AcpSettings, launch: &Launch) -> Result<Self, StartError> {
+    pub async fn start(settings: &AcpSettings, launch: &Launch) -> Result<Self, NotOpened> {
         let spec = ProcessSpec {
             program: launch.program.clone(),
             arguments: launch.arguments.clone(),
@@ -103,7 +126,7 @@ impl Agent {
         }
     }
 
-    async fn handshake(&mut self, settings: &AcpSettings, launch: &Launch) -> Result<(), StartError> {
+    async fn handshake(&mut self, settings: &AcpSettings, launch: &Launch) -> Result<(), NotOpened> {
         let (name, program) = (&settings.title, launch.program.display());
         let params = InitializeRequest::new(ProtocolVersion::V1)
             .client_capabilities(ClientCapabilities::new())
@@ -113,37 +136,53 @@ impl Agent {
         let said = match answer {
             Ok(Ok(said)) => said,
             Ok(Err(CallError::Refused(error))) => {
-                return Err(StartError::Permanent(format!(
+                return Err(NotOpened::Failed(StartError::Permanent(format!(
                     "{name} ({program}) does not speak ACP: it refused the first call: {error}; check the command and its \
                      arguments"
-                )));
+                ))));
             }
             Ok(Err(CallError::Gone(words))) => {
-                return Err(StartError::Temporary(format!("{name} ({program}) exited at startup: {words}")));
+                let message = format!("{name} ({program}) exited at startup: {words}");
+                return Err(NotOpened::Exited { exit: EarlyExit { message, words }, loading: false });
             }
-            Ok(Err(CallError::Silent(words))) => return Err(StartError::Temporary(words)),
+            Ok(Err(CallError::Silent(words))) => return Err(NotOpened::Failed(StartError::Temporary(words))),
             Err(_) => {
-                return Err(StartError::Temporary(format!(
+                return Err(NotOpened::Failed(StartError::Temporary(format!(
                     "{name} ({program}) did not respond within {}{}; is it an ACP agent? If it only needs more time, raise \
                      hello_within",
                     humantime::format_duration(timeout),
                     self.life.stderr_summary()
-                )));
+                ))));
             }
         };
         let version = &said["protocolVersion"];
         if *version != json!(1) && *version != json!("1") {
-            return Err(StartError::Permanent(format!(
+            return Err(NotOpened::Failed(StartError::Permanent(format!(
                 "{name} ({program}) speaks version {version} of ACP, and Flightdeck speaks version 1; update whichever is \
                  older"
-            )));
+            ))));
         }
         self.about = About::read(&said);
         self.life.is_called(self.about.version.clone());
         match settings.quarantine.reason(&settings.name, self.about.version.as_deref()) {
-            Some(reason) => Err(StartError::Permanent(reason)),
+            Some(reason) => Err(NotOpened::Failed(StartError::Permanent(reason))),
             None => Ok(()),
         }
+    }
+
+    /// Lets the agent read its credentials again, with one of its methods.
+    pub async fn authenticate(
+        &mut self,
+        method: &str,
+        on_other: &mut (dyn FnMut(Incoming) + Send),
+    ) -> Result<(), CallError> {
+        let params = AuthenticateRequest::new(method.to_owned());
+        let call = self.call("authenticate", &params, on_other);
+        let Ok(answer) = tokio::time::timeout(AUTHENTICATE_WITHIN, call).await else {
+            let timeout = humantime::format_duration(AUTHENTICATE_WITHIN);
+            return Err(CallError::Silent(format!("no answer to authenticate within {timeout}")));
+        };
+        answer.map(drop)
     }
 
     /// Sends a call and waits for its response. Other messages go to `on_other`; requests of the agent are declined,
@@ -215,7 +254,9 @@ mod tests {
             (Some("1.0.102"), "Run `copilot login` in the terminal")
         );
         let gemini = about(include_str!("../../../tests/transcripts/acp/gemini.ndjson"));
+        assert_eq!(copilot.login_method.as_deref(), Some("copilot-login"));
         assert!(gemini.loads && !gemini.lists && !gemini.closes && gemini.mcp_http);
+        assert_eq!(gemini.login_method, None, "it lists several");
         let opencode = about(include_str!("../../../tests/transcripts/acp/opencode.ndjson"));
         assert!(opencode.loads && opencode.lists && !opencode.is_copilot());
     }

@@ -11,7 +11,7 @@ use super::open;
 use super::replay::Historian;
 use super::settings::{AcpSettings, Launch};
 use super::wire::Incoming;
-use crate::agent::{BoxFuture, OwnSession, OwnSessions, Past};
+use crate::agent::{BoxFuture, OwnSession, OwnSessions, Past, StartError};
 
 pub(super) struct History {
     pub settings: Arc<AcpSettings>,
@@ -26,7 +26,7 @@ impl History {
             environment: self.settings.environment.clone().into_iter().chain(self.settings.variables.clone()).collect(),
             folder: super::anywhere(),
         };
-        Agent::start(&self.settings, &launch).await.map_err(|error| error.to_string())
+        Agent::start(&self.settings, &launch).await.map_err(|problem| StartError::from(problem).to_string())
     }
 
     async fn listed(&self, agent: &mut Agent) -> Result<Vec<OwnSession>, String> {

@@ -22,7 +22,7 @@ use super::translate::{Translator, TurnEnd};
 use super::wire::{Closed, Incoming, RpcError};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, RequestAnswer};
-use crate::model::{Attachment, ErrorClass, NoticeKind, TurnId};
+use crate::model::{Attachment, ErrorClass, NoticeKind, TurnId, redact};
 
 /// How long an agent may take to end a turn when its session is closed.
 const DETACH_WITHIN: Duration = Duration::from_secs(1);
@@ -336,6 +336,14 @@ impl Link {
             Err(error) => {
                 let events = self.translator.end_turn(&TurnEnd { stop_reason: "error", usage: &Value::Null });
                 self.emit_all(events).await?;
+                tracing::warn!(
+                    session = %self.wanted.spec.owner, agent_session = %self.session, agent = %self.settings.name,
+                    method = "session/prompt", code = error.code, error = %redact(&error.message),
+                    "a call to the agent failed"
+                );
+                if error.wants_login() {
+                    self.authenticate().await;
+                }
                 let (name, logins) = (&self.settings.title, &self.agent.about.logins);
                 let failure = if error.wants_login() {
                     Failure::with_message(ErrorClass::Auth, &open::login_hint(&self.settings, logins, &error))
@@ -349,6 +357,20 @@ impl Link {
         self.idle_since = Instant::now();
         self.emit(AgentEvent::TurnEnded { turn_id }).await?;
         self.emit(AgentEvent::Idle).await
+    }
+
+    /// Lets the agent renew its credentials, if it has one way to do so: the process that the session starts next reads
+    /// them.
+    async fn authenticate(&mut self) {
+        let configured = Some(self.settings.auth_method.clone()).filter(|method| !method.is_empty());
+        let Some(method) = configured.or_else(|| self.agent.about.login_method.clone()) else { return };
+        if let Err(error) = self.agent.authenticate(&method, &mut |_| {}).await {
+            tracing::warn!(
+                session = %self.wanted.spec.owner, agent_session = %self.session, agent = %self.settings.name,
+                method = "authenticate", code = error.code(), error = %redact(&error.to_string()),
+                "a call to the agent failed"
+            );
+        }
     }
 
     /// Marks a failure as fixable by a login: Copilot reports a missing GitHub login only as text. The user's own model

@@ -20,6 +20,7 @@ mod life;
 mod link;
 mod mcp;
 mod message_reader;
+mod not_opened;
 mod offers;
 mod open;
 mod permission;

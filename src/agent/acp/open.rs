@@ -11,12 +11,14 @@ use serde_json::Value;
 
 use super::agent::{Agent, CallError};
 use super::mcp;
+use super::not_opened::NotOpened;
 use super::offers::Offers;
 use super::replay::{Replay, is_conversation};
 use super::settings::{AcpSettings, Launch};
 use super::wire::{Incoming, RpcError};
+use crate::agent::failure::EarlyExit;
 use crate::agent::{Restored, StartError, StartSpec};
-use crate::model::McpServer;
+use crate::model::{McpServer, redact};
 
 /// The most pages of the session list that are read.
 const MOST_PAGES: usize = 1_000;
@@ -43,16 +45,19 @@ pub(super) struct Wanted {
     pub spec: StartSpec,
 }
 
-/// Opens a session. A login may have completed while the process started, so a "login required" error counts only if a
-/// second process reports it too.
+/// Opens a session. A program that exits is started once more at once; if it exits the same way, more attempts would
+/// not help. A login may have completed while the process started, so a "login required" error counts only if a second
+/// process reports it too.
 pub(super) async fn open(settings: &AcpSettings, wanted: &Wanted) -> Result<Opened, StartError> {
-    match open_once(settings, wanted).await {
-        Err(StartError::NeedsLogin(_)) => open_once(settings, wanted).await,
-        other => other,
-    }
+    let first = match open_once(settings, wanted).await {
+        Ok(opened) => return Ok(opened),
+        Err(problem) if problem.may_pass() => problem,
+        Err(problem) => return Err(problem.into()),
+    };
+    open_once(settings, wanted).await.map_err(|second| second.after(&first))
 }
 
-async fn open_once(settings: &AcpSettings, wanted: &Wanted) -> Result<Opened, StartError> {
+async fn open_once(settings: &AcpSettings, wanted: &Wanted) -> Result<Opened, NotOpened> {
     let mut agent = Agent::start(settings, &wanted.launch).await?;
     let mut opening = Opening { settings, wanted, early: Vec::new(), replay: Replay::default(), notes: Vec::new() };
     match opening.session(&mut agent).await {
@@ -80,7 +85,7 @@ struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    async fn session(&mut self, agent: &mut Agent) -> Result<(String, Offers), StartError> {
+    async fn session(&mut self, agent: &mut Agent) -> Result<(String, Offers), NotOpened> {
         if !self.settings.auth_method.is_empty() {
             let params = AuthenticateRequest::new(self.settings.auth_method.clone());
             self.call(agent, "authenticate", &params).await.map_err(|error| self.refused("the login", error, agent))?;
@@ -99,42 +104,50 @@ impl Opening<'_> {
         Ok((session, offers))
     }
 
-    async fn begin(&mut self, agent: &mut Agent, servers: Vec<OfferedServer>) -> Result<(String, Value), StartError> {
+    async fn begin(&mut self, agent: &mut Agent, servers: Vec<OfferedServer>) -> Result<(String, Value), NotOpened> {
         let params = NewSessionRequest::new(self.folder()).mcp_servers(servers);
-        let answer = self.call(agent, "session/new", &params).await;
+        let answer = self.call_logged_in(agent, "session/new", &params).await;
         let answer = answer.map_err(|error| self.refused("a new session", error, agent))?;
         match answer["sessionId"].as_str().filter(|id| !id.is_empty()) {
             Some(id) => Ok((id.to_owned(), answer)),
-            None => Err(StartError::Permanent(format!(
+            None => Err(NotOpened::Failed(StartError::Permanent(format!(
                 "{} returned a session without an id: {answer}; update the agent",
                 self.settings.title
-            ))),
+            )))),
         }
     }
 
     /// Resumes a session if the agent still has it.
-    async fn load(&mut self, agent: &mut Agent, id: &str, servers: Vec<OfferedServer>) -> Result<Value, StartError> {
+    async fn load(&mut self, agent: &mut Agent, id: &str, servers: Vec<OfferedServer>) -> Result<Value, NotOpened> {
         let name = &self.settings.title;
         if !agent.about.loads {
-            return Err(StartError::SessionLost(format!("{name} cannot resume sessions")));
+            return Err(StartError::SessionLost(format!("{name} cannot resume sessions")).into());
         }
         if agent.about.lists && !self.is_listed(agent, id).await? {
-            return Err(StartError::SessionLost(format!("{name} no longer has the session {id}")));
+            return Err(StartError::SessionLost(format!("{name} no longer has the session {id}")).into());
         }
         let params = LoadSessionRequest::new(id.to_owned(), self.folder()).mcp_servers(servers);
-        match self.call(agent, "session/load", &params).await {
+        match self.call_logged_in(agent, "session/load", &params).await {
             Ok(answer) => Ok(answer),
-            Err(CallError::Refused(error)) if !error.wants_login() => Err(StartError::SessionLost(error.to_string())),
-            Err(error) => Err(self.refused("the session", error, agent)),
+            Err(CallError::Refused(error)) if !error.wants_login() => {
+                Err(StartError::SessionLost(error.to_string()).into())
+            }
+            Err(error) => Err(match self.refused("the session", error, agent) {
+                NotOpened::Exited { exit, .. } => NotOpened::Exited { exit, loading: true },
+                other @ NotOpened::Failed(_) => other,
+            }),
         }
     }
 
-    async fn is_listed(&mut self, agent: &mut Agent, id: &str) -> Result<bool, StartError> {
+    async fn is_listed(&mut self, agent: &mut Agent, id: &str) -> Result<bool, NotOpened> {
         match sessions(agent, |sessions| sessions.iter().any(|session| session["sessionId"] == id)).await {
             Ok(found) => Ok(found),
             // If the list cannot be read, the session may still exist.
             Err(CallError::Refused(error)) => {
-                tracing::warn!(%error, "the agent does not list its sessions; loading the session without checking the list");
+                tracing::warn!(
+                    session = %self.wanted.spec.owner, agent_session = id, code = error.code, %error,
+                    "the agent does not list its sessions; loading the session without checking the list"
+                );
                 Ok(true)
             }
             Err(error) => Err(self.refused("its sessions", error, agent)),
@@ -142,7 +155,7 @@ impl Opening<'_> {
     }
 
     /// Sets the session's model, mode and effort.
-    async fn choose(&mut self, agent: &mut Agent, session: &str, offers: &mut Offers) -> Result<(), StartError> {
+    async fn choose(&mut self, agent: &mut Agent, session: &str, offers: &mut Offers) -> Result<(), NotOpened> {
         let name = &self.settings.title;
         let (model, effort) = (&self.wanted.model, self.wanted.spec.effort.as_deref().unwrap_or_default());
         if !model.is_empty() && offers.current("model") != Some(model) {
@@ -152,9 +165,9 @@ impl Opening<'_> {
                 Err(CallError::Refused(error)) => {
                     let known: Vec<String> = offers.models().into_iter().map(|model| model.id).collect();
                     let known = if known.is_empty() { "none listed".to_owned() } else { known.join(", ") };
-                    return Err(StartError::Permanent(format!(
+                    return Err(NotOpened::Failed(StartError::Permanent(format!(
                         "{name} rejected the model {model:?}: {error}; available models: {known}"
-                    )));
+                    ))));
                 }
                 Err(error) => return Err(self.refused("the model", error, agent)),
             }
@@ -178,31 +191,76 @@ impl Opening<'_> {
         Ok(())
     }
 
+    /// As [`Self::call`]. An agent that needs a login first and lists its method is asked to log in, and then called
+    /// once more.
+    async fn call_logged_in(
+        &mut self,
+        agent: &mut Agent,
+        method: &str,
+        params: &impl Serialize,
+    ) -> Result<Value, CallError> {
+        let answer = self.call(agent, method, params).await;
+        // A configured method was called before.
+        let login = agent.about.login_method.clone().filter(|_| self.settings.auth_method.is_empty());
+        match (answer, login) {
+            (Err(CallError::Refused(error)), Some(login)) if error.wants_login() => {
+                if self.authenticate(agent, &login).await.is_err() {
+                    return Err(CallError::Refused(error));
+                }
+                self.call(agent, method, params).await
+            }
+            (answer, _) => answer,
+        }
+    }
+
     async fn call(&mut self, agent: &mut Agent, method: &str, params: &impl Serialize) -> Result<Value, CallError> {
         let (early, replay) = (&mut self.early, &mut self.replay);
-        agent
+        let answer = agent
             .call(method, params, &mut |incoming| match incoming {
                 Incoming::Update { update, .. } if is_conversation(&update) => replay.receive(&update),
                 other => early.push(other),
             })
-            .await
+            .await;
+        answer.inspect_err(|error| self.log(method, error))
+    }
+
+    async fn authenticate(&mut self, agent: &mut Agent, login: &str) -> Result<(), CallError> {
+        let early = &mut self.early;
+        let answer = agent.authenticate(login, &mut |incoming| early.push(incoming)).await;
+        answer.inspect_err(|error| self.log("authenticate", error))
+    }
+
+    fn log(&self, method: &str, error: &CallError) {
+        let spec = &self.wanted.spec;
+        tracing::warn!(
+            session = %spec.owner,
+            agent_session = spec.agent_session_id.as_deref().unwrap_or_default(),
+            agent = %self.settings.name,
+            method,
+            code = error.code(),
+            error = %redact(&error.to_string()),
+            "a call to the agent failed"
+        );
     }
 
     fn folder(&self) -> &Path {
         &self.wanted.launch.folder
     }
 
-    /// Converts a failed call into a start error.
-    fn refused(&self, what: &str, error: CallError, agent: &Agent) -> StartError {
+    /// What a failed call means.
+    fn refused(&self, what: &str, error: CallError, agent: &Agent) -> NotOpened {
         let name = &self.settings.title;
-        match error {
+        NotOpened::Failed(match error {
             CallError::Refused(error) if error.wants_login() => {
                 StartError::NeedsLogin(login_hint(self.settings, &agent.about.logins, &error))
             }
             CallError::Refused(error) => StartError::Permanent(format!("{name} refused {what}: {error}")),
-            CallError::Gone(words) => StartError::Temporary(format!("{name} ended: {words}")),
+            CallError::Gone(words) => {
+                let message = format!("{name} ended: {words}");
+                return NotOpened::Exited { exit: EarlyExit { message, words }, loading: false };
+            }
             CallError::Silent(words) => StartError::Temporary(format!("{name} is unresponsive: {words}")),
-        }
+        })
     }
 }
 

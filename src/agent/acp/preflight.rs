@@ -2,7 +2,7 @@
 
 use super::agent::Agent;
 use super::{Acp, Backend};
-use crate::agent::{LoginState, Runtime as _};
+use crate::agent::{LoginState, Runtime as _, StartError};
 use crate::model::Check;
 
 pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
@@ -34,6 +34,7 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
         }
         Err(error) => {
             let hint = "run the program in a terminal to see the error";
+            let error = StartError::from(error);
             checks.push(Check::failure(named("protocol"), error.to_string(), hint));
             return checks;
         }

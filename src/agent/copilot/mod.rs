@@ -36,6 +36,7 @@ pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
 pub use settings::{ConfiguredProvider, CopilotSettings};
 pub use stream::{SdkReader, relay};
 pub(in crate::agent) use translation::Translator;
+pub use translation::{EventUse, known_event_use};
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Liveness as _, Login, LoginState, LoginStatus,

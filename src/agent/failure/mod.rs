@@ -3,10 +3,13 @@
 //! Invariants: a class is derived from what the program reports (error events, stderr, a status), never from the
 //! agent's messages, because a model may write about errors. Secrets are redacted before the text is stored or shown.
 
+mod early_exit;
 mod retry_after;
 mod table;
 
 use std::time::Duration;
+
+pub(in crate::agent) use early_exit::{EarlyExit, says_the_same};
 
 use crate::model::{ErrorClass, Response, SessionTrouble, redact};
 
@@ -34,6 +37,8 @@ pub struct Failure {
     pub is_overloaded: bool,
     /// A login to the agent would fix it, rather than an API key.
     pub wants_login: bool,
+    /// The agent has lost its session, so the prompt needs a new one.
+    pub lost_session: bool,
 }
 
 impl Failure {
@@ -53,13 +58,15 @@ impl Failure {
             raw,
             is_overloaded: table::is_overloaded(text),
             wants_login: false,
+            lost_session: false,
         }
     }
 
     /// A failure with a message of its own.
     pub fn with_message(class: ErrorClass, message: &str) -> Self {
         let message = redact(message).into_owned();
-        Self { class, raw: message.clone(), message, retry_after: None, is_overloaded: false, wants_login: false }
+        let raw = message.clone();
+        Self { class, message, raw, retry_after: None, is_overloaded: false, wants_login: false, lost_session: false }
     }
 
     /// The same failure, marked as fixable by a login.
@@ -67,6 +74,11 @@ impl Failure {
     pub fn that_wants_login(mut self) -> Self {
         self.wants_login = true;
         self
+    }
+
+    /// The agent has lost its session: it is missing or damaged, and the prompt was not sent.
+    pub fn of_lost_session(reason: &str) -> Self {
+        Self { lost_session: true, ..Self::with_message(ErrorClass::ProcessGone, reason) }
     }
 
     /// Whether a retry of the same prompt may succeed.

@@ -2,7 +2,7 @@
 
 use crate::model::ErrorClass;
 
-/// One row: phrases, in lower case, that identify a class.
+/// One row: phrases, in lower case, that identify a class. A `*` stands for one or two words.
 struct Row {
     class: ErrorClass,
     signs: &'static [&'static str],
@@ -20,8 +20,11 @@ const ROWS: [Row; 11] = [
     Row {
         class: ErrorClass::Configuration,
         signs: &[
+            "offline mode requires",
             "unknown option",
+            "unrecognized option",
             "unknown argument",
+            "unrecognized argument",
             "unexpected argument",
             "too many arguments",
             "no model is configured",
@@ -30,6 +33,9 @@ const ROWS: [Row; 11] = [
             "cannot be used with root",
             "command not found",
             "no such file or directory",
+            "setpriv: failed to execute",
+            "exec format error",
+            "cannot find module",
             "is not a valid session",
             "option requires",
             "argument missing",
@@ -115,6 +121,8 @@ const ROWS: [Row; 11] = [
             "from --model flag is not available",
             "unknown model",
             "invalid model",
+            "model is invalid",
+            "model * is invalid",
             "issue with the selected model",
             "no access to the model",
             "does not have access to model",
@@ -216,7 +224,7 @@ const VAGUE_ROWS: [Row; 3] = [
     Row {
         class: ErrorClass::Crash,
         signs: &[
-            "panicked at",
+            "panic",
             "uncaught",
             "unhandled",
             "segmentation fault",
@@ -268,9 +276,19 @@ pub(super) fn is_overloaded(text: &str) -> bool {
 pub(super) fn class(text: &str, status: Option<u16>) -> ErrorClass {
     let words = text.to_lowercase();
     let find =
-        |rows: &[Row]| rows.iter().find(|row| row.signs.iter().any(|sign| words.contains(sign))).map(|row| row.class);
+        |rows: &[Row]| rows.iter().find(|row| row.signs.iter().any(|sign| says(&words, sign))).map(|row| row.class);
     let by_status = || status.or_else(|| status_in(&words)).and_then(of_status);
     find(&ROWS).or_else(by_status).or_else(|| find(&VAGUE_ROWS)).unwrap_or(ErrorClass::Unknown)
+}
+
+/// Whether a text contains a phrase of the table.
+fn says(words: &str, sign: &str) -> bool {
+    let Some((start, end)) = sign.split_once('*') else { return words.contains(sign) };
+    let mut rests = words.match_indices(start).map(|(at, _)| &words[at + start.len()..]);
+    rests.any(|rest| {
+        let between = rest.find(end).map(|at| rest[..at].split_whitespace().count());
+        matches!(between, Some(1 | 2))
+    })
 }
 
 /// A status at the start of a text or after a phrase that introduces one: `400 Bad request`, `Last error: 500 …`.
@@ -383,6 +401,9 @@ mod tests {
                 ("400 The requested model is not supported.", Some(400)),
                 ("Error: Model \"gpt-9\" from --model flag is not available.", None),
                 ("404 page not found", Some(404)),
+                ("Error: model foo is invalid", None),
+                ("The model 'gpt-9' is invalid.", None),
+                ("Configured model is invalid", None),
             ],
         );
         check(
@@ -424,9 +445,18 @@ mod tests {
             )],
         );
         check(ErrorClass::Timeout, &[("Request timed out.", None), ("504 Gateway", Some(504))]);
-        check(ErrorClass::Configuration, &[("error: unknown option '--nope'", None)]);
-        check(ErrorClass::Crash, &[("thread 'main' panicked at src/main.rs:1", None)]);
-        check(ErrorClass::Unknown, &[("something odd about 500 apples", None), ("", None)]);
+        check(
+            ErrorClass::Configuration,
+            &[("error: unknown option '--nope'", None), ("Offline mode requires a local model provider. Set X", None)],
+        );
+        check(
+            ErrorClass::Crash,
+            &[("thread 'main' panicked at src/main.rs:1", None), ("panic: runtime error: index out of range", None)],
+        );
+        check(
+            ErrorClass::Unknown,
+            &[("something odd about 500 apples", None), ("", None), ("the model that we use here is invalid", None)],
+        );
     }
 
     #[test]

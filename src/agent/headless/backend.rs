@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::flags::Help;
 use super::invocation::{Invocation, Wanted};
+use super::record::{RecordEnd, Telling};
 use super::settings::HeadlessSettings;
 use super::{claude, copilot};
 use crate::agent::copilot::Copilot;
@@ -85,13 +86,33 @@ impl Shared {
         }
     }
 
-    /// Whether the agent has the session on disk.
-    pub fn has_session(&self, spec: &StartSpec, session: &str) -> bool {
+    /// How the agent's record of a session ends; `None` if the agent has no such session.
+    pub fn record_end(&self, spec: &StartSpec, session: &str) -> Option<RecordEnd> {
         let environment = self.environment(&spec.environment);
-        match self.backend {
-            Backend::Copilot(_) => copilot::has_session(&environment, session),
-            Backend::Claude(_) => claude::has_session(&environment, session),
+        let (record, telling): (_, Telling) = match self.backend {
+            Backend::Copilot(_) => (copilot::record(&environment, session)?, copilot::telling),
+            Backend::Claude(_) => (claude::record(&environment, session)?, claude::telling),
+        };
+        Some(RecordEnd::read(&record, telling))
+    }
+
+    /// As [`Self::record_end`], for a session that the agent must have. The error says what is wrong.
+    pub fn kept(&self, spec: &StartSpec, session: &str) -> Result<RecordEnd, String> {
+        let title = self.title();
+        match self.record_end(spec, session) {
+            None => Err(format!("{title} no longer has the session {session}")),
+            Some(RecordEnd::Unreadable) => Err(format!("{title}'s record of the session {session} is damaged")),
+            Some(end) => Ok(end),
         }
+    }
+
+    /// Whether the agent says that it cannot resume a session.
+    pub fn says_session_lost(&self, words: &str) -> bool {
+        let signs: &[&str] = match self.backend {
+            Backend::Copilot(_) => &copilot::LOST,
+            Backend::Claude(_) => &claude::LOST,
+        };
+        signs.iter().any(|sign| words.contains(sign))
     }
 
     /// The environment of a process: the user's variables, then the configured ones, without any that would extend the

@@ -15,8 +15,8 @@ use crate::private_file::TemporaryFile;
 pub(super) struct Wanted<'a> {
     /// The current state of the session.
     pub spec: &'a StartSpec,
-    /// The agent's id of the session.
-    pub session: &'a str,
+    /// The agent's id of the session; `None` for a new session of a program that chooses the id itself.
+    pub session: Option<&'a str>,
     /// The session already exists.
     pub is_known: bool,
     /// The prompt.

@@ -16,6 +16,7 @@ mod life;
 mod link;
 mod options;
 mod permissions;
+mod record;
 mod settings;
 mod totals;
 mod turn;
@@ -34,6 +35,7 @@ pub use copilot::CopilotReader;
 pub use settings::{ClaudeSettings, HeadlessSettings};
 
 use super::copilot::{Copilot, spec_of_cli_for_model_at};
+use super::program::FoundProgram;
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
     ModelNames, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
@@ -43,6 +45,7 @@ use backend::{Backend, Claude, Shared};
 use flags::Help;
 use life::Life;
 use link::Link;
+use record::RecordEnd;
 use totals::Totals;
 
 const EVENTS_IN_FLIGHT: usize = 1_024;
@@ -120,14 +123,11 @@ impl Headless {
             return Err(StartError::Permanent(reason));
         }
         self.shared.check_login(&spec).await?;
-        let (session, restored) = match &spec.agent_session_id {
-            None => (uuid::Uuid::new_v4().to_string(), Restored::New),
-            Some(id) if self.shared.has_session(&spec, id) => (id.clone(), Restored::Whole),
-            Some(id) => {
-                let title = self.shared.title();
-                return Err(StartError::SessionLost(format!("{title} no longer has the session {id}")));
-            }
+        let (session, kept) = match &spec.agent_session_id {
+            None => (self.new_session_id(&program, &spec).await, None),
+            Some(id) => (Some(id.clone()), Some(self.shared.kept(&spec, id).map_err(StartError::SessionLost)?)),
         };
+        let restored = kept.map_or(Restored::New, RecordEnd::restored);
         let totals = if restored == Restored::New { Totals::of_new_session() } else { Totals::unknown() };
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
@@ -142,11 +142,22 @@ impl Headless {
             life: Arc::clone(&life),
             totals,
             warned: HashSet::new(),
+            kept,
+            is_named_by_agent: false,
+            last_exit: None,
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
-        Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
+        Ok(Connection::new(command_sender, event_receiver, session, task, cancelled)
             .with_liveness(life)
             .with_restored(restored))
+    }
+
+    /// The id of a new session, chosen here so that it is known before the agent runs. `None` if the program only takes
+    /// ids of its own; it reports the id at the end of the first turn.
+    async fn new_session_id(&self, program: &FoundProgram, spec: &StartSpec) -> Option<String> {
+        let environment = self.shared.environment(&spec.environment);
+        let flags = self.shared.help.flags(program, &environment).await;
+        flags.know("--session-id").then(|| uuid::Uuid::new_v4().to_string())
     }
 
     fn remember(&self, life: &Arc<Life>) {
@@ -225,7 +236,7 @@ impl Headless {
         let mut checks = vec![Check::ok(named("program"), format!("{version} at {}", program.path.display()))];
         let environment = self.shared.environment(&self.shared.settings.environment);
         let flags = self.shared.help.flags(&program, &environment).await;
-        let needed = ["--output-format", "--session-id", "--resume"];
+        let needed = ["--output-format", "--resume"];
         let missing: Vec<&str> = needed.into_iter().filter(|flag| !flags.know(flag)).collect();
         checks.push(if missing.is_empty() {
             Check::ok(named("flags"), "the program supports all required flags")

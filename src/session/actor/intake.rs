@@ -19,9 +19,7 @@ impl Actor {
         // The clock is read once for all events that arrived together, and again after waiting.
         let mut context = self.context(&services);
         for event in events {
-            if let AgentEvent::Gone { reason } = &event {
-                tracing::warn!(session = %self.id, reason = %redact(reason), "the agent is gone");
-            }
+            self.log_failure(&event);
             let input = match event {
                 // Counted by nobody: a session's log is empty until its first prompt.
                 AgentEvent::UsageReported(_) if !self.machine.has_been_prompted() => continue,
@@ -48,6 +46,20 @@ impl Actor {
             }
         }
         self.after_step();
+    }
+
+    fn log_failure(&self, event: &AgentEvent) {
+        let agent_session = self.machine.agent_session_id().unwrap_or_default();
+        match event {
+            AgentEvent::Gone { reason } => {
+                tracing::warn!(session = %self.id, agent_session, code = "gone", reason = %redact(reason), "the agent is gone");
+            }
+            AgentEvent::TurnFailed { failure } => {
+                let code = if failure.lost_session { "session-lost" } else { failure.class.as_str() };
+                tracing::warn!(session = %self.id, agent_session, code, error = %redact(&failure.message), "a turn failed");
+            }
+            _ => {}
+        }
     }
 }
 

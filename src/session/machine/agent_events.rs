@@ -81,6 +81,7 @@ impl Machine {
             }
             AgentEvent::Notice { kind, message } => self.notify(kind, redact(&message).into_owned()),
             AgentEvent::TitleChanged(title) => self.on_title(title),
+            AgentEvent::SessionNamed(id) => self.set_agent_session(Some(id)),
             AgentEvent::TurnFailed { failure } => self.on_turn_failed(context, failure),
             AgentEvent::Unknown { kind, raw } => {
                 self.outputs.push(Output::CountUnknown);

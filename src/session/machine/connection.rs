@@ -86,10 +86,7 @@ impl Machine {
     pub(super) fn on_opened(&mut self, context: &Context<'_>, opened: Opened) {
         let Opened { agent_session_id, restored, can_probe, pending, last_sent } = opened;
         // Stored before the first prompt is sent, so that the agent's session is found again after a crash.
-        if agent_session_id != self.agent_session_id {
-            self.agent_session_id.clone_from(&agent_session_id);
-            self.draft.change(Change::AgentSession(agent_session_id));
-        }
+        self.set_agent_session(agent_session_id);
         let changed = std::mem::replace(&mut self.link, Link::Live { can_probe, is_outdated: false });
         if let Link::Opening { configure, permit } = changed {
             self.send_changes(context, configure, permit);
@@ -106,6 +103,13 @@ impl Machine {
                 self.set_state(self.resting_state(), None);
                 self.advance(context);
             }
+        }
+    }
+
+    pub(super) fn set_agent_session(&mut self, id: Option<String>) {
+        if id != self.agent_session_id {
+            self.agent_session_id.clone_from(&id);
+            self.draft.change(Change::AgentSession(id));
         }
     }
 
@@ -157,7 +161,7 @@ impl Machine {
     }
 
     /// The agent's session is missing, damaged or not listed: a new one is started.
-    fn on_session_lost(&mut self, context: &Context<'_>, reason: String) {
+    pub(super) fn on_session_lost(&mut self, context: &Context<'_>, reason: String) {
         // The store keeps the lost id until there is another one: a restart before that must come here again.
         self.agent_session_id = None;
         self.recovery.lost_session = Some(reason);

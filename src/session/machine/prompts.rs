@@ -85,6 +85,8 @@ impl PromptQueue {
     pub fn put_back(&mut self, prompt: QueuedPrompt) {
         let rank = |prompt: &QueuedPrompt| (!prompt.is_first, prompt.id);
         let place = self.waiting.partition_point(|waiting| rank(waiting) < rank(&prompt));
+        // It is sent again, so a summary for a new session of the agent ends before it.
+        self.last_sent = self.last_sent.min(PromptId::from_number(prompt.id.number().saturating_sub(1)));
         self.waiting.insert(place, prompt);
     }
 

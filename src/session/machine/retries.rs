@@ -13,7 +13,7 @@ use crate::store::{Change, QueuedPrompt};
 pub(super) enum Retry {
     /// It is retried after a while.
     Wait(Failure),
-    /// It is retried after a login.
+    /// It is retried after a login, or in a new session of the agent.
     Login(Failure),
     /// None after all: the agent said or did something after it had failed.
     Missed(Failure),
@@ -55,7 +55,7 @@ impl Attempt {
         // conversation.
         let was_retried = failure.is_of_service() && context.abilities.model_retries;
         let has_attempts = self.failed + 1 < context.settings.recovery.turn_attempts;
-        if failure.wants_login {
+        if failure.wants_login || failure.lost_session {
             self.retry = Some(Retry::Login(failure.clone()));
         } else if failure.retries() && !was_retried && has_attempts {
             self.retry = Some(Retry::Wait(failure.clone()));
@@ -104,6 +104,9 @@ impl Machine {
             self.prompts.put_back(prompt);
         }
         self.disconnect(Disconnect::Politely);
+        if failure.lost_session {
+            return self.on_session_lost(context, failure.message);
+        }
         if !std::mem::replace(&mut self.recovery.login_was_refused, true) {
             let detail = "the agent needs a login; a fresh process is being asked".to_owned();
             self.set_state(SessionState::Recovering, Some(detail));

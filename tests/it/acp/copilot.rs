@@ -166,7 +166,7 @@ async fn without_a_login_a_person_is_told_how_and_the_prompt_is_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("work")).expect("a folder to work in");
     let builder = bare(Program::Cli, folder.path());
-    let server: Server = builder.start_in(folder).await;
+    let mut server: Server = builder.start_in(folder).await;
     let session = TestSession::start_with(server.http(), json!({ "runtime": "copilot-acp" })).await;
     session.prompt("hello").await;
     session.events_after(0).await.until(|event| event.json()["state"] == "needs-login").await;
@@ -187,6 +187,33 @@ async fn without_a_login_a_person_is_told_how_and_the_prompt_is_kept() {
         (&runtimes["runtimes"][1]["name"], &runtimes["runtimes"][1]["ready"]),
         (&json!("copilot-acp"), &json!(false))
     );
+    assert!(server.stop().await);
+    let logged = server.stderr().await;
+    for method in ["session/new", "authenticate"] {
+        let refused = |line: &&str| line.contains("-32000") && line.contains(&format!("method=\"{method}\""));
+        assert!(logged.lines().find(refused).is_some_and(|line| line.contains(&session.id)), "{method}: {logged}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_can_never_start_fails_at_once_with_its_own_words() {
+    for runtime in ["copilot-acp", "copilot-headless"] {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir(folder.path().join("work")).expect("a folder to work in");
+        let builder = bare(Program::Cli, folder.path()).variable("COPILOT_OFFLINE", "true");
+        let server: Server = builder.start_in(folder).await;
+        let session = TestSession::start_with(server.http(), json!({ "runtime": runtime })).await;
+        assert_eq!(session.ask("hello").await["verdict"], "failed");
+        let log = session.log().await;
+        let words = log.iter().find_map(|(_, response)| response["sessionError"].as_str()).expect("an error");
+        assert!(
+            words.contains("Offline mode requires a local model provider. Set COPILOT_PROVIDER_BASE_URL"),
+            "{words}"
+        );
+        let recovers =
+            |response: &serde_json::Value| response["state"] == "recovering" || response["kind"] == "retrying";
+        assert!(!log.iter().any(|(_, response)| recovers(response)), "{log:?}");
+    }
 }
 
 #[tokio::test]

@@ -124,15 +124,56 @@ async fn an_agent_that_dies_once_at_any_step_is_started_again() {
 }
 
 #[tokio::test]
-async fn an_agent_that_always_dies_is_given_up_with_its_last_words() {
+async fn an_agent_that_always_dies_is_started_twice_and_given_up_with_its_last_words() {
     for step in ["initialize", "session/new"] {
         let fake = Fake::start(&[&format!("dies:{step}")]).await;
         let session = fake.session().await;
         session.prompt("hello").await;
         let events = session.events_after(0).await.until(|event| event.json()["state"] == "failed").await;
         let last = events.last().expect("one").json()["detail"].as_str().expect("why").to_owned();
-        assert!(last.contains(&format!("died at {step}")) && last.contains("gave up after 2 attempts"), "{last}");
-        assert!(events.iter().any(|event| event.data.contains("attempt 2 of 2")), "{events:?}");
+        assert!(last.contains(&format!("died at {step}")) && last.contains("twice in a row"), "{last}");
+        assert!(!events.iter().any(|event| event.json()["state"] == "recovering"), "{events:?}");
+        let calls = std::fs::read_to_string(fake.file("calls")).expect("calls");
+        assert_eq!(calls.lines().filter(|call| *call == "initialize").count(), 2, "{calls}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_can_never_start_is_started_once_and_fails_with_its_own_words() {
+    for (script, word) in [
+        ("echo Offline mode requires a local model provider >&2", "Offline mode requires a local model provider"),
+        ("echo \"error: unknown option '--acp'\" >&2", "unknown option '--acp'"),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let starts = folder.path().join("starts");
+        let script = format!("echo x >> {}; {script}; exit 1", starts.display());
+        let config = format!("[acp.other]\ncommand = \"/bin/sh\"\nargs = [\"-c\", {script:?}]");
+        let server = Server::builder().config(&config).start().await;
+        let session = TestSession::start_with(server.http(), json!({ "runtime": "acp:other" })).await;
+        assert_eq!(session.ask("hello").await["verdict"], "failed");
+        let said = errors(&session).await.join(" ");
+        assert!(said.contains(word), "{said}");
+        assert_eq!(session.state().await, "failed");
+        // Once for the new session, once for its prompt.
+        assert!(std::fs::read_to_string(&starts).expect("started").lines().count() <= 2);
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_executed_fails_at_once() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = folder.path().join("agent");
+    for (text, mode, word) in [("#!/bin/sh\n", 0o644, "not found"), ("#!/no/such/shell\n", 0o755, "failed to execute")]
+    {
+        std::fs::write(&program, text).expect("written");
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(mode)).expect("set");
+        let server = Server::builder().config(&format!("[acp.other]\ncommand = {program:?}")).start().await;
+        let session = TestSession::start_with(server.http(), json!({ "runtime": "acp:other" })).await;
+        assert_eq!(session.ask("hello").await["verdict"], "failed");
+        let said = errors(&session).await.join(" ");
+        assert!(said.contains(word), "{said}");
+        assert_eq!(session.state().await, "failed");
     }
 }
 

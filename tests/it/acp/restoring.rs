@@ -89,6 +89,70 @@ async fn a_login_that_is_wanted_keeps_the_prompt_and_a_retry_goes_on() {
     assert!(events.iter().any(|event| event.data.contains("ECHO[kept]")), "{events:?}");
 }
 
+/// The methods that the agent was called with, of those that say how a session was opened.
+fn opening_calls(fake: &Fake) -> Vec<String> {
+    let calls = std::fs::read_to_string(fake.file("calls")).expect("calls");
+    let says_how = |call: &&str| matches!(*call, "initialize" | "authenticate" | "session/new" | "session/load");
+    calls.lines().filter(says_how).map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn an_agent_that_lists_a_way_to_log_in_is_asked_to_and_then_called_again() {
+    let fake = Fake::start(&["login-by-call"]).await;
+    let session = fake.session().await;
+    assert_eq!(session.ask("@@echo in").await["text"], "ECHO[in]");
+    assert_eq!(opening_calls(&fake), ["initialize", "session/new", "authenticate", "session/new"]);
+    assert_eq!(std::fs::read_to_string(fake.file("authenticated")).expect("the method"), "by-hand");
+    std::fs::remove_file(fake.file("calls")).expect("removed");
+    let fake = fake.restart_as(&["login-by-call"]).await;
+    let session = session.seen_by(fake.server.http());
+    assert_eq!(session.ask("@@history").await["text"], "turns: 2");
+    assert_eq!(opening_calls(&fake), ["initialize", "session/load", "authenticate", "session/load"]);
+}
+
+#[tokio::test]
+async fn a_login_that_does_not_help_is_tried_in_a_second_process_and_each_refusal_is_logged_with_its_code() {
+    let mut fake = Fake::start(&["login"]).await;
+    let session = fake.session().await;
+    session.prompt("@@echo kept").await;
+    session.events_after(0).await.until(|event| event.json()["state"] == "needs-login").await;
+    let once = ["initialize", "session/new", "authenticate", "session/new"];
+    assert_eq!(opening_calls(&fake), [once, once].concat());
+    assert!(fake.server.stop().await);
+    let logged = fake.server.stderr().await;
+    let refused: Vec<&str> = logged.lines().filter(|line| line.contains("-32000")).collect();
+    assert_eq!(refused.len(), 4, "{logged}");
+    for line in refused {
+        for field in
+            [format!("session={}", session.id), "agent_session=".to_owned(), "method=\"session/new\"".to_owned()]
+        {
+            assert!(line.contains(&field), "{field}: {line}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_running_agent_that_needs_a_login_is_asked_to_log_in_before_it_is_started_again() {
+    let fake = Fake::start(&[]).await;
+    let session = fake.session().await;
+    assert_eq!(session.ask("@@login").await["text"], "logged in again");
+    let calls = std::fs::read_to_string(fake.file("calls")).expect("calls");
+    let calls: Vec<&str> = calls.lines().collect();
+    let asked = calls.iter().position(|call| *call == "authenticate").expect("asked");
+    assert!(calls[asked..].contains(&"initialize"), "{calls:?}");
+}
+
+#[tokio::test]
+async fn a_session_that_makes_the_agent_exit_is_lost_and_the_agent_is_not() {
+    let (mut fake, session) = restarted(&[], &["dies:session/load"], |_| {}).await;
+    assert_eq!(session.ask("@@echo on").await["verdict"], "succeeded");
+    assert_eq!(notices(&session, "fresh-session").await.len(), 1);
+    assert!(session.get("/log").await.text().contains("died at session/load"), "{:?}", session.log().await);
+    assert_eq!(errors(&session).await, Vec::<String>::new());
+    assert!(fake.server.stop().await);
+    assert!(fake.server.stderr().await.contains("session-lost"));
+}
+
 #[tokio::test]
 async fn the_configured_words_for_a_login_go_before_the_agents_own() {
     let fake = Fake::start_with(&["login"], "login_hint = \"run fake once and log in\"").await;

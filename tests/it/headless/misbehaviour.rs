@@ -12,16 +12,25 @@ const RUNTIMES: [&str; 2] = ["copilot-headless", "claude"];
 
 /// A server whose headless agents are both the same program, which does what its prompt says.
 async fn start(more: &str) -> Server {
+    start_as("", more).await
+}
+
+/// As [`start`], with an argument for the program.
+async fn start_as(argument: &str, more: &str) -> Server {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir(folder.path().join("work")).expect("a folder to work in");
-    let program = program(folder.path());
+    let program = program_with(folder.path(), argument);
     builder(program.to_str().expect("UTF-8"), folder.path()).config(more).start_in(folder).await
 }
 
 fn program(folder: &Path) -> std::path::PathBuf {
+    program_with(folder, "")
+}
+
+fn program_with(folder: &Path, argument: &str) -> std::path::PathBuf {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/agents/fake_headless.mjs");
     let program = folder.join("agent");
-    std::fs::write(&program, format!("#!/bin/sh\nexec node {script} \"$@\"\n")).expect("written");
+    std::fs::write(&program, format!("#!/bin/sh\nexec node {script} {argument} \"$@\"\n")).expect("written");
     std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).expect("set");
     program
 }
@@ -54,7 +63,8 @@ async fn failures_have_a_class_and_the_session_goes_on() {
     for runtime in RUNTIMES {
         for (prompt, class, word) in [
             ("truncated", "stream-broken", "without reporting a result"),
-            ("dies", "process-gone", "something broke before the first line"),
+            ("bad-model", "model-unavailable", "model nope is invalid"),
+            ("panics", "crash", "panic: index out of range"),
             ("no-model", "model-unavailable", "Available models: "),
             ("killed", "process-gone", "signal 9"),
             ("open", "stream-broken", "never finished"),
@@ -65,6 +75,87 @@ async fn failures_have_a_class_and_the_session_goes_on() {
             assert_eq!((errors.len(), &errors[0]["errorClass"]), (1, &json!(class)), "{runtime} {prompt} {errors:?}");
             assert!(errors[0].to_string().contains(word), "{errors:?}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_exits_the_same_way_each_time_is_started_twice_and_fails_with_its_own_words() {
+    let mut server = start("[recovery]\nfirst_delay = \"1ms\"\nturn_attempts = 9").await;
+    for runtime in RUNTIMES {
+        let session = session(&server, runtime).await;
+        assert_eq!(ask(&session, "dies").await["verdict"], "failed");
+        let told = errors(&session).await;
+        assert_eq!((told.len(), &told[0]["errorClass"]), (1, &json!("configuration")), "{told:?}");
+        let words = told[0]["sessionError"].as_str().expect("words");
+        assert!(words.contains("each time") && words.contains("something broke before the first line"), "{words}");
+        assert_eq!(notices(&session, "retrying").await.len(), 1, "the second start was the last");
+        // Later prompts are attempts of their own.
+        assert_eq!(ask(&session, "dies").await["verdict"], "failed");
+        assert_eq!(errors(&session).await.len(), 2);
+        // What the program says it needs is not tried twice.
+        let other = self::session(&server, runtime).await;
+        assert_eq!(ask(&other, "offline").await["verdict"], "failed");
+        let told = errors(&other).await;
+        assert!(told[0].to_string().contains("Set COPILOT_PROVIDER_BASE_URL"), "{told:?}");
+        assert!(notices(&other, "retrying").await.is_empty());
+    }
+    assert!(server.stop().await);
+    let logged = server.stderr().await;
+    let line = logged.lines().find(|line| line.contains("each time")).expect("logged");
+    for field in ["session=", "agent_session=", "code=\"configuration\""] {
+        assert!(line.contains(field), "{field}: {line}");
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_executed_fails_at_once() {
+    let server = start("").await;
+    std::fs::write(server.folder().join("agent"), "#!/no/such/shell\n").expect("written");
+    for runtime in RUNTIMES {
+        let session = session(&server, runtime).await;
+        assert_eq!(session.ask("plain").await["verdict"], "failed");
+        let told = errors(&session).await;
+        assert_eq!((told.len(), &told[0]["errorClass"]), (1, &json!("configuration")), "{told:?}");
+        assert!(told[0].to_string().contains("No such file or directory"), "{told:?}");
+        assert!(notices(&session, "retrying").await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_takes_no_session_id_is_resumed_by_the_one_it_reports() {
+    for runtime in RUNTIMES {
+        let server = start_as("--old", "").await;
+        let session = session(&server, runtime).await;
+        assert_eq!(session.ask("turns").await["text"], "turns: 1");
+        assert_eq!(session.ask("turns").await["text"], "turns: 2", "{:?}", session.log().await);
+        let words = session.ask("flags").await["text"].as_str().expect("text").to_owned();
+        assert!(words.contains("--resume=") && !words.contains("--session-id"), "{words}");
+        let server = server.kill_and_restart().await;
+        let session = session.seen_by(server.http());
+        assert_eq!(session.ask("turns").await["text"], "turns: 4", "{:?}", session.log().await);
+        assert!(!session.get("/log").await.text().contains("--session-id"), "nothing is missing that matters");
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_the_program_named_is_resumed_wherever_its_record_is() {
+    for runtime in RUNTIMES {
+        let server = start_as("--old --elsewhere", "").await;
+        let session = session(&server, runtime).await;
+        assert_eq!(session.ask("turns").await["text"], "turns: 1");
+        assert_eq!(session.ask("turns").await["text"], "turns: 2");
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_disappears_during_a_turn_is_missed_before_the_next() {
+    for runtime in RUNTIMES {
+        let server = start_as("--old", "").await;
+        let session = session(&server, runtime).await;
+        assert_eq!(session.ask("turns").await["text"], "turns: 1");
+        assert_eq!(session.ask("forgets").await["text"], "forgotten");
+        assert_eq!(session.ask("turns").await["text"], "turns: 1");
+        assert_eq!(notices(&session, "fresh-session").await.len(), 1, "{:?}", session.log().await);
     }
 }
 

@@ -2,5 +2,6 @@
 
 mod claude;
 mod copilot;
+mod lost_sessions;
 mod misbehaviour;
 mod support;

@@ -1,6 +1,7 @@
 //! Translates Copilot's messages into events, without I/O.
 
 mod event;
+mod event_kinds;
 mod notices;
 mod permission;
 mod questions;
@@ -9,6 +10,7 @@ mod tool_results;
 mod translate;
 
 pub(super) use event::{Event, EventHead, Source};
+pub use event_kinds::{EventUse, known_event_use};
 pub(super) use questions::{Question, Reply};
 pub(super) use translate::Translated;
 pub(in crate::agent) use translate::Translator;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::event::{Event, Source};
+use super::event_kinds::{EventUse, event_use};
 use super::questions::Question;
 use super::seen::Seen;
 use super::{notices, permission, tool_results};
@@ -21,52 +22,6 @@ const FOLLOWED: usize = 4_096;
 const MESSAGE_DELTA: &str = "assistant.message_delta";
 const REASONING_DELTA: &str = "assistant.reasoning_delta";
 
-/// Kinds without anything to show: other events carry the same information, or it concerns only the program. Sorted.
-const QUIET: [&str; 42] = [
-    "abort",
-    "agent.interrupted",
-    "assistant.intent",
-    "assistant.message_start",
-    "assistant.streaming_delta",
-    "assistant.tool_call_delta",
-    "auto_mode_switch.completed",
-    "auto_mode_switch.requested",
-    "capabilities.changed",
-    "commands.changed",
-    "exit_plan_mode.completed",
-    "exit_plan_mode.requested",
-    "external_tool.completed",
-    "pending_messages.modified",
-    "sandbox.decision",
-    "session.context_changed",
-    "session.custom_agents_updated",
-    "session.extensions_loaded",
-    "session.indexed_search",
-    "session.managed_settings_resolved",
-    "session.mcp_server_tools_loaded",
-    "session.mode_notice_delivered",
-    "session.permissions_changed",
-    "session.plan_changed",
-    "session.quota_observation",
-    "session.resume",
-    "session.shutdown",
-    "session.skills_loaded",
-    "session.start",
-    "session.todos_changed",
-    "session.tools_updated",
-    "session.usage_checkpoint",
-    "session.usage_record",
-    "session.workspace_file_changed",
-    "skill.context_delivered",
-    "skill.invoked",
-    "subagent.configured",
-    "subagent.deselected",
-    "subagent.selected",
-    "system.message",
-    "tool.shell_output",
-    "tool_search.activated",
-];
-const QUIET_FAMILIES: [&str; 3] = ["hook.", "model.", "user_input."];
 /// Kinds that do not concern the session if they come from a sub-agent.
 const QUIET_OF_SUB_AGENTS: [&str; 8] = [
     "assistant.idle",
@@ -461,9 +416,7 @@ fn is_quiet(kind: &str, is_sub_agents: bool) -> bool {
     if matches!(kind, MESSAGE_DELTA | REASONING_DELTA) {
         return false;
     }
-    QUIET.binary_search(&kind).is_ok()
-        || QUIET_FAMILIES.iter().any(|family| kind.starts_with(family))
-        || (is_sub_agents && QUIET_OF_SUB_AGENTS.contains(&kind))
+    event_use(kind) == EventUse::Ignored || (is_sub_agents && QUIET_OF_SUB_AGENTS.contains(&kind))
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "counts, which JSON may write as 1.0")]

@@ -1,7 +1,6 @@
 //! The command line of one turn.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
@@ -57,8 +56,9 @@ pub fn invocation(wanted: &Wanted<'_>, servers: &BTreeMap<String, McpServer>) ->
     let mut arguments = Arguments::new(wanted.flags, &["-p", "--output-format=stream-json", "--verbose"]);
     arguments.flag_if("--include-partial-messages", options.stream);
     // The program rejects an existing id for a new session and an unknown id for a resumed one.
-    let session = if wanted.is_known { "--resume" } else { "--session-id" };
-    arguments.value(session, wanted.session);
+    if let Some(session) = wanted.session {
+        arguments.value(if wanted.is_known { "--resume" } else { "--session-id" }, session);
+    }
     if !wanted.spec.model.is_empty() {
         arguments.value("--model", &wanted.spec.model);
     }
@@ -156,16 +156,6 @@ fn encode(servers: &BTreeMap<String, McpServer>) -> Map<String, Value> {
     servers.iter().map(|(name, server)| (name.clone(), one(server))).collect()
 }
 
-/// Whether the program has a session on disk.
-pub fn has_session(environment: &BTreeMap<String, String>, session: &str) -> bool {
-    let given = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = given("HOME").or_else(|| given("USERPROFILE"));
-    let Some(folder) = given("CLAUDE_CONFIG_DIR").or_else(|| Some(home?.join(".claude"))) else { return false };
-    let projects = std::fs::read_dir(folder.join("projects")).into_iter().flatten().flatten();
-    let file = format!("{session}.jsonl");
-    projects.map(|project| project.path().join(&file)).any(|file| file.exists())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,7 +174,7 @@ mod tests {
 
     fn invoke(spec: &StartSpec, is_known: bool, servers: &Value) -> Invocation {
         let flags = KnownFlags::default();
-        let wanted = Wanted { spec, session: "ID", is_known, text: "hello", attachments: &[], flags: &flags };
+        let wanted = Wanted { spec, session: Some("ID"), is_known, text: "hello", attachments: &[], flags: &flags };
         let options = json!({ "mcpServers": servers });
         let options = SessionOptions::read(options.as_object().expect("an object")).expect("valid");
         let servers = crate::model::merged_mcp_servers(&BTreeMap::new(), &options.mcp_servers);

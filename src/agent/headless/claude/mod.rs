@@ -3,12 +3,14 @@
 mod invocation;
 mod program;
 mod reader;
+mod record;
 mod scripted;
 mod tool_result;
 
-pub(super) use invocation::{check_options, has_session, invocation};
+pub(super) use invocation::{check_options, invocation};
 pub(super) use program::{INSTALL_COMMAND, programs};
 pub use reader::ClaudeReader;
+pub(super) use record::{LOST, record, telling};
 pub(super) use scripted::spec_for_model_at;
 
 /// Variables that make a login unnecessary.

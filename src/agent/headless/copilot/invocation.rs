@@ -1,7 +1,6 @@
 //! The command line of one turn.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
@@ -72,8 +71,9 @@ pub fn invocation(
     arguments.flag("--no-color");
     arguments.flag("--plain-diff");
     // The session's id is chosen before the program starts, so that it is known after a crash.
-    let session = if wanted.is_known { "--resume" } else { "--session-id" };
-    arguments.value(session, wanted.session);
+    if let Some(session) = wanted.session {
+        arguments.value(if wanted.is_known { "--resume" } else { "--session-id" }, session);
+    }
     if !model.is_empty() {
         arguments.value("--model", model);
     }
@@ -180,13 +180,6 @@ fn attachments(wanted: &Wanted<'_>, arguments: &mut Arguments<'_>, invocation: &
     Ok(())
 }
 
-/// Whether the program has a session on disk.
-pub fn has_session(environment: &BTreeMap<String, String>, session: &str) -> bool {
-    let given = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = given("COPILOT_HOME").or_else(|| Some(given("HOME").or_else(|| given("USERPROFILE"))?.join(".copilot")));
-    home.is_some_and(|home| home.join("session-state").join(session).exists())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -203,7 +196,7 @@ mod tests {
     }
 
     fn invoke(spec: &StartSpec, is_known: bool, flags: &KnownFlags) -> Invocation {
-        let wanted = Wanted { spec, session: "ID", is_known, text: "hello", attachments: &[], flags };
+        let wanted = Wanted { spec, session: Some("ID"), is_known, text: "hello", attachments: &[], flags };
         invocation(&wanted, "m", &BTreeMap::new()).expect("fits")
     }
 
@@ -255,7 +248,8 @@ mod tests {
     #[test]
     fn a_short_name_of_the_other_agents_models_is_passed_on_with_a_warning() {
         let (spec, flags) = (spec(&json!({})), KnownFlags::default());
-        let wanted = Wanted { spec: &spec, session: "ID", is_known: true, text: "", attachments: &[], flags: &flags };
+        let wanted =
+            Wanted { spec: &spec, session: Some("ID"), is_known: true, text: "", attachments: &[], flags: &flags };
         let invocation = invocation(&wanted, "sonnet", &BTreeMap::new()).expect("fits");
         assert!(invocation.arguments.contains(&"--model=sonnet".to_owned()));
         assert!(invocation.notices[0].contains("Claude Code"), "{:?}", invocation.notices);
@@ -287,7 +281,8 @@ mod tests {
         let mut spec = spec(&json!({}));
         let flags = KnownFlags::default();
         let words = |spec: &StartSpec| {
-            let wanted = Wanted { spec, session: "ID", is_known: true, text: "", attachments: &[], flags: &flags };
+            let wanted =
+                Wanted { spec, session: Some("ID"), is_known: true, text: "", attachments: &[], flags: &flags };
             let invocation = invocation(&wanted, "", servers).expect("fits");
             (invocation.arguments.join(" "), invocation.notices)
         };
@@ -319,7 +314,7 @@ mod tests {
         let (spec, flags) = (spec(&json!({})), KnownFlags::default());
         let wanted = Wanted {
             spec: &spec,
-            session: "ID",
+            session: Some("ID"),
             is_known: true,
             text: "look",
             attachments: &attachments,

@@ -2,9 +2,11 @@
 
 mod invocation;
 mod reader;
+mod record;
 
-pub(super) use invocation::{check_options, has_session, invocation};
+pub(super) use invocation::{check_options, invocation};
 pub use reader::CopilotReader;
+pub(super) use record::{LOST, record, telling};
 
 /// The agent's name in error messages.
 pub(super) const TITLE: &str = "Copilot";

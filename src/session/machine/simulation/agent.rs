@@ -172,8 +172,10 @@ impl Agent {
                 let class = *random.pick(&[ErrorClass::RateLimit, ErrorClass::Network, ErrorClass::Auth]);
                 let failure = Failure::with_message(class, "it failed");
                 let failure = if class == ErrorClass::Auth { failure.that_wants_login() } else { failure };
+                let failure = if random.one_in(4) { Failure::of_lost_session("it is lost") } else { failure };
                 AgentEvent::TurnFailed { failure }
             }
+            33 if random.one_in(3) => AgentEvent::SessionNamed(format!("agent {}", random.below(3))),
             33 => AgentEvent::TitleChanged(format!("title {}", random.below(3))),
             34 => AgentEvent::SteerRefused {
                 prompt: crate::model::PromptId::from_number(last_prompt),

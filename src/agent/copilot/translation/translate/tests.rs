@@ -204,9 +204,3 @@ fn reasoning_that_nobody_can_read_is_no_block() {
     assert_eq!(translator.translated(&said("assistant.reasoning_delta", delta)).len(), 1);
     assert_eq!(translator.translated(&said("assistant.reasoning", opaque)).len(), 1, "what began ends");
 }
-
-#[test]
-fn quiet_kinds_are_in_order_so_that_they_are_found() {
-    assert!(QUIET.is_sorted());
-    assert!(QUIET.iter().all(|kind| is_quiet(kind, false)));
-}
