@@ -197,7 +197,7 @@ async fn without_a_login_a_person_is_told_how_and_the_prompt_is_kept() {
 
 #[tokio::test]
 async fn a_program_that_can_never_start_fails_at_once_with_its_own_words() {
-    for runtime in ["copilot-acp", "copilot-headless"] {
+    for runtime in ["copilot", "copilot-acp", "copilot-headless"] {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("work")).expect("a folder to work in");
         let builder = bare(Program::Cli, folder.path()).variable("COPILOT_OFFLINE", "true");

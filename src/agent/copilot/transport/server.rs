@@ -11,6 +11,7 @@ use super::tap::Tap;
 use crate::agent::copilot::Copilot;
 use crate::agent::copilot::program::server_arguments;
 use crate::agent::copilot::settings::CopilotSettings;
+use crate::agent::failure::EarlyExit;
 use crate::agent::program::FoundProgram;
 use crate::agent::{AgentProcess, StartError};
 use crate::process::{ChildProcess, ProcessProbe, ProcessSpec, SpawnError, StderrTail};
@@ -127,7 +128,8 @@ impl Server {
                 "Copilot ({path}{version}) is too old to run as an SDK server: {words}; {UPDATE_HINT}"
             ))
         } else {
-            StartError::Temporary(format!("Copilot ({path}{version}) exited at startup: {words}"))
+            let message = format!("Copilot ({path}{version}) exited at startup: {words}");
+            EarlyExit { message, words }.start_error()
         }
     }
 
