@@ -22,6 +22,7 @@ pub(super) fn session_settings(config: &Config, layers: &SessionLayers, closed_g
         }),
         roots: sessions.roots.clone(),
         permissions: PermissionPolicy { mode: config.permissions.default, rules: config.permissions.rules.clone() },
+        allow_reads: config.permissions.allow_reads,
         unattended_timeout: config.permissions.unattended_timeout.0.unwrap_or(SessionSettings::NEVER),
         interrupt_grace: sessions.interrupt_grace.or_zero(),
         agent_processes: limits.agent_processes,

@@ -154,13 +154,20 @@ pub struct Permissions {
     pub default: PermissionMode,
     /// Rules for all sessions; they follow a session's own.
     pub rules: Vec<PermissionRule>,
+    /// In mode `ask`, agents read files in the working directory without asking.
+    pub allow_reads: bool,
     /// A request is denied after this time if nobody watches the session.
     pub unattended_timeout: Span,
 }
 
 impl Default for Permissions {
     fn default() -> Self {
-        Self { default: PermissionMode::Ask, rules: Vec::new(), unattended_timeout: Span::of(Duration::from_mins(10)) }
+        Self {
+            default: PermissionMode::Ask,
+            rules: Vec::new(),
+            allow_reads: true,
+            unattended_timeout: Span::of(Duration::from_mins(10)),
+        }
     }
 }
 

@@ -129,6 +129,7 @@ mod tests {
             options: Vec::new(),
             tool_call_id: None,
             call: call.to_owned(),
+            reads: None,
         };
         let request = OpenRequest {
             request_id: RequestId::of_event(1),

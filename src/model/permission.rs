@@ -145,6 +145,15 @@ pub struct PermissionPolicy {
     pub rules: Vec<PermissionRule>,
 }
 
+/// What is configured for all sessions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Configured<'a> {
+    /// They follow a session's own.
+    pub rules: &'a [PermissionRule],
+    /// In mode `ask`, files in the working directory are read without asking.
+    pub reads: bool,
+}
+
 /// What a policy says about one request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyAnswer {
@@ -184,15 +193,13 @@ impl From<PolicyPart> for AnsweredBy {
 impl PermissionPolicy {
     /// What happens to a request. Only a person can answer a question.
     pub fn answer(&self, request: &RequestBody) -> PolicyAnswer {
-        self.answer_with(&[], request)
+        self.answer_with(&Configured::default(), request)
     }
 
-    /// As [`Self::answer`], with the configuration's rules after the policy's own.
-    pub fn answer_with(&self, configured: &[PermissionRule], request: &RequestBody) -> PolicyAnswer {
-        if !matches!(request, RequestBody::Permission { .. }) {
-            return PolicyAnswer::Ask;
-        }
-        match self.rules.iter().chain(configured).find(|rule| rule.covers(request)) {
+    /// As [`Self::answer`], with what is configured for all sessions.
+    pub fn answer_with(&self, configured: &Configured<'_>, request: &RequestBody) -> PolicyAnswer {
+        let RequestBody::Permission { reads, .. } = request else { return PolicyAnswer::Ask };
+        match self.rules.iter().chain(configured.rules).find(|rule| rule.covers(request)) {
             Some(rule) => match rule.decision {
                 RuleDecision::Allow => PolicyAnswer::Allow(PolicyPart::Rule),
                 RuleDecision::Deny => PolicyAnswer::Deny(PolicyPart::Rule),
@@ -201,7 +208,10 @@ impl PermissionPolicy {
             None => match self.mode {
                 PermissionMode::AllowAll => PolicyAnswer::Allow(PolicyPart::Mode),
                 PermissionMode::Deny => PolicyAnswer::Deny(PolicyPart::Mode),
-                PermissionMode::Ask => PolicyAnswer::Ask,
+                PermissionMode::Ask => {
+                    let is_harmless = configured.reads && reads.as_ref().is_some_and(|reading| reading.is_inside);
+                    if is_harmless { PolicyAnswer::Allow(PolicyPart::Mode) } else { PolicyAnswer::Ask }
+                }
             },
         }
     }
@@ -276,16 +286,39 @@ mod tests {
             options: Vec::new(),
             tool_call_id: None,
             call: String::new(),
+            reads: None,
         }
     }
 
     #[test]
     fn configured_rules_come_after_the_sessions_own() {
         let policy = PermissionPolicy { mode: PermissionMode::Deny, rules: vec![rule("read", RuleDecision::Ask)] };
-        let configured = [rule("read", RuleDecision::Allow), rule("shell", RuleDecision::Allow)];
+        let rules = [rule("read", RuleDecision::Allow), rule("shell", RuleDecision::Allow)];
+        let configured = Configured { rules: &rules, reads: false };
         assert_eq!(policy.answer_with(&configured, &permission("read")), PolicyAnswer::Ask);
         assert_eq!(policy.answer_with(&configured, &permission("shell")), PolicyAnswer::Allow(PolicyPart::Rule));
         assert_eq!(policy.answer_with(&configured, &permission("write")), PolicyAnswer::Deny(PolicyPart::Mode));
+    }
+
+    #[test]
+    fn reading_inside_the_folder_is_allowed_in_mode_ask_unless_a_rule_says_otherwise() {
+        let reading = |is_inside| {
+            let mut body = permission("read");
+            if let RequestBody::Permission { reads, .. } = &mut body {
+                *reads = Some(crate::model::Reading { path: "file".to_owned(), is_inside });
+            }
+            body
+        };
+        let policy = |mode, rules| PermissionPolicy { mode, rules };
+        let configured = Configured { rules: &[], reads: true };
+        let ask = policy(PermissionMode::Ask, Vec::new());
+        assert_eq!(ask.answer_with(&configured, &reading(true)), PolicyAnswer::Allow(PolicyPart::Mode));
+        assert_eq!(ask.answer_with(&configured, &reading(false)), PolicyAnswer::Ask);
+        assert_eq!(ask.answer(&reading(true)), PolicyAnswer::Ask, "it is switched off");
+        let strict = policy(PermissionMode::Ask, vec![rule("read", RuleDecision::Deny)]);
+        assert_eq!(strict.answer_with(&configured, &reading(true)), PolicyAnswer::Deny(PolicyPart::Rule));
+        let deny = policy(PermissionMode::Deny, Vec::new());
+        assert_eq!(deny.answer_with(&configured, &reading(true)), PolicyAnswer::Deny(PolicyPart::Mode));
     }
 
     #[test]
@@ -337,7 +370,7 @@ mod tests {
             unreachable!("a permission")
         };
         let (detail, call) = (detail.to_owned(), format!("call {detail}"));
-        RequestBody::Permission { kind, tool, title, detail, options, tool_call_id, call }
+        RequestBody::Permission { kind, tool, title, detail, options, tool_call_id, call, reads: None }
     }
 
     #[test]

@@ -28,6 +28,9 @@ pub enum RequestBody {
         /// is unknown. Requests of earlier versions have none.
         #[serde(default)]
         call: String,
+        /// What it would read, if it would do nothing else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reads: Option<Reading>,
     },
     /// Something only a person can answer.
     Question {
@@ -47,7 +50,26 @@ pub enum RequestBody {
     },
 }
 
+/// A file or folder that would be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reading {
+    /// As the agent named it.
+    pub path: String,
+    /// It is inside the session's working directory, symbolic links resolved.
+    #[serde(default)]
+    pub is_inside: bool,
+}
+
 impl RequestBody {
+    /// What would be read, if nothing else would be done.
+    pub fn reading_mut(&mut self) -> Option<&mut Reading> {
+        match self {
+            Self::Permission { reads, .. } => reads.as_mut(),
+            Self::Question { .. } => None,
+        }
+    }
+
     /// A question in words, perhaps with some answers to choose from.
     pub fn question(question: impl Into<String>, choices: Option<Vec<String>>) -> Self {
         Self::Question { question: question.into(), detail: None, choices, form: None, url: None }

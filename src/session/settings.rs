@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::BudgetSettings;
-use crate::model::{PermissionPolicy, SessionDefaults};
+use crate::model::{Configured, PermissionPolicy, SessionDefaults};
 use crate::store::Retention;
 
 /// How a lost agent is restored.
@@ -40,6 +40,11 @@ pub type FindDefaults = Arc<dyn Fn(Option<&Path>) -> FoundDefaults + Send + Sync
 impl SessionSettings {
     /// As a timeout: none.
     pub const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
+
+    /// What is configured about permissions for all sessions.
+    pub(super) fn configured(&self) -> Configured<'_> {
+        Configured { rules: &self.permissions.rules, reads: self.allow_reads }
+    }
 }
 
 /// All settings of this module.
@@ -55,7 +60,9 @@ pub struct SessionSettings {
     pub roots: Vec<PathBuf>,
     /// Mode and rules for sessions that choose none; its rules follow a session's own.
     pub permissions: PermissionPolicy,
-    /// A request that nobody watches is denied after this.
+    /// In mode `ask`, files in the working directory are read without asking.
+    pub allow_reads: bool,
+    /// A request that nobody can answer is denied after this.
     pub unattended_timeout: Duration,
     /// How long an agent may take to end an interrupted turn.
     pub interrupt_grace: Duration,

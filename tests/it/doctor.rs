@@ -43,6 +43,7 @@ async fn play(character: Character, mut heard: mpsc::Receiver<AgentCommand>, voi
                         agent_request_id: "r".to_owned(),
                         body: RequestBody::Permission {
                             call: String::new(),
+                            reads: None,
                             kind: "write".to_owned(),
                             tool: "write".to_owned(),
                             title: "write a file".to_owned(),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::tool_calls;
 use crate::agent::permission_title::permission_title;
 use crate::agent::{QuestionAnswer, RequestAnswer};
-use crate::model::{Decision, RequestBody, canonical};
+use crate::model::{Decision, Reading, RequestBody, canonical};
 
 /// One of the agent's options.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,7 @@ pub(super) fn request(agent: &str, params: &Value) -> (RequestBody, Choices) {
         options: choices.decisions(),
         tool_call_id: text(&call["toolCallId"]),
         tool: kind.clone(),
+        reads: path(call).filter(|_| kind == "read").map(|path| Reading { path, is_inside: false }),
         kind,
         call: exact_call(call),
     };

@@ -211,6 +211,7 @@ async fn permission(stage: &mut Stage) -> Played {
         options: ["allow-once", "allow-always", "deny"].map(str::to_owned).to_vec(),
         tool_call_id: Some(id),
         call: PERMITTED_COMMAND.to_owned(),
+        reads: None,
     };
     let answer = stage.ask(body.clone()).await?;
     after_answer(stage, &body, answer).await

@@ -144,8 +144,7 @@ impl Machine {
             // Repeated in a new connection.
             return;
         }
-        let configured = &context.settings.permissions.rules;
-        let policy_answer = self.profile.permissions.answer_with(configured, &body);
+        let policy_answer = self.profile.permissions.answer_with(&context.settings.configured(), &body);
         let allowed_by = match policy_answer {
             PolicyAnswer::Allow(part) => Some(part.into()),
             PolicyAnswer::Ask => self.use_grant(&body).then_some(AnsweredBy::Grant),
@@ -308,7 +307,7 @@ impl Machine {
 
     /// The rules have changed: what they allow now is not asked any more.
     pub(super) fn recheck_requests(&mut self, context: &Context<'_>) {
-        let configured = &context.settings.permissions.rules;
+        let configured = &context.settings.configured();
         let allowed = |request: &OpenRequest| {
             let answer = self.profile.permissions.answer_with(configured, &request.body);
             match answer {

@@ -93,3 +93,24 @@ async fn an_interrupt_while_a_person_is_asked_ends_the_turn() {
     assert!(!copilot.server.work().join("late.txt").exists());
     assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
 }
+
+#[tokio::test]
+async fn files_in_the_folder_are_read_without_asking_and_others_are_asked_about() {
+    for program in Program::BOTH {
+        let copilot = CopilotServer::start(program).await;
+        let work = copilot.server.work();
+        let outside = copilot.server.folder().join("outside.txt");
+        std::fs::write(&outside, "secret").expect("written");
+        std::fs::write(work.join("inside.txt"), "harmless").expect("written");
+        std::os::unix::fs::symlink(&outside, work.join("link.txt")).expect("linked");
+        let session = copilot.session("ask").await;
+        let view = |path: &std::path::Path| format!("@@tool view {}", json!({ "path": path }));
+        let read = session.ask(&view(&work.join("inside.txt"))).await;
+        assert!(read["text"].as_str().expect("text").contains("harmless"), "{program:?}: {read}");
+        for path in [outside.clone(), work.join("link.txt")] {
+            let request = session.prompt_and_get_request(&view(&path)).await;
+            session.post(&format!("/permission/{request}"), json!({ "decision": "deny" })).await;
+            session.events_after(0).await.until_callback("onIdle").await;
+        }
+    }
+}

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::copilot::TITLE;
 use crate::agent::permission_title::permission_title;
-use crate::model::{RequestBody, canonical};
+use crate::model::{Reading, RequestBody, canonical};
 
 /// Translates a permission request. Fields differ by kind; the most specific comes first.
 pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
@@ -26,6 +26,7 @@ pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
         title: permission_title(TITLE, &kind, path.as_deref(), &title),
         options: ["allow-once", "allow-always", "deny"].map(str::to_owned).to_vec(),
         tool_call_id: text(request, "toolCallId"),
+        reads: path.filter(|_| kind == "read").map(|path| Reading { path, is_inside: false }),
         tool,
         kind,
         detail,

@@ -161,6 +161,7 @@ impl Agent {
                         options: Vec::new(),
                         tool_call_id: None,
                         call: String::new(),
+                        reads: None,
                     }
                 };
                 AgentEvent::RequestMade { agent_request_id, body }
