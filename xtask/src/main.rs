@@ -1,10 +1,11 @@
-//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `lint`, `bench`, `fuzz`.
+//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `lint`, `bench`, `chaos`, `fuzz`.
 //!
 //! Each task installs what it needs beyond the toolchain.
 
 mod agents;
 mod bench;
 mod browser;
+mod chaos;
 mod deny;
 mod fuzz;
 mod lint;
@@ -21,6 +22,7 @@ const USAGE: &str = "usage: cargo xtask TASK
   screenshots              take the screenshots for the documentation
   lint                     run rustfmt, clippy, rustdoc and cargo-deny; warnings are errors
   bench                    run the benchmarks and write docs/benchmarks.md
+  chaos [KILLS]            kill the server at random points under load and compare what viewers saw with the store
   fuzz [TARGET [SECONDS]]  fuzz the readers of agents' output (needs a nightly toolchain)";
 
 fn main() -> ExitCode {
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
         Some(("screenshots", [])) => browser::screenshots(),
         Some(("lint", [])) => lint::lint(),
         Some(("bench", [])) => bench::bench(),
+        Some(("chaos", [])) => chaos::chaos("100"),
+        Some(("chaos", [kills])) => chaos::chaos(kills),
         Some(("fuzz", [])) => fuzz::fuzz(None, None),
         Some(("fuzz", [target])) => fuzz::fuzz(Some(target), None),
         Some(("fuzz", [target, seconds])) => fuzz::fuzz(Some(target), Some(seconds)),

@@ -87,18 +87,15 @@ impl Http {
 
     /// Asks a server that may go away at any moment. Gives whether it answered, whatever it said.
     pub async fn is_answered(&self, path: &str) -> bool {
-        let Ok(stream) = TcpStream::connect(&self.authority).await else { return false };
-        let Ok((mut sender, connection)) = http1::handshake(TokioIo::new(stream)).await else { return false };
-        tokio::spawn(connection);
-        let mut request = Request::builder().uri(path).header("host", &self.authority);
-        for (name, value) in &self.headers {
-            request = request.header(name, value);
-        }
-        let request = request.body(Full::new(Bytes::new())).expect("a valid request");
-        match sender.send_request(request).await {
-            Ok(response) => response.into_body().collect().await.is_ok(),
-            Err(_) => false,
-        }
+        self.try_send(Method::GET, path, "").await.is_some()
+    }
+
+    /// As [`Self::send`], to a server that may go away at any moment.
+    pub async fn try_send(&self, method: Method, path: &str, body: impl Into<Bytes>) -> Option<Reply> {
+        let response = self.try_open(method, path, body.into()).await?;
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.ok()?.to_bytes();
+        Some(Reply { status: parts.status, headers: parts.headers, body })
     }
 
     /// Begins to read a stream of events.
@@ -110,8 +107,12 @@ impl Http {
     }
 
     async fn open(&self, method: Method, path: &str, body: Bytes) -> Response<Incoming> {
-        let stream = TcpStream::connect(&self.authority).await.expect("the server listens");
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.expect("HTTP");
+        self.try_open(method, path, body).await.expect("an answer")
+    }
+
+    async fn try_open(&self, method: Method, path: &str, body: Bytes) -> Option<Response<Incoming>> {
+        let stream = TcpStream::connect(&self.authority).await.ok()?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
         tokio::spawn(connection);
         let mut request = Request::builder().method(method).uri(path);
         if !self.headers.iter().any(|(name, _)| name == "host") {
@@ -121,7 +122,7 @@ impl Http {
             request = request.header(name, value);
         }
         let request = request.body(Full::new(body)).expect("a valid request");
-        sender.send_request(request).await.expect("an answer")
+        sender.send_request(request).await.ok()
     }
 }
 
