@@ -36,6 +36,7 @@ impl Machine {
     }
 
     fn on_agent_event(&mut self, context: &Context<'_>, event: AgentEvent) {
+        self.stop_if_turn_goes_on(context, &event);
         match event {
             AgentEvent::Gone { reason } => return self.on_agent_lost(context, &reason),
             AgentEvent::Outdated => {

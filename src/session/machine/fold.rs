@@ -145,6 +145,10 @@ impl Fold {
         self.agent_turn.as_ref()
     }
 
+    pub fn runs_tools(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
     pub fn is_open(&self, key: &BlockKey) -> bool {
         self.blocks(key.kind).contains_key(&key.id)
     }

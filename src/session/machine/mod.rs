@@ -101,7 +101,7 @@ impl Machine {
             recovery: Recovery::default(),
             notices: Notices::default(),
             silence: Silence::default(),
-            spending: Spending { used: stored.usage, announced: stored.budget_notified },
+            spending: Spending { used: stored.usage, announced: stored.budget_notified, stop: None },
             images: HashMap::new(),
             draft: Draft::new(next_seq),
             waiting: None,

@@ -140,7 +140,7 @@ impl Machine {
         }
         let is_opening = matches!(self.link, Link::Opening { .. } | Link::BackingOff { .. });
         if !is_opening && let Some(reason) = self.budget_refusal(context) {
-            return self.end_waiting_prompts(context, ErrorClass::Quota, &format!("{reason}."));
+            return self.end_waiting_prompts(context, ErrorClass::Budget, &format!("{reason}."));
         }
         match self.link {
             Link::Live { .. } => self.begin_turn(context),

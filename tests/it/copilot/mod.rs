@@ -2,6 +2,7 @@
 
 mod adoption;
 mod command_line;
+mod credits;
 mod failures;
 mod idle;
 mod login;

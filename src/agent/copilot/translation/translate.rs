@@ -119,6 +119,7 @@ struct Data {
     cache_read_tokens: Option<f64>,
     cache_write_tokens: Option<f64>,
     cost: Option<f64>,
+    copilot_usage: Option<Value>,
     is_byok: Option<bool>,
     model: Option<Value>,
     duration: Option<f64>,
@@ -447,6 +448,8 @@ fn usage(data: &Data) -> Usage {
         num_turns: Some(1),
         // The user's own model does not count against GitHub's quota, whatever the event reports.
         premium_requests: data.cost.filter(|_| data.is_byok != Some(true)),
+        // A call without this figure was not billed in credits, or nobody says how many.
+        credits: data.copilot_usage.as_ref().and_then(|billed| billed["totalNanoAiu"].as_f64()).map(|nano| nano / 1e9),
         model: data.model.as_ref().and_then(Value::as_str).map(str::to_owned),
         ..Usage::default()
     }

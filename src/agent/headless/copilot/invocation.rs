@@ -182,9 +182,14 @@ fn attachments(wanted: &Wanted<'_>, arguments: &mut Arguments<'_>, invocation: &
 
 /// Whether the program has a session on disk.
 pub fn has_session(environment: &BTreeMap<String, String>, session: &str) -> bool {
+    session_folder(environment, session).is_some_and(|folder| folder.exists())
+}
+
+/// Where the program keeps a session.
+pub(super) fn session_folder(environment: &BTreeMap<String, String>, session: &str) -> Option<PathBuf> {
     let given = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = given("COPILOT_HOME").or_else(|| Some(given("HOME").or_else(|| given("USERPROFILE"))?.join(".copilot")));
-    home.is_some_and(|home| home.join("session-state").join(session).exists())
+    Some(home?.join("session-state").join(session))
 }
 
 #[cfg(test)]

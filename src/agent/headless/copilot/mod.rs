@@ -2,9 +2,11 @@
 
 mod invocation;
 mod reader;
+mod usage_records;
 
 pub(super) use invocation::{check_options, has_session, invocation};
 pub use reader::CopilotReader;
+pub(super) use usage_records::UsageRecords;
 
 /// The agent's name in error messages.
 pub(super) const TITLE: &str = "Copilot";

@@ -163,6 +163,7 @@ impl CopilotReader {
             duration_ms: said["totalApiDurationMs"].as_u64(),
             num_turns: (self.turns > 0).then_some(self.turns),
             premium_requests: said["premiumRequests"].as_f64(),
+            credits: self.called.credits,
             code_changes: CodeChanges::deserialize(&said["codeChanges"]).ok(),
             cost_usd: None,
             model: None,

@@ -178,6 +178,24 @@ fn figures_of_memory_and_cost_are_kept_apart() {
 }
 
 #[test]
+fn credits_are_what_each_call_was_billed_and_unknown_where_it_does_not_say() {
+    let mut translator = Translator::default();
+    let billed = serde_json::json!({ "tokenDetails": [], "totalNanoAiu": 1_500_000_000_u64 });
+    for (copilot_usage, credits) in [
+        (billed, Some(1.5)),
+        (serde_json::json!({ "totalNanoAiu": 0 }), Some(0.0)),
+        (serde_json::json!({ "tokenDetails": [] }), None),
+        (Value::Null, None),
+    ] {
+        let data = serde_json::json!({ "inputTokens": 1, "copilotUsage": copilot_usage });
+        let events =
+            ours(translator.translated(&event(&serde_json::json!({ "type": "assistant.usage", "data": data }))));
+        let [AgentEvent::UsageReported(usage)] = &events[..] else { panic!("{events:?}") };
+        assert_eq!((usage.credits, usage.input_tokens), (credits, Some(1)));
+    }
+}
+
+#[test]
 fn a_turn_ends_with_the_agent_and_not_with_what_it_left_running() {
     let said = |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "data": data }));
     let idles = |translator: &mut Translator, kind: &str, data: Value| {
