@@ -176,7 +176,13 @@ pub enum Callback {
     #[serde(rename = "onBackgroundTasks")]
     BackgroundTasks { tasks: Vec<BackgroundTask> },
     #[serde(rename = "onNotice")]
-    Notice { kind: NoticeKind, message: String },
+    Notice {
+        kind: NoticeKind,
+        message: String,
+        /// What a program said about it, in its own words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+    },
     #[serde(rename = "onUnknownEvent")]
     UnknownEvent { kind: String, raw: serde_json::Value },
     #[serde(rename = "onTitleChanged")]
@@ -208,7 +214,7 @@ impl Response {
 
     /// A notice of the given kind.
     pub fn notice(kind: NoticeKind, message: impl Into<String>) -> Self {
-        Callback::Notice { kind, message: message.into() }.into()
+        Callback::Notice { kind, message: message.into(), detail: None }.into()
     }
 
     /// The response as one line of JSON.

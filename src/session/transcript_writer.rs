@@ -59,7 +59,7 @@ impl TranscriptWriter {
             }
             AgentEvent::BackgroundTasks(tasks) => self.put(Callback::BackgroundTasks { tasks }),
             AgentEvent::Notice { kind, message } => {
-                self.put(Callback::Notice { kind, message: redact(&message).into_owned() });
+                self.put(Response::notice(kind, redact(&message).into_owned()));
             }
             AgentEvent::TitleChanged(title) => self.put(Callback::TitleChanged { title }),
             AgentEvent::TurnFailed { failure } => self.put(Response::from(failure)),

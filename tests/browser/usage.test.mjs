@@ -47,7 +47,7 @@ test("nothing used says so, with what comes next", async () => {
 
 test("figures stand in a table by day, model, agent and session, and lead to the session", async () => {
   const first = await deck.server.session({ title: "The first one" });
-  await deck.server.turn(first, "usage 1500 20 0.5");
+  await deck.server.turn(first, "usage 1500 20 0.5 - 1.25");
   await deck.server.turn(first, "usage 100");
   const gone = await deck.server.session({ title: "Gone", model: "demo-slow" });
   await deck.server.turn(gone, "usage 40");
@@ -57,9 +57,9 @@ test("figures stand in a table by day, model, agent and session, and lead to the
   await page.locator(".usage-table").waitFor();
   const today = new Date().toISOString().slice(0, 10);
   const dash = "– not reported";
-  assert.deepEqual(await cells(page, "thead"), [["Day", "In", "Out", "Premium", "Cost"]]);
-  assert.deepEqual(await cells(page, "tbody"), [[today, "1.6k", "≥ 20", "≥ 0.5", dash]]);
-  assert.deepEqual(await cells(page, "tfoot"), [["Total", "1.6k", "≥ 20", "≥ 0.5", dash]]);
+  assert.deepEqual(await cells(page, "thead"), [["Day", "In", "Out", "Premium", "Credits", "Cost"]]);
+  assert.deepEqual(await cells(page, "tbody"), [[today, "1.6k", "≥ 20", "≥ 0.5", "≥ 1.25", dash]]);
+  assert.deepEqual(await cells(page, "tfoot"), [["Total", "1.6k", "≥ 20", "≥ 0.5", "≥ 1.25", dash]]);
   await waitForText(page.locator(".usage-note"), /Days are in UTC.*not reported by any agent.*some reports lack/);
   assert.match(await page.locator(".usage-table tbody td").nth(1).getAttribute("title"), /at least 20; 2 of 3 reports lack this figure/);
   await groupBy(page, "Model");

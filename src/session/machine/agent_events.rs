@@ -118,7 +118,14 @@ impl Machine {
         }
     }
 
+    /// A title that a person chose stays, and one that was made from a text that nobody wrote is no title.
     fn on_title(&mut self, title: String) {
+        let is_refused = self.profile.title_is_given
+            || self.recovery.began_with_summary
+            || crate::session::summary::is_title_of_preamble(&title);
+        if is_refused {
+            return;
+        }
         if self.profile.title.as_deref() != Some(&title) {
             if self.has_been_prompted() {
                 self.write(Callback::TitleChanged { title: title.clone() });

@@ -5,12 +5,11 @@ use std::time::Duration;
 use super::turn::Ending;
 use super::{Context, Disconnect, Machine, Opened, Output};
 use crate::agent::{AgentCommand, QueuePosition, Restored, StartError, SuspendedTurn};
-use crate::model::{AnsweredBy, ErrorClass, NoticeKind, PromptVerdict, RequestOutcome, Response, SessionState, redact};
+use crate::model::{
+    AnsweredBy, ErrorClass, NoticeKind, PromptId, PromptVerdict, RequestOutcome, Response, SessionState, redact,
+};
 use crate::session::SessionError;
-use crate::store::{Change, KnownPrompt};
-
-/// Characters of the last request that a new session of the agent gets.
-const RECAP_CHARACTERS: usize = 600;
+use crate::store::Change;
 
 /// The state of the link to the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +45,16 @@ pub(super) struct Recovery {
     /// Why the agent's own session could not be restored, until a new one is open.
     pub lost_session: Option<String>,
     /// What the agent gets with the next prompt about a conversation that it has lost.
-    pub recap: Option<String>,
+    pub summary: Option<String>,
+    /// The running turn, or the last one, began with a summary: titles that the agent makes in it are of the summary.
+    pub began_with_summary: bool,
 }
 
 impl Recovery {
     /// Whether it holds no state.
     pub fn is_forgotten(&self) -> bool {
-        let Self { losses, login_was_refused, lost_session, recap } = self;
-        *losses == 0 && !login_was_refused && lost_session.is_none() && recap.is_none()
+        let Self { losses, login_was_refused, lost_session, summary, began_with_summary: _ } = self;
+        *losses == 0 && !login_was_refused && lost_session.is_none() && summary.is_none()
     }
 }
 
@@ -82,14 +83,15 @@ impl Machine {
         Some(SuspendedTurn { turn_id: turn.id.clone(), prompt, requests: self.requests.take_suspended() })
     }
 
-    /// The prompt that a new session of the agent gets a summary of, because the old one was lost.
-    pub fn needs_recap(&self) -> Option<u32> {
+    /// Whether a new session of the agent gets a summary, because the old one was lost: the prompts that wait, which the
+    /// summary leaves out.
+    pub fn needs_summary(&self) -> Option<Vec<PromptId>> {
         self.recovery.lost_session.as_ref()?;
-        Some(self.prompts.last_sent().number())
+        Some(self.prompts.waiting())
     }
 
     pub(super) fn on_opened(&mut self, context: &Context<'_>, opened: Opened) {
-        let Opened { agent_session_id, restored, can_probe, last_sent } = opened;
+        let Opened { agent_session_id, restored, can_probe, summary } = opened;
         // Stored before the first prompt is sent, so that the agent's session is found again after a crash.
         if agent_session_id != self.agent_session_id {
             self.agent_session_id.clone_from(&agent_session_id);
@@ -100,7 +102,7 @@ impl Machine {
             self.send_changes(context, configure, permit);
         }
         self.silence.note_activity(context.now);
-        self.report_restored(restored, last_sent.as_ref());
+        self.report_restored(restored, summary);
         match &self.turn {
             Some(turn) if turn.is_interrupted() => {
                 self.requests.drop_undelivered();
@@ -123,17 +125,20 @@ impl Machine {
     }
 
     /// Writes a notice if the agent's session was not restored completely.
-    fn report_restored(&mut self, restored: Restored, last_sent: Option<&KnownPrompt>) {
+    fn report_restored(&mut self, restored: Restored, summary: Option<String>) {
         if let Some(reason) = self.recovery.lost_session.take() {
-            let summary = if last_sent.is_some() { ", and the agent gets a summary of your last request" } else { "" };
-            self.notify(
-                NoticeKind::FreshSession,
-                format!(
-                    "The agent's previous session could not be restored ({reason}). A new one was started; your history \
-                     is intact{summary}."
-                ),
-            );
-            self.recovery.recap = last_sent.map(recap);
+            let message = match summary {
+                Some(_) => {
+                    "The agent's previous session could not be restored, so a new one was started: your history is \
+                     intact, and the agent gets a summary of it with your next prompt."
+                }
+                None => {
+                    "The agent's previous session could not be restored, so a new one was started: your history is \
+                     intact."
+                }
+            };
+            self.notify_in_detail(NoticeKind::FreshSession, message, reason);
+            self.recovery.summary = summary;
         } else if restored == Restored::Incomplete {
             self.notify(
                 NoticeKind::Incomplete,
@@ -272,22 +277,6 @@ impl Machine {
         }
         self.set_state(SessionState::Ready, None);
     }
-}
-
-/// One short summary of the last request and its state, from our own log; never the whole history.
-fn recap(last: &KnownPrompt) -> String {
-    let state = match last.outcome.as_ref().map(|outcome| outcome.verdict) {
-        Some(PromptVerdict::Succeeded) => "It was answered",
-        Some(PromptVerdict::Failed) => "It failed",
-        Some(PromptVerdict::Interrupted) | None => "It was interrupted before it was finished",
-        Some(PromptVerdict::Dropped) => "It was not sent",
-    };
-    let text: String = last.text.chars().take(RECAP_CHARACTERS).collect();
-    let cut = if text.len() < last.text.len() { " …" } else { "" };
-    format!(
-        "[This conversation continues an earlier one that could not be restored. The last request in it was:\n\
-         {text}{cut}\n{state}. Its results may be in the folder; check before you do the work again.]"
-    )
 }
 
 /// No wait before the first attempt, then doubling.

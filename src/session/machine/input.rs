@@ -87,8 +87,8 @@ pub(in crate::session) struct Opened {
     pub restored: Restored,
     /// Whether the agent can be probed.
     pub can_probe: bool,
-    /// The last prompt that was sent, when [`super::Machine::needs_recap`] asked for it.
-    pub last_sent: Option<KnownPrompt>,
+    /// The summary that [`super::Machine::needs_summary`] asked for.
+    pub summary: Option<String>,
 }
 
 /// What a session is asked to do.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Link, Machine};
-use crate::model::{NoticeKind, Response};
+use crate::model::{Callback, NoticeKind};
 
 /// Notices that may wait for the first prompt.
 const EARLY_NOTICES: usize = 16;
@@ -11,7 +11,7 @@ const EARLY_NOTICES: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Notices {
     /// What came before the first prompt.
-    early: Vec<(NoticeKind, String)>,
+    early: Vec<(NoticeKind, String, Option<String>)>,
     /// The last notice of each kind that describes a state.
     last: HashMap<NoticeKind, String>,
 }
@@ -26,29 +26,37 @@ impl Notices {
 impl Machine {
     /// Writes a notice, once the session has its first prompt.
     pub(super) fn notify(&mut self, kind: NoticeKind, message: impl Into<String>) {
-        let message = message.into();
+        self.write_notice(kind, message.into(), None);
+    }
+
+    /// A notice for people with what a program said, which few of them understand.
+    pub(super) fn notify_in_detail(&mut self, kind: NoticeKind, message: impl Into<String>, detail: String) {
+        self.write_notice(kind, message.into(), Some(detail));
+    }
+
+    fn write_notice(&mut self, kind: NoticeKind, message: String, detail: Option<String>) {
         if kind.is_repeated() && self.notices.last.get(&kind) == Some(&message) {
             return;
         }
         if !self.has_been_prompted() {
             if self.notices.early.len() < EARLY_NOTICES {
-                self.notices.early.push((kind, message));
+                self.notices.early.push((kind, message, detail));
             }
             return;
         }
         if kind.is_repeated() {
             self.notices.last.insert(kind, message.clone());
         }
-        self.write(Response::notice(kind, message));
+        self.write(Callback::Notice { kind, message, detail });
     }
 
     /// Writes what waited for the first prompt, right after it.
     pub(super) fn write_early_notices(&mut self) {
-        for (kind, message) in std::mem::take(&mut self.notices.early) {
+        for (kind, message, detail) in std::mem::take(&mut self.notices.early) {
             if kind.is_repeated() {
                 self.notices.last.insert(kind, message.clone());
             }
-            self.write(Response::notice(kind, message));
+            self.write(Callback::Notice { kind, message, detail });
         }
         if self.state_detail.is_some() && matches!(self.link, Link::Opening { .. }) {
             // It is in a queue, which was not logged because there was no log yet.

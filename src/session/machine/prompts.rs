@@ -21,15 +21,11 @@ pub(super) struct PromptQueue {
     waiting: VecDeque<QueuedPrompt>,
     last: PromptId,
     next: PromptId,
-    /// The last one that an agent was given.
-    last_sent: PromptId,
 }
 
 impl PromptQueue {
     pub fn new(waiting: Vec<QueuedPrompt>, last: PromptId, next: PromptId) -> Self {
-        let queued = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
-        let last_sent = PromptId::from_number(last.number().saturating_sub(queued));
-        Self { waiting: waiting.into(), last, next, last_sent }
+        Self { waiting: waiting.into(), last, next }
     }
 
     pub fn last(&self) -> PromptId {
@@ -41,13 +37,9 @@ impl PromptQueue {
         self.next
     }
 
-    /// The last prompt that an agent was given.
-    pub fn last_sent(&self) -> PromptId {
-        self.last_sent
-    }
-
-    pub fn set_last_sent(&mut self, prompt: PromptId) {
-        self.last_sent = self.last_sent.max(prompt);
+    /// Prompts that no agent has been given.
+    pub fn waiting(&self) -> Vec<PromptId> {
+        self.waiting.iter().map(|prompt| prompt.id).collect()
     }
 
     pub fn len(&self) -> usize {
@@ -241,7 +233,6 @@ impl Machine {
                 if let Some(turn) = &mut self.turn {
                     turn.steered.push(prompt.clone());
                 }
-                self.prompts.set_last_sent(prompt.id);
                 let QueuedPrompt { id, text, attachments, .. } = prompt;
                 self.send(context, AgentCommand::Steer { prompt: id, text, attachments });
             }

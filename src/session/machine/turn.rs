@@ -174,8 +174,10 @@ impl Machine {
     }
 
     pub(super) fn on_turn_committed(&mut self, context: &Context<'_>, prompt: QueuedPrompt) {
-        let text = match self.recovery.recap.take() {
-            Some(recap) => format!("{recap}\n\n{}", prompt.text),
+        let summary = self.recovery.summary.take();
+        self.recovery.began_with_summary = summary.is_some();
+        let text = match summary {
+            Some(summary) => format!("{summary}\n\n{}", prompt.text),
             None => prompt.text,
         };
         let prompt = QueuedPrompt { text, ..prompt };
@@ -183,7 +185,6 @@ impl Machine {
         turn.phase = Phase::Working(Attempt::first(prompt.clone()));
         turn.ends_by = context.settings.turn_timeout.map(|timeout| context.now + timeout);
         let turn_id = turn.id.clone();
-        self.prompts.set_last_sent(prompt.id);
         self.send(context, AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
     }
 

@@ -238,6 +238,9 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE usage_by_day ADD COLUMN credits REAL;
         ALTER TABLE usage_by_day ADD COLUMN credits_unknown INTEGER NOT NULL DEFAULT 0;
         UPDATE usage_by_day SET credits_unknown = reports;
+
+        -- Whether a person chose the title. For sessions of earlier versions nobody knows.
+        ALTER TABLE session ADD COLUMN title_is_given INTEGER NOT NULL DEFAULT 0;
         ",
         ),
     ])

@@ -64,6 +64,7 @@ impl Store {
     pub fn new() -> Self {
         let profile = SessionProfile {
             title: None,
+            title_is_given: false,
             runtime: "simulated".to_owned(),
             model: "m".to_owned(),
             effort: None,
@@ -198,6 +199,13 @@ impl Store {
         replay.finish()
     }
 
+    /// What a new session of the agent is told.
+    pub fn summary(&self, waiting: Vec<PromptId>) -> Option<String> {
+        let mut summary = crate::session::summary::Summary::without(waiting);
+        self.records.log.values().for_each(|(_, response)| summary.apply(response));
+        summary.text()
+    }
+
     pub fn queued(&self) -> Vec<QueuedPrompt> {
         self.records.queue.iter().map(|id| self.records.prompts[id].queued.clone()).collect()
     }
@@ -244,6 +252,7 @@ impl Records {
         match change {
             Change::State(state, _) => self.state = state,
             Change::Title(title) => self.profile.title = Some(title),
+            Change::TitleGiven(title) => (self.profile.title, self.profile.title_is_given) = (Some(title), true),
             Change::Model(model, effort) => (self.profile.model, self.profile.effort) = (model, effort),
             Change::Permissions(policy) => self.profile.permissions = policy,
             Change::AgentSession(id) => self.agent_session_id = id,

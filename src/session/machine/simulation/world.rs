@@ -328,12 +328,12 @@ impl World {
     fn open_succeeds(&mut self) {
         self.opens += 1;
         self.link = Link::Live(Agent::new(self.opens));
-        let last_sent = self.machine.needs_recap().and_then(|number| self.store.known(number));
+        let summary = self.machine.needs_summary().and_then(|waiting| self.store.summary(waiting));
         let opened = Opened {
             agent_session_id: Some(format!("agent-{}", self.random.below(3))),
             restored: *self.random.pick(&[Restored::New, Restored::Whole, Restored::Incomplete]),
             can_probe: self.random.one_in(2),
-            last_sent,
+            summary,
         };
         self.drive(Input::Opened(opened));
     }
