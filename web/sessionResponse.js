@@ -157,8 +157,18 @@ export class SessionResponseRenderer {
     else if (name === "onGeneratedUserPrompt") this.#addUserBlock(page, `User-generated-${mark.seq}`, data.prompt, "generated", mark);
     else if (name === "onAgentStart") this.#beginTurn(page, mark);
     else if (name === "onUsage" && page.turn) page.turn.usage = addUsage(page.turn.usage, data);
-    else if (name === "onNotice") page.element.append(noticeLine(data, mark.time));
+    else if (name === "onNotice") this.#addNotice(page, data, mark);
     else if (name === "onIdle") this.#endTurn(page, mark);
+  }
+
+  /** Retries of a turn are one line: the latest says how many there were. */
+  #addNotice(page, data, mark) {
+    const line = noticeLine(data, mark.time);
+    if (data.kind === "retrying" && page.turn) {
+      page.turn.retryLine?.remove();
+      page.turn.retryLine = line;
+    }
+    page.element.append(line);
   }
 
   // Prompts and turns.

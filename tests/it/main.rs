@@ -35,5 +35,6 @@ mod slow_store;
 mod storage;
 mod stream;
 mod support;
+mod turn_shape;
 mod unloading;
 mod usage;

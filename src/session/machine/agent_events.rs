@@ -1,17 +1,14 @@
 //! Agent events, written to the log.
 
+use super::model_retries::ModelRetries;
 use super::turn::Phase;
 use super::{AgentInput, Context, Link, Machine, Output, Stored};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{
-    AnsweredBy, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, TurnId, redact,
-};
+use crate::model::{AnsweredBy, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, redact};
 use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
 const LONGEST_UNKNOWN: usize = 64 * 1024;
-/// The turn id of work outside any turn, if the agent has none.
-const OWN_WORK: &str = "agent";
 
 impl Machine {
     pub(super) fn on_agent_input(&mut self, context: &Context<'_>, input: AgentInput) {
@@ -19,24 +16,23 @@ impl Machine {
             AgentInput::Event(event) => self.on_agent_event(context, event),
             _ if !self.has_been_prompted() => {}
             AgentInput::BlockEnded { end, stored } => {
-                self.transcript.write_noted_end(&mut self.draft);
+                self.write_model_retries();
                 self.keep(stored);
                 self.on_block_ended(end);
             }
             AgentInput::Image { tool_call_id, image, stored } => {
-                self.transcript.write_noted_end(&mut self.draft);
                 self.keep(stored);
                 self.images.entry(tool_call_id).or_default().extend(image);
             }
-            AgentInput::Usage { usage, of_day } => {
-                self.transcript.write_noted_end(&mut self.draft);
-                self.on_usage(context, usage, &of_day);
-            }
+            AgentInput::Usage { usage, of_day } => self.on_usage(context, usage, &of_day),
         }
     }
 
     fn on_agent_event(&mut self, context: &Context<'_>, event: AgentEvent) {
         self.stop_if_turn_goes_on(context, &event);
+        if ModelRetries::are_over_with(&event) {
+            self.write_model_retries();
+        }
         match event {
             AgentEvent::Gone { reason } => return self.on_agent_lost(context, &reason),
             AgentEvent::Outdated => {
@@ -54,14 +50,12 @@ impl Machine {
             AgentEvent::Idle => return self.on_agent_idle(context),
             _ => {}
         }
-        self.transcript.write_noted_end(&mut self.draft);
         match event {
-            AgentEvent::TurnStarted { turn_id } => self.on_agent_turn_started(turn_id),
-            AgentEvent::TurnEnded { .. } => self.transcript.note_agent_end(),
+            AgentEvent::TurnStarted { .. } => self.on_agent_turn_started(),
             AgentEvent::BlockStarted(start) => self.on_block_started(start),
             AgentEvent::BlockDelta { key, delta } => {
                 self.touch_attempt(key.kind);
-                self.note_own_work(&TurnId::from(OWN_WORK));
+                self.note_own_work();
                 self.transcript.extend_block(&mut self.draft, key, delta);
             }
             AgentEvent::BlockDiscarded(key) => {
@@ -77,9 +71,12 @@ impl Machine {
             AgentEvent::BackgroundTasks(tasks) => {
                 self.write(Callback::BackgroundTasks { tasks });
             }
+            AgentEvent::PromptGenerated(prompt) if prompt.trim().is_empty() => {}
             AgentEvent::PromptGenerated(prompt) => {
+                self.transcript.write_agent_end(&mut self.draft);
                 self.write(Callback::GeneratedUserPrompt { prompt });
             }
+            AgentEvent::Notice { kind: NoticeKind::Retrying, message } => self.on_model_retry(redact(&message).into()),
             AgentEvent::Notice { kind, message } => self.notify(kind, redact(&message).into_owned()),
             AgentEvent::TitleChanged(title) => self.on_title(title),
             AgentEvent::TurnFailed { failure } => self.on_turn_failed(context, failure),
@@ -94,6 +91,9 @@ impl Machine {
             }
             AgentEvent::FellBehind { waiting } => self.on_fell_behind(waiting),
             AgentEvent::SteerRefused { prompt, reason } => self.on_steer_refused(prompt, &reason),
+            // The end is written when the next step begins, or with the turn's own end: what an agent says about a step
+            // after its end belongs to it.
+            AgentEvent::TurnEnded { .. } => {}
             // Handled above, or by a case of their own in `AgentInput`.
             AgentEvent::Idle
             | AgentEvent::Outdated
@@ -142,7 +142,7 @@ impl Machine {
             BlockStart::Message { .. } => BlockKind::Message,
             BlockStart::Tool { .. } => BlockKind::Tool,
         });
-        self.note_own_work(&TurnId::from(OWN_WORK));
+        self.note_own_work();
         self.transcript.start_block(&mut self.draft, start);
     }
 
@@ -168,7 +168,7 @@ impl Machine {
                 *result = Some(ToolResult { images, ..result.take().unwrap_or_default() });
             }
         }
-        self.note_own_work(&TurnId::from(OWN_WORK));
+        self.note_own_work();
         self.transcript.end_block(&mut self.draft, end);
     }
 

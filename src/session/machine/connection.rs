@@ -48,12 +48,14 @@ pub(super) struct Recovery {
     pub summary: Option<String>,
     /// The running turn, or the last one, began with a summary: titles that the agent makes in it are of the summary.
     pub began_with_summary: bool,
+    /// The prompt that was last queued again, and how many steps the agent had begun for it.
+    pub abandoned_steps: Option<(PromptId, u32)>,
 }
 
 impl Recovery {
     /// Whether it holds no state.
     pub fn is_forgotten(&self) -> bool {
-        let Self { losses, login_was_refused, lost_session, summary, began_with_summary: _ } = self;
+        let Self { losses, login_was_refused, lost_session, summary, began_with_summary: _, abandoned_steps: _ } = self;
         *losses == 0 && !login_was_refused && lost_session.is_none() && summary.is_none()
     }
 }

@@ -16,6 +16,7 @@ mod draft;
 mod fold;
 mod input;
 mod lifecycle;
+mod model_retries;
 mod notices;
 mod output;
 mod prompts;
@@ -36,6 +37,7 @@ use std::time::Duration;
 pub(super) use draft::{Batch, Entry};
 pub(super) use fold::Replay;
 pub(super) use input::{Abilities, AgentInput, Command, Context, Input, Opened, PastInput, Stored, StoredBlob};
+pub(super) use model_retries::ModelRetries;
 pub(super) use output::{Disconnect, Output, Reply};
 pub(super) use transcript::{Entries, Transcript};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Link, Machine};
+use super::{Link, Machine, ModelRetries};
 use crate::model::{Callback, NoticeKind};
 
 /// Notices that may wait for the first prompt.
@@ -14,16 +14,29 @@ pub(super) struct Notices {
     early: Vec<(NoticeKind, String, Option<String>)>,
     /// The last notice of each kind that describes a state.
     last: HashMap<NoticeKind, String>,
+    model_retries: ModelRetries,
 }
 
 impl Notices {
     /// Whether no notice waits, and none would be repeated after a reload.
     pub fn is_empty(&self) -> bool {
-        self.early.is_empty() && self.last.is_empty()
+        self.early.is_empty() && self.last.is_empty() && self.model_retries.is_empty()
     }
 }
 
 impl Machine {
+    pub(super) fn on_model_retry(&mut self, message: String) {
+        if let Some(message) = self.notices.model_retries.note(message) {
+            self.notify(NoticeKind::Retrying, message);
+        }
+    }
+
+    pub(super) fn write_model_retries(&mut self) {
+        if let Some(message) = self.notices.model_retries.finish() {
+            self.notify(NoticeKind::Retrying, message);
+        }
+    }
+
     /// Writes a notice, once the session has its first prompt.
     pub(super) fn notify(&mut self, kind: NoticeKind, message: impl Into<String>) {
         self.write_notice(kind, message.into(), None);

@@ -26,6 +26,8 @@ pub(super) struct Turn {
     failed: Option<ErrorClass>,
     /// When it must be over.
     ends_by: Option<Duration>,
+    /// Steps that the agent began in an earlier attempt, before the prompt was queued again.
+    pub steps_before: u32,
     pub phase: Phase,
 }
 
@@ -80,7 +82,7 @@ impl Ending {
 
 impl Turn {
     pub fn new(id: TurnId, prompt: PromptId, phase: Phase) -> Self {
-        Self { id, prompt, steered: Vec::new(), failed: None, ends_by: None, phase }
+        Self { id, prompt, steered: Vec::new(), failed: None, ends_by: None, steps_before: 0, phase }
     }
 
     pub fn is_interrupted(&self) -> bool {
@@ -220,14 +222,20 @@ impl Machine {
         self.draft.change(Change::PromptStarted(prompt));
         self.draft.change(Change::Turn(Some(open)));
         self.transcript.fold_mut().begin_turn();
-        self.turn = Some(Turn::new(id, prompt, Phase::Working(Attempt::default())));
+        let mut turn = Turn::new(id, prompt, Phase::Working(Attempt::default()));
+        turn.steps_before = self.recovery.abandoned_steps.filter(|(of, _)| *of == prompt).map_or(0, |(_, steps)| steps);
+        self.turn = Some(turn);
         self.set_state(SessionState::Working, None);
     }
 
     /// The agent began to work.
-    pub(super) fn on_agent_turn_started(&mut self, turn_id: TurnId) {
-        self.note_own_work(&turn_id);
-        self.transcript.start_agent_turn(&mut self.draft, turn_id);
+    pub(super) fn on_agent_turn_started(&mut self) {
+        self.note_own_work();
+        let (turn_id, steps_before) = match (&self.turn, self.open_after) {
+            (Some(turn), _) => (turn.id.clone(), turn.steps_before),
+            (None, after) => (own_work_id(after.unwrap_or_default()), 0),
+        };
+        self.transcript.start_agent_turn(&mut self.draft, &turn_id, steps_before);
         if self.turn.is_none() && self.state == SessionState::Ready {
             // So that users see that it works and can interrupt it.
             self.set_state(SessionState::Working, None);
@@ -235,12 +243,12 @@ impl Machine {
     }
 
     /// The agent does something outside any turn of ours: recorded, so that a restart closes what it leaves open.
-    pub(super) fn note_own_work(&mut self, turn_id: &TurnId) {
+    pub(super) fn note_own_work(&mut self) {
         if self.turn.is_none() && self.open_after.is_none() {
             let after = self.draft.next_seq() - 1;
             self.open_after = Some(after);
             self.transcript.fold_mut().begin_turn();
-            let open = OpenTurn { turn_id: turn_id.clone(), prompt: None, after, begun: None };
+            let open = OpenTurn { turn_id: own_work_id(after), prompt: None, after, begun: None };
             self.draft.change(Change::Turn(Some(open)));
         }
     }
@@ -367,6 +375,7 @@ impl Machine {
 
     /// Closes what the agent left open of its work outside a turn.
     pub(super) fn end_own_work(&mut self, reason: &str, by: AnsweredBy) {
+        self.write_model_retries();
         self.transcript.close_blocks(&mut self.draft, reason);
         self.close_requests(RequestOutcome::Cancelled, by);
         if self.transcript.agent_works() {
@@ -384,6 +393,7 @@ impl Machine {
             Ending::Idle => ("the agent ended its turn without it", AnsweredBy::Agent),
             Ending::Cut { message, by, .. } => (message.as_str(), *by),
         };
+        self.write_model_retries();
         self.transcript.close_blocks(&mut self.draft, reason);
         self.close_requests(RequestOutcome::Cancelled, by);
         if let Ending::Cut { message, .. } = ending {
@@ -399,10 +409,10 @@ impl Machine {
             self.recovery.login_was_refused = false;
         }
         self.set_state(SessionState::Ready, None);
-        if !self.transcript.agent_works() {
+        if self.transcript.fold().steps() == 0 {
             // The agent never reported that it began, but readers expect the pair. The state stays, because the turn is
             // over.
-            self.transcript.start_agent_turn(&mut self.draft, turn.id.clone());
+            self.transcript.start_agent_turn(&mut self.draft, &turn.id, turn.steps_before);
         }
         self.transcript.write_agent_end(&mut self.draft);
         self.write(Callback::Idle {});
@@ -461,4 +471,9 @@ impl Machine {
         }
         self.write(Response::from(failure));
     }
+}
+
+/// The id of work that an agent does outside any turn and that begins after this event.
+fn own_work_id(after: Seq) -> TurnId {
+    format!("work-{}", after + 1).into()
 }

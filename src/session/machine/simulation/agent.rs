@@ -123,7 +123,8 @@ impl Agent {
             22..=26 => {
                 let BlockKey { kind, id } = self.some_block(random);
                 self.blocks.retain(|(_, open)| *open != id);
-                let content = format!("whole {id}");
+                let is_secret = kind == BlockKind::Reasoning && random.one_in(3);
+                let content = if is_secret { String::new() } else { format!("whole {id}") };
                 AgentEvent::BlockEnded(match kind {
                     BlockKind::Reasoning => BlockEnd::Reasoning { id, content },
                     BlockKind::Message => BlockEnd::Message { id, content },
@@ -162,7 +163,8 @@ impl Agent {
                 let failure = if class == ErrorClass::Auth { failure.that_wants_login() } else { failure };
                 AgentEvent::TurnFailed { failure }
             }
-            33 => AgentEvent::TitleChanged(format!("title {}", random.below(3))),
+            33 if random.one_in(2) => AgentEvent::TitleChanged(format!("title {}", random.below(3))),
+            33 => AgentEvent::PromptGenerated((*random.pick(&["", "go on"])).to_owned()),
             34 => AgentEvent::SteerRefused {
                 prompt: crate::model::PromptId::from_number(last_prompt),
                 reason: "no".to_owned(),

@@ -48,6 +48,8 @@ pub(super) struct Records {
     budget_notified: BudgetNotices,
     next_seq: Seq,
     last_prompt: u32,
+    /// Prompts that were queued again after they had been sent.
+    pub put_back: BTreeSet<PromptId>,
 }
 
 pub(super) struct Store {
@@ -89,6 +91,7 @@ impl Store {
             budget_notified: BudgetNotices::default(),
             next_seq: 1,
             last_prompt: 0,
+            put_back: BTreeSet::new(),
         };
         Self { durable: records.clone(), records, recent: VecDeque::new(), handed: VecDeque::new(), refuses: false }
     }
@@ -272,6 +275,7 @@ impl Records {
                 self.prompt(id).state = PromptState::Running;
             }
             Change::PromptPutBack(id) => {
+                self.put_back.insert(id);
                 assert_eq!(self.prompt(id).state, PromptState::Running, "{id} was put back");
                 self.queue.insert(id);
                 self.prompt(id).state = PromptState::Queued;
