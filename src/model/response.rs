@@ -275,7 +275,7 @@ mod tests {
         );
         check(
             &Callback::Usage(Usage { input_tokens: Some(2), ..Usage::default() }).into(),
-            r#"{"callback":"onUsage","costUsd":null,"inputTokens":2,"outputTokens":null,"cacheRead":null,"cacheCreation":null,"durationMs":null,"numTurns":null,"premiumRequests":null,"codeChanges":null}"#,
+            r#"{"callback":"onUsage","costUsd":null,"inputTokens":2,"outputTokens":null,"cacheRead":null,"cacheCreation":null,"durationMs":null,"numTurns":null,"premiumRequests":null,"credits":null,"codeChanges":null}"#,
         );
     }
 

@@ -54,7 +54,7 @@ impl TranscriptWriter {
                 transcript.write_agent_end(written);
                 self.put(Callback::Idle {});
                 self.turns += 1;
-                self.transcript.fold_mut().begin_turn();
+                self.transcript.begin_turn();
             }
             AgentEvent::BlockStarted(start) => transcript.start_block(written, start),
             AgentEvent::BlockDelta { key, delta } => transcript.extend_block(written, key, delta),

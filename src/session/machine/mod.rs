@@ -103,7 +103,7 @@ impl Machine {
             recovery: Recovery::default(),
             notices: Notices::default(),
             silence: Silence::default(),
-            spending: Spending { used: stored.usage, announced: stored.budget_notified, stop: None },
+            spending: Spending { used: stored.usage, announced: stored.budget_notified, is_unchecked: false },
             images: HashMap::new(),
             draft: Draft::new(next_seq),
             waiting: None,

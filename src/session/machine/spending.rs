@@ -11,8 +11,8 @@ pub(super) struct Spending {
     pub used: Usage,
     /// Which limits the session has been notified of.
     pub announced: BudgetNotices,
-    /// Why the running turn is stopped if it goes on.
-    pub stop: Option<String>,
+    /// Usage was reported since the agent last went on: a budget may be reached.
+    pub is_unchecked: bool,
 }
 
 impl Machine {
@@ -29,7 +29,7 @@ impl Machine {
         }));
         self.write(Callback::Usage(usage));
         self.announce_budgets(context, day, of_day);
-        self.spending.stop = context.settings.budget.stop(&self.profile.budget, &self.spending.used, of_day);
+        self.spending.is_unchecked = true;
         if self.transcript.fold().runs_tools() || !self.requests.is_empty() {
             self.stop_over_budget(context);
         }
@@ -43,13 +43,17 @@ impl Machine {
             | AgentEvent::PromptGenerated(_)
             | AgentEvent::RequestMade { .. }
             | AgentEvent::BlockStarted(BlockStart::Tool { .. }) => self.stop_over_budget(context),
-            AgentEvent::Idle => self.spending.stop = None,
+            AgentEvent::Idle => self.spending.is_unchecked = false,
             _ => {}
         }
     }
 
     fn stop_over_budget(&mut self, context: &Context<'_>) {
-        let Some(message) = self.spending.stop.take().filter(|_| self.is_live()) else { return };
+        if !std::mem::take(&mut self.spending.is_unchecked) || !self.is_live() {
+            return;
+        }
+        let (own, used) = (&self.profile.budget, &self.spending.used);
+        let Some(message) = context.settings.budget.stop(own, used, &context.day_usage) else { return };
         let Some(turn) = self.turn.as_mut().filter(|turn| !turn.is_interrupted()) else { return };
         turn.failed_with(ErrorClass::Budget);
         self.write(Response::session_error(ErrorClass::Budget, message.clone()));

@@ -48,6 +48,13 @@ impl Transcript {
         &mut self.fold
     }
 
+    /// A turn begins: the answer of the last one is cleared, and ids of its messages may come again. Those of tool calls
+    /// may not: after a restart an agent ends calls that were closed before.
+    pub fn begin_turn(&mut self) {
+        self.fold.begin_turn();
+        self.closed.retain(|(key, _)| key.kind == BlockKind::Tool);
+    }
+
     /// Writes an event.
     pub fn write(&mut self, log: &mut impl Entries, response: Response) -> Seq {
         let seq = log.next_seq();

@@ -221,7 +221,7 @@ impl Machine {
         let open = OpenTurn { turn_id: id.clone(), prompt: Some(prompt), after, begun: Some(begun) };
         self.draft.change(Change::PromptStarted(prompt));
         self.draft.change(Change::Turn(Some(open)));
-        self.transcript.fold_mut().begin_turn();
+        self.transcript.begin_turn();
         let mut turn = Turn::new(id, prompt, Phase::Working(Attempt::default()));
         turn.steps_before = self.recovery.abandoned_steps.filter(|(of, _)| *of == prompt).map_or(0, |(_, steps)| steps);
         self.turn = Some(turn);
@@ -247,7 +247,7 @@ impl Machine {
         if self.turn.is_none() && self.open_after.is_none() {
             let after = self.draft.next_seq() - 1;
             self.open_after = Some(after);
-            self.transcript.fold_mut().begin_turn();
+            self.transcript.begin_turn();
             let open = OpenTurn { turn_id: own_work_id(after), prompt: None, after, begun: None };
             self.draft.change(Change::Turn(Some(open)));
         }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::random::Random;
 use crate::agent::failure::Failure;
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer};
-use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, RequestBody, TurnId};
+use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, RequestBody, TurnId, Usage};
 
 #[derive(Default)]
 pub(super) struct Agent {
@@ -103,6 +103,10 @@ impl Agent {
         match random.below(40) {
             0..=3 => AgentEvent::TurnStarted { turn_id: self.id("a").into() },
             4..=5 => AgentEvent::TurnEnded { turn_id: "a".into() },
+            6 if random.one_in(2) => {
+                let usage = Usage { input_tokens: Some(10), ..Usage::default() };
+                AgentEvent::UsageReported(usage)
+            }
             6..=11 => {
                 let kind = *random.pick(&[BlockKind::Reasoning, BlockKind::Message, BlockKind::Tool]);
                 let id = self.id("b");

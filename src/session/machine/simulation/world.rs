@@ -9,12 +9,12 @@ use super::random::Random;
 use super::store::{PromptState, Store};
 use crate::agent::{AgentCommand, AgentEvent, QueuePosition, RequestAnswer, Restored, StartError};
 use crate::model::{
-    AnsweredBy, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionState,
-    Timestamp, Usage,
+    AnsweredBy, BudgetLimits, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision,
+    SessionState, Timestamp, Usage,
 };
 use crate::session::actor::{NewPrompt, PromptMode, SessionUpdate};
 use crate::session::machine::{Abilities, AgentInput, Command, Context, Input, Machine, Opened, Output, Reply};
-use crate::session::{PromptError, SessionSettings};
+use crate::session::{BudgetSettings, PromptError, SessionSettings};
 use crate::store::StoreError;
 
 /// The state of the connection to the agent.
@@ -62,6 +62,13 @@ impl World {
             turn_timeout: random.one_in(3).then_some(Duration::from_mins(30)),
             queued_prompts: 4,
             ..SessionSettings::default()
+        };
+        let settings = if random.one_in(6) {
+            let session = BudgetLimits { tokens: Some(60), ..BudgetLimits::default() };
+            let budget = BudgetSettings { session, stop_turns: true, ..settings.budget };
+            SessionSettings { budget, ..settings }
+        } else {
+            settings
         };
         let abilities = Abilities {
             steering: random.one_in(2),
