@@ -7,6 +7,7 @@
 //!   agent made for itself. So a summary after a second loss is as good as after the first.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::fmt::Write as _;
 
 use super::tool_action::ToolAction;
 use crate::model::{Callback, NoticeKind, PromptId, RequestId, RequestOutcome, Response};
@@ -108,12 +109,12 @@ impl Lines {
         });
         let fitting = fitting.count();
         let dropped = self.dropped + self.kept.len() - fitting;
-        into.push_str(&format!("\n{heading}\n"));
+        let _ = write!(into, "\n{heading}\n");
         if dropped > 0 {
-            into.push_str(&format!("- ({dropped} earlier left out)\n"));
+            let _ = write!(into, "- ({dropped} earlier left out)\n");
         }
         for line in self.kept.iter().skip(self.kept.len() - fitting) {
-            into.push_str(&format!("- {line}\n"));
+            let _ = write!(into, "- {line}\n");
         }
     }
 }
@@ -260,7 +261,7 @@ impl Summary {
         self.commands.write("Commands run:", COMMANDS.0, &mut text);
         self.decisions.write("Decisions of the user:", DECISIONS.0, &mut text);
         if let Some(answer) = &self.turn.answer {
-            text.push_str(&format!("\nThe last answer:\n{answer}\n"));
+            let _ = write!(text, "\nThe last answer:\n{answer}\n");
         }
         let failed = self.turn.failure.as_ref().map(|failure| format!("It failed: {failure}"));
         let state = match failed {
@@ -270,9 +271,9 @@ impl Summary {
             }
             None => "It was answered.".to_owned(),
         };
-        text.push_str(&format!("\nThe last request: {state}\n"));
+        let _ = write!(text, "\nThe last request: {state}\n");
         if let Some(plan) = &self.turn.plan {
-            text.push_str(&format!("The plan was: {plan}\n"));
+            let _ = write!(text, "The plan was: {plan}\n");
         }
         let mut open = Lines::default();
         let mut undecided: Vec<&String> = self.asked.values().collect();

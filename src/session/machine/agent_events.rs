@@ -71,10 +71,11 @@ impl Machine {
             AgentEvent::BackgroundTasks(tasks) => {
                 self.write(Callback::BackgroundTasks { tasks });
             }
-            AgentEvent::PromptGenerated(prompt) if prompt.trim().is_empty() => {}
             AgentEvent::PromptGenerated(prompt) => {
-                self.transcript.write_agent_end(&mut self.draft);
-                self.write(Callback::GeneratedUserPrompt { prompt });
+                if !prompt.trim().is_empty() {
+                    self.transcript.write_agent_end(&mut self.draft);
+                    self.write(Callback::GeneratedUserPrompt { prompt });
+                }
             }
             AgentEvent::Notice { kind: NoticeKind::Retrying, message } => self.on_model_retry(redact(&message).into()),
             AgentEvent::Notice { kind, message } => self.notify(kind, redact(&message).into_owned()),
@@ -93,9 +94,9 @@ impl Machine {
             AgentEvent::SteerRefused { prompt, reason } => self.on_steer_refused(prompt, &reason),
             // The end is written when the next step begins, or with the turn's own end: what an agent says about a step
             // after its end belongs to it.
-            AgentEvent::TurnEnded { .. } => {}
+            AgentEvent::TurnEnded { .. }
             // Handled above, or by a case of their own in `AgentInput`.
-            AgentEvent::Idle
+            | AgentEvent::Idle
             | AgentEvent::Outdated
             | AgentEvent::Gone { .. }
             | AgentEvent::ImageMade { .. }

@@ -70,18 +70,18 @@ impl Fold {
         let Response::Callback(callback) = response else { return Effect::None };
         match callback {
             Callback::StartReasoning { reasoning_id, parent_tool_call_id } => {
-                start(&mut self.reasoning, reasoning_id, seq, parent_tool_call_id)
+                start(&mut self.reasoning, reasoning_id, seq, parent_tool_call_id.as_ref())
             }
             Callback::StartMessage { message_id, parent_tool_call_id } => {
                 if parent_tool_call_id.is_some() {
                     self.answer.asides.insert(message_id.clone());
                 }
-                start(&mut self.messages, message_id, seq, parent_tool_call_id)
+                start(&mut self.messages, message_id, seq, parent_tool_call_id.as_ref())
             }
             Callback::StartToolExecution { tool_call_id, parent_tool_call_id, .. } => {
                 // What the agent said before a tool call is not its answer.
                 self.answer.text.clear();
-                start(&mut self.tools, tool_call_id, seq, parent_tool_call_id)
+                start(&mut self.tools, tool_call_id, seq, parent_tool_call_id.as_ref())
             }
             Callback::Reasoning { reasoning_id, delta } => extend(&mut self.reasoning, reasoning_id, delta),
             Callback::Message { message_id, delta } => extend(&mut self.messages, message_id, delta),
@@ -231,8 +231,8 @@ impl Replay {
     }
 }
 
-fn start(blocks: &mut HashMap<String, OpenBlock>, id: &str, seq: Seq, parent: &Option<String>) -> Effect {
-    let block = OpenBlock { start: seq, parent: parent.clone(), content: String::new(), deltas: 0 };
+fn start(blocks: &mut HashMap<String, OpenBlock>, id: &str, seq: Seq, parent: Option<&String>) -> Effect {
+    let block = OpenBlock { start: seq, parent: parent.cloned(), content: String::new(), deltas: 0 };
     blocks.insert(id.to_owned(), block);
     Effect::None
 }

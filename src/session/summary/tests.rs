@@ -8,7 +8,9 @@ fn event(json: &Value) -> Response {
 
 fn summary_of(log: &[Value]) -> Summary {
     let mut summary = Summary::default();
-    log.iter().for_each(|json| summary.apply(&event(json)));
+    for json in log {
+        summary.apply(&event(json));
+    }
     summary
 }
 
@@ -152,8 +154,8 @@ fn it_is_short_whatever_the_log_is() {
         log.extend([asked(number, &format!("may {number} {long}")), decided(number, "agent-gone")]);
         log.push(message(&id, &long));
     }
-    let plan = json!({ "callback": "onNotice", "kind": "plan", "message": long });
-    log.extend([plan, json!({ "sessionError": long })]);
+    let notice = json!({ "callback": "onNotice", "kind": "plan", "message": long });
+    log.extend([notice, json!({ "sessionError": long })]);
     let summary = summary_of(&log);
     let text = summary.text().expect("a summary");
     assert!(text.chars().count() <= LONGEST, "{}", text.chars().count());

@@ -79,7 +79,7 @@ async fn garbage_disorder_and_long_lines_break_no_turn() {
         assert_eq!(outcome["text"], "first the end\n\nand the end again", "{outcome}");
         assert_eq!(ask(&session, "long").await["text"], "after the long line");
         let limits = notices(&session, "limit").await;
-        assert!(limits.len() == 1 && limits[0].contains("longer than 33554432"), "{limits:?}");
+        assert!(limits.len() == 1 && limits[0].contains("the limit is 33554432"), "{limits:?}");
     }
 }
 

@@ -205,7 +205,9 @@ impl Store {
     /// What a new session of the agent is told.
     pub fn summary(&self, waiting: Vec<PromptId>) -> Option<String> {
         let mut summary = crate::session::summary::Summary::without(waiting);
-        self.records.log.values().for_each(|(_, response)| summary.apply(response));
+        for (_, response) in self.records.log.values() {
+            summary.apply(response);
+        }
         summary.text()
     }
 
