@@ -125,7 +125,8 @@ mod tests {
             table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
         let mut names: Vec<&String> = fields.as_object().expect("an object").keys().collect();
         let mut documented_sorted = documented.clone();
-        (names.sort(), documented_sorted.sort_unstable());
+        names.sort();
+        documented_sorted.sort_unstable();
         assert_eq!(names, documented_sorted);
     }
 }

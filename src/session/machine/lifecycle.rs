@@ -107,10 +107,8 @@ impl Machine {
     ) {
         self.profile = profile;
         self.status_changed = true;
-        if switches {
-            if let Some(warning) = model_warning {
-                self.notify(NoticeKind::Warning, warning);
-            }
+        if let Some(warning) = model_warning.filter(|_| switches) {
+            self.notify(NoticeKind::Warning, warning);
         }
         match &mut self.link {
             Link::Live { .. } => self.send_changes(context, switches, permits),

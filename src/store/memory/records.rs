@@ -88,7 +88,7 @@ impl SessionRecords for Memory {
                     .collect(),
                 last_prompt: state.last_prompt(id),
                 usage: row.usage.clone(),
-                context: row.context.clone(),
+                context: row.context,
                 budget_notified: row.budget_notified.clone(),
             })
         })

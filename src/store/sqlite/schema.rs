@@ -273,12 +273,12 @@ mod tests {
         super::MIGRATIONS.to_version(&mut database, 3).expect("the third version");
         database
             .execute_batch(
-                r#"INSERT INTO session (id, runtime, model, permissions, options, state, created_at, updated_at,
+                "INSERT INTO session (id, runtime, model, permissions, options, state, created_at, updated_at,
                        seq_floor, seq_reserved)
                    VALUES (3, 'demo', 'demo', '{}', '{}', 'ready', 1, 1, 7, 70000);
                    INSERT INTO prompt (session, number, fingerprint, text, attachments, state, outcome)
                    VALUES (3, 5, '', 'a', '[]', 'ended', '{}'), (3, 6, '', 'b', '[]', 'queued', NULL);
-                   INSERT INTO dropped_range (first, last, block) VALUES (1, 9, 1), (20, 29, NULL);"#,
+                   INSERT INTO dropped_range (first, last, block) VALUES (1, 9, 1), (20, 29, NULL);",
             )
             .expect("written");
         for (number, body) in [

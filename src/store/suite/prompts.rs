@@ -17,7 +17,7 @@ pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
     let prepared = prompt.prepare();
     store.append_checked(changes(session, vec![Change::PromptAccepted(prepared.clone())])).await.expect("appended");
     let queued = async || store.load_session(session).await.expect("read").expect("there").queued;
-    assert_eq!(queued().await, [prompt.clone()], "attachments included");
+    assert_eq!(queued().await, std::slice::from_ref(&prompt), "attachments included");
     assert_eq!(store.queued_prompt_count().await.expect("read"), 1);
     assert_eq!(store.sessions_with_queued_prompts().await.expect("read"), [session]);
     let known = store.prompt_by_key(session, "k".to_owned()).await.expect("read").expect("there");

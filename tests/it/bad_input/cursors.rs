@@ -19,7 +19,7 @@ async fn a_cursor_from_the_future_is_refused_everywhere() {
             resumed.get(&session.path("/events")).await,
         ] {
             assert_eq!(reply.error(400), "CursorAhead", "{ahead}");
-            assert!(reply.text().contains(&format!("last number is {last}")), "{}", reply.text());
+            assert!(reply.text().contains(&format!("last event is {last};")), "{}", reply.text());
         }
     }
     let at_the_end = session.get(&format!("/log?after={last}")).await.json();

@@ -78,7 +78,7 @@ async fn what_will_not_do_is_refused_and_nothing_is_written() {
     machine.refuses(&["set", "limits.session", "8"], &["nothing was written", "did you mean `limits.sessions`?"]).await;
     machine.refuses(&["set", "limits.sessions", "many"], &["limits.sessions", "many"]).await;
     machine.refuses(&["set", "server.auth", "maybe"], &["server.auth", "token"]).await;
-    let there_are = &["no runtime \"gemini\"", "copilot", "copilot-acp", "demo"];
+    let there_are = &["unknown runtime \"gemini\"", "copilot", "copilot-acp", "demo"];
     machine.refuses(&["set", "sessions.runtime", "gemini"], there_are).await;
     machine.refuses(&["set", "sessions.runtime", "gemini", "--project"], there_are).await;
     assert!(!machine.folder.path().join(".flightdeck.toml").exists());

@@ -206,7 +206,13 @@ async fn an_answer_that_comes_while_there_is_no_room_gets_the_reason() {
     let request = asking.prompt_and_get_request("permission").await;
     fill(&server, &large).await;
     let answer = json!({ "decision": "deny" });
-    check_no_room(&asking.post(&format!("/permission/{request}"), answer.clone()).await);
+    let reply = asking.post(&format!("/permission/{request}"), answer.clone()).await;
+    // A full database may still have room for a line or two: then the turn's end and its reason are stored already.
+    if reply.status == 409 {
+        assert!(reply.text().contains("by storage"), "{}", reply.text());
+    } else {
+        check_no_room(&reply);
+    }
     assert_eq!(server.http().send(Method::DELETE, &large.path(""), "").await.status, 204);
     wait_until_it_works(&server, &asking).await;
     assert_eq!(asking.post(&format!("/permission/{request}"), answer).await.error(409), "AlreadyAnswered");

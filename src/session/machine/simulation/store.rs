@@ -20,7 +20,7 @@ const LOST_AT_MOST: usize = 3;
 pub(super) enum PromptState {
     Queued,
     Running,
-    Ended(PromptOutcome),
+    Ended(Box<PromptOutcome>),
 }
 
 #[derive(Clone)]
@@ -155,7 +155,7 @@ impl Store {
             text: text.clone(),
             fingerprint: QueuedPrompt::fingerprint(text, attachments),
             outcome: match &prompt.state {
-                PromptState::Ended(outcome) => Some(outcome.clone()),
+                PromptState::Ended(outcome) => Some((**outcome).clone()),
                 _ => None,
             },
         })
@@ -286,7 +286,7 @@ impl Records {
                 self.queue.remove(&id);
                 let prompt = self.prompt(id);
                 assert!(!matches!(prompt.state, PromptState::Ended(_)), "{id} has two outcomes");
-                prompt.state = PromptState::Ended(outcome);
+                prompt.state = PromptState::Ended(Box::new(outcome));
             }
             Change::RequestOpened(request) => {
                 let before = self.requests.insert(request.request_id.clone(), (request.clone(), None));

@@ -25,6 +25,7 @@ enum Link {
     AwaitingLogin,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact about another part of the world")]
 pub(super) struct World {
     pub random: Random,
     trace: bool,
@@ -43,7 +44,7 @@ pub(super) struct World {
     pub begun: Vec<(u32, u32)>,
     lives: u32,
     opens: u32,
-    keys: u32,
+    keys: usize,
     steps: usize,
     /// The last restart left the queue for the next prompt.
     queue_rests: bool,
@@ -391,7 +392,7 @@ impl World {
         if !repeats {
             self.keys += 1;
         }
-        let key = format!("key-{}", if repeats { 1 + self.random.below(self.keys as usize) as u32 } else { self.keys });
+        let key = format!("key-{}", if repeats { 1 + self.random.below(self.keys) } else { self.keys });
         let mode = if self.random.one_in(3) { PromptMode::Steer } else { PromptMode::Queue };
         let prompt = NewPrompt {
             text: format!("prompt of {key}"),
