@@ -16,6 +16,7 @@ const SESSIONS: usize = 1_000;
 fn profile() -> SessionProfile {
     SessionProfile {
         title: Some("old".to_owned()),
+        title_is_given: true,
         runtime: "demo".to_owned(),
         model: "demo".to_owned(),
         effort: None,

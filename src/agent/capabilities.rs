@@ -71,6 +71,8 @@ pub struct Capabilities {
     pub usage_tokens: bool,
     /// The agent reports the premium requests of a turn.
     pub usage_premium_requests: bool,
+    /// The agent reports the AI credits of a turn.
+    pub usage_credits: bool,
     /// The agent reports the cost of a turn in dollars.
     pub cost_tracking: bool,
     /// The agent stops by itself at a limit on cost.

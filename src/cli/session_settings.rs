@@ -63,16 +63,19 @@ pub(super) fn budget_settings(budget: &Budget) -> BudgetSettings {
     BudgetSettings {
         session: BudgetLimits {
             premium_requests: amount(budget.session_premium_requests),
+            credits: amount(budget.session_credits),
             tokens: tokens(budget.session_tokens),
             cost_usd: amount(budget.session_cost_usd),
         },
         day: BudgetLimits {
             premium_requests: amount(budget.day_premium_requests),
+            credits: amount(budget.day_credits),
             tokens: tokens(budget.day_tokens),
             cost_usd: amount(budget.day_cost_usd),
         },
         warn_at: budget.warn_at,
         refuse: budget.refuse,
+        stop_turns: budget.stop_turns,
     }
 }
 

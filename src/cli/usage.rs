@@ -70,9 +70,9 @@ fn shown(answer: &Value) -> String {
     };
     let mut lines: Vec<Vec<String>> = rows.iter().map(|row| figures(name(row), row)).collect();
     lines.push(figures("total".to_owned(), &answer["total"]));
-    let headings =
-        [by.to_uppercase(), "REPORTS".into(), "INPUT".into(), "OUTPUT".into(), "PREMIUM".into(), "USD".into()];
-    let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
+    let headings = ["REPORTS", "INPUT", "OUTPUT", "PREMIUM", "CREDITS", "USD"];
+    let by = by.to_uppercase();
+    let headings: Vec<&str> = std::iter::once(by.as_str()).chain(headings).collect();
     let mut said = vec![format!("From {days}:"), table(&headings, &lines)];
     if lines.iter().flatten().any(|cell| cell.ends_with('+')) {
         said.push("+ a lower bound: some reports lack this figure. - unknown: no report has it.".to_owned());
@@ -100,6 +100,7 @@ fn figures(name: String, row: &Value) -> Vec<String> {
         figure("inputTokens", &whole),
         figure("outputTokens", &whole),
         figure("premiumRequests", &part),
+        figure("credits", &part),
         figure("costUsd", &money),
     ]
 }
@@ -114,14 +115,14 @@ mod tests {
     fn unknown_is_a_dash_and_a_sum_that_lacks_something_says_so() {
         let row = json!({
             "day": "2026-03-01", "reports": 2,
-            "usage": { "inputTokens": 1500, "outputTokens": 20, "premiumRequests": null, "costUsd": null },
-            "unknown": { "inputTokens": 0, "outputTokens": 1, "premiumRequests": 2, "costUsd": 2 },
+            "usage": { "inputTokens": 1500, "outputTokens": 20, "premiumRequests": null, "credits": 1.5, "costUsd": null },
+            "unknown": { "inputTokens": 0, "outputTokens": 1, "premiumRequests": 2, "credits": 1, "costUsd": 2 },
         });
         let answer = json!({
             "from": "2026-03-01", "to": "2026-03-02", "by": "day", "rows": [row], "total": row, "truncated": false,
         });
         let text = shown(&answer);
-        assert!(text.contains("2026-03-01  2        1500   20+     -        -"), "{text}");
+        assert!(text.contains("2026-03-01  2        1500   20+     -        1.5+     -"), "{text}");
         assert!(text.contains("some reports lack this figure"), "{text}");
         assert!(text.contains("(UTC)"), "{text}");
     }

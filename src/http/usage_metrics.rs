@@ -42,6 +42,7 @@ impl UsageSeries {
         .map(|(name, help, figure)| (name, help, figure, Family::<UsageLabels, Counter>::default()));
         let parts = [
             ("premium_requests", "Premium requests", (|usage| usage.premium_requests) as fn(&Usage) -> Option<f64>),
+            ("credits", "AI credits", |usage| usage.credits),
             ("cost_usd", "Money, in US dollars", |usage| usage.cost_usd),
         ]
         .map(|(name, help, figure)| (name, help, figure, Family::<UsageLabels, Counter<f64, AtomicU64>>::default()));

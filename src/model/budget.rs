@@ -11,6 +11,8 @@ use super::{Day, Usage};
 pub enum BudgetFigure {
     /// Premium requests, as GitHub counts them.
     PremiumRequests,
+    /// AI credits, as GitHub Copilot counts them.
+    Credits,
     /// Tokens, read and written together.
     Tokens,
     /// Money, in US dollars.
@@ -28,15 +30,17 @@ pub enum BudgetScope {
 
 impl BudgetFigure {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::PremiumRequests, Self::Tokens, Self::CostUsd];
+    pub const ALL: [Self; 4] = [Self::PremiumRequests, Self::Credits, Self::Tokens, Self::CostUsd];
 
     /// The key of the configuration.
     pub fn key(self, scope: BudgetScope) -> &'static str {
         match (scope, self) {
             (BudgetScope::Session, Self::PremiumRequests) => "budget.session_premium_requests",
+            (BudgetScope::Session, Self::Credits) => "budget.session_credits",
             (BudgetScope::Session, Self::Tokens) => "budget.session_tokens",
             (BudgetScope::Session, Self::CostUsd) => "budget.session_cost_usd",
             (BudgetScope::Day, Self::PremiumRequests) => "budget.day_premium_requests",
+            (BudgetScope::Day, Self::Credits) => "budget.day_credits",
             (BudgetScope::Day, Self::Tokens) => "budget.day_tokens",
             (BudgetScope::Day, Self::CostUsd) => "budget.day_cost_usd",
         }
@@ -47,6 +51,7 @@ impl BudgetFigure {
     pub fn of(self, usage: &Usage) -> Option<f64> {
         match self {
             Self::PremiumRequests => usage.premium_requests,
+            Self::Credits => usage.credits,
             Self::Tokens => usage.tokens().map(|tokens| tokens as f64),
             Self::CostUsd => usage.cost_usd,
         }
@@ -57,6 +62,8 @@ impl BudgetFigure {
         match self {
             Self::PremiumRequests if (amount - 1.0).abs() < f64::EPSILON => "1 premium request".to_owned(),
             Self::PremiumRequests => format!("{} premium requests", (amount * 100.0).round() / 100.0),
+            Self::Credits if (amount - 1.0).abs() < f64::EPSILON => "1 credit".to_owned(),
+            Self::Credits => format!("{} credits", (amount * 1000.0).round() / 1000.0),
             Self::Tokens => format!("{} tokens", with_commas(amount)),
             Self::CostUsd if amount >= 0.01 || amount <= 0.0 => format!("${amount:.2}"),
             Self::CostUsd => format!("${amount}"),
@@ -76,6 +83,7 @@ impl BudgetFigure {
     pub fn how_much(self) -> &'static str {
         match self {
             Self::PremiumRequests => "how many premium requests",
+            Self::Credits => "how many credits",
             Self::Tokens => "how many tokens",
             Self::CostUsd => "how much money",
         }
@@ -85,6 +93,7 @@ impl BudgetFigure {
     pub fn noun(self) -> &'static str {
         match self {
             Self::PremiumRequests => "premium requests",
+            Self::Credits => "credits",
             Self::Tokens => "tokens",
             Self::CostUsd => "money",
         }
@@ -109,6 +118,8 @@ fn with_commas(amount: f64) -> String {
 pub struct BudgetLimits {
     /// Premium requests.
     pub premium_requests: Option<f64>,
+    /// AI credits.
+    pub credits: Option<f64>,
     /// Tokens, read and written together.
     pub tokens: Option<u64>,
     /// US dollars.
@@ -121,6 +132,7 @@ impl BudgetLimits {
     pub fn of(&self, figure: BudgetFigure) -> Option<f64> {
         match figure {
             BudgetFigure::PremiumRequests => self.premium_requests,
+            BudgetFigure::Credits => self.credits,
             BudgetFigure::Tokens => self.tokens.map(|tokens| tokens as f64),
             BudgetFigure::CostUsd => self.cost_usd,
         }
@@ -137,6 +149,7 @@ impl BudgetLimits {
         }
         Self {
             premium_requests: lower(self.premium_requests, other.premium_requests),
+            credits: lower(self.credits, other.credits),
             tokens: lower(self.tokens, other.tokens),
             cost_usd: lower(self.cost_usd, other.cost_usd),
         }
@@ -149,19 +162,23 @@ impl BudgetLimits {
 pub struct SessionBudget {
     /// Premium requests.
     pub premium_requests: Option<f64>,
+    /// AI credits.
+    pub credits: Option<f64>,
     /// Tokens, read and written together.
     pub tokens: Option<u64>,
     /// US dollars.
     pub cost_usd: Option<f64>,
     /// Prompts are refused once a limit of this session is reached, whatever the configuration says.
     pub refuse: bool,
+    /// The running turn is interrupted when a limit of this session is reached, whatever the configuration says.
+    pub stop_turns: bool,
 }
 
 impl SessionBudget {
     /// The limits alone.
     pub fn limits(&self) -> BudgetLimits {
-        let Self { premium_requests, tokens, cost_usd, refuse: _ } = *self;
-        BudgetLimits { premium_requests, tokens, cost_usd }
+        let Self { premium_requests, credits, tokens, cost_usd, refuse: _, stop_turns: _ } = *self;
+        BudgetLimits { premium_requests, credits, tokens, cost_usd }
     }
 
     /// What is wrong with it, for users.
@@ -268,9 +285,10 @@ mod tests {
 
     #[test]
     fn the_lower_of_two_limits_counts_and_none_is_no_limit() {
-        let one = BudgetLimits { premium_requests: Some(5.0), tokens: Some(10), cost_usd: None };
-        let other = BudgetLimits { premium_requests: Some(7.0), tokens: Some(9), cost_usd: Some(1.0) };
-        let both = BudgetLimits { premium_requests: Some(5.0), tokens: Some(9), cost_usd: Some(1.0) };
+        let one = BudgetLimits { premium_requests: Some(5.0), tokens: Some(10), ..BudgetLimits::default() };
+        let other =
+            BudgetLimits { premium_requests: Some(7.0), credits: Some(0.5), tokens: Some(9), cost_usd: Some(1.0) };
+        let both = BudgetLimits { premium_requests: Some(5.0), ..other };
         assert_eq!((one.lower(other), other.lower(one)), (both, both));
     }
 
@@ -310,6 +328,8 @@ mod tests {
         assert_eq!(BudgetFigure::CostUsd.amount(0.0025), "$0.0025");
         assert_eq!(BudgetFigure::PremiumRequests.amount(0.333_333), "0.33 premium requests");
         assert_eq!(BudgetFigure::PremiumRequests.amount(1.0), "1 premium request");
+        assert_eq!(BudgetFigure::Credits.amount(1.0), "1 credit");
+        assert_eq!(BudgetFigure::Credits.portion(0.012_34, 2.5), "0.012 of 2.5 credits");
         assert_eq!(BudgetFigure::Tokens.portion(1200.0, 1000.0), "1,200 of 1,000 tokens");
         assert_eq!(BudgetFigure::CostUsd.portion(0.5, 2.0), "$0.50 of $2.00");
     }

@@ -11,6 +11,8 @@ words! {
         RateLimit = "rate-limit",
         /// A quota is used up.
         Quota = "quota",
+        /// A limit of `[budget]`, or of the session's own budget, is reached.
+        Budget = "budget",
         /// The model does not exist, or this account may not use it.
         ModelUnavailable = "model-unavailable",
         /// The conversation is too long for the model.

@@ -74,6 +74,7 @@ impl RetryHint {
     pub fn of(verdict: PromptVerdict, class: Option<ErrorClass>) -> Option<Self> {
         match verdict {
             PromptVerdict::Succeeded => None,
+            PromptVerdict::Interrupted if class == Some(ErrorClass::Budget) => Some(Self::AfterChange),
             PromptVerdict::Interrupted | PromptVerdict::Dropped => Some(Self::Now),
             PromptVerdict::Failed => Some(Self::after(class.unwrap_or(ErrorClass::Unknown))),
         }
@@ -91,6 +92,7 @@ impl RetryHint {
             | ErrorClass::Unknown => Self::Later,
             ErrorClass::Auth
             | ErrorClass::Quota
+            | ErrorClass::Budget
             | ErrorClass::ModelUnavailable
             | ErrorClass::ContextTooLong
             | ErrorClass::ContentFilter

@@ -167,5 +167,7 @@ words! {
         Timeout = "timeout",
         /// The disk refused writes.
         Storage = "storage",
+        /// A budget is spent, and the turn was stopped.
+        Budget = "budget",
     }
 }

@@ -194,7 +194,13 @@ pub enum Callback {
     #[serde(rename = "onBackgroundTasks")]
     BackgroundTasks { tasks: Vec<BackgroundTask> },
     #[serde(rename = "onNotice")]
-    Notice { kind: NoticeKind, message: String },
+    Notice {
+        kind: NoticeKind,
+        message: String,
+        /// What a program said about it, in its own words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        detail: Option<String>,
+    },
     #[serde(rename = "onUnknownEvent")]
     UnknownEvent { kind: String, raw: serde_json::Value },
     #[serde(rename = "onTitleChanged")]
@@ -243,7 +249,7 @@ impl Response {
 
     /// A notice of the given kind.
     pub fn notice(kind: NoticeKind, message: impl Into<String>) -> Self {
-        Callback::Notice { kind, message: message.into() }.into()
+        Callback::Notice { kind, message: message.into(), detail: None }.into()
     }
 
     /// The response as one line of JSON.
@@ -304,7 +310,7 @@ mod tests {
         );
         check(
             &Callback::Usage(Usage { input_tokens: Some(2), ..Usage::default() }).into(),
-            r#"{"callback":"onUsage","costUsd":null,"inputTokens":2,"outputTokens":null,"cacheRead":null,"cacheCreation":null,"durationMs":null,"numTurns":null,"premiumRequests":null,"codeChanges":null}"#,
+            r#"{"callback":"onUsage","costUsd":null,"inputTokens":2,"outputTokens":null,"cacheRead":null,"cacheCreation":null,"durationMs":null,"numTurns":null,"premiumRequests":null,"credits":null,"codeChanges":null}"#,
         );
     }
 

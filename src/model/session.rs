@@ -12,6 +12,8 @@ use super::{PermissionPolicy, Seq, SessionBudget, SessionId, SessionState, Times
 pub struct SessionProfile {
     /// For people; `None` until it is set by a person or by the first prompt.
     pub title: Option<String>,
+    /// A person chose the title, at the start or later, so an agent does not change it.
+    pub title_is_given: bool,
     /// The runtime's name.
     pub runtime: String,
     /// The model's id, as the runtime knows it; empty for the agent's own default.

@@ -26,6 +26,8 @@ pub struct Usage {
     pub num_turns: Option<u64>,
     /// Premium requests billed.
     pub premium_requests: Option<f64>,
+    /// AI credits billed, as GitHub Copilot counts them.
+    pub credits: Option<f64>,
     /// The model that was used, where the agent says so; no part of a sum.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -78,6 +80,7 @@ impl Usage {
         sum(&mut self.duration_ms, other.duration_ms, u64::saturating_add);
         sum(&mut self.num_turns, other.num_turns, u64::saturating_add);
         sum(&mut self.premium_requests, other.premium_requests, money);
+        sum(&mut self.credits, other.credits, money);
         match (&mut self.code_changes, &other.code_changes) {
             (Some(have), Some(more)) => have.add(more),
             (have @ None, Some(more)) => *have = Some(more.clone()),
@@ -99,6 +102,7 @@ impl Usage {
             duration_ms: whole(self.duration_ms),
             num_turns: whole(self.num_turns),
             premium_requests: money(self.premium_requests),
+            credits: money(self.credits),
             model: self.model,
             code_changes: self.code_changes,
         }
@@ -138,6 +142,7 @@ pub struct UnknownFigures {
     pub duration_ms: u64,
     pub num_turns: u64,
     pub premium_requests: u64,
+    pub credits: u64,
 }
 
 /// The sum of many reports. A figure that no report had is unknown; one that some had is their sum, and says how many
@@ -177,6 +182,7 @@ mod tests {
         let report = Usage {
             cost_usd: Some(f64::NAN),
             premium_requests: Some(-1.0),
+            credits: Some(f64::INFINITY),
             input_tokens: Some(u64::MAX),
             output_tokens: Some(7),
             ..Usage::default()

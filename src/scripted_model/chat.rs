@@ -29,7 +29,7 @@ pub(super) fn respond(request: &Value, items: Vec<Item>) -> Response {
         (Some(chunk), Duration::ZERO)
     };
     let mut chunks: Vec<Chunk> = vec![chunk(json!({ "role": "assistant", "content": "" }), None)];
-    let mut tools = 0;
+    let (mut tools, mut billed) = (0, None);
     for item in items {
         match item {
             Item::Text(pieces, pause) => chunks.extend(pieces.into_iter().map(|piece| {
@@ -50,6 +50,7 @@ pub(super) fn respond(request: &Value, items: Vec<Item>) -> Response {
                 chunks.push((None, Duration::ZERO));
                 return stream(chunks, false);
             }
+            Item::Billed(nano) => billed = Some(nano),
             Item::Error(_) => {}
         }
     }
@@ -57,6 +58,9 @@ pub(super) fn respond(request: &Value, items: Vec<Item>) -> Response {
     let mut last = base.clone();
     last["choices"] = json!([]);
     last["usage"] = usage;
+    if let Some(nano) = billed {
+        last["copilot_usage"] = json!({ "token_details": [], "total_nano_aiu": nano });
+    }
     chunks.push((Some(last), Duration::ZERO));
     stream(chunks, true)
 }

@@ -31,7 +31,7 @@ fn whole(mut message: Value, items: Vec<Item>, stop_reason: &str) -> Response {
             Some(json!({ "type": "thinking", "thinking": pieces.concat(), "signature": "c2ln" }))
         }
         Item::Tool { name, arguments } => Some(tool_use(&name, &arguments)),
-        Item::Break | Item::Error(_) => None,
+        Item::Break | Item::Error(_) | Item::Billed(_) => None,
     };
     message["content"] = items.into_iter().filter_map(block).collect();
     message["stop_reason"] = json!(stop_reason);
@@ -72,7 +72,7 @@ fn streamed(message: &Value, items: Vec<Item>, stop_reason: &str) -> Response {
                 chunks.push((None, Duration::ZERO));
                 return stream(chunks, false);
             }
-            Item::Error(_) => continue,
+            Item::Error(_) | Item::Billed(_) => continue,
         }
         chunks.push(at_once(json!({ "type": "content_block_stop", "index": index })));
     }

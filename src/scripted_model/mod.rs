@@ -14,6 +14,7 @@ mod scenario;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -32,12 +33,15 @@ use scenario::{Item, plan};
 pub struct ScriptedModel {
     address: SocketAddr,
     requests: Arc<RequestLog>,
+    billed: Arc<AtomicU64>,
     task: JoinHandle<()>,
 }
 
 #[derive(Clone, Default)]
 struct Shared {
     requests: Arc<RequestLog>,
+    /// What a call is billed, in billionths of a credit; 0 if it does not say.
+    billed: Arc<AtomicU64>,
 }
 
 impl ScriptedModel {
@@ -46,7 +50,7 @@ impl ScriptedModel {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;
         let shared = Shared::default();
-        let requests = Arc::clone(&shared.requests);
+        let (requests, billed) = (Arc::clone(&shared.requests), Arc::clone(&shared.billed));
         let router = Router::new()
             .route("/v1/chat/completions", post(chat_completions))
             .route("/v1/responses", post(responses_api))
@@ -63,7 +67,7 @@ impl ScriptedModel {
                 tracing::error!(%error, "the scripted model ended");
             }
         });
-        Ok(Self { address, requests, task })
+        Ok(Self { address, requests, billed, task })
     }
 
     /// The base URL for an agent's configuration.
@@ -74,6 +78,11 @@ impl ScriptedModel {
     /// The same, for agents that add the version themselves.
     pub fn root_url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// From now on, every streamed chat completion says that it was billed that many billionths of a credit.
+    pub fn bill_each_call(&self, nano_credits: u64) {
+        self.billed.store(nano_credits, Ordering::Relaxed);
     }
 
     /// The bodies of the last requests, oldest first.
@@ -103,7 +112,11 @@ async fn messages_api(State(shared): State<Shared>, body: Bytes) -> Response {
 fn answer(shared: &Shared, body: &[u8], respond: fn(&Value, Vec<Item>) -> Response) -> Response {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let number = shared.requests.add(request.clone(), body.len());
-    let items = plan(&request, number);
+    let mut items = plan(&request, number);
+    let billed = shared.billed.load(Ordering::Relaxed);
+    if billed > 0 {
+        items.push(Item::Billed(billed));
+    }
     match items.iter().find_map(|item| if let Item::Error(status) = item { Some(*status) } else { None }) {
         Some(status) => refuse(status),
         None => respond(&request, items),

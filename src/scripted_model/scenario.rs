@@ -18,6 +18,8 @@ pub(super) enum Item {
     Error(u16),
     /// The connection breaks off here.
     Break,
+    /// What the answer is billed, in billionths of a credit, as GitHub's own models report it.
+    Billed(u64),
 }
 
 /// A message as scenarios see it.

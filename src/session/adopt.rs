@@ -97,6 +97,7 @@ impl Sessions {
         let folder = own.working_directory.unwrap_or_default();
         let profile = SessionProfile {
             title: own.title,
+            title_is_given: false,
             runtime: runtime.to_owned(),
             // The agent knows which model the session had.
             model: String::new(),

@@ -13,6 +13,9 @@ pub struct BudgetSettings {
     pub warn_at: f64,
     /// Whether prompts are refused once a limit is reached.
     pub refuse: bool,
+    /// Whether a running turn is interrupted when a limit is reached. Prompts are refused then too: their turns would be
+    /// interrupted at once.
+    pub stop_turns: bool,
 }
 
 impl BudgetSettings {
@@ -50,21 +53,36 @@ impl BudgetSettings {
 
     /// Whether prompts are refused when this limit is reached.
     fn refuses_at(&self, status: &BudgetStatus, own: &SessionBudget) -> bool {
-        self.refuse || (own.refuse && status.scope == BudgetScope::Session)
+        self.refuse || (own.refuse && status.scope == BudgetScope::Session) || self.stops_at(status, own)
+    }
+
+    /// Whether the running turn is interrupted when this limit is reached.
+    fn stops_at(&self, status: &BudgetStatus, own: &SessionBudget) -> bool {
+        self.stop_turns || (own.stop_turns && status.scope == BudgetScope::Session)
     }
 
     /// Why the session may not begin another turn, if a limit forbids it.
     pub(super) fn refusal(&self, own: &SessionBudget, of_session: &Usage, of_day: &Usage) -> Option<String> {
-        let reached = self
-            .statuses(own, of_session, of_day)
-            .into_iter()
-            .find(|status| status.level(self.warn_at) == Some(BudgetLevel::Reached) && self.refuses_at(status, own))?;
+        let reached = self.reached(own, of_session, of_day).into_iter().find(|status| self.refuses_at(status, own))?;
         Some(format!("{}, so further prompts are refused: {}", used(&reached), remedy(&reached)))
+    }
+
+    /// Why the session's running turn may not go on, if a limit forbids it.
+    pub(super) fn stop(&self, own: &SessionBudget, of_session: &Usage, of_day: &Usage) -> Option<String> {
+        let reached = self.reached(own, of_session, of_day).into_iter().find(|status| self.stops_at(status, own))?;
+        let name = name(&reached);
+        Some(format!("The turn was stopped because of a budget. {} ({name}): {}.", used(&reached), remedy(&reached)))
+    }
+
+    fn reached(&self, own: &SessionBudget, of_session: &Usage, of_day: &Usage) -> Vec<BudgetStatus> {
+        let mut statuses = self.statuses(own, of_session, of_day);
+        statuses.retain(|status| status.level(self.warn_at) == Some(BudgetLevel::Reached));
+        statuses
     }
 
     /// The notice when a limit reaches a level.
     pub(super) fn notice(&self, status: &BudgetStatus, level: BudgetLevel, own: &SessionBudget) -> String {
-        let refuses = self.refuses_at(status, own);
+        let (refuses, stops) = (self.refuses_at(status, own), self.stops_at(status, own));
         let name = name(status);
         match level {
             BudgetLevel::Unknown => format!(
@@ -72,6 +90,9 @@ impl BudgetSettings {
                 status.figure.how_much(),
                 status.figure.amount(status.limit),
             ),
+            BudgetLevel::Near if stops => {
+                format!("{} ({name}). At the limit turns are stopped and further prompts are refused.", used(status))
+            }
             BudgetLevel::Near if refuses => {
                 format!("{} ({name}). At the limit further prompts are refused.", used(status))
             }
@@ -120,7 +141,7 @@ mod tests {
     fn settings(refuse: bool) -> BudgetSettings {
         let session = BudgetLimits { tokens: Some(100), ..BudgetLimits::default() };
         let day = BudgetLimits { cost_usd: Some(2.0), ..BudgetLimits::default() };
-        BudgetSettings { session, day, warn_at: 0.8, refuse }
+        BudgetSettings { session, day, warn_at: 0.8, refuse, stop_turns: false }
     }
 
     fn tokens(input_tokens: u64) -> Usage {
@@ -137,6 +158,21 @@ mod tests {
             assert!((statuses[0].limit - expected).abs() < f64::EPSILON, "{statuses:?}");
             assert_eq!(statuses[0].own, is_own);
         }
+    }
+
+    #[test]
+    fn a_limit_that_stops_turns_refuses_prompts_too() {
+        let (own, nothing) = (SessionBudget::default(), Usage::default());
+        assert_eq!(settings(true).stop(&own, &tokens(120), &nothing), None, "refusing prompts stops no turn");
+        let stopping = BudgetSettings { stop_turns: true, ..settings(false) };
+        assert_eq!(stopping.stop(&own, &tokens(99), &nothing), None);
+        let reason = stopping.stop(&own, &tokens(100), &nothing).expect("stopped");
+        assert!(reason.contains("100 of 100 tokens (budget.session_tokens)"), "{reason}");
+        assert!(stopping.refusal(&own, &tokens(100), &nothing).is_some());
+        let own = SessionBudget { stop_turns: true, ..own };
+        assert!(settings(false).stop(&own, &tokens(100), &nothing).is_some());
+        let of_day = Usage { cost_usd: Some(3.0), ..Usage::default() };
+        assert_eq!(settings(false).stop(&own, &tokens(1), &of_day), None, "a session's own budget is not the day's");
     }
 
     #[test]

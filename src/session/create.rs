@@ -119,6 +119,7 @@ pub(super) async fn create(
     }
     let profile = SessionProfile {
         title: chosen(&new.title),
+        title_is_given: chosen(&new.title).is_some(),
         runtime: runtime.name().to_owned(),
         model,
         effort: layers.iter().find_map(|layer| chosen(&layer.effort)),

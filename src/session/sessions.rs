@@ -386,6 +386,7 @@ mod tests {
         for _ in 0..5 {
             let profile = SessionProfile {
                 title: None,
+                title_is_given: false,
                 runtime: "demo".to_owned(),
                 model: "demo".to_owned(),
                 effort: None,

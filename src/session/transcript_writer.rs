@@ -1,8 +1,8 @@
 //! Turns agent events into responses without a session, for recordings.
 
-use super::machine::{Entries, Transcript};
+use super::machine::{Entries, ModelRetries, Transcript};
 use crate::agent::AgentEvent;
-use crate::model::{Callback, ErrorClass, NoticeKind, Response, Seq, redact};
+use crate::model::{Callback, ErrorClass, NoticeKind, PromptId, Response, Seq, redact};
 use crate::store::EndedBlock;
 
 /// Produces the same responses as a session does. Requests are not answered, and pictures and
@@ -11,6 +11,9 @@ use crate::store::EndedBlock;
 pub struct TranscriptWriter {
     transcript: Transcript,
     written: Written,
+    /// Turns that are over.
+    turns: u32,
+    model_retries: ModelRetries,
 }
 
 #[derive(Debug, Default)]
@@ -35,14 +38,23 @@ impl Entries for Written {
 impl TranscriptWriter {
     /// The responses to one event.
     pub fn write(&mut self, event: AgentEvent) -> Vec<Response> {
-        let Self { transcript, written } = self;
+        if ModelRetries::are_over_with(&event)
+            && let Some(message) = self.model_retries.finish()
+        {
+            self.put(Response::notice(NoticeKind::Retrying, message));
+        }
+        let Self { transcript, written, turns, model_retries } = self;
         match event {
-            AgentEvent::TurnStarted { turn_id } => transcript.start_agent_turn(written, turn_id),
-            AgentEvent::TurnEnded { .. } => transcript.write_agent_end(written),
+            AgentEvent::TurnStarted { .. } => {
+                let turn_id = PromptId::from_number(*turns + 1).turn();
+                transcript.start_agent_turn(written, &turn_id, 0);
+            }
             AgentEvent::Idle => {
                 transcript.close_blocks(written, "the agent ended its turn without it");
                 transcript.write_agent_end(written);
                 self.put(Callback::Idle {});
+                self.turns += 1;
+                self.transcript.begin_turn();
             }
             AgentEvent::BlockStarted(start) => transcript.start_block(written, start),
             AgentEvent::BlockDelta { key, delta } => transcript.extend_block(written, key, delta),
@@ -50,7 +62,11 @@ impl TranscriptWriter {
             AgentEvent::BlockDiscarded(key) => {
                 transcript.discard_block(written, &key, "the agent started it again");
             }
-            AgentEvent::PromptGenerated(prompt) => self.put(Callback::GeneratedUserPrompt { prompt }),
+            AgentEvent::PromptGenerated(prompt) if prompt.trim().is_empty() => {}
+            AgentEvent::PromptGenerated(prompt) => {
+                transcript.write_agent_end(written);
+                self.put(Callback::GeneratedUserPrompt { prompt });
+            }
             AgentEvent::RequestMade { agent_request_id, body } => {
                 self.put(Callback::of_request(agent_request_id.into(), body));
             }
@@ -60,8 +76,13 @@ impl TranscriptWriter {
                 transcript.close_blocks(written, "the session did not keep up with the agent");
             }
             AgentEvent::BackgroundTasks(tasks) => self.put(Callback::BackgroundTasks { tasks }),
+            AgentEvent::Notice { kind: NoticeKind::Retrying, message } => {
+                if let Some(message) = model_retries.note(redact(&message).into_owned()) {
+                    self.put(Response::notice(NoticeKind::Retrying, message));
+                }
+            }
             AgentEvent::Notice { kind, message } => {
-                self.put(Callback::Notice { kind, message: redact(&message).into_owned() });
+                self.put(Response::notice(kind, redact(&message).into_owned()));
             }
             AgentEvent::TitleChanged(title) => self.put(Callback::TitleChanged { title }),
             AgentEvent::TurnFailed { failure } => self.put(Response::from(failure)),
@@ -75,7 +96,8 @@ impl TranscriptWriter {
             AgentEvent::SteerRefused { reason, .. } => {
                 self.put(Response::notice(NoticeKind::Warning, redact(&reason).into_owned()));
             }
-            AgentEvent::ImageMade { .. }
+            AgentEvent::TurnEnded { .. }
+            | AgentEvent::ImageMade { .. }
             | AgentEvent::RequestWithdrawn { .. }
             | AgentEvent::SessionNamed(_)
             | AgentEvent::Outdated => {}
@@ -111,11 +133,11 @@ mod tests {
         assert_eq!(
             written,
             [
-                r#"{"callback":"onAgentStart","turnId":"t"}"#,
+                r#"{"callback":"onAgentStart","turnId":"turn-1"}"#,
                 r#"{"callback":"onStartMessage","messageId":"m"}"#,
                 r#"{"callback":"onMessage","messageId":"m","delta":"half"}"#,
                 r#"{"callback":"onEndMessage","messageId":"m","completeContent":"half","incomplete":true}"#,
-                r#"{"callback":"onAgentEnd","turnId":"t"}"#,
+                r#"{"callback":"onAgentEnd","turnId":"turn-1"}"#,
                 r#"{"callback":"onIdle"}"#,
             ]
         );

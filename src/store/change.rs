@@ -99,8 +99,10 @@ pub struct AcceptedPrompt {
 pub enum Change {
     /// What the session is doing.
     State(SessionState, Option<String>),
-    /// Its title.
+    /// Its title, from the first prompt or from the agent.
     Title(String),
+    /// Its title, chosen by a person.
+    TitleGiven(String),
     /// Its model and effort.
     Model(String, Option<String>),
     /// Its permissions.

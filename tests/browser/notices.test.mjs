@@ -136,6 +136,17 @@ test("reasoning appears with its first word", async () => {
   assert.deepEqual(hidden, [true, true, false, false]);
 });
 
+test("retries of a turn are one line that counts", async () => {
+  const { page } = await pageHearing([
+    { callback: "onAgentStart", turnId: "t" },
+    notice("retrying", "The model failed. Retrying..."),
+    notice("retrying", "The model failed. Retried 5 times."),
+    { callback: "onIdle" },
+  ]);
+  await waitForText(page.locator('.session-notice[data-kind="retrying"]'), "The model failed. Retried 5 times.");
+  assert.equal(await page.locator('.session-notice[data-kind="retrying"]').count(), 1);
+});
+
 test("usage adds up and the context shows how full it is", async () => {
   const usage = (inputTokens, outputTokens) => ({ callback: "onUsage", costUsd: null, inputTokens, outputTokens, cacheRead: null, cacheCreation: null, durationMs: 10, numTurns: 1, premiumRequests: 1 });
   const { page } = await pageHearing([

@@ -47,7 +47,7 @@ test("nothing used says so, with what comes next", async () => {
 
 test("figures stand in a table by day, model, agent and session, and lead to the session", async () => {
   const first = await deck.server.session({ title: "The first one" });
-  await deck.server.turn(first, "usage 1500 20 0.5");
+  await deck.server.turn(first, "usage 1500 20 0.5 - 1.25");
   await deck.server.turn(first, "usage 100");
   const gone = await deck.server.session({ title: "Gone", model: "demo-slow" });
   await deck.server.turn(gone, "usage 40");
@@ -57,9 +57,9 @@ test("figures stand in a table by day, model, agent and session, and lead to the
   await page.locator(".usage-table").waitFor();
   const today = new Date().toISOString().slice(0, 10);
   const dash = "– not reported";
-  assert.deepEqual(await cells(page, "thead"), [["Day", "In", "Out", "Premium", "Cost"]]);
-  assert.deepEqual(await cells(page, "tbody"), [[today, "1.6k", "≥ 20", "≥ 0.5", dash]]);
-  assert.deepEqual(await cells(page, "tfoot"), [["Total", "1.6k", "≥ 20", "≥ 0.5", dash]]);
+  assert.deepEqual(await cells(page, "thead"), [["Day", "In", "Out", "Premium", "Credits", "Cost"]]);
+  assert.deepEqual(await cells(page, "tbody"), [[today, "1.6k", "≥ 20", "≥ 0.5", "≥ 1.25", dash]]);
+  assert.deepEqual(await cells(page, "tfoot"), [["Total", "1.6k", "≥ 20", "≥ 0.5", "≥ 1.25", dash]]);
   await waitForText(page.locator(".usage-note"), /Days are in UTC.*not reported by any agent.*some reports lack/);
   assert.match(await page.locator(".usage-table tbody td").nth(1).getAttribute("title"), /at least 20; 2 of 3 reports lack this figure/);
   await groupBy(page, "Model");
@@ -100,9 +100,9 @@ test("a budget that is nearly used up and one that is used up are said in words,
 });
 
 test("the day's budget has a meter with words", async () => {
-  const limits = { premiumRequests: 10, tokens: 1000, costUsd: 2 };
+  const limits = { premiumRequests: 10, credits: 4, tokens: 1000, costUsd: 2 };
   const budget = { session: {}, day: limits, warnAt: 0.8, refuse: true };
-  const today = { day: "2026-03-02", usage: { inputTokens: 600, outputTokens: 250, premiumRequests: 3, costUsd: 2.5 } };
+  const today = { day: "2026-03-02", usage: { inputTokens: 600, outputTokens: 250, premiumRequests: 3, credits: 1.2345, costUsd: 2.5 } };
   const context = await deck.openContext();
   await answering(context, { from: "2026-03-01", to: "2026-03-02", by: "day", rows: [], truncated: false, total: figures({}), today, budget });
   const page = await context.newPage();
@@ -110,7 +110,8 @@ test("the day's budget has a meter with words", async () => {
   await page.locator("#inbox-button:enabled").waitFor();
   await page.keyboard.press("Alt+m");
   const limit = (state) => page.locator(`.usage-limit[data-state="${state}"]`);
-  await waitForText(limit("fine"), /Premium requests today: 3 of 10/);
+  await waitForText(limit("fine").first(), /Premium requests today: 3 of 10/);
+  await waitForText(limit("fine").nth(1), /AI credits today: 1\.235 of 4/);
   await waitForText(limit("near"), /Tokens today: 850 of 1,000.*Nearly used up/s);
   await waitForText(limit("reached"), /Cost today: \$2\.50 of \$2\.00.*Prompts are refused/s);
 });

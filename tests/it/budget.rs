@@ -120,7 +120,10 @@ async fn a_session_may_have_a_lower_budget_of_its_own() {
     let server = Server::builder().config("[budget]\nsession_tokens = 100").start().await;
     let generous = started(&server, json!({ "tokens": 5000 })).await;
     let details = generous.get("").await.json();
-    assert_eq!(details["budget"], json!({ "tokens": 100, "premiumRequests": null, "costUsd": null, "refuse": false }));
+    let expected = json!({
+        "tokens": 100, "premiumRequests": null, "credits": null, "costUsd": null, "refuse": false, "stopTurns": false,
+    });
+    assert_eq!(details["budget"], expected);
     let strict = started(&server, json!({ "tokens": 10, "refuse": true })).await;
     strict.ask("usage 10").await;
     let sentence = refused(&strict, "hello").await;

@@ -37,5 +37,6 @@ mod slow_store;
 mod storage;
 mod stream;
 mod support;
+mod turn_shape;
 mod unloading;
 mod usage;

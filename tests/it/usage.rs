@@ -152,7 +152,7 @@ async fn the_command_line_shows_the_same_with_and_without_a_server() {
     assert!(shown.success, "{}", shown.stderr);
     let line = shown.stdout.lines().find(|line| line.starts_with("demo")).expect("a row");
     let cells: Vec<&str> = line.split_whitespace().collect();
-    assert_eq!(cells, ["demo", "2", "1500+", "25", "-", "-"], "{}", shown.stdout);
+    assert_eq!(cells, ["demo", "2", "1500+", "25", "-", "-", "-"], "{}", shown.stdout);
     assert!(shown.stdout.contains("some reports lack this figure"), "{}", shown.stdout);
     let asked: Value = serde_json::from_str(&server.run(&["usage", "--json"]).await.stdout).expect("JSON");
     assert!(server.stop().await);

@@ -14,6 +14,7 @@ const FIGURES = [
   { name: "inputTokens", short: "In", long: "Input tokens", write: count },
   { name: "outputTokens", short: "Out", long: "Output tokens", write: count },
   { name: "premiumRequests", short: "Premium", long: "Premium requests", write: (amount) => String(Math.round(amount * 100) / 100) },
+  { name: "credits", short: "Credits", long: "AI credits", write: credits },
   { name: "costUsd", short: "Cost", long: "Cost in US dollars", write: money },
 ];
 
@@ -27,9 +28,14 @@ export function budgetLines(limits, usage) {
   const tokens = usage?.inputTokens == null && usage?.outputTokens == null ? null : (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
   return [
     { name: "Premium requests", limit: limits?.premiumRequests, used: usage?.premiumRequests, write: FIGURES[2].write },
+    { name: "AI credits", limit: limits?.credits, used: usage?.credits, write: credits },
     { name: "Tokens", limit: limits?.tokens, used: tokens, write: (amount) => amount.toLocaleString("en") },
     { name: "Cost", limit: limits?.costUsd, used: usage?.costUsd, write: money },
   ].filter(({ limit }) => limit != null);
+}
+
+function credits(amount) {
+  return String(Math.round(amount * 1000) / 1000);
 }
 
 function money(amount) {
@@ -107,11 +113,11 @@ class UsagePanel {
   }
 }
 
-function budgetMeter({ name, limit, used, write }, { warnAt, refuse }) {
+function budgetMeter({ name, limit, used, write }, { warnAt, refuse, stopTurns }) {
   const share = Math.min(1, (used ?? 0) / limit);
   const state = share >= 1 ? "reached" : share >= warnAt ? "near" : "fine";
   const words = used == null ? `${name} today: not reported, limit ${write(limit)}` : `${name} today: ${write(used)} of ${write(limit)}`;
-  const verdict = state === "reached" ? (refuse ? "Used up. Prompts are refused until midnight UTC." : "Used up. Prompts are still accepted.") : state === "near" ? "Nearly used up." : null;
+  const verdict = state === "reached" ? (refuse || stopTurns ? "Used up. Prompts are refused until midnight UTC." : "Used up. Prompts are still accepted.") : state === "near" ? "Nearly used up." : null;
   return make(
     "div",
     { class: `usage-limit usage-${state}`, data: { state } },

@@ -71,6 +71,7 @@ export function usageFacts(usage) {
   if (usage.outputTokens) facts.push(`${count(usage.outputTokens)} out`);
   if (usage.numTurns) facts.push(plural(usage.numTurns, "model call"));
   if (usage.premiumRequests) facts.push(plural(usage.premiumRequests, "premium request"));
+  if (usage.credits) facts.push(`${Math.round(usage.credits * 1000) / 1000} credits`);
   if (usage.costUsd) facts.push(`$${usage.costUsd.toFixed(usage.costUsd < 1 ? 3 : 2)}`);
   return facts;
 }

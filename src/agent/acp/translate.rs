@@ -140,7 +140,7 @@ impl Translator {
             // The answer was cut off and restarts from its beginning.
             Remark::Retry => {
                 let mut events = self.release();
-                events.extend(self.end_speech());
+                events.extend(self.discard_speech());
                 events.push(AgentEvent::Notice { kind: NoticeKind::Retrying, message: plain(&text, "Info: ") });
                 events
             }
@@ -190,6 +190,12 @@ impl Translator {
             BlockKind::Reasoning => BlockEnd::Reasoning { id, content },
             _ => BlockEnd::Message { id, content },
         }))
+    }
+
+    /// Gives up the block in progress: its stream broke.
+    fn discard_speech(&mut self) -> Option<AgentEvent> {
+        let Speech { kind, id, .. } = self.speech.take()?;
+        Some(AgentEvent::BlockDiscarded(BlockKey::new(kind, id)))
     }
 
     fn tool(&mut self, id: &str, update: &Value) -> Vec<AgentEvent> {
@@ -265,7 +271,8 @@ impl Translator {
         let mut events = Vec::new();
         if let Some(held) = self.copilot_remarks.take() {
             if end.stop_reason == "end_turn" && CopilotRemarks::is_error(&held, said_nothing_new) {
-                events.extend(self.end_speech());
+                // What came before the error is the text of the stream that broke.
+                events.extend(self.discard_speech());
                 events.push(AgentEvent::TurnFailed { failure: classify("Copilot", &plain(&held, "Error: "), None) });
             } else {
                 events.extend(self.speak(BlockKind::Message, &held, None));

@@ -97,6 +97,7 @@ impl Copilot {
                 system_prompt: SystemPromptSupport::Message,
                 usage_tokens: true,
                 usage_premium_requests: true,
+                usage_credits: true,
                 image_input: true,
                 mcp: true,
                 many_sessions_per_process: true,

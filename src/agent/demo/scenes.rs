@@ -27,7 +27,7 @@ const HELP: &str = "I am the demo agent: scripted, no AI. The first word of a pr
 - `question`: a question for you\n\
 - `error TEXT`: a failed turn\n\
 - `crash`: the agent crashes in the middle of a message\n\
-- `usage INPUT [OUTPUT] [PREMIUM] [COST]`: usage figures for a turn (nothing is used)\n\
+- `usage INPUT [OUTPUT] [PREMIUM] [COST] [CREDITS]`: usage figures for a turn (nothing is used)\n\
 - `many N [RATE] [SIZE]`: N deltas of SIZE bytes, RATE per second (0 is full speed)\n\n\
 Anything else gets a short answer.";
 

@@ -88,7 +88,7 @@ impl Script {
             "usage" => usage(&rest).map_or_else(
                 || {
                     Self::Misused(
-                        "`usage INPUT [OUTPUT] [PREMIUM] [COST]`: numbers, or `-` for a figure that is not reported"
+                        "`usage INPUT [OUTPUT] [PREMIUM] [COST] [CREDITS]`: numbers, or `-` for a figure that is not reported"
                             .to_owned(),
                     )
                 },
@@ -123,6 +123,7 @@ fn usage(arguments: &[&str]) -> Option<Usage> {
             1 => usage.output_tokens = Some(word.parse().ok()?),
             2 => usage.premium_requests = Some(word.parse().ok()?),
             3 => usage.cost_usd = Some(word.parse().ok()?),
+            4 => usage.credits = Some(word.parse().ok()?),
             _ => return None,
         }
     }
@@ -154,7 +155,7 @@ mod tests {
         let expected =
             Usage { input_tokens: Some(100), premium_requests: Some(0.5), num_turns: Some(1), ..Usage::default() };
         assert_eq!(Script::of("usage 100 - 0.5"), Script::Usage(expected));
-        for wrong in ["usage", "usage x", "usage -1", "usage 1 2 3 4 5"] {
+        for wrong in ["usage", "usage x", "usage -1", "usage 1 2 3 4 5 6"] {
             assert!(matches!(Script::of(wrong), Script::Misused(_)), "{wrong}");
         }
     }

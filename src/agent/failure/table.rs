@@ -331,6 +331,7 @@ fn consequence(class: ErrorClass) -> Consequence {
         ErrorClass::Quota => {
             ends("{agent} has used up its quota: wait for the next period, raise the limit or choose another model")
         }
+        ErrorClass::Budget => ends("{agent} was stopped because a budget is spent: raise the limit or wait"),
         ErrorClass::ModelUnavailable => ends("{agent} cannot use this model: choose another model"),
         ErrorClass::ContextTooLong => {
             fresh("{agent} exceeded its model's context window: start a new session or send less")

@@ -115,6 +115,14 @@ impl Shared {
         signs.iter().any(|sign| words.contains(sign))
     }
 
+    /// Where a turn that begins now will record what it is billed, for an agent that does.
+    pub fn usage_records(&self, spec: &StartSpec, session: &str) -> Option<copilot::UsageRecords> {
+        match self.backend {
+            Backend::Copilot(_) => copilot::UsageRecords::after_now(&self.environment(&spec.environment), session),
+            Backend::Claude(_) => None,
+        }
+    }
+
     /// The environment of a process: the user's variables, then the configured ones, without any that would extend the
     /// session's permissions.
     pub fn environment(&self, base: &BTreeMap<String, String>) -> BTreeMap<String, String> {

@@ -96,9 +96,14 @@ impl Link {
             // The other agent reports this itself.
             self.emit(AgentEvent::TurnStarted { turn_id: turn_id.clone() }).await?;
         }
+        let records = self.session.as_deref().and_then(|session| self.shared.usage_records(&self.spec, session));
         match self.begin(&prompt).await? {
             Ok((turn, is_resumed)) => {
-                let end = turn.run(commands, deferred, &self.events, cancelled).await?;
+                let mut end = turn.run(commands, deferred, &self.events, cancelled).await?;
+                if let (Some(records), None) = (records, end.stream.usage.credits) {
+                    let read = tokio::task::spawn_blocking(move || records.credits());
+                    end.stream.usage.credits = read.await.unwrap_or_default();
+                }
                 self.conclude(end, is_resumed).await?;
             }
             Err(failure) => self.emit(AgentEvent::TurnFailed { failure }).await?,

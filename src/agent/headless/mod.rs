@@ -73,6 +73,7 @@ impl Headless {
             model_names: ModelNames::Copilot,
             system_prompt: SystemPromptSupport::PromptBlock,
             usage_premium_requests: true,
+            usage_credits: true,
             image_input: true,
             ..Self::common()
         };

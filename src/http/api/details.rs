@@ -64,7 +64,9 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
 fn budget(app: &App, own: &SessionBudget) -> Value {
     let settings = app.sessions().settings().budget;
     let mut limits = json!(settings.session_limits(own));
-    limits["refuse"] = json!(settings.refuse || own.refuse);
+    let stops = settings.stop_turns || own.stop_turns;
+    limits["refuse"] = json!(settings.refuse || own.refuse || stops);
+    limits["stopTurns"] = json!(stops);
     limits
 }
 

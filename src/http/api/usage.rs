@@ -89,6 +89,7 @@ pub async fn usage_json(store: &Store, budget: &BudgetSettings, question: UsageQ
         "today": { "day": today, "usage": of_today.usage },
         "budget": {
             "session": budget.session, "day": budget.day, "warnAt": budget.warn_at, "refuse": budget.refuse,
+            "stopTurns": budget.stop_turns,
         },
     }))
 }

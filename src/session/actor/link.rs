@@ -140,16 +140,13 @@ impl Actor {
     pub(super) async fn on_started(&mut self, outcome: Result<Box<Connection>, StartError>) {
         match outcome {
             Ok(connection) => {
-                let last_sent = match self.machine.needs_recap() {
-                    Some(prompt) => self.services.store.prompt(self.id, prompt).await.ok().flatten(),
-                    None => None,
-                };
+                let summary = self.summary().await;
                 let opened = Opened {
                     agent_session_id: connection.agent_session_id.clone(),
                     restored: connection.restored,
                     can_probe: connection.liveness().is_some(),
                     pending: connection.pending.clone(),
-                    last_sent,
+                    summary,
                 };
                 self.link = Link::Live(connection);
                 self.drive(Input::Opened(opened)).await;

@@ -12,6 +12,7 @@ mod link;
 mod outcomes;
 mod outputs;
 mod restore;
+mod summary;
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;

@@ -1,7 +1,7 @@
 //! Restoring a session after a restart: its log is replayed through the machine.
 
 use super::{Actor, Input};
-use crate::model::Response;
+use crate::model::{Response, Seq};
 use crate::session::machine::Replay;
 use crate::store::{EventPage, OpenTurn, StoreError};
 
@@ -32,16 +32,25 @@ impl Actor {
 
     async fn replay(&mut self, open: &OpenTurn) -> Result<Replay, StoreError> {
         let mut replay = Replay::new(open);
-        let mut after = open.after;
+        self.read_log(open.after, |seq, response| replay.apply(seq, response)).await?;
+        Ok(replay)
+    }
+
+    /// Reads the log after this number, page by page.
+    pub(super) async fn read_log(
+        &mut self,
+        mut after: Seq,
+        mut apply: impl FnMut(Seq, &Response),
+    ) -> Result<(), StoreError> {
         loop {
             let page = EventPage { after, before: None, limit: PAGE, max_bytes: PAGE_BYTES };
             let (events, _) = self.services.store.events(self.id, page).await?;
-            let Some(last) = events.last() else { return Ok(replay) };
+            let Some(last) = events.last() else { return Ok(()) };
             after = last.seq;
             for event in events {
                 let response = std::str::from_utf8(&event.body).ok().and_then(Response::from_json);
                 if let Some(response) = response {
-                    replay.apply(event.seq, &response);
+                    apply(event.seq, &response);
                 }
             }
         }

@@ -1,17 +1,14 @@
 //! Agent events, written to the log.
 
+use super::model_retries::ModelRetries;
 use super::turn::Phase;
 use super::{AgentInput, Context, Link, Machine, Output, Stored};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{
-    AnsweredBy, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, TurnId, redact,
-};
+use crate::model::{AnsweredBy, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, redact};
 use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
 const LONGEST_UNKNOWN: usize = 64 * 1024;
-/// The turn id of work outside any turn, if the agent has none.
-const OWN_WORK: &str = "agent";
 
 impl Machine {
     pub(super) fn on_agent_input(&mut self, context: &Context<'_>, input: AgentInput) {
@@ -19,23 +16,23 @@ impl Machine {
             AgentInput::Event(event) => self.on_agent_event(context, event),
             _ if !self.has_been_prompted() => {}
             AgentInput::BlockEnded { end, stored } => {
-                self.transcript.write_noted_end(&mut self.draft);
+                self.write_model_retries();
                 self.keep(stored);
                 self.on_block_ended(end);
             }
             AgentInput::Image { tool_call_id, image, stored } => {
-                self.transcript.write_noted_end(&mut self.draft);
                 self.keep(stored);
                 self.images.entry(tool_call_id).or_default().extend(image);
             }
-            AgentInput::Usage { usage, of_day } => {
-                self.transcript.write_noted_end(&mut self.draft);
-                self.on_usage(context, usage, &of_day);
-            }
+            AgentInput::Usage { usage, of_day } => self.on_usage(context, usage, &of_day),
         }
     }
 
     fn on_agent_event(&mut self, context: &Context<'_>, event: AgentEvent) {
+        self.stop_if_turn_goes_on(context, &event);
+        if ModelRetries::are_over_with(&event) {
+            self.write_model_retries();
+        }
         match event {
             AgentEvent::Gone { reason } => return self.on_agent_lost(context, &reason),
             AgentEvent::Outdated => {
@@ -53,14 +50,12 @@ impl Machine {
             AgentEvent::Idle => return self.on_agent_idle(context),
             _ => {}
         }
-        self.transcript.write_noted_end(&mut self.draft);
         match event {
-            AgentEvent::TurnStarted { turn_id } => self.on_agent_turn_started(turn_id),
-            AgentEvent::TurnEnded { .. } => self.transcript.note_agent_end(),
+            AgentEvent::TurnStarted { .. } => self.on_agent_turn_started(),
             AgentEvent::BlockStarted(start) => self.on_block_started(start),
             AgentEvent::BlockDelta { key, delta } => {
                 self.touch_attempt(key.kind);
-                self.note_own_work(&TurnId::from(OWN_WORK));
+                self.note_own_work();
                 self.transcript.extend_block(&mut self.draft, key, delta);
             }
             AgentEvent::BlockDiscarded(key) => {
@@ -77,8 +72,12 @@ impl Machine {
                 self.write(Callback::BackgroundTasks { tasks });
             }
             AgentEvent::PromptGenerated(prompt) => {
-                self.write(Callback::GeneratedUserPrompt { prompt });
+                if !prompt.trim().is_empty() {
+                    self.transcript.write_agent_end(&mut self.draft);
+                    self.write(Callback::GeneratedUserPrompt { prompt });
+                }
             }
+            AgentEvent::Notice { kind: NoticeKind::Retrying, message } => self.on_model_retry(redact(&message).into()),
             AgentEvent::Notice { kind, message } => self.notify(kind, redact(&message).into_owned()),
             AgentEvent::TitleChanged(title) => self.on_title(title),
             AgentEvent::SessionNamed(id) => self.set_agent_session(Some(id)),
@@ -94,8 +93,11 @@ impl Machine {
             }
             AgentEvent::FellBehind { waiting } => self.on_fell_behind(waiting),
             AgentEvent::SteerRefused { prompt, reason } => self.on_steer_refused(prompt, &reason),
+            // The end is written when the next step begins, or with the turn's own end: what an agent says about a step
+            // after its end belongs to it.
+            AgentEvent::TurnEnded { .. }
             // Handled above, or by a case of their own in `AgentInput`.
-            AgentEvent::Idle
+            | AgentEvent::Idle
             | AgentEvent::Outdated
             | AgentEvent::Gone { .. }
             | AgentEvent::ImageMade { .. }
@@ -118,7 +120,14 @@ impl Machine {
         }
     }
 
+    /// A title that a person chose stays, and one that was made from a text that nobody wrote is no title.
     fn on_title(&mut self, title: String) {
+        let is_refused = self.profile.title_is_given
+            || self.recovery.began_with_summary
+            || crate::session::summary::is_title_of_preamble(&title);
+        if is_refused {
+            return;
+        }
         if self.profile.title.as_deref() != Some(&title) {
             if self.has_been_prompted() {
                 self.write(Callback::TitleChanged { title: title.clone() });
@@ -135,7 +144,7 @@ impl Machine {
             BlockStart::Message { .. } => BlockKind::Message,
             BlockStart::Tool { .. } => BlockKind::Tool,
         });
-        self.note_own_work(&TurnId::from(OWN_WORK));
+        self.note_own_work();
         self.transcript.start_block(&mut self.draft, start);
     }
 
@@ -161,7 +170,7 @@ impl Machine {
                 *result = Some(ToolResult { images, ..result.take().unwrap_or_default() });
             }
         }
-        self.note_own_work(&TurnId::from(OWN_WORK));
+        self.note_own_work();
         self.transcript.end_block(&mut self.draft, end);
     }
 

@@ -7,12 +7,12 @@ use super::restart::MAY_HAVE_RUN;
 use super::turn::Ending;
 use super::{Context, Disconnect, Machine, Opened, Output};
 use crate::agent::{AgentCommand, QueuePosition, Restored, StartError};
-use crate::model::{AnsweredBy, ErrorClass, NoticeKind, PromptVerdict, RequestOutcome, Response, SessionOrigin, SessionState, redact};
+use crate::model::{
+    AnsweredBy, ErrorClass, NoticeKind, PromptId, PromptVerdict, RequestOutcome, Response, SessionOrigin, SessionState,
+    redact,
+};
 use crate::session::SessionError;
-use crate::store::{Change, KnownPrompt};
-
-/// Characters of the last request that a new session of the agent gets.
-const RECAP_CHARACTERS: usize = 600;
+use crate::store::Change;
 
 /// The state of the link to the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,14 +48,18 @@ pub(super) struct Recovery {
     /// Why the agent's own session could not be restored, until a new one is open.
     pub lost_session: Option<String>,
     /// What the agent gets with the next prompt about a conversation that it has lost.
-    pub recap: Option<String>,
+    pub summary: Option<String>,
+    /// The running turn, or the last one, began with a summary: titles that the agent makes in it are of the summary.
+    pub began_with_summary: bool,
+    /// The prompt that was last queued again, and how many steps the agent had begun for it.
+    pub abandoned_steps: Option<(PromptId, u32)>,
 }
 
 impl Recovery {
     /// Whether it holds no state.
     pub fn is_forgotten(&self) -> bool {
-        let Self { losses, login_was_refused, lost_session, recap } = self;
-        *losses == 0 && !login_was_refused && lost_session.is_none() && recap.is_none()
+        let Self { losses, login_was_refused, lost_session, summary, began_with_summary: _, abandoned_steps: _ } = self;
+        *losses == 0 && !login_was_refused && lost_session.is_none() && summary.is_none()
     }
 }
 
@@ -77,14 +81,15 @@ impl Machine {
         self.outputs.push(Output::Open { agent_session_id: self.agent_session_id.clone(), suspended });
     }
 
-    /// The prompt that a new session of the agent gets a summary of, because the old one was lost.
-    pub fn needs_recap(&self) -> Option<u32> {
+    /// Whether a new session of the agent gets a summary, because the old one was lost: the prompts that wait, which the
+    /// summary leaves out.
+    pub fn needs_summary(&self) -> Option<Vec<PromptId>> {
         self.recovery.lost_session.as_ref()?;
-        Some(self.prompts.last_sent().number())
+        Some(self.prompts.waiting())
     }
 
     pub(super) fn on_opened(&mut self, context: &Context<'_>, opened: Opened) {
-        let Opened { agent_session_id, restored, can_probe, pending, last_sent } = opened;
+        let Opened { agent_session_id, restored, can_probe, pending, summary } = opened;
         // Stored before the first prompt is sent, so that the agent's session is found again after a crash.
         self.set_agent_session(agent_session_id);
         let changed = std::mem::replace(&mut self.link, Link::Live { can_probe, is_outdated: false });
@@ -92,7 +97,7 @@ impl Machine {
             self.send_changes(context, configure, permit);
         }
         self.silence.note_activity(context.now);
-        self.report_restored(restored, last_sent.as_ref());
+        self.report_restored(restored, summary);
         match &self.turn {
             Some(turn) if turn.is_interrupted() => {
                 self.drop_continuation();
@@ -114,17 +119,20 @@ impl Machine {
     }
 
     /// Writes a notice if the agent's session was not restored completely.
-    fn report_restored(&mut self, restored: Restored, last_sent: Option<&KnownPrompt>) {
+    fn report_restored(&mut self, restored: Restored, summary: Option<String>) {
         if let Some(reason) = self.recovery.lost_session.take() {
-            let summary = if last_sent.is_some() { ", and the agent gets a summary of your last request" } else { "" };
-            self.notify(
-                NoticeKind::FreshSession,
-                format!(
-                    "The agent's previous session could not be restored ({reason}). A new one was started; your history \
-                     is intact{summary}."
-                ),
-            );
-            self.recovery.recap = last_sent.map(recap);
+            let message = match summary {
+                Some(_) => {
+                    "The agent's previous session could not be restored, so a new one was started: your history is \
+                     intact, and the agent gets a summary of it with your next prompt."
+                }
+                None => {
+                    "The agent's previous session could not be restored, so a new one was started: your history is \
+                     intact."
+                }
+            };
+            self.notify_in_detail(NoticeKind::FreshSession, message, reason);
+            self.recovery.summary = summary;
         } else if restored == Restored::Incomplete {
             self.notify(
                 NoticeKind::Incomplete,
@@ -307,22 +315,6 @@ impl Machine {
         }
         self.set_state(SessionState::Ready, None);
     }
-}
-
-/// One short summary of the last request and its state, from our own log; never the whole history.
-fn recap(last: &KnownPrompt) -> String {
-    let state = match last.outcome.as_ref().map(|outcome| outcome.verdict) {
-        Some(PromptVerdict::Succeeded) => "It was answered",
-        Some(PromptVerdict::Failed) => "It failed",
-        Some(PromptVerdict::Interrupted) | None => "It was interrupted before it was finished",
-        Some(PromptVerdict::Dropped) => "It was not sent",
-    };
-    let text: String = last.text.chars().take(RECAP_CHARACTERS).collect();
-    let cut = if text.len() < last.text.len() { " …" } else { "" };
-    format!(
-        "[This conversation continues an earlier one that could not be restored. The last request in it was:\n\
-         {text}{cut}\n{state}. Its results may be in the folder; check before you do the work again.]"
-    )
 }
 
 /// No wait before the first attempt, then doubling.

@@ -22,6 +22,8 @@ pub(in crate::session) struct Fold {
 #[derive(Clone, Debug, PartialEq)]
 struct OpenBlock {
     start: Seq,
+    /// The tool call of the sub-agent that it comes from.
+    parent: Option<String>,
     content: String,
     deltas: u64,
 }
@@ -37,6 +39,8 @@ pub(in crate::session) struct Answer {
     pub steered_by: Vec<PromptId>,
     /// Messages of sub-agents to the agent: not part of the answer.
     asides: HashSet<String>,
+    /// How often the agent has begun to work in the turn.
+    steps: u32,
 }
 
 impl Answer {
@@ -65,17 +69,19 @@ impl Fold {
     pub fn apply(&mut self, seq: Seq, response: &Response) -> Effect {
         let Response::Callback(callback) = response else { return Effect::None };
         match callback {
-            Callback::StartReasoning { reasoning_id, .. } => start(&mut self.reasoning, reasoning_id, seq),
+            Callback::StartReasoning { reasoning_id, parent_tool_call_id } => {
+                start(&mut self.reasoning, reasoning_id, seq, parent_tool_call_id.as_ref())
+            }
             Callback::StartMessage { message_id, parent_tool_call_id } => {
                 if parent_tool_call_id.is_some() {
                     self.answer.asides.insert(message_id.clone());
                 }
-                start(&mut self.messages, message_id, seq)
+                start(&mut self.messages, message_id, seq, parent_tool_call_id.as_ref())
             }
-            Callback::StartToolExecution { tool_call_id, .. } => {
+            Callback::StartToolExecution { tool_call_id, parent_tool_call_id, .. } => {
                 // What the agent said before a tool call is not its answer.
                 self.answer.text.clear();
-                start(&mut self.tools, tool_call_id, seq)
+                start(&mut self.tools, tool_call_id, seq, parent_tool_call_id.as_ref())
             }
             Callback::Reasoning { reasoning_id, delta } => extend(&mut self.reasoning, reasoning_id, delta),
             Callback::Message { message_id, delta } => extend(&mut self.messages, message_id, delta),
@@ -90,6 +96,7 @@ impl Fold {
             Callback::EndToolExecution { tool_call_id, .. } => end(&mut self.tools, tool_call_id, seq),
             Callback::AgentStart { turn_id } => {
                 self.agent_turn = Some(turn_id.clone());
+                self.answer.steps += 1;
                 Effect::None
             }
             Callback::AgentEnd { .. } => {
@@ -142,6 +149,11 @@ impl Fold {
         self.answer.steered_by.retain(|steered| *steered != prompt);
     }
 
+    /// How often the agent has begun to work in the turn.
+    pub fn steps(&self) -> u32 {
+        self.answer.steps
+    }
+
     pub fn agent_turn(&self) -> Option<&TurnId> {
         self.agent_turn.as_ref()
     }
@@ -151,20 +163,32 @@ impl Fold {
         self.tools.keys().map(String::as_str)
     }
 
+    pub fn runs_tools(&self) -> bool {
+        !self.tools.is_empty()
+    }
+
+    /// The tool call of the sub-agent that an open block comes from.
+    pub fn parent(&self, key: &BlockKey) -> Option<String> {
+        self.blocks(key.kind).get(&key.id)?.parent.clone()
+    }
+
     pub fn is_open(&self, key: &BlockKey) -> bool {
         self.blocks(key.kind).contains_key(&key.id)
     }
 
     /// The ends that close everything that is open, in the order in which it began, with what was said so far. `reason`
     /// becomes the error of tools.
-    pub fn closing_responses(&self, reason: &str) -> Vec<Response> {
+    pub fn closing_responses(&self, reason: &str) -> Vec<(BlockKey, Response)> {
         let kinds = [BlockKind::Reasoning, BlockKind::Message, BlockKind::Tool];
         let mut open: Vec<_> = kinds
             .into_iter()
             .flat_map(|kind| self.blocks(kind).iter().map(move |(id, block)| (block.start, kind, id, block)))
             .collect();
         open.sort_by_key(|(start, ..)| *start);
-        open.into_iter().map(|(_, kind, id, block)| closing_response(kind, id, &block.content, reason)).collect()
+        let closing = |kind, id: &String, block: &OpenBlock| {
+            (BlockKey::new(kind, id), closing_response(kind, id, &block.content, reason))
+        };
+        open.into_iter().map(|(_, kind, id, block)| closing(kind, id, block)).collect()
     }
 
     /// The end that closes one block with its content so far.
@@ -213,8 +237,9 @@ impl Replay {
     }
 }
 
-fn start(blocks: &mut HashMap<String, OpenBlock>, id: &str, seq: Seq) -> Effect {
-    blocks.insert(id.to_owned(), OpenBlock { start: seq, content: String::new(), deltas: 0 });
+fn start(blocks: &mut HashMap<String, OpenBlock>, id: &str, seq: Seq, parent: Option<&String>) -> Effect {
+    let block = OpenBlock { start: seq, parent: parent.cloned(), content: String::new(), deltas: 0 };
+    blocks.insert(id.to_owned(), block);
     Effect::None
 }
 
@@ -271,7 +296,7 @@ mod tests {
             r#"{"callback":"onMessage","messageId":"m","delta":"llo"}"#,
         ]);
         let closing = fold.closing_responses("lost");
-        let json: Vec<String> = closing.iter().map(Response::to_json).collect();
+        let json: Vec<String> = closing.iter().map(|(_, response)| response.to_json()).collect();
         assert_eq!(
             json,
             [
@@ -280,7 +305,7 @@ mod tests {
             ]
         );
         let ended = EndedBlock { start: 1, end: 9, deltas: 2 };
-        assert_eq!(fold.apply(9, &closing[0]), Effect::Ended(ended));
+        assert_eq!(fold.apply(9, &closing[0].1), Effect::Ended(ended));
         assert!(!fold.is_open(&BlockKey::new(BlockKind::Message, "m")));
         assert!(fold.is_open(&BlockKey::new(BlockKind::Tool, "t")));
     }

@@ -91,8 +91,8 @@ pub(in crate::session) struct Opened {
     pub can_probe: bool,
     /// What the agent still waits for, of a turn that was suspended.
     pub pending: Pending,
-    /// The last prompt that was sent, when [`super::Machine::needs_recap`] asked for it.
-    pub last_sent: Option<KnownPrompt>,
+    /// The summary that [`super::Machine::needs_summary`] asked for.
+    pub summary: Option<String>,
 }
 
 /// What a session is asked to do.

@@ -80,8 +80,8 @@ impl Machine {
             if self.has_been_prompted() && self.state != SessionState::Closed {
                 self.write(Callback::TitleChanged { title: title.clone() });
             }
-            self.draft.change(Change::Title(title.clone()));
-            profile.title = Some(title);
+            self.draft.change(Change::TitleGiven(title.clone()));
+            (profile.title, profile.title_is_given) = (Some(title), true);
         }
         if switches {
             profile.model = update.model.unwrap_or(profile.model);

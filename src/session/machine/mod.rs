@@ -17,6 +17,7 @@ mod draft;
 mod fold;
 mod input;
 mod lifecycle;
+mod model_retries;
 mod notices;
 mod output;
 mod prompts;
@@ -37,6 +38,7 @@ use std::time::Duration;
 pub(super) use draft::{Batch, Entry};
 pub(super) use fold::Replay;
 pub(super) use input::{Abilities, AgentInput, Command, Context, Input, Opened, PastInput, Stored, StoredBlob};
+pub(super) use model_retries::ModelRetries;
 pub(super) use output::{Disconnect, Output, Reply};
 pub(super) use transcript::{Entries, Transcript};
 
@@ -107,7 +109,7 @@ impl Machine {
             recovery: Recovery::default(),
             notices: Notices::default(),
             silence: Silence::default(),
-            spending: Spending { used: stored.usage, announced: stored.budget_notified },
+            spending: Spending { used: stored.usage, announced: stored.budget_notified, is_unchecked: false },
             images: HashMap::new(),
             draft: Draft::new(next_seq),
             waiting: None,

@@ -21,17 +21,13 @@ pub(super) struct PromptQueue {
     waiting: VecDeque<QueuedPrompt>,
     last: PromptId,
     next: PromptId,
-    /// The last one that an agent was given.
-    last_sent: PromptId,
     /// The turn before them was cut off, and a person decides whether it is repeated first.
     is_held: bool,
 }
 
 impl PromptQueue {
     pub fn new(waiting: Vec<QueuedPrompt>, last: PromptId, next: PromptId) -> Self {
-        let queued = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
-        let last_sent = PromptId::from_number(last.number().saturating_sub(queued));
-        Self { waiting: waiting.into(), last, next, last_sent, is_held: false }
+        Self { waiting: waiting.into(), last, next, is_held: false }
     }
 
     pub fn last(&self) -> PromptId {
@@ -43,13 +39,9 @@ impl PromptQueue {
         self.next
     }
 
-    /// The last prompt that an agent was given.
-    pub fn last_sent(&self) -> PromptId {
-        self.last_sent
-    }
-
-    pub fn set_last_sent(&mut self, prompt: PromptId) {
-        self.last_sent = self.last_sent.max(prompt);
+    /// Prompts that no agent has been given.
+    pub fn waiting(&self) -> Vec<PromptId> {
+        self.waiting.iter().map(|prompt| prompt.id).collect()
     }
 
     pub fn len(&self) -> usize {
@@ -85,8 +77,6 @@ impl PromptQueue {
     pub fn put_back(&mut self, prompt: QueuedPrompt) {
         let rank = |prompt: &QueuedPrompt| (!prompt.is_first, prompt.id);
         let place = self.waiting.partition_point(|waiting| rank(waiting) < rank(&prompt));
-        // It is sent again, so a summary for a new session of the agent ends before it.
-        self.last_sent = self.last_sent.min(PromptId::from_number(prompt.id.number().saturating_sub(1)));
         self.waiting.insert(place, prompt);
     }
 
@@ -270,7 +260,6 @@ impl Machine {
                 if let Some(turn) = &mut self.turn {
                     turn.steered.push(prompt.clone());
                 }
-                self.prompts.set_last_sent(prompt.id);
                 let QueuedPrompt { id, text, attachments, .. } = prompt;
                 self.send(context, AgentCommand::Steer { prompt: id, text, attachments });
             }

@@ -97,6 +97,7 @@ impl Machine {
     pub(super) fn keep_for_login(&mut self, context: &Context<'_>, failure: Failure) {
         let Some(turn) = self.turn.take() else { return };
         let Phase::Working(attempt) = turn.phase else { return };
+        self.recovery.abandoned_steps = Some((turn.prompt, turn.steps_before + self.transcript.fold().steps()));
         self.end_own_work("the agent needs a login", AnsweredBy::Agent);
         self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Agent);
         for prompt in attempt.untouched.into_iter().chain(turn.steered).rev() {

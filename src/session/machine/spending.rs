@@ -1,7 +1,8 @@
 //! What the agent's work costs: counted, and compared with the budgets.
 
 use super::{Context, Machine};
-use crate::model::{BudgetNotices, Callback, Day, NoticeKind, Usage};
+use crate::agent::{AgentEvent, BlockStart};
+use crate::model::{AnsweredBy, BudgetNotices, Callback, Day, ErrorClass, NoticeKind, Response, Usage};
 use crate::store::{Change, UsageReport};
 
 #[derive(Debug)]
@@ -10,6 +11,8 @@ pub(super) struct Spending {
     pub used: Usage,
     /// Which limits the session has been notified of.
     pub announced: BudgetNotices,
+    /// Usage was reported since the agent last went on: a budget may be reached.
+    pub is_unchecked: bool,
 }
 
 impl Machine {
@@ -26,6 +29,35 @@ impl Machine {
         }));
         self.write(Callback::Usage(usage));
         self.announce_budgets(context, day, of_day);
+        self.spending.is_unchecked = true;
+        if self.transcript.fold().runs_tools() || !self.requests.is_empty() {
+            self.stop_over_budget(context);
+        }
+    }
+
+    /// A report may be the last thing that a turn says, and a turn that has ended is not cut off. So it is stopped only
+    /// when it goes on to another step or another tool.
+    pub(super) fn stop_if_turn_goes_on(&mut self, context: &Context<'_>, event: &AgentEvent) {
+        match event {
+            AgentEvent::TurnStarted { .. }
+            | AgentEvent::PromptGenerated(_)
+            | AgentEvent::RequestMade { .. }
+            | AgentEvent::BlockStarted(BlockStart::Tool { .. }) => self.stop_over_budget(context),
+            AgentEvent::Idle => self.spending.is_unchecked = false,
+            _ => {}
+        }
+    }
+
+    fn stop_over_budget(&mut self, context: &Context<'_>) {
+        if !std::mem::take(&mut self.spending.is_unchecked) || !self.is_live() {
+            return;
+        }
+        let (own, used) = (&self.profile.budget, &self.spending.used);
+        let Some(message) = context.settings.budget.stop(own, used, &context.day_usage) else { return };
+        let Some(turn) = self.turn.as_mut().filter(|turn| !turn.is_interrupted()) else { return };
+        turn.failed_with(ErrorClass::Budget);
+        self.write(Response::session_error(ErrorClass::Budget, message.clone()));
+        self.interrupt_turn(context, message, AnsweredBy::Budget);
     }
 
     /// Writes each budget notice once. That it was written is committed with the notice, so a

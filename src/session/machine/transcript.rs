@@ -1,9 +1,16 @@
 //! What an agent says about its blocks and turns, written as events.
 
+use std::collections::{HashMap, VecDeque};
+
 use super::fold::{Effect, Fold};
 use crate::agent::{BlockEnd, BlockStart};
 use crate::model::{BlockKey, BlockKind, Callback, Response, Seq, TurnId};
 use crate::store::EndedBlock;
+
+/// Reasoning without a word that is followed at once; more is written as it comes.
+const MOST_SILENT: usize = 256;
+/// Closed blocks that are remembered.
+const MOST_CLOSED: usize = 256;
 
 /// Where events are written.
 pub(in crate::session) trait Entries {
@@ -19,15 +26,18 @@ pub(in crate::session) trait Entries {
 #[derive(Clone, Debug, Default)]
 pub(in crate::session) struct Transcript {
     fold: Fold,
-    /// The agent said that its turn ended. The end is written right before what follows, so that `onAgentEnd` and
-    /// `onIdle` are adjacent at the end of a turn.
-    agent_turn_ended: bool,
+    /// Reasoning that began and has said nothing yet, with the tool call of its sub-agent. Models may keep it to
+    /// themselves, and then it is not written.
+    silent: HashMap<String, Option<String>>,
+    /// Blocks that were closed because the agent had not ended them, the latest last. What it says about them later
+    /// comes too late, except from a sub-agent, which may work on while the agent itself goes on: its tool call is here.
+    closed: VecDeque<(BlockKey, Option<String>)>,
 }
 
 impl Transcript {
     /// Continues a log with this state.
     pub fn resume(fold: Fold) -> Self {
-        Self { fold, agent_turn_ended: false }
+        Self { fold, ..Self::default() }
     }
 
     pub fn fold(&self) -> &Fold {
@@ -36,6 +46,13 @@ impl Transcript {
 
     pub fn fold_mut(&mut self) -> &mut Fold {
         &mut self.fold
+    }
+
+    /// A turn begins: the answer of the last one is cleared, and ids of its messages may come again. Those of tool calls
+    /// may not: after a restart an agent ends calls that were closed before.
+    pub fn begin_turn(&mut self) {
+        self.fold.begin_turn();
+        self.closed.retain(|(key, _)| key.kind == BlockKind::Tool);
     }
 
     /// Writes an event.
@@ -53,7 +70,17 @@ impl Transcript {
     }
 
     pub fn start_block(&mut self, log: &mut impl Entries, start: BlockStart) {
+        match start {
+            BlockStart::Reasoning { id, parent } if self.silent.len() < MOST_SILENT => {
+                self.silent.entry(id).or_insert(parent);
+            }
+            start => self.write_start(log, start),
+        }
+    }
+
+    fn write_start(&mut self, log: &mut impl Entries, start: BlockStart) {
         let (key, callback) = started(start);
+        self.closed.retain(|(closed, _)| *closed != key);
         // A second start of an open block is ignored.
         if !self.fold.is_open(&key) {
             self.write(log, callback.into());
@@ -61,6 +88,10 @@ impl Transcript {
     }
 
     pub fn extend_block(&mut self, log: &mut impl Entries, key: BlockKey, delta: String) {
+        let says_nothing = key.kind == BlockKind::Reasoning && delta.is_empty();
+        if !self.fold.is_open(&key) && (says_nothing || self.is_too_late(&key)) {
+            return;
+        }
         self.ensure_started(log, &key);
         let BlockKey { kind, id } = key;
         let callback = match kind {
@@ -72,21 +103,43 @@ impl Transcript {
     }
 
     pub fn end_block(&mut self, log: &mut impl Entries, end: BlockEnd) {
+        let says_nothing = matches!(&end, BlockEnd::Reasoning { content, .. } if content.trim().is_empty());
         let (key, callback) = ended(end);
+        if !self.fold.is_open(&key) && (says_nothing || self.is_too_late(&key)) {
+            self.silent.remove(&key.id);
+            return;
+        }
         self.ensure_started(log, &key);
         self.write(log, callback.into());
     }
 
     /// Ends a block with its content so far, which is not part of the answer.
     pub fn discard_block(&mut self, log: &mut impl Entries, key: &BlockKey, reason: &str) {
+        // Not remembered as closed: some agents start it again under the same id.
         if let Some(response) = self.fold.closing_response(key, reason) {
             self.write(log, response);
         }
     }
 
+    fn close_block(&mut self, log: &mut impl Entries, key: BlockKey, response: Response) {
+        if self.closed.len() >= MOST_CLOSED {
+            self.closed.pop_front();
+        }
+        let parent = self.fold.parent(&key);
+        self.closed.push_back((key, parent));
+        self.write(log, response);
+    }
+
+    /// Whether a block has been closed and is not begun again.
+    fn is_too_late(&self, key: &BlockKey) -> bool {
+        let closed = self.closed.iter().find(|(closed, _)| closed == key);
+        closed.is_some_and(|(key, parent)| parent.is_none() || key.kind == BlockKind::Tool)
+    }
+
     pub fn close_blocks(&mut self, log: &mut impl Entries, reason: &str) {
-        for response in self.fold.closing_responses(reason) {
-            self.write(log, response);
+        self.silent.clear();
+        for (key, response) in self.fold.closing_responses(reason) {
+            self.close_block(log, key, response);
         }
     }
 
@@ -95,34 +148,30 @@ impl Transcript {
         self.fold.agent_turn().is_some()
     }
 
-    pub fn start_agent_turn(&mut self, log: &mut impl Entries, turn_id: TurnId) {
+    /// The agent begins a step of the turn with this id; it had that many in earlier attempts. The agent's own ids may
+    /// begin anew with each prompt.
+    pub fn start_agent_turn(&mut self, log: &mut impl Entries, turn: &TurnId, steps_before: u32) {
         self.write_agent_end(log);
+        let turn_id = match self.fold.steps() + steps_before {
+            0 => turn.clone(),
+            steps => format!("{turn}.{}", steps + 1).into(),
+        };
         self.write(log, Callback::AgentStart { turn_id }.into());
     }
 
-    /// The agent reports that its turn ended.
-    pub fn note_agent_end(&mut self) {
-        self.agent_turn_ended = self.agent_works();
-    }
-
-    /// Writes an end that was noted before, because something follows it.
-    pub fn write_noted_end(&mut self, log: &mut impl Entries) {
-        if self.agent_turn_ended {
-            self.write_agent_end(log);
-        }
-    }
-
-    /// Writes the end of the agent's own turn, if one is open.
+    /// Writes the end of the agent's own turn, if one is open. No block of it ends later.
     pub fn write_agent_end(&mut self, log: &mut impl Entries) {
-        self.agent_turn_ended = false;
         if let Some(turn_id) = self.fold.agent_turn().cloned() {
+            self.close_blocks(log, "the agent ended its turn without it");
             self.write(log, Callback::AgentEnd { turn_id }.into());
         }
     }
 
     fn ensure_started(&mut self, log: &mut impl Entries, key: &BlockKey) {
         if !self.fold.is_open(key) {
-            self.start_block(log, missing_start(key));
+            let silent = self.silent.remove(&key.id).filter(|_| key.kind == BlockKind::Reasoning).flatten();
+            let closed = self.closed.iter().find(|(closed, _)| closed == key).and_then(|(_, parent)| parent.clone());
+            self.write_start(log, missing_start(key, silent.or(closed)));
         }
     }
 }
@@ -150,11 +199,11 @@ fn started(start: BlockStart) -> (BlockKey, Callback) {
 }
 
 /// The start of a block that an agent left out.
-fn missing_start(key: &BlockKey) -> BlockStart {
+fn missing_start(key: &BlockKey, parent: Option<String>) -> BlockStart {
     let id = key.id.clone();
     match key.kind {
-        BlockKind::Reasoning => BlockStart::Reasoning { id, parent: None },
-        BlockKind::Message => BlockStart::Message { id, parent: None },
+        BlockKind::Reasoning => BlockStart::Reasoning { id, parent },
+        BlockKind::Message => BlockStart::Message { id, parent },
         BlockKind::Tool => BlockStart::Tool { id, parent: None, name: "unknown".to_owned(), arguments: String::new() },
     }
 }

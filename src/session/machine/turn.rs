@@ -26,6 +26,8 @@ pub(super) struct Turn {
     failed: Option<ErrorClass>,
     /// When it must be over.
     ends_by: Option<Duration>,
+    /// Steps that the agent began in an earlier attempt, before the prompt was queued again.
+    pub steps_before: u32,
     pub phase: Phase,
 }
 
@@ -80,7 +82,7 @@ impl Ending {
 
 impl Turn {
     pub fn new(id: TurnId, prompt: PromptId, phase: Phase) -> Self {
-        Self { id, prompt, steered: Vec::new(), failed: None, ends_by: None, phase }
+        Self { id, prompt, steered: Vec::new(), failed: None, ends_by: None, steps_before: 0, phase }
     }
 
     pub fn is_interrupted(&self) -> bool {
@@ -143,7 +145,7 @@ impl Machine {
         }
         let is_opening = matches!(self.link, Link::Opening { .. } | Link::BackingOff { .. });
         if !is_opening && let Some(reason) = self.budget_refusal(context) {
-            return self.end_waiting_prompts(context, ErrorClass::Quota, &format!("{reason}."));
+            return self.end_waiting_prompts(context, ErrorClass::Budget, &format!("{reason}."));
         }
         match self.link {
             Link::Live { .. } => self.begin_turn(context),
@@ -177,8 +179,10 @@ impl Machine {
     }
 
     pub(super) fn on_turn_committed(&mut self, context: &Context<'_>, prompt: QueuedPrompt) {
-        let text = match self.recovery.recap.take() {
-            Some(recap) => format!("{recap}\n\n{}", prompt.text),
+        let summary = self.recovery.summary.take();
+        self.recovery.began_with_summary = summary.is_some();
+        let text = match summary {
+            Some(summary) => format!("{summary}\n\n{}", prompt.text),
             None => prompt.text,
         };
         let prompt = QueuedPrompt { text, ..prompt };
@@ -186,7 +190,6 @@ impl Machine {
         turn.phase = Phase::Working(Attempt::first(prompt.clone()));
         turn.ends_by = context.settings.turn_timeout.map(|timeout| context.now + timeout);
         let turn_id = turn.id.clone();
-        self.prompts.set_last_sent(prompt.id);
         self.send(context, AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
     }
 
@@ -221,15 +224,21 @@ impl Machine {
         let open = OpenTurn { turn_id: id.clone(), prompt: Some(prompt), after, begun: Some(begun) };
         self.draft.change(Change::PromptStarted(prompt));
         self.draft.change(Change::Turn(Some(open)));
-        self.transcript.fold_mut().begin_turn();
-        self.turn = Some(Turn::new(id, prompt, Phase::Working(Attempt::default())));
+        self.transcript.begin_turn();
+        let mut turn = Turn::new(id, prompt, Phase::Working(Attempt::default()));
+        turn.steps_before = self.recovery.abandoned_steps.filter(|(of, _)| *of == prompt).map_or(0, |(_, steps)| steps);
+        self.turn = Some(turn);
         self.set_state(SessionState::Working, None);
     }
 
     /// The agent began to work.
-    pub(super) fn on_agent_turn_started(&mut self, turn_id: TurnId) {
-        self.note_own_work(&turn_id);
-        self.transcript.start_agent_turn(&mut self.draft, turn_id);
+    pub(super) fn on_agent_turn_started(&mut self) {
+        self.note_own_work();
+        let (turn_id, steps_before) = match (&self.turn, self.open_after) {
+            (Some(turn), _) => (turn.id.clone(), turn.steps_before),
+            (None, after) => (own_work_id(after.unwrap_or_default()), 0),
+        };
+        self.transcript.start_agent_turn(&mut self.draft, &turn_id, steps_before);
         if self.turn.is_none() && self.state == SessionState::Ready {
             // So that users see that it works and can interrupt it.
             self.set_state(SessionState::Working, None);
@@ -237,12 +246,12 @@ impl Machine {
     }
 
     /// The agent does something outside any turn of ours: recorded, so that a restart closes what it leaves open.
-    pub(super) fn note_own_work(&mut self, turn_id: &TurnId) {
+    pub(super) fn note_own_work(&mut self) {
         if self.turn.is_none() && self.open_after.is_none() {
             let after = self.draft.next_seq() - 1;
             self.open_after = Some(after);
-            self.transcript.fold_mut().begin_turn();
-            let open = OpenTurn { turn_id: turn_id.clone(), prompt: None, after, begun: None };
+            self.transcript.begin_turn();
+            let open = OpenTurn { turn_id: own_work_id(after), prompt: None, after, begun: None };
             self.draft.change(Change::Turn(Some(open)));
         }
     }
@@ -377,6 +386,7 @@ impl Machine {
 
     /// Closes what the agent left open of its work outside a turn.
     pub(super) fn end_own_work(&mut self, reason: &str, by: AnsweredBy) {
+        self.write_model_retries();
         self.transcript.close_blocks(&mut self.draft, reason);
         if !self.requests.are_kept() {
             self.close_requests(RequestOutcome::Cancelled, by);
@@ -396,6 +406,7 @@ impl Machine {
             Ending::Idle => ("the agent ended its turn without it", AnsweredBy::Agent),
             Ending::Cut { message, by, .. } => (message.as_str(), *by),
         };
+        self.write_model_retries();
         self.transcript.close_blocks(&mut self.draft, reason);
         if !self.requests.are_kept() {
             self.close_requests(RequestOutcome::Cancelled, by);
@@ -414,10 +425,10 @@ impl Machine {
             self.recovery.login_was_refused = false;
         }
         self.set_state(self.resting_state(), None);
-        if !self.transcript.agent_works() {
+        if self.transcript.fold().steps() == 0 {
             // The agent never reported that it began, but readers expect the pair. The state stays, because the turn is
             // over.
-            self.transcript.start_agent_turn(&mut self.draft, turn.id.clone());
+            self.transcript.start_agent_turn(&mut self.draft, &turn.id, turn.steps_before);
         }
         self.transcript.write_agent_end(&mut self.draft);
         self.write(Callback::Idle {});
@@ -476,4 +487,9 @@ impl Machine {
         }
         self.write(Response::from(failure));
     }
+}
+
+/// The id of work that an agent does outside any turn and that begins after this event.
+fn own_work_id(after: Seq) -> TurnId {
+    format!("work-{}", after + 1).into()
 }

@@ -382,6 +382,7 @@ fn total<'a>(entries: impl IntoIterator<Item = &'a (SessionId, UsageReport)>) ->
             duration_ms,
             num_turns,
             premium_requests,
+            credits,
         } = &mut sum.unknown;
         *cost_usd += u64::from(usage.cost_usd.is_none());
         *input_tokens += u64::from(usage.input_tokens.is_none());
@@ -391,6 +392,7 @@ fn total<'a>(entries: impl IntoIterator<Item = &'a (SessionId, UsageReport)>) ->
         *duration_ms += u64::from(usage.duration_ms.is_none());
         *num_turns += u64::from(usage.num_turns.is_none());
         *premium_requests += u64::from(usage.premium_requests.is_none());
+        *credits += u64::from(usage.credits.is_none());
         sum.usage.add(&usage);
     }
     sum

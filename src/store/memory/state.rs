@@ -210,6 +210,7 @@ impl State {
         match change.clone() {
             Change::State(state, detail) => (row.state, row.state_detail) = (state, detail),
             Change::Title(title) => row.profile.title = Some(title),
+            Change::TitleGiven(title) => (row.profile.title, row.profile.title_is_given) = (Some(title), true),
             Change::Model(model, effort) => (row.profile.model, row.profile.effort) = (model, effort),
             Change::Permissions(permissions) => row.profile.permissions = permissions,
             Change::AgentSession(agent) => row.agent_session_id = agent,

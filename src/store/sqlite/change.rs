@@ -26,6 +26,9 @@ pub(super) fn write(
             params![id, state.as_str(), detail],
         ),
         Change::Title(title) => execute("UPDATE session SET title = ?2 WHERE id = ?1", params![id, title]),
+        Change::TitleGiven(title) => {
+            execute("UPDATE session SET title = ?2, title_is_given = 1 WHERE id = ?1", params![id, title])
+        }
         Change::Model(model, effort) => {
             execute("UPDATE session SET model = ?2, effort = ?3 WHERE id = ?1", params![id, model, effort])
         }

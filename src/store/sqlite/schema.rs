@@ -240,6 +240,17 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE prompt ADD COLUMN is_first INTEGER NOT NULL DEFAULT 0;
         ",
         ),
+        M::up(
+            "
+        -- AI credits. No earlier version knew them, so every report so far lacks them.
+        ALTER TABLE usage_by_day ADD COLUMN credits REAL;
+        ALTER TABLE usage_by_day ADD COLUMN credits_unknown INTEGER NOT NULL DEFAULT 0;
+        UPDATE usage_by_day SET credits_unknown = reports;
+
+        -- Whether a person chose the title. For sessions of earlier versions nobody knows.
+        ALTER TABLE session ADD COLUMN title_is_given INTEGER NOT NULL DEFAULT 0;
+        ",
+        ),
     ])
 });
 
@@ -298,6 +309,24 @@ mod tests {
         assert_eq!(numbers("SELECT outcome_seq FROM prompt ORDER BY number"), [Some(1), None]);
         assert_eq!(numbers("SELECT block FROM event ORDER BY id"), [None, Some(1), None, Some(3), None]);
         assert_eq!(numbers("SELECT last FROM dropped_range ORDER BY id"), [Some(8), Some(29)]);
+    }
+
+    #[test]
+    fn usage_of_earlier_versions_lacks_credits_and_does_not_count_as_none() {
+        let mut database = rusqlite::Connection::open_in_memory().expect("opened");
+        super::MIGRATIONS.to_version(&mut database, 5).expect("the fifth version");
+        database
+            .execute(
+                "INSERT INTO usage_by_day VALUES
+                     ('2026-03-01', 1, 'copilot', 'm', 3, NULL, 3, 5, 0, 5, 0, 0, 0, 0, 0, 0, 0, 3, 0, 1.0, 0)",
+                [],
+            )
+            .expect("written");
+        super::MIGRATIONS.to_latest(&mut database).expect("the last version");
+        let row: (Option<f64>, u32) = database
+            .query_row("SELECT credits, credits_unknown FROM usage_by_day", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .expect("read");
+        assert_eq!(row, (None, 3));
     }
 
     type UsageRow = (String, u32, String, u32, Option<f64>, u32, Option<u32>, Option<u32>, u32);

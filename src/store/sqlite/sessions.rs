@@ -18,7 +18,8 @@ const COLUMNS: &str =
     "id, title, runtime, model, effort, working_directory, permissions, system_prompt, options, state,
     state_detail, created_at, updated_at, closed_at,
     (SELECT max(event.id) FROM event WHERE event.id BETWEEN session.id << 40 AND (session.id << 40) + (1 << 40) - 1),
-    (SELECT count(*) FROM request WHERE request.session = session.id AND decision IS NULL), budget, origin";
+    (SELECT count(*) FROM request WHERE request.session = session.id AND decision IS NULL), budget, origin,
+    title_is_given";
 
 impl SessionRecords for Sqlite {
     fn create_session(&self, new: NewSessionRecord) -> Answer<'_, Creation> {
@@ -196,8 +197,9 @@ fn create(connection: &Connection, new: &NewSessionRecord) -> rusqlite::Result<C
     let profile = &new.profile;
     let inserted = connection.execute(
         "INSERT INTO session (title, runtime, model, effort, working_directory, permissions, system_prompt,
-            options, state, created_at, updated_at, budget, origin, creation_key, creation_fingerprint)
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?12, ?13, ?14, ?15
+            options, state, created_at, updated_at, budget, origin, creation_key, creation_fingerprint,
+            title_is_given)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?12, ?13, ?14, ?15, ?16
          WHERE (SELECT count(*) FROM session WHERE state <> 'closed') < ?11",
         params![
             profile.title,
@@ -215,6 +217,7 @@ fn create(connection: &Connection, new: &NewSessionRecord) -> rusqlite::Result<C
             new.origin.as_str(),
             new.key.as_ref().map(|key| &key.key),
             new.key.as_ref().map(|key| &key.fingerprint),
+            profile.title_is_given,
         ],
     )?;
     if inserted == 0 {
@@ -286,6 +289,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
         id: SessionId::from_number(row.get(0)?),
         profile: SessionProfile {
             title: row.get(1)?,
+            title_is_given: row.get(18)?,
             runtime: row.get(2)?,
             model: row.get(3)?,
             effort: row.get(4)?,

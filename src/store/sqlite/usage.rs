@@ -10,7 +10,7 @@ use crate::model::{Day, SessionId, UnknownFigures, Usage, UsageTotal};
 use crate::store::{Answer, UsageGrouping, UsageKey, UsageRecords, UsageReport, UsageRow};
 
 /// The columns of figures, in the order in which they are written and read. Each has a twin `…_unknown`.
-const FIGURES: [&str; 8] = [
+const FIGURES: [&str; 9] = [
     "cost_usd",
     "input_tokens",
     "output_tokens",
@@ -19,6 +19,7 @@ const FIGURES: [&str; 8] = [
     "duration_ms",
     "num_turns",
     "premium_requests",
+    "credits",
 ];
 
 /// Adds a report to its row, or makes the row. A figure that nobody has reported yet stays NULL.
@@ -57,7 +58,7 @@ const SUM_COLUMNS: usize = 1 + 2 * FIGURES.len();
 pub(super) fn record(connection: &Connection, session: SessionId, report: &UsageReport) -> rusqlite::Result<()> {
     let UsageReport { day, runtime, model, usage } = report;
     let (day, session) = (day.to_string(), session.number());
-    let parameters: [&dyn ToSql; 12] = [
+    let parameters: [&dyn ToSql; 13] = [
         &day,
         &session,
         runtime,
@@ -70,6 +71,7 @@ pub(super) fn record(connection: &Connection, session: SessionId, report: &Usage
         &usage.duration_ms,
         &usage.num_turns,
         &usage.premium_requests,
+        &usage.credits,
     ];
     connection.prepare_cached(&RECORD)?.execute(&parameters[..]).map(drop)
 }
@@ -168,6 +170,7 @@ fn total(row: &Row<'_>) -> rusqlite::Result<UsageTotal> {
             duration_ms: row.get(figure(5))?,
             num_turns: row.get(figure(6))?,
             premium_requests: row.get(figure(7))?,
+            credits: row.get(figure(8))?,
             model: None,
             code_changes: None,
         },
@@ -180,6 +183,7 @@ fn total(row: &Row<'_>) -> rusqlite::Result<UsageTotal> {
             duration_ms: unknown(5)?,
             num_turns: unknown(6)?,
             premium_requests: unknown(7)?,
+            credits: unknown(8)?,
         },
     })
 }

@@ -140,6 +140,7 @@ async fn searchable_text_reaches_the_backend() {
 fn profile() -> SessionProfile {
     SessionProfile {
         title: None,
+        title_is_given: false,
         runtime: "demo".to_owned(),
         model: "demo".to_owned(),
         effort: None,

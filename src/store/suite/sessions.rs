@@ -56,7 +56,11 @@ pub(super) async fn changes_are_there_after_a_restart(medium: &Medium) {
     assert_eq!((summary.state, summary.state_detail.as_deref()), (SessionState::Working, Some("why")));
     assert_eq!((summary.created_at, summary.updated_at), (TIME, Timestamp::from_millis(5)));
     assert_eq!((summary.profile.title.as_deref(), summary.profile.model.as_str()), (Some("title"), "model"));
-    assert_eq!(summary.profile.effort.as_deref(), Some("high"));
+    assert_eq!((summary.profile.title_is_given, summary.profile.effort.as_deref()), (false, Some("high")));
+    let given = vec![Change::Title("agent's".to_owned()), Change::TitleGiven("mine".to_owned())];
+    store.append_checked(changes(session, given)).await.expect("appended");
+    let profile = store.session(session).await.expect("read").expect("there").profile;
+    assert_eq!((profile.title.as_deref(), profile.title_is_given), (Some("mine"), true));
     assert_eq!((stored.agent_session_id.as_deref(), stored.turn), (Some("agent"), Some(turn)));
     assert_eq!(stored.usage.input_tokens, Some(7));
     assert_eq!(store.unfinished_sessions().await.expect("read"), [session]);

@@ -155,6 +155,7 @@ async fn a_session_that_is_missing_or_damaged_is_begun_anew_and_told_what_was_lo
         assert!(told[0]["message"].as_str().expect("words").contains("your history is intact"), "{told:?}");
         let said = model.requests().last().expect("asked").to_string();
         assert!(said.contains("remember-me") && said.contains("It was answered"), "{said}");
+        assert_eq!(again.get("").await.json()["title"], "@@echo remember-me", "the summary is no title");
         assert!(server.stop().await);
         let logged = server.stderr().await;
         assert!(logged.contains("session-lost") && logged.contains(&again.id), "{logged}");

@@ -62,7 +62,10 @@ async fn a_session_that_is_lost_is_begun_anew_with_a_banner_and_a_short_summary(
         assert_eq!(answer["verdict"], "succeeded", "{characters:?} {answer}");
         let told = notices(&session, "fresh-session").await;
         assert_eq!(told.len(), 1, "{characters:?}");
-        assert!(told[0].contains(reason) && told[0].contains("your history is intact"), "{told:?}");
+        assert!(!told[0].contains(reason) && told[0].contains("your history is intact"), "{told:?}");
+        let log = session.log().await;
+        let notice = log.iter().find(|(_, response)| response["kind"] == "fresh-session").expect("there");
+        assert!(notice.1["detail"].as_str().is_some_and(|detail| detail.contains(reason)), "{notice:?}");
         let recorded =
             fake.records().iter().map(|file| std::fs::read_to_string(file).expect("text")).collect::<String>();
         assert!(recorded.contains("could not be restored") && recorded.contains("It was answered"), "{recorded}");

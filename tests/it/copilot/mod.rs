@@ -2,6 +2,7 @@
 
 mod adoption;
 mod command_line;
+mod credits;
 mod event_kinds;
 mod failures;
 mod idle;

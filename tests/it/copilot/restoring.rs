@@ -41,9 +41,12 @@ async fn a_session_that_is_missing_or_damaged_is_begun_anew_and_told_what_was_lo
         assert_eq!(told.len(), 1, "{damage} {told:?}");
         let words = told[0]["message"].as_str().expect("words");
         assert!(words.contains("could not be restored") && words.contains("your history is intact"), "{words}");
-        // The agent hears of the last request, and the person's own words stay as they were.
+        assert_eq!(words.matches('.').count(), 1, "one sentence: {words}");
+        assert!(told[0]["detail"].as_str().is_some_and(|detail| !words.contains(detail)), "{told:?}");
+        // The agent hears of the task, and the person's own words stay as they were.
         let said = model.requests().last().expect("asked").to_string();
         assert!(said.contains("remember-me") && said.contains("It was answered"), "{said}");
+        assert_eq!(again.get("").await.json()["title"], "@@echo remember-me", "the summary is no title");
         let prompts: Vec<Value> = again
             .log()
             .await
@@ -103,4 +106,50 @@ async fn attempts_to_bring_an_agent_back_are_counted_where_everybody_sees_them()
     assert!(details.last().expect("one").contains("gave up after 2 attempts"), "{details:?}");
     let tried = server.http().post_json(&session.path("/retry"), &json!({})).await;
     assert_eq!(tried.status, 202, "{}", tried.text());
+}
+
+/// Ends the server, removes what Copilot keeps, and starts the server again.
+async fn lose_session(mut copilot: CopilotServer, session: &TestSession) -> (CopilotServer, TestSession) {
+    assert!(copilot.server.stop().await);
+    std::fs::remove_dir_all(copilot.server.folder().join("copilot/session-state")).expect("removed");
+    let CopilotServer { server, model } = copilot;
+    let server = server.start_again().await;
+    let session = session.seen_by(server.http());
+    (CopilotServer { server, model }, session)
+}
+
+#[tokio::test]
+async fn the_task_is_still_known_after_a_second_loss_and_a_title_stays_the_persons_own() {
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    let session = copilot.session_with(json!({ "permissionMode": "allow-all", "title": "My title" })).await;
+    session.ask("The task is to make notes @@create notes.txt").await;
+    session.ask("@@bash echo first-command").await;
+    let (copilot, session) = lose_session(copilot, &session).await;
+    session.ask("continue @@echo once").await;
+    let (copilot, session) = lose_session(copilot, &session).await;
+    session.ask("go on @@echo twice").await;
+    let request = copilot.model.requests().last().expect("asked").clone();
+    let said = request["messages"].as_array().and_then(|list| list.last()).expect("a message")["content"].to_string();
+    for words in ["The task is to make notes", "notes.txt", "echo first-command", "continue @@echo once", "ECHO[once]"]
+    {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    assert_eq!(said.matches("Summary of an earlier conversation").count(), 1, "{said}");
+    assert!(said.find("go on").expect("the prompt") > said.find("[End of the summary").expect("its end"), "{said}");
+    assert_eq!(session.get("").await.json()["title"], "My title");
+    assert_eq!(notices(&session, "fresh-session").await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_new_name_stays_although_the_agent_names_the_session_too() {
+    for program in Program::BOTH {
+        let copilot = CopilotServer::start(program).await;
+        let session = copilot.session("ask").await;
+        let renamed = session.http.patch_json(&session.path(""), &json!({ "title": "Renamed" })).await;
+        assert_eq!(renamed.json()["title"], "Renamed");
+        session.ask("@@plain").await;
+        assert_eq!(session.get("").await.json()["title"], "Renamed", "{program:?}");
+        let log = session.log().await;
+        assert!(log.iter().all(|(_, response)| response["callback"] != "onTitleChanged"), "{log:?}");
+    }
 }

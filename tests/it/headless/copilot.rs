@@ -173,8 +173,9 @@ async fn autopilot_goes_on_by_itself_as_often_as_it_may() {
     assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
     let names = callbacks(&session.log().await);
     balanced(&names);
-    let generated = names.iter().filter(|name| *name == "onGeneratedUserPrompt").count();
-    assert!((1..=2).contains(&generated), "{names:?}");
+    let steps = names.iter().filter(|name| *name == "onAgentStart").count();
+    assert!((2..=3).contains(&steps), "{names:?}");
+    assert!(!names.contains(&"onGeneratedUserPrompt".to_owned()), "the program's own prompts are empty: {names:?}");
 }
 
 #[tokio::test]
@@ -187,4 +188,16 @@ async fn another_model_is_used_from_the_next_turn_on() {
     assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
     let models: Vec<Value> = deck.model.requests().iter().map(|request| request["model"].clone()).collect();
     assert_eq!((models.first(), models.last()), (Some(&json!("scripted-model")), Some(&json!("other-model"))));
+}
+
+#[tokio::test]
+async fn credits_of_a_turn_come_from_the_agents_own_record() {
+    let deck = Deck::copilot().await;
+    let session = deck.session("allow-all").await;
+    assert_eq!(session.ask("@@plain").await["usage"]["credits"], Value::Null);
+    deck.model.bill_each_call(1_500_000_000);
+    let billed = session.ask("@@bash true").await;
+    assert_eq!(billed["usage"]["credits"], 3.0, "two calls: {billed}");
+    assert_eq!(session.ask("@@plain").await["usage"]["credits"], 1.5, "only this turn's");
+    assert_eq!(session.get("").await.json()["usage"]["credits"], 4.5);
 }

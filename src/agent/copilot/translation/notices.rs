@@ -30,6 +30,11 @@ pub(in crate::agent::copilot) fn notices(kind: &str, data: &Value) -> Option<Vec
                 count(data, "messagesRemovedDuringTruncation")?
             ),
         ),
+        // The end of the turn says why it failed; until then the program may go on.
+        "session.task_complete" if data["success"] == false => match text("outcome").as_deref() {
+            Some("continue") => one(NoticeKind::Info, "Copilot's task is not complete yet; it continues.".to_owned()),
+            _ => Some(Vec::new()),
+        },
         "session.task_complete" => {
             let summary = text("summary").filter(|summary| !summary.is_empty());
             one(

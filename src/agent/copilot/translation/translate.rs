@@ -65,6 +65,8 @@ struct Data {
     error: Option<Value>,
     message: Option<String>,
     error_type: Option<String>,
+    summary: Option<String>,
+    reason: Option<String>,
     status_code: Option<f64>,
     title: Option<String>,
     request_id: Option<String>,
@@ -74,6 +76,7 @@ struct Data {
     cache_read_tokens: Option<f64>,
     cache_write_tokens: Option<f64>,
     cost: Option<f64>,
+    copilot_usage: Option<Value>,
     is_byok: Option<bool>,
     model: Option<Value>,
     duration: Option<f64>,
@@ -113,6 +116,8 @@ pub(in crate::agent) struct Translator {
     begun: HashMap<BlockKey, bool>,
     /// Output of running tools: the program sends the complete output each time, we send the difference.
     outputs: HashMap<String, usize>,
+    /// Why the program does not accept its task as complete, as far as it knows.
+    task_failure: Option<Failure>,
     /// Calls of this turn that have ended. Later output of a background command is ignored.
     ended_tools: HashSet<String>,
 }
@@ -301,6 +306,11 @@ impl Translator {
                 current_tokens: whole(data.current_tokens)?,
                 token_limit: whole(data.token_limit)?,
             })),
+            "session.task_complete" if !is_sub_agents => {
+                self.task_failure = (data.success == Some(false)).then(|| task_failure(&data));
+                // The notice is created with the other notices.
+                None
+            }
             "session.title_changed" => one(AgentEvent::TitleChanged(data.title?)),
             "session.error" => one(AgentEvent::TurnFailed { failure: failure(&data)? }),
             "assistant.turn_retry" => Some(self.retry(is_sub_agents)),
@@ -349,7 +359,13 @@ impl Translator {
             return Vec::new();
         }
         self.seen.age();
-        vec![AgentEvent::Idle]
+        let failure = self.take_task_failure().map(|failure| AgentEvent::TurnFailed { failure });
+        failure.into_iter().chain([AgentEvent::Idle]).collect()
+    }
+
+    /// Why the turn failed, if the last thing that the program said about its task is that it is not complete.
+    pub fn take_task_failure(&mut self) -> Option<Failure> {
+        self.task_failure.take()
     }
 
     /// The stream broke and is retried with a new id: discards unfinished blocks. Another event reports the reason.
@@ -391,6 +407,12 @@ fn failure(data: &Data) -> Option<Failure> {
     Some(if failure.class == ErrorClass::Unknown { Failure::of_class(class, TITLE, message) } else { failure })
 }
 
+fn task_failure(data: &Data) -> Failure {
+    let said = [&data.summary, &data.reason].into_iter().flatten().find(|text| !text.trim().is_empty());
+    let said = said.map(|text| format!(": {text}")).unwrap_or_default();
+    Failure::with_message(ErrorClass::Unknown, &format!("{TITLE} could not complete its task{said}"))
+}
+
 /// The usage of a model call.
 fn usage(data: &Data) -> Usage {
     Usage {
@@ -402,6 +424,8 @@ fn usage(data: &Data) -> Usage {
         num_turns: Some(1),
         // The user's own model does not count against GitHub's quota, whatever the event reports.
         premium_requests: data.cost.filter(|_| data.is_byok != Some(true)),
+        // A call without this figure was not billed in credits, or nobody says how many.
+        credits: data.copilot_usage.as_ref().and_then(|billed| billed["totalNanoAiu"].as_f64()).map(|nano| nano / 1e9),
         model: data.model.as_ref().and_then(Value::as_str).map(str::to_owned),
         ..Usage::default()
     }

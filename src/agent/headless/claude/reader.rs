@@ -373,6 +373,7 @@ fn usage(result: &Value) -> Usage {
         duration_ms: result["duration_ms"].as_u64(),
         num_turns: result["num_turns"].as_u64(),
         premium_requests: None,
+        credits: None,
         code_changes: None,
         model: None,
     }

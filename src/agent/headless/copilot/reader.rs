@@ -44,6 +44,7 @@ struct Data {
     tool_name: Option<Value>,
     tool_call_id: Option<Value>,
     summary: Option<Value>,
+    success: Option<Value>,
 }
 
 /// The terminal event. It has no `data`; its fields are at the top level.
@@ -121,7 +122,8 @@ impl CopilotReader {
                 text(data.tool_call_id).is_none_or(|id| !self.end_calls.contains(&id))
             }
             "session.task_complete" => {
-                self.summary = text(data.summary).filter(|summary| !summary.is_empty());
+                let is_complete = data.success != Some(Value::Bool(false));
+                self.summary = text(data.summary).filter(|summary| is_complete && !summary.is_empty());
                 true
             }
             _ => true,
@@ -163,6 +165,7 @@ impl CopilotReader {
             duration_ms: said["totalApiDurationMs"].as_u64(),
             num_turns: (self.turns > 0).then_some(self.turns),
             premium_requests: said["premiumRequests"].as_f64(),
+            credits: self.called.credits,
             code_changes: CodeChanges::deserialize(&said["codeChanges"]).ok(),
             cost_usd: None,
             model: None,
@@ -194,6 +197,9 @@ impl StreamReader for CopilotReader {
 
     fn finish(&mut self, events: &mut Vec<AgentEvent>) -> StreamEnd {
         let left = self.translator.left_open();
+        if let Some(failure) = self.translator.take_task_failure() {
+            self.failure.get_or_insert(failure);
+        }
         // Blocks cut off by an interrupt are shown as far as they came; blocks that the agent discarded are not part of
         // the answer.
         if !self.aborted {
@@ -303,6 +309,19 @@ mod tests {
         assert_eq!(end.text, "all done");
         let is_tool = |event: &AgentEvent| matches!(event, AgentEvent::BlockEnded(BlockEnd::Tool { .. }));
         assert!(!events.iter().any(is_tool), "{events:?}");
+    }
+
+    #[test]
+    fn a_task_that_is_not_accepted_as_complete_failed_unless_it_is_completed_later() {
+        let task =
+            |success: bool| event("session.task_complete", &json!({ "summary": "half of it", "success": success }));
+        let (_, end) = read(&[task(false), result(0)]);
+        assert_eq!((end.text.as_str(), class(&end)), ("", Some("unknown")));
+        assert!(end.failure.is_some_and(|failure| failure.message.contains("half of it")));
+        let (events, end) = read(&[task(false), task(true), result(0)]);
+        assert_eq!((end.text.as_str(), class(&end)), ("half of it", None));
+        let notices = events.iter().filter(|event| matches!(event, AgentEvent::Notice { .. })).count();
+        assert_eq!(notices, 1, "only the second says that it is complete: {events:?}");
     }
 
     #[test]

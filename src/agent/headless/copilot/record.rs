@@ -12,7 +12,7 @@ pub const LOST: [&str; 3] =
     ["was found but could not be loaded", "Session file is corrupted", "No session, task, or name"];
 
 /// The folder of a session, whether it exists or not.
-fn session_folder(environment: &BTreeMap<String, String>, session: &str) -> Option<PathBuf> {
+pub(super) fn session_folder(environment: &BTreeMap<String, String>, session: &str) -> Option<PathBuf> {
     let given = |name: &str| environment.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = given("COPILOT_HOME").or_else(|| Some(given("HOME").or_else(|| given("USERPROFILE"))?.join(".copilot")));
     Some(home?.join("session-state").join(session))

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::random::Random;
 use crate::agent::failure::Failure;
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer, SuspendedTurn};
-use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, RequestBody, TurnId};
+use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, RequestBody, TurnId, Usage};
 
 #[derive(Default)]
 pub(super) struct Agent {
@@ -114,6 +114,10 @@ impl Agent {
         match random.below(40) {
             0..=3 => AgentEvent::TurnStarted { turn_id: self.id("a").into() },
             4..=5 => AgentEvent::TurnEnded { turn_id: "a".into() },
+            6 if random.one_in(2) => {
+                let usage = Usage { input_tokens: Some(10), ..Usage::default() };
+                AgentEvent::UsageReported(usage)
+            }
             6..=11 => {
                 let kind = *random.pick(&[BlockKind::Reasoning, BlockKind::Message, BlockKind::Tool]);
                 let id = self.id("b");
@@ -134,7 +138,8 @@ impl Agent {
             22..=26 => {
                 let BlockKey { kind, id } = self.some_block(random);
                 self.blocks.retain(|(_, open)| *open != id);
-                let content = format!("whole {id}");
+                let is_secret = kind == BlockKind::Reasoning && random.one_in(3);
+                let content = if is_secret { String::new() } else { format!("whole {id}") };
                 AgentEvent::BlockEnded(match kind {
                     BlockKind::Reasoning => BlockEnd::Reasoning { id, content },
                     BlockKind::Message => BlockEnd::Message { id, content },
@@ -177,7 +182,8 @@ impl Agent {
                 AgentEvent::TurnFailed { failure }
             }
             33 if random.one_in(3) => AgentEvent::SessionNamed(format!("agent {}", random.below(3))),
-            33 => AgentEvent::TitleChanged(format!("title {}", random.below(3))),
+            33 if random.one_in(2) => AgentEvent::TitleChanged(format!("title {}", random.below(3))),
+            33 => AgentEvent::PromptGenerated((*random.pick(&["", "go on"])).to_owned()),
             34 => AgentEvent::SteerRefused {
                 prompt: crate::model::PromptId::from_number(last_prompt),
                 reason: "no".to_owned(),

@@ -1,6 +1,6 @@
 //! What must hold after every step, and what must hold at the end.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::store::PromptState;
 use super::world::World;
@@ -61,14 +61,17 @@ impl World {
         }
     }
 
-    /// Every `onAgentStart` has its `onAgentEnd`, and the last one is followed by `onIdle`.
+    /// Every `onAgentStart` has its `onAgentEnd`, and the last one is followed by `onIdle`. No id is used twice.
     fn check_turns(&self) {
-        let mut open = None;
+        let (mut open, mut known) = (None, HashSet::new());
         for (seq, (_, response)) in &self.store.records.log {
             match response {
                 Response::Callback(Callback::AgentStart { turn_id }) => {
                     let before = open.replace(turn_id.clone());
                     assert_eq!(before, None, "{seq}: a turn began before the last one ended");
+                    // Nobody remembers over a restart that a prompt was queued again for want of a login.
+                    let is_again = self.store.records.put_back.iter().any(|prompt| prompt.turn() == *turn_id);
+                    assert!(known.insert(turn_id) || is_again, "{seq}: {turn_id} began twice");
                 }
                 Response::Callback(Callback::AgentEnd { turn_id }) => {
                     assert_eq!(open.take().as_ref(), Some(turn_id), "{seq}: another turn ended");
@@ -80,12 +83,23 @@ impl World {
         assert_eq!(open, None, "a turn has no end");
     }
 
-    /// Every block has one start and then one end.
+    /// Every block has one start and then one end, and none ends after its turn. Nothing empty is shown.
     fn check_blocks(&self) {
         let mut open: HashMap<(u8, &str), u64> = HashMap::new();
         for (seq, (_, response)) in &self.store.records.log {
             let Response::Callback(callback) = response else { continue };
             let (starts, key) = match callback {
+                Callback::AgentEnd { .. } | Callback::Idle {} => {
+                    assert!(open.is_empty(), "{seq}: blocks are open at the end of a turn: {open:?}");
+                    continue;
+                }
+                Callback::GeneratedUserPrompt { prompt } => {
+                    assert!(!prompt.trim().is_empty(), "{seq}: an empty prompt");
+                    continue;
+                }
+                Callback::EndReasoning { complete_content, .. } if complete_content.is_empty() => {
+                    panic!("{seq}: empty reasoning")
+                }
                 Callback::StartReasoning { reasoning_id, .. } => (true, (0, reasoning_id.as_str())),
                 Callback::StartMessage { message_id, .. } => (true, (1, message_id.as_str())),
                 Callback::StartToolExecution { tool_call_id, .. } => (true, (2, tool_call_id.as_str())),

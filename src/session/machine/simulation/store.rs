@@ -49,6 +49,8 @@ pub(super) struct Records {
     pub continuation: Continuation,
     next_seq: Seq,
     last_prompt: u32,
+    /// Prompts that were queued again after they had been sent.
+    pub put_back: BTreeSet<PromptId>,
 }
 
 pub(super) struct Store {
@@ -66,6 +68,7 @@ impl Store {
     pub fn new(origin: SessionOrigin) -> Self {
         let profile = SessionProfile {
             title: None,
+            title_is_given: false,
             runtime: "simulated".to_owned(),
             model: "m".to_owned(),
             effort: None,
@@ -91,6 +94,7 @@ impl Store {
             continuation: Continuation::default(),
             next_seq: 1,
             last_prompt: 0,
+            put_back: BTreeSet::new(),
         };
         Self {
             durable: records.clone(),
@@ -214,6 +218,15 @@ impl Store {
         replay.finish()
     }
 
+    /// What a new session of the agent is told.
+    pub fn summary(&self, waiting: Vec<PromptId>) -> Option<String> {
+        let mut summary = crate::session::summary::Summary::without(waiting);
+        for (_, response) in self.records.log.values() {
+            summary.apply(response);
+        }
+        summary.text()
+    }
+
     pub fn queued(&self) -> Vec<QueuedPrompt> {
         let mut queued: Vec<QueuedPrompt> =
             self.records.queue.iter().map(|id| self.records.prompts[id].queued.clone()).collect();
@@ -263,6 +276,7 @@ impl Records {
         match change {
             Change::State(state, _) => self.state = state,
             Change::Title(title) => self.profile.title = Some(title),
+            Change::TitleGiven(title) => (self.profile.title, self.profile.title_is_given) = (Some(title), true),
             Change::Model(model, effort) => (self.profile.model, self.profile.effort) = (model, effort),
             Change::Permissions(policy) => self.profile.permissions = policy,
             Change::AgentSession(id) => self.agent_session_id = id,
@@ -282,6 +296,7 @@ impl Records {
                 self.prompt(id).state = PromptState::Running;
             }
             Change::PromptPutBack(id) => {
+                self.put_back.insert(id);
                 assert_eq!(self.prompt(id).state, PromptState::Running, "{id} was put back");
                 self.queue.insert(id);
                 self.prompt(id).state = PromptState::Queued;

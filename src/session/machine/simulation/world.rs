@@ -9,12 +9,12 @@ use super::random::Random;
 use super::store::{PromptState, Store};
 use crate::agent::{AgentCommand, AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError, SuspendedTurn};
 use crate::model::{
-    AlwaysCovers, AnsweredBy, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionOrigin, SessionState,
-    Timestamp, Usage,
+    AlwaysCovers, AnsweredBy, BudgetLimits, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId,
+    RuleDecision, SessionOrigin, SessionState, Timestamp, Usage,
 };
 use crate::session::actor::{NewPrompt, PromptMode, SessionUpdate};
 use crate::session::machine::{Abilities, AgentInput, Command, Context, Input, Machine, Opened, Output, Reply};
-use crate::session::{PromptError, SessionSettings};
+use crate::session::{BudgetSettings, PromptError, SessionSettings};
 use crate::store::StoreError;
 
 /// The state of the connection to the agent.
@@ -65,6 +65,13 @@ impl World {
             turn_timeout: random.one_in(3).then_some(Duration::from_mins(30)),
             queued_prompts: 4,
             ..SessionSettings::default()
+        };
+        let settings = if random.one_in(6) {
+            let session = BudgetLimits { tokens: Some(60), ..BudgetLimits::default() };
+            let budget = BudgetSettings { session, stop_turns: true, ..settings.budget };
+            SessionSettings { budget, ..settings }
+        } else {
+            settings
         };
         let abilities = Abilities {
             steering: random.one_in(2),
@@ -355,13 +362,13 @@ impl World {
             None => Pending::All,
         };
         self.link = Link::Live(agent);
-        let last_sent = self.machine.needs_recap().and_then(|number| self.store.known(number));
+        let summary = self.machine.needs_summary().and_then(|waiting| self.store.summary(waiting));
         let opened = Opened {
             agent_session_id: Some(format!("agent-{}", self.random.below(3))),
             restored: *self.random.pick(&[Restored::New, Restored::Whole, Restored::Incomplete]),
             can_probe: self.random.one_in(2),
             pending,
-            last_sent,
+            summary,
         };
         self.drive(Input::Opened(opened));
     }

@@ -178,6 +178,38 @@ fn figures_of_memory_and_cost_are_kept_apart() {
 }
 
 #[test]
+fn credits_are_what_each_call_was_billed_and_unknown_where_it_does_not_say() {
+    let mut translator = Translator::default();
+    let billed = serde_json::json!({ "tokenDetails": [], "totalNanoAiu": 1_500_000_000_u64 });
+    for (copilot_usage, credits) in [
+        (billed, Some(1.5)),
+        (serde_json::json!({ "totalNanoAiu": 0 }), Some(0.0)),
+        (serde_json::json!({ "tokenDetails": [] }), None),
+        (Value::Null, None),
+    ] {
+        let data = serde_json::json!({ "inputTokens": 1, "copilotUsage": copilot_usage });
+        let events =
+            ours(translator.translated(&event(&serde_json::json!({ "type": "assistant.usage", "data": data }))));
+        let [AgentEvent::UsageReported(usage)] = &events[..] else { panic!("{events:?}") };
+        assert_eq!((usage.credits, usage.input_tokens), (credits, Some(1)));
+    }
+}
+
+#[test]
+fn a_task_that_is_not_accepted_as_complete_is_a_failed_turn() {
+    let said = |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "data": data }));
+    let mut translator = Translator::default();
+    let task = serde_json::json!({ "summary": "half of it", "success": false, "outcome": "blocked" });
+    assert!(ours(translator.translated(&said("session.task_complete", task))).is_empty());
+    let events = ours(translator.translated(&said("session.idle", serde_json::json!({}))));
+    let [AgentEvent::TurnFailed { failure }, AgentEvent::Idle] = &events[..] else { panic!("{events:?}") };
+    assert!(failure.message.contains("half of it"), "{failure:?}");
+    translator.translated(&said("assistant.turn_start", serde_json::json!({ "turnId": "0" })));
+    let events = ours(translator.translated(&said("session.idle", serde_json::json!({}))));
+    assert!(matches!(&events[..], [AgentEvent::Idle]), "the next turn is another one: {events:?}");
+}
+
+#[test]
 fn a_turn_ends_with_the_agent_and_not_with_what_it_left_running() {
     let said = |kind: &str, data: Value| event(&serde_json::json!({ "type": kind, "data": data }));
     let idles = |translator: &mut Translator, kind: &str, data: Value| {
