@@ -1,7 +1,7 @@
 // The pages with the real Copilot, on a scripted model.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
@@ -23,11 +23,13 @@ function answer(messages) {
 const model = await startModel(answer);
 after(() => model.close());
 
+const copilotHome = path.join(os.tmpdir(), `flightdeck-browser-copilot-${process.pid}`);
+
 const deck = useDeck({
   environment: {
     COPILOT_CLI_PATH: path.join(agentsFolder, "node_modules/@github/copilot-linux-x64/copilot"),
     COPILOT_CACHE_HOME: path.join(agentsFolder, "cache"),
-    COPILOT_HOME: path.join(os.tmpdir(), `flightdeck-browser-copilot-${process.pid}`),
+    COPILOT_HOME: copilotHome,
     COPILOT_PROVIDER_BASE_URL: model.url,
     COPILOT_PROVIDER_API_KEY: "sk-scripted",
     COPILOT_MODEL: "scripted-model",
@@ -88,3 +90,38 @@ test("a denied command does not run, and a turn is interrupted", async () => {
   await waitForText(page.locator(".request-verdict"), "Cancelled");
   await assert.rejects(readFile(path.join(deck.server.workFolder, "never.txt")));
 });
+
+/** Waits until the agent has written something down in one of its sessions. */
+async function recorded(text) {
+  const folder = path.join(copilotHome, "session-state");
+  await waitFor(async () => {
+    for (const session of await readdir(folder)) {
+      const events = await readFile(path.join(folder, session, "events.jsonl"), "utf8").catch(() => "");
+      if (events.includes(text)) return true;
+    }
+    return false;
+  }, `${text} in the agent's records`);
+}
+
+for (const ending of ["kill", "stop"]) {
+  test(`a request that was open at the ${ending} of the server is answered on the page afterwards, and the command runs once`, async () => {
+    deck.expectConsoleErrors(/Failed to load resource|net::ERR/);
+    const id = await deck.server.session({ model: "scripted-model" });
+    const page = await openSession(deck, id);
+    const command = `echo ${ending} >> ${ending}.txt`;
+    await send(page, `run: ${command}`);
+    await waitForText(page.locator(".request-detail"), command);
+    await recorded(`"fullCommandText":"${command}"`);
+    await deck.server[ending]();
+    await page.locator('[data-banner="connection"]').waitFor();
+    await deck.server.startAgain();
+    await page.getByRole("button", { name: "Retry now" }).click();
+    await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+    assert.equal(await page.locator("#session-state").textContent(), "Needs your input");
+    await choose(page, 1);
+    await waitForText(page.locator(".request-verdict"), "Allowed once");
+    await waitForText(blocks(page, "Message").last().locator("h2"), "Done");
+    assert.equal(await readFile(path.join(deck.server.workFolder, `${ending}.txt`), "utf8"), `${ending}\n`);
+    assert.equal(await blocks(page, "User").count(), 1, "the same turn");
+  });
+}

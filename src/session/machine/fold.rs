@@ -158,6 +158,11 @@ impl Fold {
         self.agent_turn.as_ref()
     }
 
+    /// What an open block has said so far.
+    pub fn content(&self, key: &BlockKey) -> Option<&str> {
+        Some(&self.blocks(key.kind).get(&key.id)?.content)
+    }
+
     /// The ids of tool calls that have started and not ended.
     pub fn open_tools(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)

@@ -104,7 +104,14 @@ impl Transcript {
 
     pub fn end_block(&mut self, log: &mut impl Entries, end: BlockEnd) {
         let says_nothing = matches!(&end, BlockEnd::Reasoning { content, .. } if content.trim().is_empty());
-        let (key, callback) = ended(end);
+        let (key, mut callback) = ended(end);
+        if says_nothing
+            && let Callback::EndReasoning { complete_content, .. } = &mut callback
+            && let Some(so_far) = self.fold.content(&key)
+        {
+            // An agent that leaves the whole out of the end has said it in pieces.
+            so_far.clone_into(complete_content);
+        }
         if !self.fold.is_open(&key) && (says_nothing || self.is_too_late(&key)) {
             self.silent.remove(&key.id);
             return;

@@ -103,8 +103,9 @@ impl Agent {
     }
 
     fn choose(&mut self, random: &mut Random, last_prompt: u32) -> AgentEvent {
-        // An agent whose turn is over mostly keeps quiet.
-        if self.turn.is_none() && !random.one_in(12) {
+        // An agent whose turn is over mostly keeps quiet, and so does one that waits for an answer.
+        let waits = !self.requests.is_empty() && !self.is_interrupted;
+        if self.turn.is_none() && !random.one_in(12) || waits && !random.one_in(8) {
             let message = format!("note {}", random.below(3));
             return AgentEvent::Notice { kind: *random.pick(&[NoticeKind::Mcp, NoticeKind::Info]), message };
         }

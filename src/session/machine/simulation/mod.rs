@@ -20,14 +20,23 @@ fn number(name: &str) -> Option<u64> {
 }
 
 /// One run: random steps, then steps without failures until everything has ended.
-fn run(seed: u64, trace: bool) -> usize {
+fn run(seed: u64, trace: bool) -> Run {
     let mut world = World::new(Random::new(seed), trace);
     for _ in 0..STEPS {
         world.step();
     }
     world.settle();
     world.check_settled();
-    world.steps()
+    let log = world.log();
+    let has = |text: &str| log.iter().any(|event| event.contains(text));
+    Run { steps: world.steps(), kept_requests: has("request-kept"), continued_work: has("You were cut off") }
+}
+
+/// What happened in a run.
+struct Run {
+    steps: usize,
+    kept_requests: bool,
+    continued_work: bool,
 }
 
 #[test]
@@ -38,20 +47,24 @@ fn no_sequence_of_events_breaks_a_session() {
     }
     let runs = number("SIMULATION_RUNS").unwrap_or(RUNS);
     let begun = std::time::Instant::now();
-    let mut steps = 0;
+    let (mut steps, mut kept, mut continued) = (0, 0, 0);
     for seed in 0..runs {
         let outcome = std::panic::catch_unwind(|| run(seed, false));
         match outcome {
-            Ok(taken) => steps += taken,
+            Ok(run) => {
+                steps += run.steps;
+                kept += usize::from(run.kept_requests);
+                continued += usize::from(run.continued_work);
+            }
             Err(panic) => {
                 eprintln!("seed {seed} failed; replay it with SIMULATION_SEED={seed}");
                 std::panic::resume_unwind(panic);
             }
         }
     }
-    assert!(steps > 0, "something was simulated");
+    assert!(kept > 0 && continued > 0, "requests outlived their turns: {kept}, {continued}");
     let per_second = steps as u128 * 1_000_000 / begun.elapsed().as_micros().max(1);
-    eprintln!("{runs} runs, {steps} steps, {per_second} steps a second");
+    eprintln!("{runs} runs, {steps} steps, {per_second} steps a second; requests outlived turns in {kept}, continued in {continued}");
 }
 
 #[test]
