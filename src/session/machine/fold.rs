@@ -161,6 +161,11 @@ impl Fold {
         !self.tools.is_empty()
     }
 
+    /// What an open block has said so far.
+    pub fn content(&self, key: &BlockKey) -> Option<&str> {
+        Some(self.blocks(key.kind).get(&key.id)?.content.as_str())
+    }
+
     /// The tool call of the sub-agent that an open block comes from.
     pub fn parent(&self, key: &BlockKey) -> Option<String> {
         self.blocks(key.kind).get(&key.id)?.parent.clone()

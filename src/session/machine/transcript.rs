@@ -102,8 +102,16 @@ impl Transcript {
         self.write(log, callback.into());
     }
 
-    pub fn end_block(&mut self, log: &mut impl Entries, end: BlockEnd) {
-        let says_nothing = matches!(&end, BlockEnd::Reasoning { content, .. } if content.trim().is_empty());
+    pub fn end_block(&mut self, log: &mut impl Entries, mut end: BlockEnd) {
+        let mut says_nothing = false;
+        if let BlockEnd::Reasoning { id, content } = &mut end
+            && content.trim().is_empty()
+        {
+            says_nothing = true;
+            // What was said of it stays: the end replaces the pieces.
+            let said = self.fold.content(&BlockKey::new(BlockKind::Reasoning, id.as_str()));
+            *content = said.unwrap_or_default().to_owned();
+        }
         let (key, callback) = ended(end);
         if !self.fold.is_open(&key) && (says_nothing || self.is_too_late(&key)) {
             self.silent.remove(&key.id);
