@@ -110,7 +110,7 @@ impl Transcript {
             says_nothing = true;
             // What was said of it stays: the end replaces the pieces.
             let said = self.fold.content(&BlockKey::new(BlockKind::Reasoning, id.as_str()));
-            *content = said.unwrap_or_default().to_owned();
+            said.unwrap_or_default().clone_into(content);
         }
         let (key, callback) = ended(end);
         if !self.fold.is_open(&key) && (says_nothing || self.is_too_late(&key)) {
