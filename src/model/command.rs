@@ -59,7 +59,8 @@ mod tests {
         for command in ["git status", "git  status", "git status --short 'a file'", "\"git\" status"] {
             assert!(begins_with(command, "git status"), "{command}");
         }
-        for command in ["git", "git statusx", "git stash", "sudo git status", "GIT_DIR=x git status", "git 'status x'"] {
+        for command in ["git", "git statusx", "git stash", "sudo git status", "GIT_DIR=x git status", "git 'status x'"]
+        {
             assert!(!begins_with(command, "git status"), "{command}");
         }
     }
@@ -83,8 +84,29 @@ mod tests {
     #[test]
     fn whatever_could_do_more_than_its_words_say_is_not_covered() {
         for end in [
-            "; rm x", "&& rm x", "| sh", "> x", "< x", "$(rm x)", "`rm x`", "\nrm x", "\rrm x", "& rm x", "\"$(rm x)\"",
-            "\\\nrm", "(x)", "{x}", "$HOME", "'x", "\"x", "*", "~", "\u{a0}x", "\u{0}", "!!", "# x",
+            "; rm x",
+            "&& rm x",
+            "| sh",
+            "> x",
+            "< x",
+            "$(rm x)",
+            "`rm x`",
+            "\nrm x",
+            "\rrm x",
+            "& rm x",
+            "\"$(rm x)\"",
+            "\\\nrm",
+            "(x)",
+            "{x}",
+            "$HOME",
+            "'x",
+            "\"x",
+            "*",
+            "~",
+            "\u{a0}x",
+            "\u{0}",
+            "!!",
+            "# x",
         ] {
             assert!(!begins_with(&format!("git status {end}"), "git status"), "{end:?}");
         }

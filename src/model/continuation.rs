@@ -68,7 +68,8 @@ impl Continuation {
 
     /// The prompt that gives the answers to the agent.
     pub fn prompt(&self) -> String {
-        let mut text = "[You were cut off while you waited for the user. The user has answered since then:\n".to_owned();
+        let mut text =
+            "[You were cut off while you waited for the user. The user has answered since then:\n".to_owned();
         for Decided { request, outcome, text: answer, .. } in &self.decided {
             let (asked, decision) = match &request.body {
                 RequestBody::Permission { tool, detail, .. } => {
@@ -131,12 +132,8 @@ mod tests {
             call: call.to_owned(),
             reads: None,
         };
-        let request = OpenRequest {
-            request_id: RequestId::of_event(1),
-            agent_request_id: "q".to_owned(),
-            asked_at: None,
-            body,
-        };
+        let request =
+            OpenRequest { request_id: RequestId::of_event(1), agent_request_id: "q".to_owned(), asked_at: None, body };
         Decided { request, outcome, text: text.map(str::to_owned), by: AnsweredBy::Page }
     }
 
@@ -168,7 +165,8 @@ mod tests {
             grants: Vec::new(),
         };
         let prompt = continuation.prompt();
-        for part in ["You asked to use shell:\ntouch a\nAllowed, once", "Denied.", "The user said: use the other file"] {
+        for part in ["You asked to use shell:\ntouch a\nAllowed, once", "Denied.", "The user said: use the other file"]
+        {
             assert!(prompt.contains(part), "{part}: {prompt}");
         }
     }

@@ -43,7 +43,8 @@ pub use id::{InvalidPromptId, InvalidSessionId, PromptId, RequestId, Seq, Sessio
 pub use mcp_server::{McpAddress, McpServer, McpTransport, merged_mcp_servers};
 pub use notice::NoticeKind;
 pub use permission::{
-    AlwaysCovers, Configured, Decision, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, PolicyPart, RuleDecision,
+    AlwaysCovers, Configured, Decision, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, PolicyPart,
+    RuleDecision,
 };
 pub use prompt::{Attachment, PromptOutcome, PromptVerdict, RetryHint};
 pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};

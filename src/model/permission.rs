@@ -228,7 +228,9 @@ impl PermissionPolicy {
             AlwaysCovers::Call => rule.call = Some(call.clone()),
             AlwaysCovers::Prefix(_) if kind != "shell" => return Err("a prefix is for shell commands"),
             AlwaysCovers::Prefix(prefix) if !begins_with(detail, prefix) => {
-                return Err("the prefix must be whole words at the beginning of the command, and the command a simple one");
+                return Err(
+                    "the prefix must be whole words at the beginning of the command, and the command a simple one",
+                );
             }
             AlwaysCovers::Prefix(prefix) => rule.prefix = Some(prefix.clone()),
         }

@@ -4,9 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::command::suggested_prefix;
 use super::{
-    RequestBody,
-    AnsweredBy, BackgroundTask, ContextUsage, ErrorClass, NoticeKind, PromptId, RequestId, RequestOutcome, TurnId,
-    Usage,
+    AnsweredBy, BackgroundTask, ContextUsage, ErrorClass, NoticeKind, PromptId, RequestBody, RequestId, RequestOutcome,
+    TurnId, Usage,
 };
 
 /// One entry of a session's list.

@@ -7,9 +7,9 @@ use tokio::sync::watch;
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
+use super::answerers::Answerers;
 use super::large_reads::LargeReads;
 use super::tail::{Tail, TailBudget, TailRead};
-use super::answerers::Answerers;
 use super::viewers::{RECENTLY, ViewerGuard, Viewers};
 use crate::model::{Seq, SessionId, Timestamp};
 use crate::store::{CommitObserver, EventPage, Store, StoreError, StoredEvent};

@@ -109,12 +109,12 @@ impl Lines {
         });
         let fitting = fitting.count();
         let dropped = self.dropped + self.kept.len() - fitting;
-        let _ = write!(into, "\n{heading}\n");
+        let _ = writeln!(into, "\n{heading}");
         if dropped > 0 {
-            let _ = write!(into, "- ({dropped} earlier left out)\n");
+            let _ = writeln!(into, "- ({dropped} earlier left out)");
         }
         for line in self.kept.iter().skip(self.kept.len() - fitting) {
-            let _ = write!(into, "- {line}\n");
+            let _ = writeln!(into, "- {line}");
         }
     }
 }
@@ -261,7 +261,7 @@ impl Summary {
         self.commands.write("Commands run:", COMMANDS.0, &mut text);
         self.decisions.write("Decisions of the user:", DECISIONS.0, &mut text);
         if let Some(answer) = &self.turn.answer {
-            let _ = write!(text, "\nThe last answer:\n{answer}\n");
+            let _ = writeln!(text, "\nThe last answer:\n{answer}");
         }
         let failed = self.turn.failure.as_ref().map(|failure| format!("It failed: {failure}"));
         let state = match failed {
@@ -271,9 +271,9 @@ impl Summary {
             }
             None => "It was answered.".to_owned(),
         };
-        let _ = write!(text, "\nThe last request: {state}\n");
+        let _ = writeln!(text, "\nThe last request: {state}");
         if let Some(plan) = &self.turn.plan {
-            let _ = write!(text, "The plan was: {plan}\n");
+            let _ = writeln!(text, "The plan was: {plan}");
         }
         let mut open = Lines::default();
         let mut undecided: Vec<&String> = self.asked.values().collect();

@@ -110,7 +110,6 @@ impl TranscriptWriter {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;

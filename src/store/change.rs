@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PermissionPolicy, PromptId, PromptOutcome,
-    RequestId, RequestOutcome, Seq, SessionBudget, SessionState, Timestamp, TurnId, Usage, hex,
+    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PermissionPolicy, PromptId,
+    PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget, SessionState, Timestamp, TurnId, Usage, hex,
 };
 
 /// A turn that has begun and not ended.

@@ -7,8 +7,9 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition, SessionFilter,
-    StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
+    Blob, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition,
+    SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome, StoredSession, UsageGrouping,
+    UsageRow,
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, UsageTotal};
 

@@ -2,8 +2,8 @@
 
 use super::{OpenTurn, QueuedPrompt};
 use crate::model::{
-    BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState,
-    SessionSummary, Timestamp, Usage,
+    BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, Seq, SessionId, SessionOrigin, SessionProfile,
+    SessionState, SessionSummary, Timestamp, Usage,
 };
 
 /// A session that is to be created.

@@ -8,8 +8,8 @@ use tokio::sync::watch;
 use super::sqlite::Sqlite;
 use super::{
     Append, Backend, Blob, ClosedRequest, CommitObserver, Creation, DataFolder, EventPage, KnownPrompt,
-    NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition, SessionFilter, StoreError, StoreHealth, StoreStatistics,
-    StoredEvent, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
+    NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition, SessionFilter, StoreError, StoreHealth,
+    StoreStatistics, StoredEvent, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
 };
 use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UsageTotal};
 

@@ -85,8 +85,10 @@ async fn kills_at_random_points_lose_nothing() {
             }
         }
         let count = Arc::new(AtomicUsize::new(0));
-        let viewers: Vec<_> =
-            sessions.iter().map(|(session, seen)| watch(session.seen_by(server.http()), Arc::clone(seen), Arc::clone(&count))).collect();
+        let viewers: Vec<_> = sessions
+            .iter()
+            .map(|(session, seen)| watch(session.seen_by(server.http()), Arc::clone(seen), Arc::clone(&count)))
+            .collect();
         let mut answered: BTreeMap<(usize, String), &str> = BTreeMap::new();
         let deadline = choices.below(MOST_EVENTS);
         let load = async {
@@ -149,16 +151,19 @@ async fn kills_at_random_points_lose_nothing() {
                 }
                 figures.events += 1;
             }
-            let prompts: Vec<&Value> =
-                log.values().filter(|event| event["callback"] == "onUserPrompt").map(|event| &event["promptId"]).collect();
+            let prompts: Vec<&Value> = log
+                .values()
+                .filter(|event| event["callback"] == "onUserPrompt")
+                .map(|event| &event["promptId"])
+                .collect();
             for prompt in accepted.iter().filter(|((of, _), _)| *of == index).map(|(_, prompt)| prompt) {
                 assert_eq!(prompts.iter().filter(|id| **id == prompt).count(), 1, "{} {prompt}", session.id);
                 figures.prompts += 1;
             }
             for ((_, request), decision) in answered.iter().filter(|((of, _), _)| *of == index) {
-                let stored = log.values().find(|event| {
-                    event["callback"] == "onPermissionAnswered" && event["requestId"] == json!(request)
-                });
+                let stored = log
+                    .values()
+                    .find(|event| event["callback"] == "onPermissionAnswered" && event["requestId"] == json!(request));
                 assert_eq!(stored.map(|event| &event["decision"]), Some(&json!(decision)), "{} {request}", session.id);
                 figures.answers += 1;
             }

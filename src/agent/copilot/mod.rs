@@ -40,8 +40,8 @@ pub use translation::{EventUse, known_event_use};
 
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Liveness as _, Login, LoginState, LoginStatus,
-    ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec,
-    SystemPromptSupport,
+    ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored, Runtime, StartError,
+    StartSpec, SystemPromptSupport,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
@@ -328,7 +328,8 @@ impl Copilot {
 async fn pending_requests(server: &Server, session: &str) -> Pending {
     match server.ask_with("session.permissions.pendingRequests", json!({ "sessionId": session })).await {
         Ok(answer) => {
-            let ids = answer["items"].as_array().into_iter().flatten().filter_map(|request| request["requestId"].as_str());
+            let ids =
+                answer["items"].as_array().into_iter().flatten().filter_map(|request| request["requestId"].as_str());
             Pending::Only(ids.map(str::to_owned).collect())
         }
         Err(error) => {

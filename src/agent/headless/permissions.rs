@@ -59,8 +59,7 @@ mod tests {
     use crate::model::PermissionRule;
 
     fn policy(mode: PermissionMode, rules: &[(&str, RuleDecision)]) -> PermissionPolicy {
-        let rules =
-            rules.iter().map(|(tool, decision)| PermissionRule::for_tool(tool, *decision));
+        let rules = rules.iter().map(|(tool, decision)| PermissionRule::for_tool(tool, *decision));
         PermissionPolicy { mode, rules: rules.collect() }
     }
 
@@ -87,7 +86,8 @@ mod tests {
     #[test]
     fn a_rule_for_some_calls_allows_none_and_denies_all() {
         let narrow = |decision| {
-            let rule = PermissionRule { prefix: Some("git status".to_owned()), ..PermissionRule::for_tool("shell", decision) };
+            let rule =
+                PermissionRule { prefix: Some("git status".to_owned()), ..PermissionRule::for_tool("shell", decision) };
             granted(&PermissionPolicy { mode: PermissionMode::Ask, rules: vec![rule] }, |tool| vec![tool.to_owned()])
         };
         assert_eq!(narrow(RuleDecision::Allow).allowed, Vec::<String>::new());

@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use axum::body::Body;
 use axum::Extension;
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};

@@ -3,7 +3,9 @@
 use tokio::sync::oneshot;
 
 use crate::agent::{Past, RequestAnswer};
-use crate::model::{AlwaysCovers, AnsweredBy, Attachment, PermissionPolicy, PromptId, PromptOutcome, RequestId, SessionBudget};
+use crate::model::{
+    AlwaysCovers, AnsweredBy, Attachment, PermissionPolicy, PromptId, PromptOutcome, RequestId, SessionBudget,
+};
 use crate::session::{AnswerError, PromptError, SessionError};
 
 /// What happens to a prompt that arrives during a turn.

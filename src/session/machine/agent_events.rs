@@ -152,7 +152,8 @@ impl Machine {
     /// out the start of a block, so its pieces and its end count too.
     fn touch_attempt(&mut self, kind: BlockKind) {
         if kind != BlockKind::Reasoning
-            && let Some(Phase::Working(attempt)) = self.turn.as_mut().map(|turn| &mut turn.phase)
+            && let Some(Phase::Working(attempt) | Phase::Retrying { attempt, .. }) =
+                self.turn.as_mut().map(|turn| &mut turn.phase)
         {
             attempt.touch();
         }

@@ -106,7 +106,10 @@ impl Machine {
     pub(super) fn suspended_turn(&self) -> Option<SuspendedTurn> {
         let turn = self.turn.as_ref().filter(|_| self.is_suspended())?;
         let decided = self.continuation.decided.iter().map(|decided| &decided.request);
-        Some(SuspendedTurn { turn_id: turn.id.clone(), requests: self.requests.all().chain(decided).cloned().collect() })
+        Some(SuspendedTurn {
+            turn_id: turn.id.clone(),
+            requests: self.requests.all().chain(decided).cloned().collect(),
+        })
     }
 
     /// Some answer has not reached the agent: it is brought back, or told in a new turn.
@@ -132,7 +135,8 @@ impl Machine {
         }
         let forgotten: Vec<&OpenRequest> = waiting.iter().filter(|request| is_forgotten(request)).collect();
         for request in &forgotten {
-            let message = format!("The agent no longer waits for an answer, and asks again if needed: {}", request.headline());
+            let message =
+                format!("The agent no longer waits for an answer, and asks again if needed: {}", request.headline());
             self.notify(NoticeKind::Warning, message);
         }
         if !forgotten.is_empty() {
@@ -199,7 +203,12 @@ impl Machine {
         let last = self.prompts.take_id(prompt.id);
         self.draft.change(Change::PromptAccepted(prompt.prepare()));
         self.draft.change(Change::Continuation(continuation.clone()));
-        self.commit(Waiting::Continuation { prompt: Box::new(prompt), continuation: Box::new(continuation), last, first });
+        self.commit(Waiting::Continuation {
+            prompt: Box::new(prompt),
+            continuation: Box::new(continuation),
+            last,
+            first,
+        });
     }
 
     pub(super) fn on_continuation_committed(

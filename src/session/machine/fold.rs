@@ -158,11 +158,6 @@ impl Fold {
         self.agent_turn.as_ref()
     }
 
-    /// What an open block has said so far.
-    pub fn content(&self, key: &BlockKey) -> Option<&str> {
-        Some(&self.blocks(key.kind).get(&key.id)?.content)
-    }
-
     /// The ids of tool calls that have started and not ended.
     pub fn open_tools(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
@@ -170,6 +165,11 @@ impl Fold {
 
     pub fn runs_tools(&self) -> bool {
         !self.tools.is_empty()
+    }
+
+    /// What an open block has said so far.
+    pub fn content(&self, key: &BlockKey) -> Option<&str> {
+        Some(self.blocks(key.kind).get(&key.id)?.content.as_str())
     }
 
     /// The tool call of the sub-agent that an open block comes from.

@@ -52,7 +52,9 @@ use spending::Spending;
 use turn::{Turn, TurnSlot};
 use waiting::Waiting;
 
-use crate::model::{Callback, Continuation, PromptId, Response, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, ToolImage};
+use crate::model::{
+    Callback, Continuation, PromptId, Response, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, ToolImage,
+};
 use crate::session::session_feed::{PendingRequest, SessionStatus};
 use crate::store::{Change, StoredSession};
 
@@ -183,7 +185,10 @@ impl Machine {
             Link::BackingOff { until } => Some(until),
             _ => None,
         };
-        [turn, link, self.requests.deadline(context, self.origin), self.silence_deadline(context)].into_iter().flatten().min()
+        [turn, link, self.requests.deadline(context, self.origin), self.silence_deadline(context)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     fn on_deadline(&mut self, context: &Context<'_>) {

@@ -90,7 +90,6 @@ impl PromptQueue {
     pub fn give_back_id(&mut self, prompt: PromptId, last: PromptId) {
         (self.last, self.next) = (last, prompt);
     }
-
 }
 
 /// A prompt that is accepted as soon as it is committed.

@@ -8,11 +8,11 @@ use super::waiting::Waiting;
 use super::{Context, Entries as _, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    AlwaysCovers, AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PermissionPolicy, PolicyAnswer,
-    RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
+    AlwaysCovers, AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PermissionPolicy,
+    PolicyAnswer, RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
 };
-use crate::session::{AnswerError, SessionSettings};
 use crate::session::session_feed::PendingRequest;
+use crate::session::{AnswerError, SessionSettings};
 use crate::store::Change;
 
 /// How long to wait before a request that could not be closed is closed again.
@@ -352,7 +352,13 @@ impl Machine {
         self.status_changed = true;
     }
 
-    pub(super) fn write_answer(&mut self, request: &OpenRequest, outcome: RequestOutcome, text: Option<String>, by: AnsweredBy) {
+    pub(super) fn write_answer(
+        &mut self,
+        request: &OpenRequest,
+        outcome: RequestOutcome,
+        text: Option<String>,
+        by: AnsweredBy,
+    ) {
         let request_id = request.request_id.clone();
         self.write(match request.body {
             RequestBody::Permission { .. } => {
@@ -386,7 +392,8 @@ impl Machine {
 
     /// The agent no longer waits for some of the requests.
     pub(super) fn close_forgotten(&mut self, is_forgotten: &dyn Fn(&OpenRequest) -> bool) {
-        let forgotten: Vec<OpenRequest> = self.requests.all().filter(|request| is_forgotten(request)).cloned().collect();
+        let forgotten: Vec<OpenRequest> =
+            self.requests.all().filter(|request| is_forgotten(request)).cloned().collect();
         for request in forgotten {
             self.requests.remove(&request.request_id);
             self.write_answer(&request, RequestOutcome::AgentGone, None, AnsweredBy::Agent);

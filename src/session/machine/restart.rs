@@ -1,7 +1,7 @@
 //! What a session does first when it is loaded after a restart.
 
-use super::fold::Fold;
 use super::continuation::Fate;
+use super::fold::Fold;
 use super::turn::{Ending, Phase, Turn};
 use super::{Context, Machine, Transcript};
 use crate::model::{AnsweredBy, PromptVerdict, RequestOutcome, SessionState};
@@ -36,7 +36,8 @@ impl Machine {
                 return;
             }
             Fate::Kept if self.turn.is_some() => {
-                let message = "The turn was interrupted because the server stopped; everything up to that point is kept.";
+                let message =
+                    "The turn was interrupted because the server stopped; everything up to that point is kept.";
                 self.cut_waiting_turn(context, message.to_owned(), AnsweredBy::Restart);
             }
             Fate::Kept => {}

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::turn::Phase;
+use super::turn::{Ending, Phase};
 use super::{Context, Disconnect, Machine};
 use crate::agent::{AgentCommand, failure::Failure};
 use crate::model::{AnsweredBy, NoticeKind, RequestOutcome, SessionState};
@@ -73,7 +73,7 @@ impl Machine {
         let wait = failure.wait_spread(attempt.failed, recovery.first_delay, context.spread);
         attempt.failed += 1;
         let (next, most) = (attempt.failed + 1, recovery.turn_attempts);
-        turn.phase = Phase::Retrying { attempt, due_at: context.now + wait };
+        turn.phase = Phase::Retrying { attempt, failure: failure.clone(), due_at: context.now + wait };
         let wait = humantime::format_duration(Duration::from_secs(wait.as_secs().max(1)));
         self.transcript.close_blocks(&mut self.draft, "the attempt failed");
         self.transcript.write_agent_end(&mut self.draft);
@@ -84,11 +84,16 @@ impl Machine {
     /// Sends the same prompt to the same agent again.
     pub(super) fn retry_turn(&mut self, context: &Context<'_>) {
         let Some(turn) = &mut self.turn else { return };
-        let Phase::Retrying { attempt, .. } = &mut turn.phase else { return };
-        let attempt = std::mem::take(attempt);
+        let Phase::Retrying { attempt, failure, .. } = &mut turn.phase else { return };
+        let (attempt, failure) = (std::mem::take(attempt), failure.clone());
         let (turn_id, prompt) = (turn.id.clone(), attempt.untouched.clone());
         turn.phase = Phase::Working(attempt);
-        let Some(QueuedPrompt { text, attachments, .. }) = prompt else { return };
+        let Some(QueuedPrompt { text, attachments, .. }) = prompt else {
+            // The agent said or did something in the meantime, and a retry could repeat it.
+            self.fail_turn(failure);
+            self.finish_turn(context, &Ending::Idle);
+            return self.advance(context);
+        };
         self.send(context, AgentCommand::Prompt { turn_id, text, attachments });
     }
 

@@ -102,16 +102,17 @@ impl Transcript {
         self.write(log, callback.into());
     }
 
-    pub fn end_block(&mut self, log: &mut impl Entries, end: BlockEnd) {
-        let says_nothing = matches!(&end, BlockEnd::Reasoning { content, .. } if content.trim().is_empty());
-        let (key, mut callback) = ended(end);
-        if says_nothing
-            && let Callback::EndReasoning { complete_content, .. } = &mut callback
-            && let Some(so_far) = self.fold.content(&key)
+    pub fn end_block(&mut self, log: &mut impl Entries, mut end: BlockEnd) {
+        let mut says_nothing = false;
+        if let BlockEnd::Reasoning { id, content } = &mut end
+            && content.trim().is_empty()
         {
-            // An agent that leaves the whole out of the end has said it in pieces.
-            so_far.clone_into(complete_content);
+            says_nothing = true;
+            // What was said of it stays: the end replaces the pieces.
+            let said = self.fold.content(&BlockKey::new(BlockKind::Reasoning, id.as_str()));
+            said.unwrap_or_default().clone_into(content);
         }
+        let (key, callback) = ended(end);
         if !self.fold.is_open(&key) && (says_nothing || self.is_too_late(&key)) {
             self.silent.remove(&key.id);
             return;

@@ -37,7 +37,7 @@ pub(super) enum Phase {
     /// The agent works on it.
     Working(Attempt),
     /// It failed before the agent produced anything, and is sent again at `due_at`.
-    Retrying { attempt: Attempt, due_at: Duration },
+    Retrying { attempt: Attempt, failure: Failure, due_at: Duration },
     /// The agent was asked to end it, and has until `deadline`.
     Interrupting { message: String, deadline: Duration },
     /// It waits for a person, and its connection ended; a new one continues it.
@@ -481,7 +481,7 @@ impl Machine {
         self.fail_turn(failure);
     }
 
-    fn fail_turn(&mut self, failure: Failure) {
+    pub(super) fn fail_turn(&mut self, failure: Failure) {
         if let Some(turn) = &mut self.turn {
             turn.failed_with(failure.class);
         }

@@ -9,16 +9,43 @@ use crate::session::{AnswerError, PromptError, SessionError};
 use crate::store::{QueuedPrompt, StoreError};
 
 pub(super) enum Waiting {
-    Prompt { accepted: Box<AcceptedPrompt>, first: Seq },
-    Turn { prompt: Box<QueuedPrompt>, before: Box<BeforeTurn>, first: Seq },
-    Answer { given: Box<AnswerGiven>, first: Seq },
-    Update { profile: Box<SessionProfile>, switches: bool, permits: bool, model_warning: Option<String>, first: Seq },
+    Prompt {
+        accepted: Box<AcceptedPrompt>,
+        first: Seq,
+    },
+    Turn {
+        prompt: Box<QueuedPrompt>,
+        before: Box<BeforeTurn>,
+        first: Seq,
+    },
+    Answer {
+        given: Box<AnswerGiven>,
+        first: Seq,
+    },
+    Update {
+        profile: Box<SessionProfile>,
+        switches: bool,
+        permits: bool,
+        model_warning: Option<String>,
+        first: Seq,
+    },
     /// Answers to requests of a suspended turn go to the agent.
-    Delivery { first: Seq },
+    Delivery {
+        first: Seq,
+    },
     /// Answers become a prompt.
-    Continuation { prompt: Box<QueuedPrompt>, continuation: Box<Continuation>, last: PromptId, first: Seq },
-    Reopen { first: Seq },
-    Adoption { first: Seq },
+    Continuation {
+        prompt: Box<QueuedPrompt>,
+        continuation: Box<Continuation>,
+        last: PromptId,
+        first: Seq,
+    },
+    Reopen {
+        first: Seq,
+    },
+    Adoption {
+        first: Seq,
+    },
 }
 
 impl Machine {

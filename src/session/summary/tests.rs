@@ -143,19 +143,19 @@ fn a_prompt_that_waits_is_left_out_because_the_agent_gets_it() {
 
 #[test]
 fn it_is_short_whatever_the_log_is() {
-    let long = "wörd ".repeat(2_000);
-    let mut log = vec![prompt(1, &long)];
+    let words = "wörd ".repeat(2_000);
+    let mut log = vec![prompt(1, &words)];
     for number in 0..500_u32 {
         let id = number.to_string();
-        log.push(prompt(number + 2, &format!("request {number} {long}")));
-        log.extend(call(&id, "bash", &json!({ "command": format!("run {number} {long}") }), None));
-        log.extend(call(&id, "create", &json!({ "path": format!("/file-{number}"), "file_text": long }), None));
-        log.extend([asked(number, &format!("may {number} {long}")), decided(number, "allow-once")]);
-        log.extend([asked(number, &format!("may {number} {long}")), decided(number, "agent-gone")]);
-        log.push(message(&id, &long));
+        log.push(prompt(number + 2, &format!("request {number} {words}")));
+        log.extend(call(&id, "bash", &json!({ "command": format!("run {number} {words}") }), None));
+        log.extend(call(&id, "create", &json!({ "path": format!("/file-{number}"), "file_text": words }), None));
+        log.extend([asked(number, &format!("may {number} {words}")), decided(number, "allow-once")]);
+        log.extend([asked(number, &format!("may {number} {words}")), decided(number, "agent-gone")]);
+        log.push(message(&id, &words));
     }
-    let notice = json!({ "callback": "onNotice", "kind": "plan", "message": long });
-    log.extend([notice, json!({ "sessionError": long })]);
+    let notice = json!({ "callback": "onNotice", "kind": "plan", "message": words });
+    log.extend([notice, json!({ "sessionError": words })]);
     let summary = summary_of(&log);
     let text = summary.text().expect("a summary");
     assert!(text.chars().count() <= LONGEST, "{}", text.chars().count());

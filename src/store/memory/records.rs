@@ -9,7 +9,8 @@ use tokio::sync::watch;
 use super::Memory;
 use super::state::{PromptRow, SessionRow, State};
 use crate::model::{
-    BudgetNotices, Continuation, Day, SessionId, SessionState, SessionSummary, Timestamp, UnknownFigures, Usage, UsageTotal, hex,
+    BudgetNotices, Continuation, Day, SessionId, SessionState, SessionSummary, Timestamp, UnknownFigures, Usage,
+    UsageTotal, hex,
 };
 use crate::store::{
     Answer, Blob, Blobs, ClosedRequest, Creation, KnownPrompt, NewSessionRecord, OutcomeSeq, PromptRecords,
@@ -158,7 +159,10 @@ impl SessionRecords for Memory {
             let waits: Vec<SessionId> =
                 state.sessions.keys().copied().filter(|id| state.has_open_request(*id)).collect();
             for (id, row) in &mut state.sessions {
-                if row.turn.is_none() && !waits.contains(id) && matches!(row.state, Starting | Working | Waiting | Recovering) {
+                if row.turn.is_none()
+                    && !waits.contains(id)
+                    && matches!(row.state, Starting | Working | Waiting | Recovering)
+                {
                     (row.state, row.state_detail) = (SessionState::Ready, None);
                 }
             }

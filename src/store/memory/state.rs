@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::model::{
-    Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, PromptOutcome, RequestId, Seq, SessionId,
-    SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, Usage,
+    Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, PromptOutcome, RequestId, Seq,
+    SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, Usage,
 };
 use crate::store::{
     AcceptedPrompt, Append, Change, ClosedRequest, CreationKey, EventPage, OpenTurn, OutcomeSeq, ReaderPosition,

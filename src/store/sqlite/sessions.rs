@@ -10,9 +10,7 @@ use super::events::{LAST_OF_KIND, next_seq, seq_of, stream_key, whole_log};
 use super::reservation::Reservation;
 use super::{Sqlite, prompts, requests, retention};
 use crate::model::{PromptId, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp};
-use crate::store::{
-    Answer, Creation, NewSessionRecord, SessionFilter, SessionRecords, StoreError, StoredSession,
-};
+use crate::store::{Answer, Creation, NewSessionRecord, SessionFilter, SessionRecords, StoreError, StoredSession};
 
 const COLUMNS: &str =
     "id, title, runtime, model, effort, working_directory, permissions, system_prompt, options, state,

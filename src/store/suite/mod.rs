@@ -196,7 +196,9 @@ pub(super) async fn seqs(store: &Store, stream: impl Into<StreamId>) -> Vec<Seq>
 fn accepted(number: u32, key: Option<&str>) -> Change {
     let (id, idempotency_key) = (PromptId::from_number(number), key.map(str::to_owned));
     let text = format!("text {number}");
-    Change::PromptAccepted(QueuedPrompt { id, idempotency_key, text, attachments: Vec::new(), is_first: false }.prepare())
+    Change::PromptAccepted(
+        QueuedPrompt { id, idempotency_key, text, attachments: Vec::new(), is_first: false }.prepare(),
+    )
 }
 
 fn ended(number: u32) -> Change {

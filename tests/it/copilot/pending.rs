@@ -177,7 +177,8 @@ async fn two_requests_survive_a_kill_of_both() {
 /// and the same call is not asked for again.
 #[tokio::test]
 async fn the_answer_to_a_forgotten_request_continues_the_work() {
-    for (program, decision) in [(Program::Cli, "allow-once"), (Program::Runtime, "allow-once"), (Program::Runtime, "deny")]
+    for (program, decision) in
+        [(Program::Cli, "allow-once"), (Program::Runtime, "allow-once"), (Program::Runtime, "deny")]
     {
         let case = format!("{program:?} {decision}");
         let copilot = CopilotServer::start(program).await;

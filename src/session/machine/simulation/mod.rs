@@ -64,7 +64,9 @@ fn no_sequence_of_events_breaks_a_session() {
     }
     assert!(kept > 0 && continued > 0, "requests outlived their turns: {kept}, {continued}");
     let per_second = steps as u128 * 1_000_000 / begun.elapsed().as_micros().max(1);
-    eprintln!("{runs} runs, {steps} steps, {per_second} steps a second; requests outlived turns in {kept}, continued in {continued}");
+    eprintln!(
+        "{runs} runs, {steps} steps, {per_second} steps a second; requests outlived turns in {kept}, continued in {continued}"
+    );
 }
 
 #[test]

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::model::{
-    BudgetNotices, Continuation, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Response, Seq,
-    SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
+    BudgetNotices, Continuation, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome,
+    Response, Seq, SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp,
+    Usage,
 };
 use crate::session::machine::fold::{Fold, Replay};
 use crate::session::machine::{Batch, Entry};

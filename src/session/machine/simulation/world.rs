@@ -7,7 +7,9 @@ use std::time::Duration;
 use super::agent::Agent;
 use super::random::Random;
 use super::store::{PromptState, Store};
-use crate::agent::{AgentCommand, AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError, SuspendedTurn};
+use crate::agent::{
+    AgentCommand, AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError, SuspendedTurn,
+};
 use crate::model::{
     AlwaysCovers, AnsweredBy, BudgetLimits, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId,
     RuleDecision, SessionOrigin, SessionState, Timestamp, Usage,
