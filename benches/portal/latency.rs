@@ -74,6 +74,7 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
     let listeners = Listeners::bind(None, 0).await.expect("bound");
     let port = listeners.port;
     let app = App::new(AppParts {
+        portal_permissions: None,
         sessions: sessions.clone(),
         auth: Auth::new(&token, auth_settings, store.clone()).await.expect("made"),
         guard: Guard::new(AllowedHosts::new(None, &[]), &[]),

@@ -12,7 +12,6 @@ pub fn simple_command(text: &str) -> Option<Vec<String>> {
             (_, '$' | '`' | '\\' | '!') => return None,
             (_, control) if control.is_control() && control != '\t' => return None,
             (Some(open), letter) if open == letter => quote = None,
-            (Some(_), letter) => word.get_or_insert_default().push(letter),
             (None, ';' | '|' | '&' | '<' | '>' | '(' | ')' | '{' | '}' | '#' | '*' | '?' | '[' | '~') => return None,
             (None, '\'' | '"') => {
                 word.get_or_insert_default();
@@ -21,7 +20,7 @@ pub fn simple_command(text: &str) -> Option<Vec<String>> {
             (None, ' ' | '\t') => words.extend(word.take()),
             // What looks like a space may separate words for a person and not for a shell.
             (None, space) if space.is_whitespace() => return None,
-            (None, letter) => word.get_or_insert_default().push(letter),
+            (_, letter) => word.get_or_insert_default().push(letter),
         }
     }
     words.extend(word);

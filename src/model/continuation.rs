@@ -88,9 +88,9 @@ impl Continuation {
                     (format!("You asked:\n{question}"), decision)
                 }
             };
-            text.push_str(&format!("\n{asked}\n{decision}\n"));
+            text.extend(["\n", &asked, "\n", &decision, "\n"]);
             if let (RequestBody::Permission { .. }, Some(feedback)) = (&request.body, answer) {
-                text.push_str(&format!("The user said: {feedback}\n"));
+                text.extend(["The user said: ", feedback, "\n"]);
             }
         }
         text.push_str("\nContinue the interrupted work. For anything that is not allowed here, ask as usual.]");

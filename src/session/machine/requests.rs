@@ -291,16 +291,13 @@ impl Machine {
         if let Some(policy) = permissions {
             self.profile.permissions = policy;
         }
-        match continuation {
-            Some(continuation) => {
-                self.continuation = continuation;
-                self.recheck_requests(context);
-                self.continue_work(context);
-            }
-            None => {
-                self.send(context, AgentCommand::Answer { agent_request_id: request.agent_request_id, answer });
-                self.recheck_requests(context);
-            }
+        if let Some(continuation) = continuation {
+            self.continuation = continuation;
+            self.recheck_requests(context);
+            self.continue_work(context);
+        } else {
+            self.send(context, AgentCommand::Answer { agent_request_id: request.agent_request_id, answer });
+            self.recheck_requests(context);
         }
         self.after_answer();
     }

@@ -23,7 +23,9 @@ async fn end(copilot: CopilotServer, how: &str) -> CopilotServer {
     let agents = children_of(server.process_id());
     match how {
         "agent" => {
-            agents.iter().for_each(|agent| send_signal("KILL", *agent));
+            for agent in &agents {
+                send_signal("KILL", *agent);
+            }
             return CopilotServer { server, model };
         }
         "server" => server.kill().await,

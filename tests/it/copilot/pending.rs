@@ -41,14 +41,18 @@ impl Ending {
         assert!(!agents.is_empty());
         match self {
             Self::AgentKilled => {
-                agents.iter().for_each(|agent| send_signal("KILL", *agent));
+                for agent in &agents {
+                    send_signal("KILL", *agent);
+                }
                 for agent in agents {
                     until_gone(agent).await;
                 }
                 return CopilotServer { server, model };
             }
             Self::BothKilled => {
-                agents.iter().for_each(|agent| send_signal("KILL", *agent));
+                for agent in &agents {
+                    send_signal("KILL", *agent);
+                }
                 server.kill().await;
             }
             Self::ServerKilled => server.kill().await,
@@ -187,7 +191,9 @@ async fn the_answer_to_a_forgotten_request_continues_the_work() {
         until_on_disk(&copilot, 1).await;
         let CopilotServer { mut server, model } = copilot;
         let agents = children_of(server.process_id());
-        agents.iter().for_each(|agent| send_signal("KILL", *agent));
+        for agent in &agents {
+            send_signal("KILL", *agent);
+        }
         server.kill().await;
         forget_requests(&server.folder().join("copilot/session-state"));
         let copilot = CopilotServer { server: server.start_again().await, model };
