@@ -7,8 +7,11 @@ async fn close(session: &TestSession) {
 }
 
 /// Waits until the session is gone.
+/// Waits until a session is neither found nor listed. Its end comes first, the deletion of its record a moment later.
 async fn wait_until_forgotten(server: &Server, id: &str) {
-    while server.http().get(&format!("/api/copilot/session/{id}")).await.status != 404 {}
+    let http = server.http();
+    while http.get(&format!("/api/copilot/session/{id}")).await.status != 404 {}
+    while http.get("/api/copilot/session").await.text().contains(&format!("\"{id}\"")) {}
 }
 
 #[tokio::test]
