@@ -6,7 +6,6 @@ async fn close(session: &TestSession) {
     assert_eq!(session.http.post(&session.path("/stop"), "").await.json()["result"], "Closed");
 }
 
-/// Waits until the session is gone.
 /// Waits until a session is neither found nor listed. Its end comes first, the deletion of its record a moment later.
 async fn wait_until_forgotten(server: &Server, id: &str) {
     let http = server.http();
