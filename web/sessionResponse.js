@@ -165,16 +165,6 @@ export class SessionResponseRenderer {
     else if (name === "onIdle") this.#endTurn(page, mark);
   }
 
-  /** Retries of a turn are one line: the latest says how many there were. */
-  #addNotice(page, data, mark) {
-    const line = noticeLine(data, mark.time);
-    if (data.kind === "retrying" && page.turn) {
-      page.turn.retryLine?.remove();
-      page.turn.retryLine = line;
-    }
-    page.element.append(line);
-  }
-
   // Prompts and turns.
 
   #addPrompt(page, { promptId, text, queued }, mark) {

@@ -31,7 +31,8 @@ export class RetryLine {
 
   add({ message, detail }, time) {
     this.#count += 1;
-    const counted = this.#count > 1 ? ` (${plural(this.#count, "retry", "retries")})` : "";
+    // The agent's own retries are counted by the server.
+    const counted = this.#count > 1 && !/Retried \d+ times\.$/.test(message) ? ` (${plural(this.#count, "retry", "retries")})` : "";
     const line = noticeLine({ kind: "retrying", message: `${message}${counted}`, detail }, time);
     this.element.replaceWith(line);
     this.element = line;
