@@ -1,7 +1,7 @@
 // Permission requests and questions of the agent, and their answers.
 
 import { make } from "../lib/dom.js";
-import { exactElement, exactNodes, sizeOf } from "../lib/exactText.js";
+import { exactElement, exactNodes, exactString, sizeOf } from "../lib/exactText.js";
 import { plural } from "../lib/format.js";
 import { RequestBlock } from "./requestBlock.js";
 
