@@ -79,7 +79,7 @@ test("Enter never allows, on no button, and says how to", async () => {
   const { id, page, calls } = await permissionPage();
   await page.keyboard.press("Alt+a");
   await page.keyboard.press("Enter");
-  for (const name of ["Allow once", "Always allow shell"]) {
+  for (const name of ["Allow once", "Always allow"]) {
     await page.getByRole("button", { name }).focus();
     await page.keyboard.press("Enter");
     await page.keyboard.press("Control+Enter");

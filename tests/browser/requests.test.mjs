@@ -23,7 +23,7 @@ test("a permission shows exactly what would run and where, and shrinks to one li
   const { id, page } = await permissionPage();
   assert.equal(await request(page).locator(".request-detail").textContent(), "echo 'a demo: nothing is run'");
   assert.match(await request(page).locator(".request-place").textContent(), new RegExp(deck.server.workFolder));
-  assert.deepEqual(await choices(page), ["Allow once", "Always allow shell", "Deny"]);
+  assert.deepEqual(await choices(page), ["Allow once", "Always allow", "Deny"]);
   const before = await request(page).evaluate((element) => element.getBoundingClientRect().height);
   await page.getByRole("button", { name: "Allow once" }).click();
   await waitForText(request(page).locator(".request-verdict"), "Allowed once");
@@ -90,6 +90,23 @@ test("a request that is open when the page comes can be answered, also after a r
   await choose(page, 1);
   await waitForText(request(page).locator(".request-verdict"), "Allowed once");
   assert.equal((await answers(id)).length, 1);
+});
+
+test("Always allow covers what is chosen, and the least if nothing is", async () => {
+  for (const [chosen, expected] of [
+    [null, { covers: "call" }],
+    ["tool", { covers: "tool" }],
+    ["prefix", { covers: "prefix", prefix: "echo" }],
+  ]) {
+    const { page } = await permissionPage();
+    const scope = request(page).locator(".request-scope");
+    assert.deepEqual(await scope.locator("option").evaluateAll((options) => options.map(({ value }) => value)), ["call", "prefix", "tool"]);
+    if (chosen) await scope.selectOption(chosen);
+    const sent = page.waitForRequest(/\/permission\//);
+    await choose(page, 2);
+    assert.deepEqual((await sent).postDataJSON(), { decision: "allow-always", ...expected });
+    await waitForText(request(page).locator(".request-verdict"), "Allowed for the rest of the session");
+  }
 });
 
 test("an interrupt closes the request", async () => {
