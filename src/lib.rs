@@ -18,6 +18,7 @@
 //! - [`cli`]: a file per command
 
 pub mod agent;
+pub mod capture;
 pub mod cli;
 pub mod config;
 pub mod doctor;

@@ -8,7 +8,8 @@ use serde_json::value::RawValue;
 use crate::agent::copilot::translation::{Event, EventHead, Source};
 
 /// Requests that sessions answer themselves.
-const SESSION_REQUESTS: [&str; 3] = ["userInput.request", "exitPlanMode.request", "autoModeSwitch.request"];
+const SESSION_REQUESTS: [&str; 4] =
+    ["userInput.request", "exitPlanMode.request", "autoModeSwitch.request", "hooks.invoke"];
 /// The memory overhead of a message besides its text.
 const OVERHEAD: usize = size_of::<FromProgram>();
 
@@ -235,7 +236,7 @@ mod tests {
         assert!(matches!(read(request), Some((session, FromProgram::Request { .. })) if session == "s"));
         for other in [
             r#"{"id":7,"result":{"sessionId":"s"}}"#,
-            r#"{"id":7,"method":"hooks.invoke","params":{"sessionId":"s"}}"#,
+            r#"{"id":7,"method":"other.request","params":{"sessionId":"s"}}"#,
             r#"{"method":"session.lifecycle","params":{"sessionId":"s","event":"x"}}"#,
             r#"{"method":"session.event","params":{"event":{"type":"t"}}}"#,
             "no JSON",
