@@ -11,7 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::pending_connection::Held;
 use super::process_slots::SlotRequest;
-use super::{AgentEvent, Liveness, Owner};
+use super::{AgentEvent, DeclaredTools, Liveness, Owner, ToolAnswer};
 use crate::model::{
     Attachment, Decision, McpServer, OpenRequest, PermissionPolicy, PromptId, ProviderChoice, SessionOptions, TurnId,
     merged_mcp_servers,
@@ -42,6 +42,8 @@ pub struct StartSpec {
     pub permissions: PermissionPolicy,
     /// The agent's own session to resume.
     pub agent_session_id: Option<String>,
+    /// Tools that the owner of the connection answers. Only for runtimes with `declared_tools`.
+    pub tools: Option<DeclaredTools>,
     /// A turn that was waiting for the user when the last connection ended. Only for runtimes with `durable_requests` or
     /// `durable_questions`.
     pub suspended: Option<SuspendedTurn>,
@@ -62,6 +64,7 @@ impl StartSpec {
             environment: BTreeMap::new(),
             permissions: PermissionPolicy::default(),
             agent_session_id: None,
+            tools: None,
             suspended: None,
         }
     }
@@ -175,6 +178,13 @@ pub enum AgentCommand {
         agent_request_id: String,
         /// The answer.
         answer: RequestAnswer,
+    },
+    /// The result of a declared tool. Only for connections with declared tools.
+    AnswerTool {
+        /// The agent's id for the request.
+        agent_request_id: String,
+        /// The result.
+        answer: ToolAnswer,
     },
     /// Use another model or effort from the next turn on. Only for runtimes with `modelSwitch`.
     Configure {

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::ToolRequest;
 use super::failure::Failure;
 use crate::model::{
     BackgroundTask, BlockKey, ContextUsage, NoticeKind, PromptId, RequestBody, ToolError, ToolResult, TurnId, Usage,
@@ -111,6 +112,22 @@ pub enum AgentEvent {
         agent_request_id: String,
         /// The request.
         body: RequestBody,
+    },
+    /// The agent's model asks for these tools, in this order, in one message. Only from connections with declared tools.
+    ToolsRequested(Vec<ToolRequest>),
+    /// The call of a declared tool waits for [`super::AgentCommand::AnswerTool`].
+    ToolWaits {
+        /// The agent's id for the request.
+        agent_request_id: String,
+        /// The agent's id of the call.
+        call_id: String,
+    },
+    /// The agent did not take the result of a declared tool, because it no longer waits for it.
+    ToolAnswerRefused {
+        /// The agent's id for the request.
+        agent_request_id: String,
+        /// Why, for people.
+        reason: String,
     },
     /// The agent no longer wants an answer.
     RequestWithdrawn {

@@ -35,6 +35,7 @@ mod quarantine;
 mod registry;
 mod runtime;
 mod session_leases;
+mod tools;
 pub mod transcript;
 
 pub use capabilities::{Capabilities, ProcessUse, SystemPromptSupport};
@@ -52,6 +53,7 @@ pub use pending_connection::{OpeningStep, PendingConnection};
 pub use process_slots::{ProcessSlot, QueuePosition, SlotRequest, SlotStep};
 pub use quarantine::Quarantine;
 pub use registry::{ModelChoice, ModelNotFound, RuntimeModels, RuntimeNotFound, Runtimes};
+pub use tools::{DeclaredTool, DeclaredTools, ToolAccess, ToolAnswer, ToolRequest};
 pub use runtime::{
     AgentProcess, BoxFuture, Freshness, LoginState, LoginStatus, Model, ModelList, Readiness, Runtime, StartError,
 };

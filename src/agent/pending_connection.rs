@@ -91,6 +91,12 @@ impl Start {
     async fn run(self, slot: Option<ProcessSlot>) -> Result<Connection, StartError> {
         let Self { runtime, spec, slots, leases } = self;
         let owner = spec.owner;
+        if spec.tools.is_some() && !runtime.capabilities().custom_tools {
+            return Err(StartError::Permanent(format!(
+                "runtime {} cannot be given tools; only runtimes with the capability customTools can",
+                runtime.name()
+            )));
+        }
         let lease = match &spec.agent_session_id {
             Some(id) => Some(lease(&leases, runtime.as_ref(), id, owner)?),
             None => None,

@@ -97,6 +97,9 @@ impl TranscriptWriter {
                 self.put(Response::notice(NoticeKind::Warning, redact(&reason).into_owned()));
             }
             AgentEvent::TurnEnded { .. }
+            | AgentEvent::ToolsRequested(_)
+            | AgentEvent::ToolWaits { .. }
+            | AgentEvent::ToolAnswerRefused { .. }
             | AgentEvent::ImageMade { .. }
             | AgentEvent::RequestWithdrawn { .. }
             | AgentEvent::SessionNamed(_)

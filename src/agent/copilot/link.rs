@@ -3,6 +3,7 @@
 //! The link never waits for the session: it always reads the program's messages and queues events for the session. If a
 //! session falls too far behind, its turn is interrupted and continued, without any effect on other sessions.
 
+mod barriers;
 mod falling_behind;
 
 use std::collections::HashMap;
@@ -26,11 +27,17 @@ use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};
 use crate::model::{BackgroundTask, ErrorClass, NoticeKind, PromptId};
 use crate::process::printable;
 
+pub(super) use barriers::Barriers;
 pub(super) use falling_behind::Pace;
+use barriers::Verdict;
 use falling_behind::Then;
 
 /// How long the program may take to detach a session.
 const DETACH_WITHIN: Duration = Duration::from_secs(2);
+/// How long the program may take to destroy and delete a session.
+const DISCARD_WITHIN: Duration = Duration::from_secs(30);
+/// The request that a hook makes.
+const HOOK: &str = "hooks.invoke";
 /// The most messages that are handled before everything else is polled again.
 pub(super) const AT_ONCE: usize = 64;
 pub(super) struct Link {
@@ -38,6 +45,8 @@ pub(super) struct Link {
     pub servers: Arc<Servers>,
     pub session: String,
     pub router: Router,
+    /// The declared tools, if there are any.
+    pub barriers: Option<Barriers>,
     /// Changes with each login or logout; `None` for a session that needs no login.
     pub logins: Option<watch::Receiver<u64>>,
     pub outbox: Outbox,
@@ -80,6 +89,8 @@ enum Outcome {
     SteerRefused { prompt: PromptId, reason: String },
     /// Another call was rejected.
     Refused(String),
+    /// The result of a declared tool was rejected.
+    ToolAnswerRefused { agent_request_id: String, reason: String },
     /// The turn that was aborted because the session fell behind should be over by now. Carries how many times it had
     /// been continued.
     Stopped { time: u32 },
@@ -90,7 +101,8 @@ enum Outcome {
 type Calls = FuturesUnordered<BoxFuture<'static, Outcome>>;
 
 impl Link {
-    /// Runs until cancelled or until either side is gone, then detaches the session.
+    /// Runs until cancelled or until either side is gone, then detaches the session, or discards it if its agent was only a
+    /// model.
     pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, cancelled: CancellationToken) {
         let mut calls = Calls::new();
         loop {
@@ -129,6 +141,9 @@ impl Link {
         while let Ok(command) = commands.try_recv() {
             self.is_suspended |= matches!(command, AgentCommand::Suspend);
         }
+        if self.barriers.as_ref().is_some_and(Barriers::is_model_only) && !self.is_suspended {
+            return self.discard().await;
+        }
         self.detach().await;
     }
 
@@ -151,6 +166,22 @@ impl Link {
     async fn receive(&mut self, message: FromProgram, calls: &mut Calls) -> Result<(), SessionClosed> {
         match message {
             FromProgram::Event(message) => {
+                let verdict = match (&self.barriers, message.event()) {
+                    (Some(barriers), Some(event)) => barriers.event(&event),
+                    _ => Verdict::Unconcerned,
+                };
+                match verdict {
+                    Verdict::Unconcerned | Verdict::Requested(_) => {}
+                    Verdict::Permission { request, result } => {
+                        let params = json!({ "sessionId": self.session, "requestId": request, "result": result });
+                        let method = "session.permissions.handlePendingPermissionRequest";
+                        self.call(calls, method, params, Outcome::Refused);
+                        return Ok(());
+                    }
+                    Verdict::Waits { request, call } => {
+                        return self.emit(AgentEvent::ToolWaits { agent_request_id: request, call_id: call }, calls);
+                    }
+                }
                 let mut translated = std::mem::take(&mut self.translated);
                 match message.event() {
                     Some(event) => self.translator.translate(&event, &mut translated),
@@ -171,6 +202,13 @@ impl Link {
                     }
                 }
                 self.translated = translated;
+                match verdict {
+                    Verdict::Requested(requests) => self.emit(AgentEvent::ToolsRequested(requests), calls),
+                    _ => Ok(()),
+                }
+            }
+            FromProgram::Request { id, method: HOOK, params } => {
+                self.answer_hook(id, &params, calls);
                 Ok(())
             }
             FromProgram::Request { id, method, params } => self.ask(id, method, &params, calls),
@@ -214,6 +252,22 @@ impl Link {
         self.emit(AgentEvent::RequestMade { agent_request_id, body }, calls)
     }
 
+    /// A hook asks before a tool runs. Without declared tools there are no hooks; their answer then changes nothing.
+    fn answer_hook(&mut self, id: Box<RawValue>, params: &RawValue, calls: &mut Calls) {
+        let params: Value = serde_json::from_str(params.get()).unwrap_or_default();
+        let answer = match &mut self.barriers {
+            Some(barriers) => barriers.hook(id, &params),
+            None => Some((id, json!({}))),
+        };
+        if let Some((id, answer)) = answer {
+            let server = Arc::clone(&self.lease.server);
+            calls.push(Box::pin(async move {
+                server.tap.answer(&id, &answer).await;
+                Outcome::Done
+            }));
+        }
+    }
+
     fn handle_command(&mut self, command: AgentCommand, calls: &mut Calls) -> Result<(), SessionClosed> {
         match command {
             AgentCommand::Prompt { text, attachments, .. } => {
@@ -251,6 +305,10 @@ impl Link {
                 self.call(calls, "session.model.switchTo", params, Outcome::Refused);
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, answer, calls),
+            AgentCommand::AnswerTool { agent_request_id, answer } => {
+                let params = barriers::answer(&self.session, &agent_request_id, &answer);
+                self.answer_tool(agent_request_id, params, calls);
+            }
             AgentCommand::Suspend => self.is_suspended = true,
             // The agent asks each time, and the session answers.
             AgentCommand::Permit(_) => {}
@@ -276,6 +334,18 @@ impl Link {
                 }
             }
         }
+    }
+
+    fn answer_tool(&self, agent_request_id: String, params: Value, calls: &mut Calls) {
+        let client = self.lease.server.client.clone();
+        calls.push(Box::pin(async move {
+            let reason = match client.call("session.tools.handlePendingToolCall", Some(params)).await {
+                Ok(answer) if answer["success"] != json!(false) => return Outcome::Done,
+                Ok(_) => "it no longer waits for it".to_owned(),
+                Err(error) => plain(&error.to_string()),
+            };
+            Outcome::ToolAnswerRefused { agent_request_id, reason }
+        }));
     }
 
     fn reply(&self, question: &Question, answer: QuestionAnswer, calls: &mut Calls) {
@@ -349,6 +419,9 @@ impl Link {
                 self.emit(AgentEvent::Idle, calls)
             }
             Outcome::SteerRefused { prompt, reason } => self.emit(AgentEvent::SteerRefused { prompt, reason }, calls),
+            Outcome::ToolAnswerRefused { agent_request_id, reason } => {
+                self.emit(AgentEvent::ToolAnswerRefused { agent_request_id, reason }, calls)
+            }
             Outcome::Stopped { .. } => self.stopped(calls),
             Outcome::Refused(error) => {
                 let message = format!("Copilot rejected the request: {error}");
@@ -367,6 +440,29 @@ impl Link {
                 }
             }
         }
+    }
+
+    /// Destroys the session and deletes it from the program's disk. Held hooks are answered only then, because an answer
+    /// would make the program ask its model again; an abort would wait for them.
+    async fn discard(self) {
+        let server = &self.lease.server;
+        let discarded = async {
+            for method in ["session.destroy", "session.delete"] {
+                let params = json!({ "sessionId": self.session });
+                if let Err(error) = server.client.call(method, Some(params)).await {
+                    tracing::warn!(method, %error, session = %self.session, "copilot did not discard a session");
+                }
+                for id in self.barriers.iter().flat_map(|barriers| &barriers.held_hooks) {
+                    if method == "session.destroy" {
+                        server.tap.answer(id, &barriers::denial()).await;
+                    }
+                }
+            }
+        };
+        if tokio::time::timeout(DISCARD_WITHIN, discarded).await.is_err() {
+            tracing::warn!(session = %self.session, "copilot did not discard a session in time");
+        }
+        server.tap.forget(&self.session, &self.incoming);
     }
 
     /// Ends a running turn and detaches; the program keeps the session on disk. A turn that is to continue later is not

@@ -26,6 +26,7 @@ mod transport;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -47,7 +48,7 @@ use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
 use account::{Answer, Authentication, DeviceLogin, Models, Route, Router, provider};
 use history::History;
-use link::{Link, Pace, TasksAsked};
+use link::{Barriers, Link, Pace, TasksAsked};
 use outbox::Outbox;
 use transport::{Opening, Server, Servers, SharedLiveness, plain};
 
@@ -67,6 +68,10 @@ pub struct Copilot {
     capabilities: Capabilities,
     settings: Arc<CopilotSettings>,
     servers: Arc<Servers>,
+    /// The program of captures: what a flood or a crash of theirs does to it does not concern the user's sessions.
+    capture_servers: Arc<Servers>,
+    /// The number of the last login that the captures' program may know of.
+    capture_login: AtomicU64,
     authentication: Arc<Authentication>,
     models: Models,
     login: DeviceLogin,
@@ -80,6 +85,7 @@ impl Copilot {
     /// A runtime with the given settings.
     pub fn new(settings: CopilotSettings) -> Self {
         let servers = Arc::new(Servers::new(settings.clone()));
+        let capture_servers = Arc::new(Servers::new(settings.clone()));
         let authentication = Arc::new(Authentication::new());
         Self {
             capabilities: Capabilities {
@@ -99,6 +105,8 @@ impl Copilot {
                 usage_premium_requests: true,
                 usage_credits: true,
                 image_input: true,
+                custom_tools: true,
+                pre_tool_hook: true,
                 mcp: true,
                 many_sessions_per_process: true,
                 processes: ProcessUse::Shared,
@@ -111,6 +119,8 @@ impl Copilot {
             history: History { servers: Arc::clone(&servers) },
             settings: Arc::new(settings),
             servers,
+            capture_servers,
+            capture_login: AtomicU64::new(0),
             authentication,
         }
     }
@@ -187,6 +197,19 @@ impl Copilot {
         Ok(())
     }
 
+    /// The programs of an owner. A program that was started before a login does not see it; that of the sessions is
+    /// replaced with the login itself.
+    async fn servers_for(&self, owner: Owner) -> &Arc<Servers> {
+        if owner != Owner::Capture {
+            return &self.servers;
+        }
+        let login = *self.authentication.changes().borrow();
+        if self.capture_login.swap(login, Ordering::Relaxed) != login {
+            self.capture_servers.renew().await;
+        }
+        &self.capture_servers
+    }
+
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
         parameters::check_options(&spec.options).map_err(StartError::Permanent)?;
         let route = provider::route(&spec, &self.settings.providers, &self.settings.environment)?;
@@ -197,14 +220,15 @@ impl Copilot {
             Some(id) => (id.clone(), "session.resume"),
             None => (uuid::Uuid::new_v4().to_string(), "session.create"),
         };
-        let mut opening = Opening::new(self.servers.lease().await?, session);
+        let servers = self.servers_for(spec.owner).await;
+        let mut opening = Opening::new(servers.lease().await?, session);
         if spec.agent_session_id.is_some() {
             self.check_nobody_else_has_it(&opening).await?;
         }
         let params = parameters::session(&opening.session, &spec, &route, &self.settings.mcp_servers);
         let opened = tokio::time::timeout(self.settings.hello_within, opening.ask(method, params)).await;
         let (session, server) = (opening.session.clone(), Arc::clone(&opening.lease().server));
-        let liveness = SharedLiveness { servers: Arc::clone(&self.servers), server: Arc::clone(&server) };
+        let liveness = SharedLiveness { servers: Arc::clone(servers), server: Arc::clone(&server) };
         let Ok(opened) = opened else {
             if !liveness.probe(PROBE_WITHIN).await {
                 // The next session would wait for it in vain as well.
@@ -230,8 +254,9 @@ impl Copilot {
             None => Restored::New,
         };
         let pending = match &spec.suspended {
-            Some(_) => pending_requests(&server, &session).await,
-            None => Pending::default(),
+            Some(_) if spec.tools.is_none() => pending_requests(&server, &session).await,
+            // Whether it still waits for the result of a declared tool is known when it gets one.
+            _ => Pending::default(),
         };
         let is_working = spec.suspended.is_some();
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
@@ -240,7 +265,8 @@ impl Copilot {
         let (lease, incoming) = opening.into_parts();
         let link = Link {
             lease,
-            servers: Arc::clone(&self.servers),
+            servers: Arc::clone(servers),
+            barriers: spec.tools.as_ref().map(Barriers::new),
             session: session.clone(),
             router: Router { settings: Arc::clone(&self.settings), spec, provider: route.provider },
             logins,
@@ -405,7 +431,8 @@ impl Runtime for Copilot {
     }
 
     fn processes(&self) -> Vec<AgentProcess> {
-        self.servers.all().iter().filter_map(|server| server.figures()).collect()
+        let servers = self.servers.all().into_iter().chain(self.capture_servers.all());
+        servers.filter_map(|server| server.figures()).collect()
     }
 
     fn takes_any_model(&self, options: &Map<String, Value>) -> bool {
@@ -442,7 +469,7 @@ impl Runtime for Copilot {
     fn shut_down(&self) -> BoxFuture<'_, ()> {
         Box::pin(async move {
             self.login.shut_down().await;
-            self.servers.shut_down().await;
+            futures_util::future::join(self.servers.shut_down(), self.capture_servers.shut_down()).await;
         })
     }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::account::{Route, provider};
 use super::mcp;
-use crate::agent::StartSpec;
+use crate::agent::{DeclaredTool, DeclaredTools, StartSpec};
 use crate::model::{Attachment, McpServer};
 
 /// Parameters of `session.create` and `session.resume`.
@@ -42,7 +42,59 @@ pub(super) fn session(
     // Without it, everything that waits for the user counts as interrupted.
     put("continuePendingWork", spec.suspended.is_some().then(|| json!(true)));
     put("mcpServers", mcp::encode_all(&spec.all_mcp_servers(configured_mcp)));
+    match &spec.tools {
+        Some(declared) if declared.access.is_model_only() => be_only_a_model(&mut params, spec, declared),
+        Some(declared) => params["tools"] = tools(declared),
+        None => {}
+    }
     params
+}
+
+/// Declared tools without a handler: the program waits for their results.
+fn tools(declared: &DeclaredTools) -> Value {
+    let tool = |tool: &DeclaredTool| {
+        json!({
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": tool.parameters,
+            "overridesBuiltInTool": true,
+        })
+    };
+    declared.tools.iter().map(tool).collect()
+}
+
+/// A session that has only the declared tools and our system message, and keeps nothing of the user's: no instructions, no
+/// skills, no memory, no MCP servers, no hooks of repositories, no telemetry, and no rewriting of its history.
+fn be_only_a_model(params: &mut Value, spec: &StartSpec, declared: &DeclaredTools) {
+    let names: Vec<&str> = declared.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let system = spec.system_prompt.as_deref().unwrap_or_default();
+    let only = json!({
+        "tools": tools(declared),
+        "availableTools": names,
+        "toolFilterPrecedence": "excluded",
+        "systemMessage": { "mode": "replace", "content": system },
+        "hooks": true,
+        "mcpServers": {},
+        "requestUserInput": false,
+        "requestElicitation": false,
+        "requestExitPlanMode": false,
+        "requestAutoModeSwitch": false,
+        "enableConfigDiscovery": false,
+        "enableOnDemandInstructionDiscovery": false,
+        "enableFileHooks": false,
+        "enableHostGitOperations": false,
+        "enableSkills": false,
+        "includedBuiltinSkills": [],
+        "enableSessionTelemetry": false,
+        "skipEmbeddingRetrieval": true,
+        "memory": { "enabled": false },
+        "infiniteSessions": { "enabled": false },
+        "toolSearch": { "enabled": false },
+        "largeOutput": { "enabled": false },
+    });
+    if let (Some(params), Value::Object(only)) = (params.as_object_mut(), only) {
+        params.extend(only);
+    }
 }
 
 /// The supported session options.

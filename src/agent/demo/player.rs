@@ -72,6 +72,7 @@ impl Player {
                 AgentCommand::Interrupt
                 | AgentCommand::Steer { .. }
                 | AgentCommand::Answer { .. }
+                | AgentCommand::AnswerTool { .. }
                 | AgentCommand::Suspend
                 | AgentCommand::Permit(_) => {}
             }
@@ -136,6 +137,7 @@ async fn run(
                 Some(
                     AgentCommand::Prompt { .. }
                     | AgentCommand::Steer { .. }
+                    | AgentCommand::AnswerTool { .. }
                     | AgentCommand::Suspend
                     | AgentCommand::Permit(_),
                 ) => {}

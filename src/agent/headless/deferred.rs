@@ -20,7 +20,10 @@ impl Deferred {
             AgentCommand::Permit(_) => self.permit = Some(command),
             AgentCommand::Prompt { .. } | AgentCommand::Steer { .. } => self.rest.push_back(command),
             // They concerned the turn that just ended.
-            AgentCommand::Interrupt | AgentCommand::Answer { .. } | AgentCommand::Suspend => {}
+            AgentCommand::Interrupt
+            | AgentCommand::Answer { .. }
+            | AgentCommand::AnswerTool { .. }
+            | AgentCommand::Suspend => {}
         }
     }
 

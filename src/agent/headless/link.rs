@@ -76,7 +76,12 @@ impl Link {
                     self.emit(AgentEvent::SteerRefused { prompt, reason }).await
                 }
                 // The turn has ended and its end was reported. Another end would end the next turn.
-                Some(AgentCommand::Interrupt | AgentCommand::Answer { .. } | AgentCommand::Suspend) => Ok(()),
+                Some(
+                    AgentCommand::Interrupt
+                    | AgentCommand::Answer { .. }
+                    | AgentCommand::AnswerTool { .. }
+                    | AgentCommand::Suspend,
+                ) => Ok(()),
             };
             if obeyed.is_err() {
                 return;

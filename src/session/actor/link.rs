@@ -104,6 +104,7 @@ impl Actor {
             environment: agent_environment(std::env::vars(), &settings.agent_environment),
             permissions: self.machine.policy(&settings.permissions),
             agent_session_id,
+            tools: None,
             suspended,
         };
         // Subscribed before the start, so that no login in between is missed.

@@ -96,6 +96,10 @@ impl Machine {
             // The end is written when the next step begins, or with the turn's own end: what an agent says about a step
             // after its end belongs to it.
             AgentEvent::TurnEnded { .. }
+            // Sessions declare no tools.
+            | AgentEvent::ToolsRequested(_)
+            | AgentEvent::ToolWaits { .. }
+            | AgentEvent::ToolAnswerRefused { .. }
             // Handled above, or by a case of their own in `AgentInput`.
             | AgentEvent::Idle
             | AgentEvent::Outdated

@@ -61,6 +61,7 @@ impl Session {
         let settings = CopilotSettings::default();
         let spec = StartSpec::in_folder(crate::agent::Owner::Canary, std::path::Path::new("/"));
         let link = Link {
+            barriers: None,
             lease: Lease::of(server),
             servers: Arc::new(Servers::new(settings.clone())),
             session: name.to_owned(),
