@@ -42,7 +42,9 @@ pub struct StartSpec {
     pub permissions: PermissionPolicy,
     /// The agent's own session to resume.
     pub agent_session_id: Option<String>,
-    /// Tools that the owner of the connection answers. Only for runtimes with `declared_tools`.
+    /// The id of a new session of the agent, if the owner chooses it; only for runtimes with `custom_tools`.
+    pub new_session_id: Option<String>,
+    /// Tools that the owner of the connection answers. Only for runtimes with `custom_tools`.
     pub tools: Option<DeclaredTools>,
     /// A turn that was waiting for the user when the last connection ended. Only for runtimes with `durable_requests` or
     /// `durable_questions`.
@@ -64,6 +66,7 @@ impl StartSpec {
             environment: BTreeMap::new(),
             permissions: PermissionPolicy::default(),
             agent_session_id: None,
+            new_session_id: None,
             tools: None,
             suspended: None,
         }

@@ -53,7 +53,7 @@ pub use pending_connection::{OpeningStep, PendingConnection};
 pub use process_slots::{ProcessSlot, QueuePosition, SlotRequest, SlotStep};
 pub use quarantine::Quarantine;
 pub use registry::{ModelChoice, ModelNotFound, RuntimeModels, RuntimeNotFound, Runtimes};
-pub use tools::{DeclaredTool, DeclaredTools, ToolAccess, ToolAnswer, ToolRequest};
 pub use runtime::{
     AgentProcess, BoxFuture, Freshness, LoginState, LoginStatus, Model, ModelList, Readiness, Runtime, StartError,
 };
+pub use tools::{DeclaredTool, DeclaredTools, ToolAccess, ToolAnswer, ToolRequest};

@@ -196,6 +196,14 @@ pub trait Runtime: Send + Sync {
         None
     }
 
+    /// Deletes a session that no connection has from the agent's disk.
+    fn discard_session(&self, id: String) -> BoxFuture<'_, Result<(), String>> {
+        match self.own_sessions() {
+            Some(own) => own.forget(id),
+            None => Box::pin(async { Ok(()) }),
+        }
+    }
+
     /// Checks that do not need a session.
     fn preflight(&self) -> BoxFuture<'_, Vec<Check>> {
         Box::pin(async move {

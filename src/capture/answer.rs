@@ -77,6 +77,7 @@ struct Recorded {
     /// How many there are.
     count: watch::Sender<usize>,
     reading: watch::Sender<Reading>,
+    origin: Mutex<Option<Origin>>,
 }
 
 /// Whether somebody reads an answer.
@@ -93,7 +94,7 @@ pub enum Reading {
 impl Default for Recording {
     fn default() -> Self {
         let (count, reading) = (watch::Sender::new(0), watch::Sender::new(Reading::Connected));
-        Self(Arc::new(Recorded { pieces: Mutex::default(), count, reading }))
+        Self(Arc::new(Recorded { pieces: Mutex::default(), count, reading, origin: Mutex::default() }))
     }
 }
 
@@ -111,6 +112,16 @@ impl Recording {
     /// Whether the answer is complete.
     pub fn has_ended(&self) -> bool {
         self.0.pieces.lock().last().is_some_and(Piece::is_end)
+    }
+
+    /// Whether this is the same recording.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// How the answer is really made, if that differs from what was expected. Readers learn of it with the first piece.
+    pub fn set_origin(&self, origin: Origin) {
+        *self.0.origin.lock() = Some(origin);
     }
 
     /// Whether somebody reads it, and changes of that.
@@ -143,7 +154,7 @@ impl Piece {
 
 /// An answer as its caller reads it. Dropping it before its end is a hang-up.
 pub struct Answer {
-    /// How it is made.
+    /// How it is made. Final once the first piece is there.
     pub origin: Origin,
     /// Its id: 32 hexadecimal digits, for the dialect to put its own prefix before.
     pub id: String,
@@ -171,6 +182,7 @@ impl Answer {
             match piece {
                 Some(piece) => {
                     self.next += 1;
+                    self.origin = self.recording.0.origin.lock().unwrap_or(self.origin);
                     if piece.is_end() {
                         self.recording.0.reading.send_replace(Reading::Delivered);
                     }

@@ -22,6 +22,10 @@ pub struct Request {
     pub tool_choice: ToolChoice,
     /// The required shape of the answer.
     pub format: AnswerFormat,
+    /// The caller wants the answer in one piece.
+    pub is_whole: bool,
+    /// The dialect's name, for the log.
+    pub dialect: &'static str,
     /// Parameters that an agent cannot honour, in the order in which they were found.
     pub ignored: Vec<String>,
 }

@@ -2,6 +2,7 @@
 
 mod agents;
 mod arguments;
+mod captures;
 mod command_context;
 mod config;
 mod config_edit;

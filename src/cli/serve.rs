@@ -13,8 +13,9 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
 use super::session_settings::{CLOSED_GRACE, session_settings};
 use super::signals::Signals;
-use super::{logging, runtime_list};
+use super::{captures, logging, runtime_list};
 use crate::agent::Quarantine;
+use crate::capture::Captures;
 use crate::config::{AuthMode, Config, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
@@ -90,6 +91,8 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     }
     sessions.restore().await.context("cannot restore the sessions of the last run")?;
     sessions.start_housekeeping();
+    let captures = captures::captures(&config.capture, &sessions, store.clone(), folder.path());
+    captures.restore().await.context("cannot restore the captures of the last run")?;
 
     let (address, port) = (listeners.address, listeners.port);
     let token = ServerToken::of(&folder)?;
@@ -123,7 +126,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
 
     let cause = wait_for_end(&stop, signals, store.died()).await;
     stopping.cancel();
-    end(serving, &sessions, &store).await;
+    end(serving, &captures, &sessions, &store).await;
     folder.remove_server_note();
     match cause {
         EndCause::Stopped => Ok(ExitCode::SUCCESS),
@@ -222,8 +225,10 @@ async fn wait_for_end(stop: &CancellationToken, mut signals: Signals, died: impl
     cause
 }
 
-async fn end(serving: Serving, sessions: &Sessions, store: &Store) {
+async fn end(serving: Serving, captures: &Captures, sessions: &Sessions, store: &Store) {
     let ending = async {
+        // Before the agents' programs end: what captures leave on their disks must be deleted by them.
+        captures.shut_down().await;
         sessions.shut_down().await;
         serving.finish(CONNECTION_GRACE).await;
         store.close().await;

@@ -5,6 +5,7 @@
 
 mod acp_agent;
 mod budget;
+mod capture;
 mod edit;
 mod error;
 mod layers;
@@ -18,6 +19,7 @@ mod span;
 
 pub use acp_agent::AcpAgent;
 pub use budget::Budget;
+pub use capture::{Capture, CaptureMode};
 pub use edit::{Edit, Place};
 pub use error::ConfigError;
 pub use layers::{Loaded, Origin, Sources, load, nearest_key};

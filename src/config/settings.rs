@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AcpAgent, Budget, McpServer, Provider, Span};
+use super::{AcpAgent, Budget, Capture, McpServer, Provider, Span};
 use crate::model::{PermissionMode, PermissionRule};
 
 const MB: usize = 1024 * 1024;
@@ -34,6 +34,8 @@ pub struct Config {
     pub retention: Retention,
     /// Limits on usage.
     pub budget: Budget,
+    /// Agents as models for other programs.
+    pub capture: Capture,
     /// How agents are found and started.
     pub agents: Agents,
     /// The user's own model providers, by name.

@@ -67,6 +67,13 @@ impl BudgetSettings {
         Some(format!("{}, so further prompts are refused: {}", used(&reached), remedy(&reached)))
     }
 
+    /// Why nothing more may be used today by anybody, if a limit forbids it.
+    pub(super) fn day_refusal(&self, of_day: &Usage) -> Option<String> {
+        let common = Self { session: BudgetLimits::default(), ..*self };
+        let refused = common.refusal(&SessionBudget::default(), &Usage::default(), of_day)?;
+        Some(format!("{}{}.", refused[..1].to_uppercase(), &refused[1..]))
+    }
+
     /// Why the session's running turn may not go on, if a limit forbids it.
     pub(super) fn stop(&self, own: &SessionBudget, of_session: &Usage, of_day: &Usage) -> Option<String> {
         let reached = self.reached(own, of_session, of_day).into_iter().find(|status| self.stops_at(status, own))?;

@@ -21,7 +21,7 @@ use super::tail::TailBudget;
 use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings, clock};
 use crate::agent::Runtimes;
-use crate::model::{Day, SessionId, SessionState};
+use crate::model::{Day, SessionId, SessionState, Usage};
 use crate::store::{CommitObserver, Creation, SessionFilter, Store, StoreError, StoredSession};
 
 /// Commands that may wait for one session.
@@ -109,6 +109,17 @@ impl Sessions {
     /// The store.
     pub fn store(&self) -> &Store {
         &self.shared.services.store
+    }
+
+    /// Adds what something other than a session used today.
+    pub fn add_day_usage(&self, usage: &Usage) {
+        self.shared.services.day_usage.add(Day::of(clock::now()), usage);
+    }
+
+    /// Why nothing more may be used today, if a budget forbids it.
+    pub fn day_refusal(&self) -> Option<String> {
+        let services = &self.shared.services;
+        services.settings.budget.day_refusal(&services.day_usage.of(Day::of(clock::now())))
     }
 
     /// The available agents.

@@ -12,6 +12,7 @@
 //! - A backend passes the suite in `suite/`; the tests run it against `SQLite` and a backend in memory.
 
 mod blob;
+mod capture_sessions;
 mod change;
 mod error;
 mod folder;
@@ -34,6 +35,7 @@ mod suite;
 mod usage_records;
 
 pub use blob::Blob;
+pub use capture_sessions::CaptureSession;
 pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
 pub use error::{Cause, StoreError};
 pub use folder::{DataFolder, FolderError, ServerNote};
@@ -41,7 +43,9 @@ pub use health::StoreHealth;
 pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, SearchKind, SearchText, StoredEvent};
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
-pub use records::{Answer, Backend, Blobs, PromptRecords, ReaderRecords, SessionRecords, Upkeep, UsageRecords};
+pub use records::{
+    Answer, Backend, Blobs, CaptureSessions, PromptRecords, ReaderRecords, SessionRecords, Upkeep, UsageRecords,
+};
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};
 pub use statistics::StoreStatistics;

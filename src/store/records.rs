@@ -7,9 +7,9 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition,
-    SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome, StoredSession, UsageGrouping,
-    UsageRow,
+    Blob, CaptureSession, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, QueuedPrompt,
+    ReaderPosition, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome, StoredSession,
+    UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, UsageTotal};
 
@@ -88,6 +88,18 @@ pub trait UsageRecords {
     fn usage_of_all_time(&self) -> Answer<'_, Vec<(String, String, UsageTotal)>>;
 }
 
+/// Sessions of agents that captures use, and usage that belongs to no session.
+pub trait CaptureSessions {
+    /// Writes a session, or writes it again.
+    fn put_capture_session(&self, session: CaptureSession) -> Answer<'_, ()>;
+    /// Removes a session that the agent has deleted.
+    fn remove_capture_session(&self, id: String) -> Answer<'_, ()>;
+    /// All of them, the first to expire first.
+    fn capture_sessions(&self) -> Answer<'_, Vec<CaptureSession>>;
+    /// Adds to the usage of a day.
+    fn add_usage(&self, report: UsageReport) -> Answer<'_, ()>;
+}
+
 /// Large outputs, named by the hash of their content.
 pub trait Blobs {
     /// Writes a blob, to be referred to by a later append. Returns its hash.
@@ -121,6 +133,12 @@ pub trait Upkeep {
 }
 
 /// Everything that the server stores.
-pub trait Backend: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + Blobs + Upkeep {}
+pub trait Backend:
+    Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + CaptureSessions + Blobs + Upkeep
+{
+}
 
-impl<T: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + Blobs + Upkeep> Backend for T {}
+impl<T> Backend for T where
+    T: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + CaptureSessions + Blobs + Upkeep
+{
+}

@@ -7,9 +7,9 @@ use tokio::sync::watch;
 
 use super::sqlite::Sqlite;
 use super::{
-    Append, Backend, Blob, ClosedRequest, CommitObserver, Creation, DataFolder, EventPage, KnownPrompt,
+    Append, Backend, Blob, CaptureSession, ClosedRequest, CommitObserver, Creation, DataFolder, EventPage, KnownPrompt,
     NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition, SessionFilter, StoreError, StoreHealth,
-    StoreStatistics, StoredEvent, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
+    StoreStatistics, StoredEvent, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UsageTotal};
 
@@ -253,6 +253,26 @@ impl Store {
     /// Deletes readers with a token that have not read since that moment.
     pub async fn expire_readers(&self, before: Timestamp) -> Result<(), StoreError> {
         self.backend.expire_readers(before).await
+    }
+
+    /// Writes a session of an agent that a capture uses.
+    pub async fn put_capture_session(&self, session: CaptureSession) -> Result<(), StoreError> {
+        self.backend.put_capture_session(session).await
+    }
+
+    /// Removes a session that the agent has deleted.
+    pub async fn remove_capture_session(&self, id: String) -> Result<(), StoreError> {
+        self.backend.remove_capture_session(id).await
+    }
+
+    /// All sessions of agents that captures use, the first to expire first.
+    pub async fn capture_sessions(&self) -> Result<Vec<CaptureSession>, StoreError> {
+        self.backend.capture_sessions().await
+    }
+
+    /// Adds to the usage of a day; it belongs to no session.
+    pub async fn add_usage(&self, report: UsageReport) -> Result<(), StoreError> {
+        self.backend.add_usage(report).await
     }
 
     /// Keeps a login until it expires; removes those that have expired.

@@ -28,8 +28,8 @@ use crate::model::{BackgroundTask, ErrorClass, NoticeKind, PromptId};
 use crate::process::printable;
 
 pub(super) use barriers::Barriers;
-pub(super) use falling_behind::Pace;
 use barriers::Verdict;
+pub(super) use falling_behind::Pace;
 use falling_behind::Then;
 
 /// How long the program may take to detach a session.

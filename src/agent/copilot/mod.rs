@@ -218,7 +218,10 @@ impl Copilot {
         self.check_login(&route).await?;
         let (session, method) = match &spec.agent_session_id {
             Some(id) => (id.clone(), "session.resume"),
-            None => (uuid::Uuid::new_v4().to_string(), "session.create"),
+            None => {
+                let id = spec.new_session_id.clone().unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
+                (id, "session.create")
+            }
         };
         let servers = self.servers_for(spec.owner).await;
         let mut opening = Opening::new(servers.lease().await?, session);
@@ -424,6 +427,11 @@ impl Runtime for Copilot {
 
     fn own_sessions(&self) -> Option<&dyn OwnSessions> {
         Some(&self.history)
+    }
+
+    fn discard_session(&self, id: String) -> BoxFuture<'_, Result<(), String>> {
+        let sessions = History { servers: Arc::clone(&self.capture_servers) };
+        Box::pin(async move { sessions.forget(id).await })
     }
 
     fn preflight(&self) -> BoxFuture<'_, Vec<Check>> {

@@ -104,6 +104,7 @@ impl Actor {
             environment: agent_environment(std::env::vars(), &settings.agent_environment),
             permissions: self.machine.policy(&settings.permissions),
             agent_session_id,
+            new_session_id: None,
             tools: None,
             suspended,
         };

@@ -13,9 +13,9 @@ use crate::model::{
     UsageTotal, hex,
 };
 use crate::store::{
-    Answer, Blob, Blobs, ClosedRequest, Creation, KnownPrompt, NewSessionRecord, OutcomeSeq, PromptRecords,
-    QueuedPrompt, ReaderPosition, ReaderRecords, SessionFilter, SessionRecords, StoredLogin, StoredOutcome,
-    StoredSession, UsageGrouping, UsageKey, UsageRecords, UsageReport, UsageRow,
+    Answer, Blob, Blobs, CaptureSession, CaptureSessions, ClosedRequest, Creation, KnownPrompt, NewSessionRecord,
+    OutcomeSeq, PromptRecords, QueuedPrompt, ReaderPosition, ReaderRecords, SessionFilter, SessionRecords, StoredLogin,
+    StoredOutcome, StoredSession, UsageGrouping, UsageKey, UsageRecords, UsageReport, UsageRow,
 };
 
 impl SessionRecords for Memory {
@@ -312,7 +312,10 @@ impl UsageRecords for Memory {
                     UsageGrouping::Runtime => report.runtime.clone(),
                     UsageGrouping::Session => format!("{:010}", session.number()),
                 };
-                groups.entry(key).or_default().push(entry);
+                // Usage without a session is no session's.
+                if grouping != UsageGrouping::Session || session.number() > 0 {
+                    groups.entry(key).or_default().push(entry);
+                }
             }
             let mut rows: Vec<UsageRow> = groups
                 .into_values()
@@ -421,5 +424,31 @@ impl Blobs for Memory {
         let used: Vec<String> = content.state.blob_uses.keys().map(|(_, hash)| hash.clone()).collect();
         content.blobs.retain(|hash, _| used.contains(hash));
         Box::pin(async move { Ok(()) })
+    }
+}
+
+impl CaptureSessions for Memory {
+    fn put_capture_session(&self, session: CaptureSession) -> Answer<'_, ()> {
+        self.write(|state| {
+            state.capture_sessions.insert(session.id.clone(), session);
+        })
+    }
+
+    fn remove_capture_session(&self, id: String) -> Answer<'_, ()> {
+        self.write(|state| {
+            state.capture_sessions.remove(&id);
+        })
+    }
+
+    fn capture_sessions(&self) -> Answer<'_, Vec<CaptureSession>> {
+        self.read(|state| {
+            let mut all: Vec<CaptureSession> = state.capture_sessions.values().cloned().collect();
+            all.sort_by_key(|session| session.expires_at);
+            all
+        })
+    }
+
+    fn add_usage(&self, report: UsageReport) -> Answer<'_, ()> {
+        self.write(|state| state.usage.push((SessionId::from_number(0), report)))
     }
 }

@@ -9,8 +9,8 @@ use crate::model::{
     SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, Usage,
 };
 use crate::store::{
-    AcceptedPrompt, Append, Change, ClosedRequest, CreationKey, EventPage, OpenTurn, OutcomeSeq, ReaderPosition,
-    SearchText, StoreError, StoredEvent, StoredLogin, UsageReport,
+    AcceptedPrompt, Append, CaptureSession, Change, ClosedRequest, CreationKey, EventPage, OpenTurn, OutcomeSeq,
+    ReaderPosition, SearchText, StoreError, StoredEvent, StoredLogin, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -25,6 +25,7 @@ pub(super) struct State {
     pub readers: BTreeMap<(SessionId, String), ReaderPosition>,
     pub blob_uses: BTreeMap<(SessionId, String), String>,
     pub logins: BTreeMap<String, StoredLogin>,
+    pub capture_sessions: BTreeMap<String, CaptureSession>,
     pub usage: Vec<(SessionId, UsageReport)>,
     logs: BTreeMap<StreamId, BTreeMap<Seq, EventEntry>>,
     numbers: BTreeMap<Counter, Numbers>,

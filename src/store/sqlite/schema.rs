@@ -251,6 +251,18 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE session ADD COLUMN title_is_given INTEGER NOT NULL DEFAULT 0;
         ",
         ),
+        M::up(
+            "
+        -- Sessions of agents that captures use: written before the agent makes them, removed after it has deleted them.
+        CREATE TABLE capture_session (
+            id TEXT PRIMARY KEY,
+            runtime TEXT NOT NULL,
+            -- The open calls and what identifies their conversation, as JSON; NULL if nobody can continue it.
+            waits_for TEXT,
+            expires_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        ",
+        ),
     ])
 });
 

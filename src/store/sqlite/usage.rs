@@ -95,8 +95,10 @@ impl UsageRecords for Sqlite {
             }
         };
         let sums = SUMS.as_str();
+        // Usage without a session is no session's.
+        let only = if grouping == UsageGrouping::Session { "AND usage_by_day.session > 0" } else { "" };
         let statement = format!(
-            "SELECT {sums}, {key} FROM usage_by_day {join} WHERE day BETWEEN ?1 AND ?2
+            "SELECT {sums}, {key} FROM usage_by_day {join} WHERE day BETWEEN ?1 AND ?2 {only}
              GROUP BY {group} ORDER BY {order} LIMIT ?3"
         );
         let (from, to) = (from.to_string(), to.to_string());

@@ -120,6 +120,7 @@ behaviour! {
     sessions::a_deleted_session_leaves_nothing_but_its_usage,
     records::readers_are_saved_and_expire,
     records::logins_expire,
+    records::sessions_of_captures_are_kept_until_they_are_removed,
     records::usage_is_summed_by_day_model_and_session,
     records::blobs_belong_to_the_sessions_that_use_them,
 }

@@ -2,7 +2,7 @@
 
 use super::{Ending, Medium, changes, new_session};
 use crate::model::{Day, SessionId, Timestamp, Usage};
-use crate::store::{Blob, Change, ReaderPosition, StoredLogin, UsageGrouping, UsageKey, UsageReport};
+use crate::store::{Blob, CaptureSession, Change, ReaderPosition, StoredLogin, UsageGrouping, UsageKey, UsageReport};
 
 pub(super) async fn readers_are_saved_and_expire(medium: &Medium) {
     let store = medium.open();
@@ -53,6 +53,33 @@ pub(super) async fn logins_expire(medium: &Medium) {
     both.sort_by_key(|login| login.cookie_hash.clone());
     assert_eq!(both, [login("new", 20), login("old", 10)]);
     assert_eq!(store.logins(at(10)).await.expect("read"), [login("new", 20)]);
+    store.close().await;
+}
+
+pub(super) async fn sessions_of_captures_are_kept_until_they_are_removed(medium: &Medium) {
+    let store = medium.open();
+    let session = |id: &str, waits_for: Option<&str>, expires_at| CaptureSession {
+        id: id.to_owned(),
+        runtime: "demo".to_owned(),
+        waits_for: waits_for.map(str::to_owned),
+        expires_at: Timestamp::from_millis(expires_at),
+    };
+    store.put_capture_session(session("late", None, 20)).await.expect("written");
+    store.put_capture_session(session("early", None, 10)).await.expect("written");
+    store.put_capture_session(session("early", Some("{}"), 15)).await.expect("written again");
+    let usage = Usage { input_tokens: Some(3), ..Usage::default() };
+    let day: Day = "2026-01-02".parse().expect("a day");
+    let report = UsageReport { day, runtime: "demo".to_owned(), model: "m".to_owned(), usage };
+    store.add_usage(report).await.expect("added");
+    let store = medium.restart(store, Ending::Crash).await;
+    let all = store.capture_sessions().await.expect("read");
+    assert_eq!(all, [session("early", Some("{}"), 15), session("late", None, 20)]);
+    store.remove_capture_session("early".to_owned()).await.expect("removed");
+    assert_eq!(store.capture_sessions().await.expect("read"), [session("late", None, 20)]);
+    let total = store.usage_total(day, day).await.expect("read");
+    assert_eq!(total.usage.input_tokens, Some(3), "it counts for the day");
+    let by_session = store.usage(day, day, UsageGrouping::Session, 10).await.expect("read");
+    assert!(by_session.is_empty(), "and for no session");
     store.close().await;
 }
 

@@ -109,9 +109,9 @@ impl Barriers {
     fn permission(&self, data: &str) -> Verdict {
         let Ok(asked) = serde_json::from_str::<Asked<'_>>(data) else { return Verdict::Unconcerned };
         let wanted = serde_json::from_str::<Permission>(asked.permission_request.get()).ok();
-        let is_declared = wanted
-            .as_ref()
-            .is_some_and(|wanted| wanted.kind == "custom-tool" && wanted.tool_name.as_ref().is_some_and(|name| self.declares(name)));
+        let is_declared = wanted.as_ref().is_some_and(|wanted| {
+            wanted.kind == "custom-tool" && wanted.tool_name.as_ref().is_some_and(|name| self.declares(name))
+        });
         let result = match (self.access, is_declared) {
             (ToolAccess::Beside | ToolAccess::OnlyHeld, true) => json!({ "kind": "approve-once" }),
             (ToolAccess::Beside, false) => return Verdict::Unconcerned,
@@ -173,11 +173,8 @@ fn arguments(raw: Option<&RawValue>) -> String {
 
 /// The parameters of the call that gives the program a tool's result.
 pub(in crate::agent::copilot) fn answer(session: &str, request: &str, answer: &ToolAnswer) -> Value {
-    let images: Vec<Value> = answer
-        .images
-        .iter()
-        .map(|(mime, data)| json!({ "type": "image", "mimeType": mime, "data": data }))
-        .collect();
+    let images: Vec<Value> =
+        answer.images.iter().map(|(mime, data)| json!({ "type": "image", "mimeType": mime, "data": data })).collect();
     let mut result = json!({
         "textResultForLlm": answer.text,
         "resultType": if answer.is_error { "failure" } else { "success" },
@@ -197,13 +194,15 @@ mod tests {
     use crate::agent::DeclaredTool;
 
     fn barriers(access: ToolAccess) -> Barriers {
-        let tool = |name: &str| DeclaredTool { name: name.to_owned(), description: String::new(), parameters: json!({}) };
+        let tool =
+            |name: &str| DeclaredTool { name: name.to_owned(), description: String::new(), parameters: json!({}) };
         Barriers::new(&DeclaredTools { tools: vec![tool("mine"), tool("bash")], access })
     }
 
     fn asked(kind: &str, tool: &str) -> String {
         let request = json!({ "kind": kind, "toolName": tool, "fullCommandText": "rm -rf /" });
-        json!({ "type": "permission.requested", "data": { "requestId": "r", "permissionRequest": request } }).to_string()
+        json!({ "type": "permission.requested", "data": { "requestId": "r", "permissionRequest": request } })
+            .to_string()
     }
 
     fn decision(access: ToolAccess, kind: &str, tool: &str) -> Option<String> {
@@ -220,7 +219,14 @@ mod tests {
         let held = |kind, tool| decision(ToolAccess::OnlyHeld, kind, tool);
         assert_eq!(held("custom-tool", "mine").as_deref(), Some("approve-once"));
         assert_eq!(held("custom-tool", "bash").as_deref(), Some("approve-once"), "an overridden built-in");
-        for (kind, tool) in [("custom-tool", "other"), ("shell", "bash"), ("shell", "mine"), ("write", "mine"), ("mcp", "mine"), ("new", "")] {
+        for (kind, tool) in [
+            ("custom-tool", "other"),
+            ("shell", "bash"),
+            ("shell", "mine"),
+            ("write", "mine"),
+            ("mcp", "mine"),
+            ("new", ""),
+        ] {
             assert_eq!(held(kind, tool).as_deref(), Some("reject"), "{kind} {tool}");
         }
         assert_eq!(decision(ToolAccess::OnlyDenied, "custom-tool", "mine").as_deref(), Some("reject"));
@@ -238,7 +244,13 @@ mod tests {
         let before = |tool: &str| json!({ "hookType": "preToolUse", "input": { "toolName": tool, "toolArgs": {} } });
         let denies = |answer: Option<Value>| answer.expect("answered")["output"]["permissionDecision"] == "deny";
         assert!(!denies(hook(ToolAccess::OnlyHeld, &before("mine"))));
-        for bad in [before("view"), before(""), json!({}), json!({ "hookType": "preToolUse" }), json!({ "hookType": 7, "input": [] })] {
+        for bad in [
+            before("view"),
+            before(""),
+            json!({}),
+            json!({ "hookType": "preToolUse" }),
+            json!({ "hookType": 7, "input": [] }),
+        ] {
             assert!(denies(hook(ToolAccess::OnlyHeld, &bad)), "{bad}");
         }
         assert!(!denies(hook(ToolAccess::OnlyHeld, &json!({ "hookType": "sessionStart" }))));
@@ -254,7 +266,8 @@ mod tests {
             { "toolCallId": "c", "name": "mine" },
         ] } })
         .to_string();
-        let Verdict::Requested(requests) = barriers(ToolAccess::OnlyHeld).event(&Event::read(&text).expect("an event")) else {
+        let Verdict::Requested(requests) = barriers(ToolAccess::OnlyHeld).event(&Event::read(&text).expect("an event"))
+        else {
             panic!("requests")
         };
         let seen: Vec<(&str, &str, &str)> = requests
