@@ -14,6 +14,7 @@
 
 pub mod acp;
 mod capabilities;
+mod conformance;
 mod connection;
 pub mod copilot;
 pub mod demo;
@@ -39,6 +40,9 @@ mod tools;
 pub mod transcript;
 
 pub use capabilities::{Capabilities, ProcessUse, SystemPromptSupport};
+pub use conformance::{
+    Area, AssumptionResult, Capability, ConformanceReport, ConformanceResults, PastResult,
+};
 pub use connection::{
     AgentCommand, Connection, Pending, QuestionAnswer, RequestAnswer, Restored, StartSpec, SuspendedTurn,
 };

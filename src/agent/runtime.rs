@@ -3,12 +3,13 @@
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::program::FoundProgram;
-use super::{Capabilities, Connection, Login, OwnSessions, StartSpec};
+use super::{Capabilities, ConformanceReport, Connection, Login, OwnSessions, StartSpec};
 use crate::model::{Check, Timestamp};
 
 /// A future that a trait object can return.
@@ -221,6 +222,13 @@ pub trait Runtime: Send + Sync {
     /// The spec of a session in the given folder that uses a model at the given URL (an `OpenAI` chat completions API).
     /// `None` if the agent cannot use such a model.
     fn spec_for_model_at(&self, _base_url: &str, _folder: &Path) -> Option<StartSpec> {
+        None
+    }
+
+    /// Checks every assumption that capture makes about the agent, against the installed program on a scripted model.
+    /// A step of the agent that takes longer than `patience` fails its check. The error says why nothing could be
+    /// checked. `None` if the agent cannot be used for capture.
+    fn conformance(&self, _patience: Duration) -> Option<BoxFuture<'_, Result<ConformanceReport, String>>> {
         None
     }
 

@@ -45,6 +45,8 @@ pub(super) enum Command {
     Usage(UsageFlags),
     /// Check this machine, the agents and the data folder
     Doctor(DoctorFlags),
+    /// Check what capture assumes about the installed agents, on a scripted model
+    Conformance(ConformanceFlags),
     /// Read a recorded agent transcript and print its events, for bug reports
     Replay(ReplayFlags),
 }
@@ -134,6 +136,16 @@ pub(super) struct DoctorFlags {
     /// Skip the permission canary, which runs each agent once on a scripted model
     #[arg(long)]
     pub no_canary: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ConformanceFlags {
+    /// The runtime to check [default: every one that capture can use]
+    #[arg(long, value_name = "NAME")]
+    pub runtime: Option<String>,
+    /// Print earlier results instead
+    #[arg(long)]
+    pub history: bool,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ mod captures;
 mod command_context;
 mod config;
 mod config_edit;
+mod conformance;
 mod doctor;
 mod logging;
 mod models;
@@ -40,6 +41,7 @@ pub fn run() -> ExitCode {
         }
         Some(Command::Usage(flags)) => usage::usage(&flags, &arguments.common),
         Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
+        Some(Command::Conformance(flags)) => conformance::conformance(&flags, &arguments.common),
         Some(Command::Replay(flags)) => replay::run(&flags),
     };
     match outcome {

@@ -41,7 +41,7 @@ pub(super) fn respond(request: &Value, items: Vec<Item>) -> Response {
             }
             Item::Tool { name, arguments } => {
                 let id = format!("call_{}", uuid::Uuid::new_v4().simple());
-                let function = json!({ "name": name, "arguments": arguments.to_string() });
+                let function = json!({ "name": name, "arguments": arguments });
                 let call = json!([{ "index": tools, "id": id, "type": "function", "function": function }]);
                 chunks.push(chunk(json!({ "tool_calls": call }), None));
                 tools += 1;
@@ -76,7 +76,7 @@ fn whole(request: &Value, items: &[Item], finish: &str, usage: &Value) -> Respon
             Item::Tool { name, arguments } => Some(json!({
                 "id": format!("call_{}", uuid::Uuid::new_v4().simple()),
                 "type": "function",
-                "function": { "name": name, "arguments": arguments.to_string() },
+                "function": { "name": name, "arguments": arguments },
             })),
             _ => None,
         })

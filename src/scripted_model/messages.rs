@@ -30,7 +30,7 @@ fn whole(mut message: Value, items: Vec<Item>, stop_reason: &str) -> Response {
         Item::Reasoning(pieces) => {
             Some(json!({ "type": "thinking", "thinking": pieces.concat(), "signature": "c2ln" }))
         }
-        Item::Tool { name, arguments } => Some(tool_use(&name, &arguments)),
+        Item::Tool { name, arguments } => Some(tool_use(&name, &serde_json::from_str(&arguments).unwrap_or_default())),
         Item::Break | Item::Error(_) | Item::Billed(_) => None,
     };
     message["content"] = items.into_iter().filter_map(block).collect();
@@ -65,8 +65,7 @@ fn streamed(message: &Value, items: Vec<Item>, stop_reason: &str) -> Response {
             }
             Item::Tool { name, arguments } => {
                 chunks.push(begins(tool_use(&name, &json!({}))));
-                let json = arguments.to_string();
-                chunks.push(at_once(delta(json!({ "type": "input_json_delta", "partial_json": json }))));
+                chunks.push(at_once(delta(json!({ "type": "input_json_delta", "partial_json": arguments }))));
             }
             Item::Break => {
                 chunks.push((None, Duration::ZERO));

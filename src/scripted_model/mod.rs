@@ -1,4 +1,4 @@
-//! A model endpoint with scripted answers, for tests with real agents and for the permission canary.
+//! A model endpoint with scripted answers, for tests with real agents, the permission canary and the conformance checks.
 //!
 //! The last `@@name argument` in a user message chooses the scenario; how many answers were given since then is its step.
 //! It serves chat completions, responses and Anthropic's messages, with and without streaming.
@@ -14,18 +14,20 @@ mod scenario;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use axum::Router;
-use axum::body::Bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
+pub use request_log::ModelCall;
 use request_log::RequestLog;
 use scenario::{Item, plan};
 
@@ -87,6 +89,11 @@ impl ScriptedModel {
 
     /// The bodies of the last requests, oldest first.
     pub fn requests(&self) -> Vec<Value> {
+        self.requests.all().into_iter().map(|call| call.body).collect()
+    }
+
+    /// The last requests, oldest first.
+    pub fn calls(&self) -> Vec<ModelCall> {
         self.requests.all()
     }
 }
@@ -97,21 +104,29 @@ impl Drop for ScriptedModel {
     }
 }
 
-async fn chat_completions(State(shared): State<Shared>, body: Bytes) -> Response {
-    answer(&shared, &body, chat::respond)
+async fn chat_completions(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    answer(&shared, &headers, &body, chat::respond)
 }
 
-async fn responses_api(State(shared): State<Shared>, body: Bytes) -> Response {
-    answer(&shared, &body, responses::respond)
+async fn responses_api(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    answer(&shared, &headers, &body, responses::respond)
 }
 
-async fn messages_api(State(shared): State<Shared>, body: Bytes) -> Response {
-    answer(&shared, &body, messages::respond)
+async fn messages_api(State(shared): State<Shared>, headers: HeaderMap, body: Bytes) -> Response {
+    answer(&shared, &headers, &body, messages::respond)
 }
 
-fn answer(shared: &Shared, body: &[u8], respond: fn(&Value, Vec<Item>) -> Response) -> Response {
+fn answer(
+    shared: &Shared,
+    headers: &HeaderMap,
+    body: &[u8],
+    respond: fn(&Value, Vec<Item>) -> Response,
+) -> Response {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
-    let number = shared.requests.add(request.clone(), body.len());
+    let initiator = headers.get("x-initiator").and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let call = ModelCall { body: request.clone(), initiator, ..ModelCall::default() };
+    let was_cut_off = Arc::clone(&call.was_cut_off);
+    let number = shared.requests.add(call, body.len());
     let mut items = plan(&request, number);
     let billed = shared.billed.load(Ordering::Relaxed);
     if billed > 0 {
@@ -119,7 +134,31 @@ fn answer(shared: &Shared, body: &[u8], respond: fn(&Value, Vec<Item>) -> Respon
     }
     match items.iter().find_map(|item| if let Item::Error(status) = item { Some(*status) } else { None }) {
         Some(status) => refuse(status),
-        None => respond(&request, items),
+        None => respond(&request, items).map(|body| watched(body, was_cut_off)),
+    }
+}
+
+/// The same body, which notes if the agent does not read it to its end.
+fn watched(body: Body, was_cut_off: Arc<AtomicBool>) -> Body {
+    let guard = CutOff { was_cut_off, is_complete: false };
+    let state = (body.into_data_stream(), guard);
+    Body::from_stream(futures_util::stream::unfold(state, |(mut stream, mut guard)| async move {
+        let next = stream.next().await;
+        guard.is_complete = next.is_none();
+        Some((next?, (stream, guard)))
+    }))
+}
+
+struct CutOff {
+    was_cut_off: Arc<AtomicBool>,
+    is_complete: bool,
+}
+
+impl Drop for CutOff {
+    fn drop(&mut self) {
+        if !self.is_complete {
+            self.was_cut_off.store(true, Ordering::Relaxed);
+        }
     }
 }
 

@@ -1,6 +1,8 @@
-//! The last requests to the model, for tests that check what an agent sent.
+//! The last requests to the model, for tests and checks of what an agent sent.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -9,6 +11,23 @@ use serde_json::Value;
 const MOST_REQUESTS: usize = 1_000;
 /// How many bytes of bodies are kept.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
+
+/// A request to the model.
+#[derive(Clone, Debug, Default)]
+pub struct ModelCall {
+    /// Its body.
+    pub body: Value,
+    /// Its header `x-initiator`: whether the agent counts it as the user's or as its own.
+    pub initiator: Option<String>,
+    pub(super) was_cut_off: Arc<AtomicBool>,
+}
+
+impl ModelCall {
+    /// Whether the agent closed the connection before the answer was complete.
+    pub fn was_cut_off(&self) -> bool {
+        self.was_cut_off.load(Ordering::Relaxed)
+    }
+}
 
 /// The last requests, and the number of all requests.
 #[derive(Debug, Default)]
@@ -20,12 +39,12 @@ pub(super) struct RequestLog {
 struct Kept {
     total: usize,
     bytes: usize,
-    requests: VecDeque<(usize, Value)>,
+    requests: VecDeque<(usize, ModelCall)>,
 }
 
 impl RequestLog {
     /// Adds a request with a body of that size. Returns its number, starting at 1.
-    pub fn add(&self, request: Value, bytes: usize) -> usize {
+    pub fn add(&self, request: ModelCall, bytes: usize) -> usize {
         let mut kept = self.kept.lock();
         kept.total += 1;
         kept.bytes += bytes;
@@ -39,7 +58,7 @@ impl RequestLog {
     }
 
     /// The requests that are kept, oldest first.
-    pub fn all(&self) -> Vec<Value> {
+    pub fn all(&self) -> Vec<ModelCall> {
         self.kept.lock().requests.iter().map(|(_, request)| request.clone()).collect()
     }
 }
@@ -50,17 +69,22 @@ mod tests {
 
     use super::*;
 
+    fn call(body: Value) -> ModelCall {
+        ModelCall { body, ..ModelCall::default() }
+    }
+
     #[test]
     fn only_the_last_requests_are_kept_and_all_are_counted() {
         let log = RequestLog::default();
         for number in 1..=MOST_REQUESTS + 5 {
-            assert_eq!(log.add(json!(number), 10), number);
+            assert_eq!(log.add(call(json!(number)), 10), number);
         }
-        let all = log.all();
+        let bodies = || log.all().into_iter().map(|call| call.body).collect::<Vec<_>>();
+        let all = bodies();
         assert_eq!((all.len(), &all[0]), (MOST_REQUESTS, &json!(6)));
-        log.add(json!("large"), MOST_BYTES + 1);
-        assert_eq!(log.all(), [json!("large")], "the bytes are bounded too");
-        log.add(json!("next"), 1);
-        assert_eq!(log.all(), [json!("next")]);
+        log.add(call(json!("large")), MOST_BYTES + 1);
+        assert_eq!(bodies(), [json!("large")], "the bytes are bounded too");
+        log.add(call(json!("next")), 1);
+        assert_eq!(bodies(), [json!("next")]);
     }
 }

@@ -103,13 +103,12 @@ fn reasoning(events: &mut Events, index: usize, id: &str, pieces: &[String]) -> 
     json!({ "id": id, "type": "reasoning", "summary": [part], "encrypted_content": "AAAA" })
 }
 
-fn function_call(events: &mut Events, index: usize, id: &str, name: &str, arguments: &Value) -> Value {
+fn function_call(events: &mut Events, index: usize, id: &str, name: &str, text: &str) -> Value {
     let mut call = json!({
         "id": id, "type": "function_call", "status": "in_progress", "call_id": format!("call_{id}"),
         "name": name, "arguments": "",
     });
     events.at_once("response.output_item.added", json!({ "output_index": index, "item": call }));
-    let text = arguments.to_string();
     let place = json!({ "item_id": id, "output_index": index, "delta": text });
     events.at_once("response.function_call_arguments.delta", place);
     let done = json!({ "item_id": id, "output_index": index, "arguments": text, "name": name });

@@ -12,7 +12,8 @@ pub(super) enum Item {
     Reasoning(Vec<String>),
     Tool {
         name: String,
-        arguments: Value,
+        /// JSON, unless the scenario breaks it on purpose.
+        arguments: String,
     },
     /// An HTTP status instead of an answer.
     Error(u16),
@@ -48,10 +49,10 @@ pub(super) fn plan(request: &Value, number: usize) -> Vec<Item> {
     match (name.as_str(), step) {
         // The same actions with the tools that this agent has.
         ("bash", 0) if has_claudes_tools => {
-            vec![tool("Bash", json!({ "command": argument, "description": "Run it" }))]
+            vec![tool("Bash", &json!({ "command": argument, "description": "Run it" }))]
         }
         ("create", 0) if has_claudes_tools => {
-            vec![tool("Write", json!({ "file_path": argument, "content": "created by the scripted model\n" }))]
+            vec![tool("Write", &json!({ "file_path": argument, "content": "created by the scripted model\n" }))]
         }
         _ => play(&name, &argument, step, last_tool, &messages, number),
     }
@@ -120,8 +121,22 @@ fn say(text: &str) -> Item {
     Item::Text(pieces(text), Duration::ZERO)
 }
 
-fn tool(name: &str, arguments: Value) -> Item {
-    Item::Tool { name: name.to_owned(), arguments }
+fn tool(name: &str, arguments: &Value) -> Item {
+    Item::Tool { name: name.to_owned(), arguments: arguments.to_string() }
+}
+
+/// The tools of a JSON list: `name` with `arguments`, or with the text `broken` instead of them.
+fn tools(list: &str) -> Vec<Item> {
+    let list: Vec<Value> = serde_json::from_str(list).unwrap_or_default();
+    list.iter()
+        .map(|entry| {
+            let name = entry["name"].as_str().unwrap_or_default();
+            match entry["broken"].as_str() {
+                Some(text) => Item::Tool { name: name.to_owned(), arguments: text.to_owned() },
+                None => tool(name, &entry["arguments"]),
+            }
+        })
+        .collect()
 }
 
 fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Message], number: usize) -> Vec<Item> {
@@ -139,27 +154,31 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
         }
         "reason" => vec![Item::Reasoning(pieces("Let me think about this step by step.")), say("Reasoned answer: 42.")],
         "bash" if step == 0 => {
-            vec![say("I will run a command."), tool("bash", json!({ "command": argument, "description": "Run it" }))]
+            vec![say("I will run a command."), tool("bash", &json!({ "command": argument, "description": "Run it" }))]
         }
         "create" if step == 0 => vec![
             say("Creating a file."),
-            tool("create", json!({ "path": argument, "file_text": "created by the scripted model\n" })),
+            tool("create", &json!({ "path": argument, "file_text": "created by the scripted model\n" })),
         ],
         "ask" if step == 0 => vec![tool(
             "ask_user",
-            json!({ "question": "Which colour?", "choices": ["red", "blue"], "allow_freeform": true }),
+            &json!({ "question": "Which colour?", "choices": ["red", "blue"], "allow_freeform": true }),
         )],
         // Any tool: its name, then its arguments as JSON.
         "tool" if step == 0 => {
             let (name, arguments) = argument.split_once(' ').unwrap_or((argument, "{}"));
-            vec![tool(name, serde_json::from_str(arguments).unwrap_or_default())]
+            vec![tool(name, &serde_json::from_str(arguments).unwrap_or_default())]
         }
+        // Several tools in one message, as a JSON list.
+        "tools" if step == 0 => tools(argument),
+        // The same tools whenever the model is asked, for ever.
+        "again" => tools(argument),
         // Runs the commands again whenever the user says something; ` ;; ` separates commands that run at once.
         "insist" if messages.last().is_some_and(|message| message.role == "user") => argument
             .split(" ;; ")
-            .map(|command| tool("bash", json!({ "command": command, "description": "Run it" })))
+            .map(|command| tool("bash", &json!({ "command": command, "description": "Run it" })))
             .collect(),
-        "bash" | "create" | "ask" | "insist" | "tool" => after_tool(),
+        "bash" | "create" | "ask" | "insist" | "tool" | "tools" => after_tool(),
         // How many pieces, and the pause after each in milliseconds.
         "slow" => {
             let mut figures = argument.split_whitespace().map(|figure| figure.parse().unwrap_or(0));
@@ -182,6 +201,18 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
 mod tests {
     use super::*;
 
+    fn parsed(arguments: &str) -> Value {
+        serde_json::from_str(arguments).expect("JSON")
+    }
+
+    #[test]
+    fn several_tools_are_one_answer_and_broken_arguments_stay_as_they_are() {
+        let list = r#"[{"name":"a","arguments":{"x":1}},{"name":"b","broken":"{\"x\":"}]"#;
+        let request = json!({ "messages": [{ "role": "user", "content": format!("@@tools {list}\nmore") }] });
+        let called = |name: &str, arguments: &str| Item::Tool { name: name.to_owned(), arguments: arguments.to_owned() };
+        assert_eq!(plan(&request, 1), [called("a", r#"{"x":1}"#), called("b", r#"{"x":"#)]);
+    }
+
     #[test]
     fn the_last_mark_of_a_user_chooses_and_answers_since_then_are_steps() {
         let request = json!({ "messages": [
@@ -190,7 +221,7 @@ mod tests {
             { "role": "user", "content": [{ "type": "text", "text": "now @@bash echo hi\nmore" }] },
         ] });
         let Item::Tool { arguments, .. } = &plan(&request, 1)[1] else { panic!("a tool") };
-        assert_eq!(arguments["command"], "echo hi");
+        assert_eq!(parsed(arguments)["command"], "echo hi");
         let mut later = request;
         let list = later["messages"].as_array_mut().expect("a list");
         list.push(json!({ "role": "assistant", "content": null, "tool_calls": [] }));
@@ -200,7 +231,7 @@ mod tests {
         let mut of_claude = json!({ "messages": [{ "role": "user", "content": "@@create /f" }] });
         of_claude["tools"] = json!([{ "name": "Bash" }, { "name": "Write" }]);
         let Item::Tool { name, arguments } = &plan(&of_claude, 1)[0] else { panic!("a tool") };
-        assert_eq!((name.as_str(), &arguments["file_path"]), ("Write", &json!("/f")));
+        assert_eq!((name.as_str(), &parsed(arguments)["file_path"]), ("Write", &json!("/f")));
         let result = json!({ "type": "tool_result", "content": [{ "type": "text", "text": "ha" }] });
         let list = later["messages"].as_array_mut().expect("a list");
         list.pop();

@@ -12,7 +12,7 @@ const MAY_USE: [(&str, &[&str]); 13] = [
     ("scripted_model", &[]),
     ("config", &["model"]),
     ("process", &["private_file", "model"]),
-    ("agent", &["process", "private_file", "model"]),
+    ("agent", &["process", "private_file", "scripted_model", "model"]),
     ("store", &["model"]),
     ("folder", &["process", "model"]),
     ("render", &["model"]),
@@ -39,7 +39,7 @@ const ONLY_IN: [(&str, &[&str]); 10] = [
 /// The folders of `src/agent` that hold a runtime. What is inside one is nobody else's business.
 const RUNTIMES: [&str; 4] = ["acp", "copilot", "demo", "headless"];
 /// The folders of `src/agent` that all runtimes share.
-const SHARED_BY_RUNTIMES: [&str; 3] = ["failure", "program", "transcript"];
+const SHARED_BY_RUNTIMES: [&str; 4] = ["conformance", "failure", "program", "transcript"];
 
 fn is_top_level(name: &str) -> bool {
     MAY_USE.iter().any(|(module, _)| *module == name)

@@ -9,6 +9,7 @@
 //! logins and providers, and `link` combines the three for one session.
 
 mod account;
+mod conformance;
 mod history;
 mod link;
 pub(in crate::agent) mod mcp;
@@ -40,7 +41,7 @@ pub(in crate::agent) use translation::Translator;
 pub use translation::{EventUse, known_event_use};
 
 use super::{
-    AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Liveness as _, Login, LoginState, LoginStatus,
+    AgentProcess, BoxFuture, Capabilities, ConformanceReport, Connection, Freshness, Liveness as _, Login, LoginState, LoginStatus,
     ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored, Runtime, StartError,
     StartSpec, SystemPromptSupport,
 };
@@ -472,6 +473,13 @@ impl Runtime for Copilot {
             environment: self.settings.environment.clone(),
             ..StartSpec::in_folder(Owner::Canary, folder)
         })
+    }
+
+    fn conformance(&self, patience: Duration) -> Option<BoxFuture<'_, Result<ConformanceReport, String>>> {
+        Some(Box::pin(async move {
+            let program = self.servers.programs.find().await?;
+            conformance::run(program, &self.settings, patience).await
+        }))
     }
 
     fn shut_down(&self) -> BoxFuture<'_, ()> {

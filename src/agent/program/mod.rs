@@ -15,4 +15,4 @@ pub use find::{ProgramSearch, Programs};
 pub(in crate::agent) use find::{is_program, now};
 pub use found::{FoundProgram, ProgramSource};
 pub use install::{InstallError, InstallStep, Installable};
-pub(in crate::agent) use native::file_names;
+pub(in crate::agent) use native::{file_names, platform};

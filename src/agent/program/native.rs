@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// npm's name for this platform, such as `linux-x64`.
-fn platform() -> String {
+pub(in crate::agent) fn platform() -> String {
     let system = match std::env::consts::OS {
         "macos" => "darwin",
         "windows" => "win32",

@@ -208,6 +208,11 @@ impl Server {
         }
     }
 
+    /// Kills the program without a word, as a crash would.
+    pub async fn kill(&self) {
+        drop(self.child.lock().await.take());
+    }
+
     pub fn is_alive(&self) -> bool {
         !self.tap.ended.is_cancelled()
     }
