@@ -31,6 +31,7 @@ mod statistics;
 mod store;
 #[cfg(test)]
 mod suite;
+mod token_records;
 mod usage_records;
 
 pub use blob::Blob;
@@ -41,9 +42,12 @@ pub use health::StoreHealth;
 pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, SearchKind, SearchText, StoredEvent};
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
-pub use records::{Answer, Backend, Blobs, PromptRecords, ReaderRecords, SessionRecords, Upkeep, UsageRecords};
+pub use records::{
+    Answer, Backend, Blobs, PromptRecords, ReaderRecords, SessionRecords, TokenRecords, Upkeep, UsageRecords,
+};
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};
 pub use statistics::StoreStatistics;
 pub use store::{Store, StoreSettings};
+pub use token_records::{NewToken, Revocation, StoredToken};
 pub use usage_records::{UsageGrouping, UsageKey, UsageReport, UsageRow};

@@ -31,6 +31,7 @@ mod schema;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod usage;
 mod writer;
 

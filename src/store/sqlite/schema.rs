@@ -251,6 +251,22 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE session ADD COLUMN title_is_given INTEGER NOT NULL DEFAULT 0;
         ",
         ),
+        M::up(
+            "
+        -- Tokens with scopes; only the hash of the secret. AUTOINCREMENT: an id in a log or a bill never names another
+        -- token. Scopes are words, separated by spaces.
+        CREATE TABLE token (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            hash TEXT NOT NULL UNIQUE,
+            name TEXT,
+            scopes TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER,
+            last_used_at INTEGER,
+            revoked_at INTEGER
+        );
+        ",
+        ),
     ])
 });
 
