@@ -40,9 +40,7 @@ mod tools;
 pub mod transcript;
 
 pub use capabilities::{Capabilities, ProcessUse, SystemPromptSupport};
-pub use conformance::{
-    Area, AssumptionResult, Capability, ConformanceReport, ConformanceResults, PastResult,
-};
+pub use conformance::{Area, AssumptionResult, Capability, ConformanceReport, ConformanceResults, PastResult};
 pub use connection::{
     AgentCommand, Connection, Pending, QuestionAnswer, RequestAnswer, Restored, StartSpec, SuspendedTurn,
 };

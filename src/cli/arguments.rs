@@ -8,6 +8,8 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
 use crate::config::{ConfigPaths, Loaded, Place, Sources, load};
+use crate::http::auth::{TokenLife, TokenName};
+use crate::model::{Scope, TokenId};
 
 /// Runs coding agents on your machine as durable sessions.
 #[derive(Debug, Parser)]
@@ -40,6 +42,11 @@ pub(super) enum Command {
     Agents {
         #[command(subcommand)]
         command: Option<AgentsCommand>,
+    },
+    /// Create, list and revoke tokens for programs that must not hold the server's own
+    Tokens {
+        #[command(subcommand)]
+        command: Option<TokensCommand>,
     },
     /// Show usage: tokens, premium requests, cost
     Usage(UsageFlags),
@@ -100,6 +107,32 @@ pub(super) enum AgentsCommand {
     List,
     /// Install an agent's program from npm, below the data folder
     Install(InstallFlags),
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum TokensCommand {
+    /// List every token, with its scopes, its expiry and when it was last used (the default command)
+    List,
+    /// Create a token and print it, once
+    Create(CreateTokenFlags),
+    /// Revoke a token: it opens nothing from now on
+    Revoke {
+        /// The token's id, such as token-1
+        id: TokenId,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CreateTokenFlags {
+    /// What the token opens: models (everything under /v1/); repeat it for several scopes
+    #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = Scope::named)]
+    pub scopes: Vec<Scope>,
+    /// A name that says what the token is for
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<TokenName>,
+    /// How long the token is valid: a duration such as 12h or 30d, or never
+    #[arg(long, value_name = "DURATION", default_value_t)]
+    pub expires: TokenLife,
 }
 
 #[derive(Debug, Args)]

@@ -39,8 +39,8 @@ impl CommandContext {
         Ok(Self { resolved, threads })
     }
 
-    /// The server that runs with this data folder.
-    fn server(&self) -> Option<LocalServer> {
+    /// The server that runs with this data folder, if one does.
+    pub fn server(&self) -> Option<LocalServer> {
         let folder = &self.resolved.data_folder;
         let note = ServerNote::of_running_server(folder)?;
         Some(LocalServer::at(&note.url, ServerToken::read(folder)).with_timeout(RESPONSE_TIMEOUT))

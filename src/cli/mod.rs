@@ -18,11 +18,12 @@ mod serve;
 mod session_settings;
 mod signals;
 mod stop;
+mod tokens;
 mod usage;
 
 use std::process::ExitCode;
 
-use arguments::{AgentsCommand, Arguments, Command, ConfigCommand};
+use arguments::{AgentsCommand, Arguments, Command, ConfigCommand, TokensCommand};
 
 /// Parses the arguments, runs the command and returns the exit code.
 pub fn run() -> ExitCode {
@@ -39,6 +40,11 @@ pub fn run() -> ExitCode {
         Some(Command::Agents { command: Some(AgentsCommand::Install(flags)) }) => {
             agents::install(&flags, &arguments.common)
         }
+        Some(Command::Tokens { command: None | Some(TokensCommand::List) }) => tokens::list(&arguments.common),
+        Some(Command::Tokens { command: Some(TokensCommand::Create(flags)) }) => {
+            tokens::create(&flags, &arguments.common)
+        }
+        Some(Command::Tokens { command: Some(TokensCommand::Revoke { id }) }) => tokens::revoke(id, &arguments.common),
         Some(Command::Usage(flags)) => usage::usage(&flags, &arguments.common),
         Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
         Some(Command::Conformance(flags)) => conformance::conformance(&flags, &arguments.common),

@@ -64,25 +64,33 @@ impl LocalServer {
 
     /// Sends a GET request.
     pub async fn get(&self, path: &str) -> Result<Value, ClientError> {
-        self.send(Method::GET, path).await
+        self.send(Method::GET, path, None).await
     }
 
     /// Sends a POST request.
     pub async fn post(&self, path: &str) -> Result<Value, ClientError> {
-        self.send(Method::POST, path).await
+        self.send(Method::POST, path, None).await
     }
 
-    async fn send(&self, method: Method, path: &str) -> Result<Value, ClientError> {
+    /// Sends a POST request with a body.
+    pub async fn post_json(&self, path: &str, body: &Value) -> Result<Value, ClientError> {
+        self.send(Method::POST, path, Some(body)).await
+    }
+
+    /// Sends a DELETE request.
+    pub async fn delete(&self, path: &str) -> Result<Value, ClientError> {
+        self.send(Method::DELETE, path, None).await
+    }
+
+    async fn send(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, ClientError> {
         let unreachable = |source| ClientError::Unreachable { url: self.url.clone(), source };
-        match tokio::time::timeout(self.timeout, self.exchange(method, path)).await {
+        match tokio::time::timeout(self.timeout, self.exchange(method, path, body)).await {
             Ok(Ok((status, body))) if status.is_success() => {
                 serde_json::from_slice(&body).map_err(|error| unreachable(error.into()))
             }
-            Ok(Ok((status, body))) => Err(ClientError::Refused {
-                url: self.url.clone(),
-                status,
-                message: String::from_utf8_lossy(&body).into_owned(),
-            }),
+            Ok(Ok((status, body))) => {
+                Err(ClientError::Refused { url: self.url.clone(), status, message: error_message(&body) })
+            }
             Ok(Err(error)) => Err(unreachable(error)),
             Err(_) => Err(unreachable(format!("no response within {} seconds", self.timeout.as_secs()).into())),
         }
@@ -92,6 +100,7 @@ impl LocalServer {
         &self,
         method: Method,
         path: &str,
+        body: Option<&Value>,
     ) -> Result<(StatusCode, Bytes), Box<dyn std::error::Error + Send + Sync>> {
         let authority = self.url.trim_start_matches("http://").trim_end_matches('/');
         let stream = TcpStream::connect(authority).await?;
@@ -100,7 +109,9 @@ impl LocalServer {
         if let Some(token) = &self.token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {}", token.as_str()));
         }
-        let request = request.header(header::CONTENT_TYPE, "application/json").body(Full::<Bytes>::default())?;
+        let request = request
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::<Bytes>::from(body.map(Value::to_string).unwrap_or_default()))?;
         let conversation = async move {
             let response = sender.send_request(request).await?;
             let status = response.status();
@@ -112,4 +123,11 @@ impl LocalServer {
             Err(error) => Err(driven.err().unwrap_or(error).into()),
         }
     }
+}
+
+/// The sentence for people in an error of the API; the whole body if it is something else.
+fn error_message(body: &[u8]) -> String {
+    let error: Option<Value> = serde_json::from_slice(body).ok();
+    let message = error.as_ref().and_then(|error| error["message"].as_str());
+    message.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned)
 }

@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{self, HeaderName};
 use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
@@ -15,7 +15,9 @@ use axum::response::{IntoResponse, Response};
 use super::app::App;
 use super::auth::{Caller, Refusal};
 use super::error::ApiError;
+use super::models_refusal::models_refusal;
 use super::pages;
+use super::route_needs::{Need, is_models_path, need_of};
 
 /// Only the server's own files, no inline script, no framing.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
@@ -148,7 +150,7 @@ fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
 }
 
 fn is_programs_path(path: &str) -> bool {
-    path == "/api" || path.starts_with("/api/") || path == "/metrics" || path.starts_with("/v1/")
+    path == "/api" || path.starts_with("/api/") || path == "/metrics" || is_models_path(path)
 }
 
 /// Checks a request, then passes it to its route.
@@ -187,21 +189,21 @@ struct Admission {
 fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Response>> {
     let headers = request.headers();
     let Some(host) = app.guard().check_host(request.uri(), headers) else {
-        return Err(Box::new(
-            ApiError::new(
-                StatusCode::MISDIRECTED_REQUEST,
-                "HostNotAllowed",
-                "Host not allowed; use localhost, or add the name to server.allowed_hosts.",
-            )
-            .into_response(),
-        ));
+        let error = ApiError::new(
+            StatusCode::MISDIRECTED_REQUEST,
+            "HostNotAllowed",
+            "Host not allowed; use localhost, or add the name to server.allowed_hosts.",
+        );
+        return Err(Box::new(error_response(path, headers, error)));
     };
+    let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let need = need_of(request.method(), path, matched);
     let origin = match provenance(app.guard(), host, headers) {
         Provenance::Own => None,
         Provenance::Configured(origin) => Some(origin),
         Provenance::Foreign if !is_programs_path(path) && is_navigation(request.method(), headers) => {
-            let caller = app.auth().identify(headers).ok();
-            return if caller.is_some() || is_open_path(path) || app.auth().may_see_pages(headers) {
+            let caller = app.auth().identify(headers, need).ok();
+            return if caller.is_some() || is_open(need, path) || app.auth().may_see_pages(headers) {
                 Ok(Admission { caller, ..Admission::default() })
             } else {
                 // A request from another site carries no cookie; the page's own reload does.
@@ -209,14 +211,12 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
             };
         }
         Provenance::Foreign => {
-            return Err(Box::new(
-                ApiError::new(
-                    StatusCode::FORBIDDEN,
-                    "CrossSiteRequest",
-                    "Cross-site request refused; add the site's origin to server.allowed_origins to allow it.",
-                )
-                .into_response(),
-            ));
+            let error = ApiError::new(
+                StatusCode::FORBIDDEN,
+                "CrossSiteRequest",
+                "Cross-site request refused; add the site's origin to server.allowed_origins to allow it.",
+            );
+            return Err(Box::new(error_response(path, headers, error)));
         }
     };
     if origin.is_some() && request.method() == Method::OPTIONS {
@@ -231,17 +231,17 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
             let address = uri.path_and_query().map_or("/", PathAndQuery::as_str);
             (app.auth().redeem_ticket(&ticket, address), Some(uri))
         }
-        None => (app.auth().identify(headers), None),
+        None => (app.auth().identify(headers, need), None),
     };
     match identified {
         Ok(caller) => Ok(Admission { caller: Some(caller), origin, uri }),
-        Err(_) if is_open_path(path) => Ok(Admission { caller: None, origin, uri: None }),
+        Err(_) if is_open(need, path) => Ok(Admission { caller: None, origin, uri: None }),
         // The cookie is sent to every port of this host, so it opens pages and never data.
         Err(_) if !is_programs_path(path) && app.auth().may_see_pages(headers) => {
             Ok(Admission { caller: None, origin, uri: None })
         }
         Err(refusal) => {
-            let mut response = refused(refusal, request.uri());
+            let mut response = refused(refusal, request);
             if let Some(origin) = &origin {
                 // A page of an allowed origin may also read why it was refused.
                 allow_origin(response.headers_mut(), origin);
@@ -252,14 +252,14 @@ fn admit(app: &App, request: &Request, path: &str) -> Result<Admission, Box<Resp
 }
 
 /// What is served without a token: the login page with its script, and the bare health.
-fn is_open_path(path: &str) -> bool {
-    matches!(path, "/login" | pages::LOGIN_SCRIPT | "/api/health")
+fn is_open(need: Need, path: &str) -> bool {
+    need == Need::Nothing || path == pages::LOGIN_SCRIPT
 }
 
 /// The ticket in the query of a request for data, and the address without it, which is what the ticket was issued for.
 fn ticket_in(request: &Request) -> Option<(String, Uri)> {
     let uri = request.uri();
-    if request.method() != Method::GET || !is_programs_path(uri.path()) {
+    if request.method() != Method::GET || !is_programs_path(uri.path()) || is_models_path(uri.path()) {
         return None;
     }
     let (ticket, rest): (Vec<&str>, Vec<&str>) = uri.query()?.split('&').partition(|part| part.starts_with("ticket="));
@@ -268,16 +268,26 @@ fn ticket_in(request: &Request) -> Option<(String, Uri)> {
     Some((ticket, format!("{}{query}", uri.path()).parse().ok()?))
 }
 
-fn refused(refusal: Refusal, uri: &Uri) -> Response {
+fn refused(refusal: Refusal, request: &Request) -> Response {
+    let uri = request.uri();
     match refusal {
-        Refusal::TooManyAttempts => too_many_attempts(),
-        Refusal::Unknown if is_programs_path(uri.path()) => ApiError::new(
-            StatusCode::UNAUTHORIZED,
-            "Unauthorized",
-            "Authentication required: send Authorization: Bearer with the content of the file `token` in the data folder, \
-             or log in with `flightdeck open`.",
-        )
-        .into_response(),
+        Refusal::TooManyAttempts => {
+            let mut response = error_response(uri.path(), request.headers(), too_many_attempts_error());
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
+            response
+        }
+        Refusal::ScopeMissing(need) => error_response(uri.path(), request.headers(), scope_missing(need)),
+        Refusal::Unknown if is_programs_path(uri.path()) => {
+            let message = if is_models_path(uri.path()) {
+                "Authentication required: send Authorization: Bearer or x-api-key with a token that \
+                 `flightdeck tokens create --scope models` printed and that has not expired or been revoked."
+            } else {
+                "Authentication required: send Authorization: Bearer with the content of the file `token` in the data \
+                 folder, or log in with `flightdeck open`."
+            };
+            let error = ApiError::new(StatusCode::UNAUTHORIZED, "Unauthorized", message);
+            error_response(uri.path(), request.headers(), error)
+        }
         Refusal::Unknown => {
             let wanted = uri.path_and_query().map_or("/", PathAndQuery::as_str);
             pages::login(StatusCode::UNAUTHORIZED, wanted)
@@ -285,13 +295,33 @@ fn refused(refusal: Refusal, uri: &Uri) -> Response {
     }
 }
 
-pub(super) fn too_many_attempts() -> Response {
-    let mut response = ApiError::new(
+fn scope_missing(need: Need) -> ApiError {
+    let message = match need {
+        Need::Scope(scope) => format!(
+            "This token lacks the scope {scope}; create one that has it with `flightdeck tokens create --scope {scope}`."
+        ),
+        Need::Admin | Need::Nothing => "The scopes of this token do not include this path; it needs the server's own \
+             token, which is the content of the file `token` in the data folder."
+            .to_owned(),
+    };
+    ApiError::new(StatusCode::FORBIDDEN, "ScopeMissing", message)
+}
+
+/// An error in the shape that the path's clients understand.
+fn error_response(path: &str, headers: &HeaderMap, error: ApiError) -> Response {
+    if is_models_path(path) { models_refusal(headers, &error) } else { error.into_response() }
+}
+
+fn too_many_attempts_error() -> ApiError {
+    ApiError::new(
         StatusCode::TOO_MANY_REQUESTS,
         "TooManyAttempts",
         "Too many wrong tokens or codes; try again in a minute.",
     )
-    .into_response();
+}
+
+pub(super) fn too_many_attempts() -> Response {
+    let mut response = too_many_attempts_error().into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("60"));
     response
 }
@@ -316,7 +346,9 @@ fn allow_origin(headers: &mut HeaderMap, origin: &str) {
     headers.insert(header::VARY, HeaderValue::from_static("Origin"));
     headers.insert(
         header::ACCESS_CONTROL_ALLOW_HEADERS,
-        HeaderValue::from_static("Authorization, Content-Type, Idempotency-Key, Last-Event-ID"),
+        HeaderValue::from_static(
+            "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Api-Key, Anthropic-Version",
+        ),
     );
     headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET, POST, PATCH, DELETE"));
     headers.insert(HeaderName::from_static("cross-origin-resource-policy"), HeaderValue::from_static("cross-origin"));

@@ -94,7 +94,7 @@ pub(super) async fn log_in(State(app): State<App>, TextBody(form): TextBody) -> 
             Ok(response)
         }
         Err(LogInError::Refused(Refusal::TooManyAttempts)) => Ok(too_many_attempts()),
-        Err(LogInError::Refused(Refusal::Unknown)) => {
+        Err(LogInError::Refused(Refusal::Unknown | Refusal::ScopeMissing(_))) => {
             Err(ApiError::new(StatusCode::UNAUTHORIZED, "Unauthorized", problem))
         }
         Err(LogInError::Store(error)) => Err(error.into()),

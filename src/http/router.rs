@@ -5,10 +5,12 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, get, on, patch, post};
+use axum::routing::{MethodFilter, MethodRouter, delete, get, on, patch, post};
 
 use super::app::App;
 use super::error::ApiError;
+use super::models_refusal::models_refusal;
+use super::route_needs::is_models_path;
 use super::{api, guard, metrics, pages, portal};
 
 /// The portal's routes take GET and POST alike.
@@ -93,6 +95,8 @@ fn own_routes() -> Router<App> {
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
         .route("/api/ticket", post(api::ticket))
+        .route("/api/tokens", get(api::list_tokens).post(api::create_token))
+        .route("/api/tokens/{id}", delete(api::revoke_token))
         .route("/metrics", get(metrics::metrics))
         .route_layer(middleware::from_fn(refuse_unknown_query))
 }
@@ -127,6 +131,11 @@ async fn fallback(request: Request) -> Response {
     if path == "/api" || path.starts_with("/api/") {
         let body = axum::Json(serde_json::json!({ "error": "Unknown API endpoint" }));
         return (StatusCode::NOT_FOUND, body).into_response();
+    }
+    if is_models_path(path) {
+        let message = "No such route; docs/api.md lists the routes under /v1/.";
+        let error = ApiError::new(StatusCode::NOT_FOUND, "RouteNotFound", message);
+        return models_refusal(request.headers(), &error);
     }
     pages::page(request.method(), path, request.headers())
 }

@@ -1,4 +1,4 @@
-//! Names of sessions, logs, prompts, turns and requests, and numbers of events.
+//! Names of sessions, logs, prompts, tokens, turns and requests, and numbers of events.
 
 use std::fmt;
 use std::str::FromStr;
@@ -141,6 +141,47 @@ impl<'de> Deserialize<'de> for PromptId {
 #[error("not a prompt id")]
 pub struct InvalidPromptId;
 
+/// The id of a token with scopes, written `token-N`. `N` is never given twice in the life of a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TokenId(u32);
+
+impl TokenId {
+    /// The id with the given number.
+    pub fn from_number(number: u32) -> Self {
+        Self(number)
+    }
+
+    /// The number behind `token-`.
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for TokenId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "token-{}", self.0)
+    }
+}
+
+/// The text is not of the form `token-N`.
+#[derive(Debug, thiserror::Error)]
+#[error("not a token id such as token-1; `flightdeck tokens list` shows them")]
+pub struct InvalidTokenId;
+
+impl FromStr for TokenId {
+    type Err = InvalidTokenId;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        number_after("token-", text).map(Self).ok_or(InvalidTokenId)
+    }
+}
+
+impl Serialize for TokenId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
 /// A turn's id: ours, written `turn-N` after its prompt, or the one the agent gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -209,6 +250,14 @@ mod tests {
             ["session-", "session-0", "session-01", "session-+1", "session-1 ", "task-1", "1", "session-99999999999"]
         {
             assert!(wrong.parse::<SessionId>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_token_has_exactly_one_name() {
+        assert_eq!("token-7".parse::<TokenId>().expect("valid").to_string(), "token-7");
+        for wrong in ["token-", "token-0", "token-07", "session-7", "7", "fdk_00"] {
+            assert!(wrong.parse::<TokenId>().is_err(), "{wrong}");
         }
     }
 

@@ -22,6 +22,7 @@ mod provider;
 mod redaction;
 mod request;
 mod response;
+mod scope;
 mod session;
 mod session_defaults;
 mod session_options;
@@ -39,7 +40,9 @@ pub use continuation::{Continuation, Decided, Grant, canonical};
 pub use day::{Day, InvalidDay};
 pub use error_class::ErrorClass;
 pub use hex::hex;
-pub use id::{InvalidPromptId, InvalidSessionId, PromptId, RequestId, Seq, SessionId, StreamId, TurnId};
+pub use id::{
+    InvalidPromptId, InvalidSessionId, InvalidTokenId, PromptId, RequestId, Seq, SessionId, StreamId, TokenId, TurnId,
+};
 pub use mcp_server::{McpAddress, McpServer, McpTransport, merged_mcp_servers};
 pub use notice::NoticeKind;
 pub use permission::{
@@ -51,6 +54,7 @@ pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};
 pub use redaction::{names_a_secret, redact};
 pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome};
 pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, ToolResult};
+pub use scope::{Scope, UnknownScope};
 pub use session::{SessionOrigin, SessionProfile, SessionSummary};
 pub use session_defaults::SessionDefaults;
 pub use session_options::SessionOptions;

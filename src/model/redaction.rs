@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Prefixes of secrets that we recognise, ours (`fd_`, `fdc_`, `fdl_`, `fds_`, `fdt_`) among them.
-const PREFIXES: [&str; 18] = [
+/// Prefixes of secrets that we recognise, ours (`fd_`, `fdc_`, `fdk_`, `fdl_`, `fds_`, `fdt_`) among them.
+const PREFIXES: [&str; 19] = [
     "github_pat_",
     "ghp_",
     "gho_",
@@ -14,6 +14,7 @@ const PREFIXES: [&str; 18] = [
     "xoxb-",
     "xoxp-",
     "fdc_",
+    "fdk_",
     "fdl_",
     "fds_",
     "fdt_",
@@ -121,6 +122,7 @@ mod tests {
             ("/login?token=s3cr3t&next=/", "/login?token=[redacted]&next=/"),
             ("key sk-proj-0123456789abcdef, ü", "key [redacted], ü"),
             ("fd_0123456789abcdefghij", "[redacted]"),
+            ("x-api-key: fdk_0123456789abcdefghij", "x-api-key: [redacted]"),
         ] {
             assert_eq!(redact(text), expected);
         }

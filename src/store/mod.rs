@@ -32,6 +32,7 @@ mod statistics;
 mod store;
 #[cfg(test)]
 mod suite;
+mod token_records;
 mod usage_records;
 
 pub use blob::Blob;
@@ -44,10 +45,12 @@ pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, Sear
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{
-    Answer, Backend, Blobs, CaptureSessions, PromptRecords, ReaderRecords, SessionRecords, Upkeep, UsageRecords,
+    Answer, Backend, Blobs, CaptureSessions, PromptRecords, ReaderRecords, SessionRecords, TokenRecords, Upkeep,
+    UsageRecords,
 };
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};
 pub use statistics::StoreStatistics;
 pub use store::{Store, StoreSettings};
+pub use token_records::{NewToken, Revocation, StoredToken};
 pub use usage_records::{UsageGrouping, UsageKey, UsageReport, UsageRow};

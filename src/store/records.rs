@@ -7,11 +7,11 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, CaptureSession, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, QueuedPrompt,
-    ReaderPosition, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome, StoredSession,
-    UsageGrouping, UsageReport, UsageRow,
+    Blob, CaptureSession, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, NewToken, OutcomeSeq,
+    QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredLogin,
+    StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageReport, UsageRow,
 };
-use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, UsageTotal};
+use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, TokenId, UsageTotal};
 
 /// A backend's future result.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -78,6 +78,18 @@ pub trait ReaderRecords {
     fn logins(&self, now: Timestamp) -> Answer<'_, Vec<StoredLogin>>;
 }
 
+/// Tokens with scopes.
+pub trait TokenRecords {
+    /// Stores a token. It survives a power cut.
+    fn add_token(&self, new: NewToken) -> Answer<'_, TokenId>;
+    /// All tokens, newest first, including those that expired or were revoked.
+    fn tokens(&self) -> Answer<'_, Vec<StoredToken>>;
+    /// Revokes a token. The revocation survives a power cut.
+    fn revoke_token(&self, id: TokenId, now: Timestamp) -> Answer<'_, Revocation>;
+    /// Records when a token was used. Returns at once; the record is lost if the disk refuses it.
+    fn note_token_use(&self, id: TokenId, at: Timestamp);
+}
+
 /// Usage by day: kept also when its sessions are deleted.
 pub trait UsageRecords {
     /// Figures of these days, both included, grouped; at most that many rows.
@@ -134,11 +146,19 @@ pub trait Upkeep {
 
 /// Everything that the server stores.
 pub trait Backend:
-    Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + CaptureSessions + Blobs + Upkeep
+    Log + SessionRecords + PromptRecords + ReaderRecords + TokenRecords + UsageRecords + CaptureSessions + Blobs + Upkeep
 {
 }
 
 impl<T> Backend for T where
-    T: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + CaptureSessions + Blobs + Upkeep
+    T: Log
+        + SessionRecords
+        + PromptRecords
+        + ReaderRecords
+        + TokenRecords
+        + UsageRecords
+        + CaptureSessions
+        + Blobs
+        + Upkeep
 {
 }

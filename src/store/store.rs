@@ -8,10 +8,11 @@ use tokio::sync::watch;
 use super::sqlite::Sqlite;
 use super::{
     Append, Backend, Blob, CaptureSession, ClosedRequest, CommitObserver, Creation, DataFolder, EventPage, KnownPrompt,
-    NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition, SessionFilter, StoreError, StoreHealth,
-    StoreStatistics, StoredEvent, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageReport, UsageRow,
+    NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError,
+    StoreHealth, StoreStatistics, StoredEvent, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping,
+    UsageReport, UsageRow,
 };
-use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UsageTotal};
+use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, TokenId, UsageTotal};
 
 /// How to open the database.
 #[derive(Clone, Copy, Debug, Default)]
@@ -283,6 +284,26 @@ impl Store {
     /// The browsers that are logged in.
     pub async fn logins(&self, now: Timestamp) -> Result<Vec<StoredLogin>, StoreError> {
         self.backend.logins(now).await
+    }
+
+    /// Stores a token. It survives a power cut.
+    pub async fn add_token(&self, new: NewToken) -> Result<TokenId, StoreError> {
+        self.backend.add_token(new).await
+    }
+
+    /// All tokens, newest first, including those that expired or were revoked.
+    pub async fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
+        self.backend.tokens().await
+    }
+
+    /// Revokes a token. The revocation survives a power cut.
+    pub async fn revoke_token(&self, id: TokenId, now: Timestamp) -> Result<Revocation, StoreError> {
+        self.backend.revoke_token(id, now).await
+    }
+
+    /// Records when a token was used. Returns at once; the record is lost if the disk refuses it.
+    pub fn note_token_use(&self, id: TokenId, at: Timestamp) {
+        self.backend.note_token_use(id, at);
     }
 
     /// Figures of these days, both included, grouped; at most that many rows.

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flightdeck::agent::Capabilities;
 use flightdeck::config::Config;
-use flightdeck::model::{AnsweredBy, ErrorClass, NoticeKind, SessionState};
+use flightdeck::http::{Need, route_needs};
+use flightdeck::model::{AnsweredBy, ErrorClass, NoticeKind, Scope, SessionState};
 use serde_json::Value;
 
 use crate::support::markdown::{code_spans, section, table_rows};
@@ -96,6 +97,23 @@ fn documented_routes() -> Words {
 #[test]
 fn every_route_is_documented_and_every_documented_route_exists() {
     assert_eq!(documented_routes(), served_routes(), "left: docs/api.md, right: src/http/router.rs");
+}
+
+#[test]
+fn every_route_names_what_it_needs() {
+    let named: Words = route_needs().map(|(method, path, _)| route(method, path)).collect();
+    assert_eq!(named, served_routes(), "left: src/http/route_needs.rs, right: src/http/router.rs");
+    assert_eq!(route_needs().count(), named.len(), "a route is listed twice");
+    for (method, path, need) in route_needs() {
+        let expected = match path {
+            "/api/health" | "/login" => Need::Nothing,
+            path if path.starts_with("/v1/") => Need::Scope(Scope::Models),
+            _ => Need::Admin,
+        };
+        assert_eq!(need, expected, "{method} {path}");
+    }
+    let api = api();
+    assert_eq!(first_column(&api, "## Tokens"), words(Scope::ALL.map(Scope::as_str)));
 }
 
 /// Whether a word is written like the name of an error: at least two humps.

@@ -15,6 +15,7 @@ mod runtimes;
 mod server;
 mod sessions;
 mod stream;
+mod tokens;
 mod usage;
 
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub(super) use sessions::{
     create_session, delete_session, list_sessions, reopen, retry, session_details, update_session,
 };
 pub(super) use stream::session_events;
+pub(super) use tokens::{create_token, list_tokens, revoke_token};
 pub(super) use usage::usage;
 pub use usage::{UsageQuery, UsageQuestion, usage_json};
 

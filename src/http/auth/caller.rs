@@ -1,14 +1,16 @@
 //! Who a request comes from.
 
-use crate::model::{AnsweredBy, SessionOrigin};
+use crate::model::{AnsweredBy, SessionOrigin, TokenId};
 
 /// An authenticated caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
     /// A browser that is logged in.
     Page,
-    /// A program with the token.
+    /// A program with the server's own token.
     Program,
+    /// A program with a token that has scopes.
+    Token(TokenId),
 }
 
 impl Caller {
@@ -16,7 +18,7 @@ impl Caller {
     pub fn answered_by(self) -> AnsweredBy {
         match self {
             Self::Page => AnsweredBy::Page,
-            Self::Program => AnsweredBy::Api,
+            Self::Program | Self::Token(_) => AnsweredBy::Api,
         }
     }
 
@@ -24,7 +26,15 @@ impl Caller {
     pub fn origin(self) -> SessionOrigin {
         match self {
             Self::Page => SessionOrigin::User,
-            Self::Program => SessionOrigin::Api,
+            Self::Program | Self::Token(_) => SessionOrigin::Api,
+        }
+    }
+
+    /// Whose token it is, for what is kept apart by token: `admin` for the server's own, or else the token's id.
+    pub fn token_id(self) -> String {
+        match self {
+            Self::Page | Self::Program => "admin".to_owned(),
+            Self::Token(id) => id.to_string(),
         }
     }
 }

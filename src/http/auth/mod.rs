@@ -1,4 +1,5 @@
-//! Authentication: by the token of the data folder, or by a login in a browser with a one-time code or that token.
+//! Authentication: by the token of the data folder, by a token with scopes, or by a login in a browser with a one-time
+//! code or the token of the data folder.
 //!
 //! A browser's login has two halves. The cookie is sent to every port of the host, so other programs on this machine
 //! see it: it opens pages and nothing else. The secret is in the page's storage, which belongs to one port, and is sent
@@ -10,6 +11,8 @@ mod codes;
 mod cookie;
 mod secret;
 mod tickets;
+mod token_request;
+mod tokens;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -23,14 +26,20 @@ use codes::LoginCodes;
 pub(super) use cookie::cookie_header;
 use secret::{digest, is_same, random_secret};
 use tickets::Tickets;
+pub use token_request::{TokenLife, TokenName, TokenRequest, TokenRequestError};
+pub use tokens::{CreatedToken, RevokeError, Tokens, created_token_json, token_json};
 
+use super::route_needs::Need;
 use crate::config::AuthMode;
-use crate::model::{Timestamp, hex};
+use crate::model::{Scope, Timestamp, hex};
 use crate::session::now;
 use crate::store::{DataFolder, FolderError, Store, StoreError, StoredLogin};
 
 /// The header in which a page sends the secret of its login.
 pub(super) const SECRET_HEADER: &str = "flightdeck-secret";
+
+/// The header in which Anthropic's clients send a token.
+const API_KEY_HEADER: &str = "x-api-key";
 
 /// How long a browser stays logged in.
 const LOGIN_LIFE: Duration = Duration::from_hours(24 * 30);
@@ -71,6 +80,7 @@ pub struct Auth {
     token: [u8; 32],
     codes: LoginCodes,
     tickets: Tickets,
+    tokens: Tokens,
     /// By the hash of the cookie.
     logins: Mutex<HashMap<String, Login>>,
     attempts: Attempts,
@@ -110,6 +120,8 @@ pub struct AuthSettings {
 pub(super) enum Refusal {
     /// The credentials are missing or wrong.
     Unknown,
+    /// The token is valid, but not for this.
+    ScopeMissing(Need),
     /// Too many wrong secrets; try again later.
     TooManyAttempts,
 }
@@ -127,6 +139,7 @@ impl Auth {
             token: digest(token.as_str()),
             codes: LoginCodes::default(),
             tickets: Tickets::default(),
+            tokens: Tokens::load(store.clone()).await?,
             logins: Mutex::new(logins.collect()),
             attempts: Attempts::new(settings.failures_per_minute),
             cookie_name: format!("flightdeck_{}", settings.port),
@@ -145,17 +158,37 @@ impl Auth {
         self.codes.issue(good_for)
     }
 
-    /// Who a request for data comes from.
-    pub(super) fn identify(&self, headers: &HeaderMap) -> Result<Caller, Refusal> {
-        if let Some(shown) = bearer(headers) {
-            if is_same(&digest(shown), &self.token) {
+    /// The tokens with scopes.
+    pub(super) fn tokens(&self) -> &Tokens {
+        &self.tokens
+    }
+
+    /// Who a request comes from, if that caller has what the request needs.
+    pub(super) fn identify(&self, headers: &HeaderMap, need: Need) -> Result<Caller, Refusal> {
+        let is_for_models = need == Need::Scope(Scope::Models);
+        let shown = bearer(headers).map(digest);
+        // The header of Anthropic's clients. The server's own token counts in it for models only.
+        let api_key = headers.get(API_KEY_HEADER).and_then(|value| value.to_str().ok()).map(digest);
+        for (key, takes_own_token) in [(shown, true), (api_key, is_for_models)] {
+            let Some(key) = key else { continue };
+            if takes_own_token && is_same(&key, &self.token) {
                 return Ok(Caller::Program);
             }
-            if !self.is_open() {
-                return Err(self.refuse());
+            let now = now();
+            if let Some(token) = self.tokens.find(&key, now) {
+                let is_enough = matches!(need, Need::Scope(scope) if token.scopes.contains(&scope));
+                if !is_enough && !self.is_open() {
+                    return Err(Refusal::ScopeMissing(need));
+                }
+                self.tokens.note_use(&token, now);
+                return Ok(Caller::Token(token.id));
             }
         }
-        if self.has_secret(headers) {
+        if !self.is_open() && (shown.is_some() || (is_for_models && api_key.is_some())) {
+            return Err(self.refuse());
+        }
+        // Clients of models are programs, so a login in a browser does not open models.
+        if !is_for_models && self.has_secret(headers) {
             return Ok(Caller::Page);
         }
         if self.is_open() {

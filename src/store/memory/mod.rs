@@ -3,6 +3,7 @@
 
 mod records;
 mod state;
+mod tokens;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 

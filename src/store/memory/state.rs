@@ -6,11 +6,11 @@ use bytes::Bytes;
 
 use crate::model::{
     Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, PromptOutcome, RequestId, Seq,
-    SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, Usage,
+    SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, TokenId, Usage,
 };
 use crate::store::{
     AcceptedPrompt, Append, CaptureSession, Change, ClosedRequest, CreationKey, EventPage, OpenTurn, OutcomeSeq,
-    ReaderPosition, SearchText, StoreError, StoredEvent, StoredLogin, UsageReport,
+    ReaderPosition, SearchText, StoreError, StoredEvent, StoredLogin, StoredToken, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -26,6 +26,7 @@ pub(super) struct State {
     pub blob_uses: BTreeMap<(SessionId, String), String>,
     pub logins: BTreeMap<String, StoredLogin>,
     pub capture_sessions: BTreeMap<String, CaptureSession>,
+    pub tokens: BTreeMap<TokenId, StoredToken>,
     pub usage: Vec<(SessionId, UsageReport)>,
     logs: BTreeMap<StreamId, BTreeMap<Seq, EventEntry>>,
     numbers: BTreeMap<Counter, Numbers>,

@@ -32,6 +32,7 @@ mod schema;
 mod sessions;
 #[cfg(test)]
 mod tests;
+mod tokens;
 mod usage;
 mod writer;
 

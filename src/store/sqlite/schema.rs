@@ -263,6 +263,22 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ) WITHOUT ROWID;
         ",
         ),
+        M::up(
+            "
+        -- Tokens with scopes; only the hash of the secret. AUTOINCREMENT: an id in a log or a bill never names another
+        -- token. Scopes are words, separated by spaces.
+        CREATE TABLE token (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            hash TEXT NOT NULL UNIQUE,
+            name TEXT,
+            scopes TEXT NOT NULL,
+            created_at INTEGER NOT NULL,
+            expires_at INTEGER,
+            last_used_at INTEGER,
+            revoked_at INTEGER
+        );
+        ",
+        ),
     ])
 });
 

@@ -6,6 +6,7 @@ mod power_cut;
 mod prompts;
 mod records;
 mod sessions;
+mod tokens;
 
 use std::sync::{Arc, Mutex};
 
@@ -123,6 +124,8 @@ behaviour! {
     records::sessions_of_captures_are_kept_until_they_are_removed,
     records::usage_is_summed_by_day_model_and_session,
     records::blobs_belong_to_the_sessions_that_use_them,
+    tokens::a_token_is_there_until_it_is_revoked_and_its_record_stays,
+    tokens::tokens_and_revocations_survive_a_power_cut,
 }
 
 #[tokio::test]

@@ -5,3 +5,4 @@ mod config_set;
 mod settings;
 mod shutdown;
 mod start;
+mod tokens;

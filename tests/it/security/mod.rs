@@ -9,6 +9,7 @@ mod hosts;
 mod limits;
 mod login;
 mod origins;
+mod scopes;
 mod secrets;
 
 use crate::support::{Http, Reply, Server};

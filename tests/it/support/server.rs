@@ -39,6 +39,7 @@ pub struct Server {
 /// A run that ended by itself.
 pub struct Ended {
     pub success: bool,
+    pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
@@ -179,6 +180,7 @@ impl ServerBuilder {
         let output = command.args(arguments).output().await.expect("the binary starts");
         Ended {
             success: output.status.success(),
+            code: output.status.code(),
             stdout: String::from_utf8(output.stdout).expect("UTF-8"),
             stderr: String::from_utf8(output.stderr).expect("UTF-8"),
         }

@@ -6,7 +6,9 @@ use serde_json::{Value, json};
 
 use super::ordering::{CALL, batch};
 use super::trace::HOOK;
-use super::{Answers, Assumption, BOTH, DESTROY, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, city_tool, expect, tool};
+use super::{
+    Answers, Assumption, BOTH, DESTROY, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, city_tool, expect, tool,
+};
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
@@ -133,7 +135,9 @@ async fn reason_observable(rig: &Rig) -> Seen {
     let calls = probe.calls();
     let results: Vec<&Value> = calls.get(1).map_or_else(Vec::new, |call| tool_messages(&call.body));
     let in_model = results.iter().any(|message| message["content"].to_string().contains(REASON));
-    let seen = format!("the tool ended with code {code} and message {message}; the model's next call had the reason: {in_model}");
+    let seen = format!(
+        "the tool ended with code {code} and message {message}; the model's next call had the reason: {in_model}"
+    );
     expect(in_event && in_model, || seen.clone())?;
     Ok(seen)
 }
@@ -184,9 +188,10 @@ async fn session_id(rig: &Rig) -> Seen {
 
 /// An object in an object, that many levels deep, with lists and all kinds of values.
 fn nested(levels: usize) -> Value {
-    (0..levels).fold(json!({ "text": "grüße \"quoted\" \\ 漢字", "empty": {}, "none": null }), |inner, level| {
-        json!({ "level": level, "number": 1.5, "list": [[], {}, true, "x"], "inner": inner })
-    })
+    (0..levels).fold(
+        json!({ "text": "grüße \"quoted\" \\ 漢字", "empty": {}, "none": null }),
+        |inner, level| json!({ "level": level, "number": 1.5, "list": [[], {}, true, "x"], "inner": inner }),
+    )
 }
 
 async fn arguments_intact(rig: &Rig) -> Seen {

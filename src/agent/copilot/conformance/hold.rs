@@ -133,8 +133,7 @@ async fn batch_results(rig: &Rig) -> Seen {
     for _ in 0..3 {
         probe.held_tool().await?;
     }
-    let ids: Vec<Value> =
-        probe.trace.tool_message()?.1.iter().map(|request| request["toolCallId"].clone()).collect();
+    let ids: Vec<Value> = probe.trace.tool_message()?.1.iter().map(|request| request["toolCallId"].clone()).collect();
     for (number, id) in ids.iter().enumerate() {
         let request = probe.trace.all("external_tool.requested").find(|(_, call)| call["toolCallId"] == *id);
         let request = request.and_then(|(_, call)| call["requestId"].as_str()).ok_or("a call without a request")?;
@@ -208,7 +207,11 @@ async fn survives_kill(rig: &Rig) -> Seen {
         let calls = probe.calls();
         let last = calls.last().ok_or("the result led to no model call")?;
         let (_, results) = calls_and_results(&last.body);
-        let seen = format!("after kill -9 and resume, {request} took its result; {} model calls, the last with {}", calls.len(), json!(results));
+        let seen = format!(
+            "after kill -9 and resume, {request} took its result; {} model calls, the last with {}",
+            calls.len(),
+            json!(results)
+        );
         let arrived = results.iter().any(|(_, content)| *content == &json!(RESULT));
         expect(arrived && calls.len() == 2, || seen.clone())?;
         Ok(seen)
@@ -227,7 +230,9 @@ async fn resume_runs_nothing(rig: &Rig) -> Seen {
         .entries
         .iter()
         .map(|entry| entry.kind.as_str())
-        .filter(|kind| kind.starts_with("tool.") || kind.starts_with("assistant.message") || *kind == super::trace::HOOK)
+        .filter(|kind| {
+            kind.starts_with("tool.") || kind.starts_with("assistant.message") || *kind == super::trace::HOOK
+        })
         .collect();
     let seen = format!(
         "{} ms after the resume: {calls} model call in all, {} messages, of which tools, hooks or answers: {active:?}",

@@ -114,7 +114,8 @@ async fn silent_after_destroy(rig: &Rig) -> Seen {
     probe.linger().await?;
     let late: Vec<&str> = probe.trace.entries[before..].iter().map(|entry| entry.kind.as_str()).collect();
     let calls = probe.calls().len() - calls_before;
-    let seen = format!("{before} messages until destroy, then {} messages {late:?} and {calls} model calls", late.len());
+    let seen =
+        format!("{before} messages until destroy, then {} messages {late:?} and {calls} model calls", late.len());
     expect(late.is_empty() && calls == 0, || seen.clone())?;
     Ok(seen)
 }

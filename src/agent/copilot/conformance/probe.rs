@@ -26,9 +26,15 @@ pub(super) struct Probe<'a> {
 /// A message that may need an answer.
 pub(super) enum Step {
     /// The hook before a tool; the id answers it.
-    Hook { id: Box<RawValue> },
-    Permission { request: String },
-    Tool { request: String },
+    Hook {
+        id: Box<RawValue>,
+    },
+    Permission {
+        request: String,
+    },
+    Tool {
+        request: String,
+    },
     Idle,
     Other,
 }
@@ -218,8 +224,7 @@ impl<'a> Probe<'a> {
     }
 
     pub async fn approve(&self, request: &str) -> Result<(), String> {
-        let params =
-            json!({ "sessionId": self.session, "requestId": request, "result": { "kind": "approve-once" } });
+        let params = json!({ "sessionId": self.session, "requestId": request, "result": { "kind": "approve-once" } });
         self.call("session.permissions.handlePendingPermissionRequest", params).await.map(drop)
     }
 

@@ -30,18 +30,15 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    pub async fn start(
-        program: FoundProgram,
-        settings: &CopilotSettings,
-        patience: Duration,
-    ) -> Result<Self, String> {
+    pub async fn start(program: FoundProgram, settings: &CopilotSettings, patience: Duration) -> Result<Self, String> {
         let folder = TemporaryFolder::create("conformance")
             .map_err(|error| format!("cannot create a temporary folder: {error}"))?;
-        let model = ScriptedModel::start().await.map_err(|error| format!("cannot start the scripted model: {error}"))?;
+        let model =
+            ScriptedModel::start().await.map_err(|error| format!("cannot start the scripted model: {error}"))?;
         let mut settings = settings.clone();
-        settings.environment.retain(|name, _| {
-            !name.starts_with("COPILOT_PROVIDER_") && !NOT_PASSED.contains(&name.as_str())
-        });
+        settings
+            .environment
+            .retain(|name, _| !name.starts_with("COPILOT_PROVIDER_") && !NOT_PASSED.contains(&name.as_str()));
         settings.environment.insert("COPILOT_OFFLINE".to_owned(), "true".to_owned());
         // A quarantined version is checked too; otherwise it could never be released.
         settings.quarantine = Arc::default();

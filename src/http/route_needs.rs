@@ -1,0 +1,105 @@
+//! What a caller needs for each route. A route that is missing here needs the server's own token, and a test fails.
+
+use axum::http::Method;
+
+use crate::model::Scope;
+
+/// What a caller needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// Nothing.
+    Nothing,
+    /// The server's own token, or a browser that is logged in.
+    Admin,
+    /// A token with this scope, or the server's own.
+    Scope(Scope),
+}
+
+/// Methods, path and need of every route.
+const ROUTES: &[(&str, &str, Need)] = &[
+    ("GET POST", "/api/test", Need::Admin),
+    ("GET POST", "/api/config", Need::Admin),
+    ("GET POST", "/api/token", Need::Admin),
+    ("GET POST", "/api/stop", Need::Admin),
+    ("GET POST", "/api/copilot/models", Need::Admin),
+    ("GET POST", "/api/copilot/session/start/{*model}", Need::Admin),
+    ("GET POST", "/api/copilot/session/{id}/stop", Need::Admin),
+    ("GET POST", "/api/copilot/session/stop/{id}", Need::Admin),
+    ("GET POST", "/api/copilot/session/{id}/query", Need::Admin),
+    ("GET POST", "/api/copilot/session/query/{id}", Need::Admin),
+    ("GET POST", "/api/copilot/session/{id}/live", Need::Admin),
+    ("GET POST", "/api/copilot/session/live/{id}", Need::Admin),
+    ("GET POST", "/api/copilot/session/{id}/live/{token}", Need::Admin),
+    ("GET POST", "/api/copilot/session", Need::Admin),
+    ("GET PATCH DELETE", "/api/copilot/session/{id}", Need::Admin),
+    ("POST", "/api/copilot/session/{id}/prompt", Need::Admin),
+    ("POST", "/api/copilot/session/{id}/interrupt", Need::Admin),
+    ("POST", "/api/copilot/session/{id}/reopen", Need::Admin),
+    ("POST", "/api/copilot/session/{id}/ask-again", Need::Admin),
+    ("POST", "/api/copilot/session/{id}/retry", Need::Admin),
+    ("GET", "/api/copilot/session/{id}/events", Need::Admin),
+    ("GET", "/api/copilot/session/{id}/log", Need::Admin),
+    ("GET", "/api/copilot/session/{id}/blob/{hash}", Need::Admin),
+    ("GET", "/api/copilot/session/{id}/block/{file}", Need::Admin),
+    ("GET", "/api/copilot/session/{id}/changes", Need::Admin),
+    ("GET", "/api/copilot/session/{id}/changes/file", Need::Admin),
+    ("POST", "/api/copilot/session/{id}/permission/{request}", Need::Admin),
+    ("POST", "/api/copilot/session/{id}/answer/{request}", Need::Admin),
+    ("GET", "/api/events", Need::Admin),
+    ("GET", "/api/folders", Need::Admin),
+    ("GET", "/api/runtimes", Need::Admin),
+    ("GET POST DELETE", "/api/runtimes/{name}/login", Need::Admin),
+    ("GET", "/api/models", Need::Admin),
+    ("GET", "/api/agent-sessions", Need::Admin),
+    ("POST", "/api/agent-sessions/{runtime}/{id}/adopt", Need::Admin),
+    ("GET", "/api/doctor", Need::Admin),
+    ("GET", "/api/usage", Need::Admin),
+    // Bare without a token; with the server's own it says more.
+    ("GET", "/api/health", Need::Nothing),
+    ("POST", "/api/login-code", Need::Admin),
+    ("POST", "/api/ticket", Need::Admin),
+    ("GET POST", "/api/tokens", Need::Admin),
+    ("DELETE", "/api/tokens/{id}", Need::Admin),
+    ("GET", "/metrics", Need::Admin),
+    ("GET POST", "/login", Need::Nothing),
+];
+
+/// Whether a path belongs to the models of agents.
+pub(super) fn is_models_path(path: &str) -> bool {
+    path == "/v1" || path.starts_with("/v1/")
+}
+
+/// What a request needs, by its method and the route that it matched. Whatever is not in the table needs the server's
+/// own token, pages included; what is unknown under `/v1/` may be said to a caller of models.
+pub(super) fn need_of(method: &Method, path: &str, matched: Option<&str>) -> Need {
+    let method = if method == Method::HEAD { &Method::GET } else { method };
+    let row = matched.and_then(|matched| ROUTES.iter().find(|(_, route, _)| *route == matched));
+    match row {
+        Some((methods, _, need)) if methods.split(' ').any(|listed| listed == method.as_str()) => *need,
+        None if matched.is_none() && is_models_path(path) => Need::Scope(Scope::Models),
+        _ => Need::Admin,
+    }
+}
+
+/// Method, path and need of every route.
+pub fn route_needs() -> impl Iterator<Item = (&'static str, &'static str, Need)> {
+    ROUTES.iter().flat_map(|(methods, path, need)| methods.split(' ').map(|method| (method, *path, *need)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_listed_needs_the_servers_own_token() {
+        let need = |method, path: &str, matched| need_of(&method, path, matched);
+        assert_eq!(need(Method::GET, "/api/test", Some("/api/test")), Need::Admin);
+        assert_eq!(need(Method::HEAD, "/api/health", Some("/api/health")), Need::Nothing);
+        assert_eq!(need(Method::PUT, "/api/health", Some("/api/health")), Need::Admin, "a method that is not listed");
+        assert_eq!(need(Method::GET, "/v1/no-such", None), Need::Scope(Scope::Models));
+        assert_eq!(need(Method::GET, "/v1/new", Some("/v1/new")), Need::Admin, "a route that is not listed");
+        for path in ["/", "/v1x/models", "/V1/models", "//v1/models", "/api/v1/models", "/index.html"] {
+            assert_eq!(need(Method::GET, path, None), Need::Admin, "{path}");
+        }
+    }
+}
