@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flightdeck::agent::{AgentCommand, AgentEvent, Runtime, Runtimes};
+use flightdeck::capture::Captures;
 use flightdeck::config::{AuthMode, Limits};
 use flightdeck::http::auth::{Auth, AuthSettings, ServerToken};
 use flightdeck::http::{AllowedHosts, App, AppParts, Guard, Listeners, serve};
@@ -76,6 +77,7 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
     let app = App::new(AppParts {
         portal_permissions: None,
         sessions: sessions.clone(),
+        captures: Captures,
         auth: Auth::new(&token, auth_settings, store.clone()).await.expect("made"),
         guard: Guard::new(AllowedHosts::new(None, &[]), &[]),
         limits: Limits { connections: 10_000, ..Limits::default() },

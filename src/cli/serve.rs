@@ -15,6 +15,7 @@ use super::session_settings::{CLOSED_GRACE, session_settings};
 use super::signals::Signals;
 use super::{logging, runtime_list};
 use crate::agent::Quarantine;
+use crate::capture::Captures;
 use crate::config::{AuthMode, Config, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
@@ -104,6 +105,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let hosts = AllowedHosts::new(address, &config.server.allowed_hosts);
     let app = App::new(AppParts {
         sessions: sessions.clone(),
+        captures: Captures,
         auth,
         guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
         limits: config.limits.clone(),
