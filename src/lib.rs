@@ -13,6 +13,7 @@
 //! - [`folder`]: the folders that sessions work in, and what changed in them
 //! - [`render`]: what agents wrote, as HTML that a page may show
 //! - [`session`]: one actor per session, its log and its readers
+//! - [`capture`]: an agent as a model for other programs
 //! - [`doctor`]: diagnostics of the machine, the database and the agents
 //! - [`http`]: the only HTTP
 //! - [`cli`]: a file per command

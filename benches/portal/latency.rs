@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use flightdeck::agent::{AgentCommand, AgentEvent, Runtime, Runtimes};
+use flightdeck::capture::{CaptureSettings, Captures, CapturesParts};
 use flightdeck::config::{AuthMode, Limits};
 use flightdeck::http::auth::{Auth, AuthSettings, ServerToken};
 use flightdeck::http::{AllowedHosts, App, AppParts, Guard, Listeners, serve};
@@ -69,6 +70,14 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
         settings: SessionSettings { open_sessions: 10_000, ..SessionSettings::default() },
         stopping: stopping.clone(),
     });
+    let captures = CapturesParts {
+        runtimes: sessions.runtimes().clone(),
+        store: store.clone(),
+        settings: CaptureSettings::default(),
+        folder: folder.path().to_owned(),
+        accounting: Arc::new(()),
+        now: flightdeck::session::now,
+    };
     let token = ServerToken::of(&folder).expect("a token");
     let auth_settings = AuthSettings { mode: AuthMode::None, port: 0, behind_proxy: false, failures_per_minute: 1 };
     let listeners = Listeners::bind(None, 0).await.expect("bound");
@@ -76,6 +85,7 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
     let app = App::new(AppParts {
         portal_permissions: None,
         sessions: sessions.clone(),
+        captures: Captures::new(captures),
         auth: Auth::new(&token, auth_settings, store.clone()).await.expect("made"),
         guard: Guard::new(AllowedHosts::new(None, &[]), &[]),
         limits: Limits { connections: 10_000, ..Limits::default() },

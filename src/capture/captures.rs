@@ -47,6 +47,15 @@ pub trait Accounting: Send + Sync {
     fn refusal(&self) -> Option<String>;
 }
 
+/// No budgets.
+impl Accounting for () {
+    fn add(&self, _: &Usage) {}
+
+    fn refusal(&self) -> Option<String> {
+        None
+    }
+}
+
 /// What captures are made of.
 pub struct CapturesParts {
     /// The runtimes.

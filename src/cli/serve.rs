@@ -107,6 +107,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let hosts = AllowedHosts::new(address, &config.server.allowed_hosts);
     let app = App::new(AppParts {
         sessions: sessions.clone(),
+        captures: captures.clone(),
         auth,
         guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
         limits: config.limits.clone(),

@@ -12,6 +12,7 @@ use super::auth::Auth;
 use super::guard::Guard;
 use super::metrics::Metrics;
 use crate::agent::Quarantine;
+use crate::capture::Captures;
 use crate::config::Limits;
 use crate::model::PermissionMode;
 use crate::session::Sessions;
@@ -24,6 +25,8 @@ pub struct App(Arc<Inner>);
 pub struct AppParts {
     /// All sessions.
     pub sessions: Sessions,
+    /// Answers requests for a model.
+    pub captures: Captures,
     /// Authentication.
     pub auth: Auth,
     /// The allowed hosts and origins.
@@ -74,6 +77,10 @@ impl App {
 
     pub(super) fn sessions(&self) -> &Sessions {
         &self.0.parts.sessions
+    }
+
+    pub(super) fn captures(&self) -> &Captures {
+        &self.0.parts.captures
     }
 
     pub(super) fn auth(&self) -> &Auth {

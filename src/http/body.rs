@@ -86,7 +86,8 @@ fn is_json(headers: &HeaderMap) -> bool {
     essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"))
 }
 
-async fn read(mut body: Body, app: &App) -> Result<Vec<u8>, ApiError> {
+/// Reads a whole body.
+pub(super) async fn read(mut body: Body, app: &App) -> Result<Vec<u8>, ApiError> {
     let limit = app.limits().body_bytes;
     match tokio::time::timeout(BODY_TIMEOUT, read_within(&mut body, limit)).await {
         Ok(Ok(Some(bytes))) => Ok(bytes),

@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 use crate::agent::ModelNotFound;
+use crate::capture::{CaptureError, ErrorKind};
 use crate::folder::FolderError;
 use crate::model::redact;
 use crate::session::{
@@ -41,6 +42,25 @@ impl ApiError {
             "SessionNotFound",
             "Session not found; GET /api/copilot/session lists all sessions.",
         )
+    }
+}
+
+/// For routes under `/v1/`, whose dialects have their own shapes of errors.
+impl From<ApiError> for CaptureError {
+    fn from(error: ApiError) -> Self {
+        let kind = match error.status {
+            StatusCode::UNAUTHORIZED => ErrorKind::Unauthorised,
+            StatusCode::FORBIDDEN => ErrorKind::Forbidden,
+            StatusCode::NOT_FOUND => ErrorKind::NotFound,
+            StatusCode::PAYLOAD_TOO_LARGE => ErrorKind::TooLarge,
+            StatusCode::TOO_MANY_REQUESTS => ErrorKind::Limited,
+            StatusCode::SERVICE_UNAVAILABLE => ErrorKind::Unavailable,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => ErrorKind::TimedOut,
+            status if status.is_client_error() => ErrorKind::Invalid,
+            _ => ErrorKind::Failed,
+        };
+        let code = if kind == ErrorKind::Unauthorised { "invalid_api_key" } else { error.name };
+        Self::new(kind, error.message).with_code(code)
     }
 }
 

@@ -14,10 +14,11 @@ use axum::response::{IntoResponse, Response};
 
 use super::app::App;
 use super::auth::{Caller, Refusal};
+use super::dialect::refusal;
 use super::error::ApiError;
-use super::models_refusal::models_refusal;
 use super::pages;
 use super::route_needs::{Need, is_models_path, need_of};
+use crate::capture::CaptureError;
 
 /// Only the server's own files, no inline script, no framing.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
@@ -309,7 +310,7 @@ fn scope_missing(need: Need) -> ApiError {
 
 /// An error in the shape that the path's clients understand.
 fn error_response(path: &str, headers: &HeaderMap, error: ApiError) -> Response {
-    if is_models_path(path) { models_refusal(headers, &error) } else { error.into_response() }
+    if is_models_path(path) { refusal(path, headers, &CaptureError::from(error)) } else { error.into_response() }
 }
 
 fn too_many_attempts_error() -> ApiError {

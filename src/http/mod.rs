@@ -10,16 +10,18 @@
 //! - Nothing here waits for a reader: a slow one holds its own cursor and at most one chunk. Large events are sent from
 //!   memory that all their readers share.
 
+mod anthropic;
 mod api;
 mod app;
 pub mod auth;
 mod body;
 mod client;
+mod dialect;
 mod error;
 mod guard;
 mod listen;
 mod metrics;
-mod models_refusal;
+mod openai;
 mod pages;
 mod pieces;
 mod portal;

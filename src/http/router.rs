@@ -8,10 +8,11 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, delete, get, on, patch, post};
 
 use super::app::App;
+use super::dialect::refusal;
 use super::error::ApiError;
-use super::models_refusal::models_refusal;
 use super::route_needs::is_models_path;
-use super::{api, guard, metrics, pages, portal};
+use super::{anthropic, api, guard, metrics, openai, pages, portal};
+use crate::capture::{CaptureError, ErrorKind};
 
 /// The portal's routes take GET and POST alike.
 fn either<H, T>(handler: H) -> MethodRouter<App>
@@ -34,6 +35,7 @@ where
 pub(super) fn router(app: App) -> Router {
     portal_routes()
         .merge(own_routes())
+        .merge(model_routes())
         // Pages.
         .route("/login", get(pages::login_page).post(pages::log_in))
         .fallback(fallback)
@@ -101,6 +103,17 @@ fn own_routes() -> Router<App> {
         .route_layer(middleware::from_fn(refuse_unknown_query))
 }
 
+/// The routes of the model API, in the dialects of OpenAI and Anthropic. Clients add query parameters of their own.
+fn model_routes() -> Router<App> {
+    Router::new()
+        .route("/v1/chat/completions", post(openai::chat_completions).fallback(wrong_model_method))
+        .route("/v1/responses", post(openai::responses).fallback(wrong_model_method))
+        .route("/v1/messages", post(anthropic::messages).fallback(wrong_model_method))
+        .route("/v1/messages/count_tokens", post(anthropic::count_tokens).fallback(wrong_model_method))
+        .route("/v1/models", get(openai::list_models).fallback(wrong_model_method))
+        .route("/v1/models/{*id}", get(openai::model).fallback(wrong_model_method))
+}
+
 /// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
 const WITH_QUERY: [&str; 10] = [
     "/api/copilot/session",
@@ -133,9 +146,8 @@ async fn fallback(request: Request) -> Response {
         return (StatusCode::NOT_FOUND, body).into_response();
     }
     if is_models_path(path) {
-        let message = "No such route; docs/api.md lists the routes under /v1/.";
-        let error = ApiError::new(StatusCode::NOT_FOUND, "RouteNotFound", message);
-        return models_refusal(request.headers(), &error);
+        let message = format!("Unknown route {path}; docs/capture.md lists the routes of the model API.");
+        return refusal(path, request.headers(), &CaptureError::new(ErrorKind::NotFound, message));
     }
     pages::page(request.method(), path, request.headers())
 }
@@ -146,6 +158,15 @@ async fn wrong_method() -> ApiError {
         "MethodNotAllowed",
         "Method not allowed for this route; docs/api.md lists the methods of each route.",
     )
+}
+
+/// Like [`wrong_method`], in the shape of the dialect. The library adds the `Allow` header.
+async fn wrong_model_method(request: Request) -> Response {
+    let (method, path) = (request.method(), request.uri().path());
+    let message = format!("{method} is not allowed for {path}; docs/capture.md lists the methods of each route.");
+    let mut response = refusal(path, request.headers(), &CaptureError::new(ErrorKind::Invalid, message));
+    *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+    response
 }
 
 /// Sets the `Allow` header, because the library would add HEAD to it.

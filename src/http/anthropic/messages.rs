@@ -1,0 +1,57 @@
+//! A call of `POST /v1/messages`.
+
+use serde_json::{Value, json};
+
+use super::error::ERRORS;
+use super::{messages_answer, messages_request};
+use crate::capture::{CaptureError, Piece};
+use crate::http::dialect::{Block, Dialect, ErrorShape, Fields, Frames, ReadRequest, Whole};
+
+/// What an answer must know about its request, and how far its stream is.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    pub id: String,
+    pub model: String,
+    /// The caller asked for thinking, and to see it.
+    pub shows_thinking: bool,
+    /// The index of the next content block.
+    pub next_block: usize,
+    /// The block that is being streamed, without its text.
+    pub open: Option<Block>,
+}
+
+impl Dialect for Messages {
+    const NAME: &'static str = "messages";
+    const ERRORS: ErrorShape = ERRORS;
+    const KEEP_ALIVE: &'static [u8] = b"event: ping\ndata: {\"type\":\"ping\"}\n\n";
+
+    fn read(body: Fields) -> Result<ReadRequest<Self>, CaptureError> {
+        messages_request::read(body)
+    }
+
+    fn begin_answer(&mut self, id: &str, _time: i64) {
+        self.id = format!("msg_{id}");
+    }
+
+    fn whole(&self, answer: Whole) -> Value {
+        messages_answer::whole(self, &answer)
+    }
+
+    fn begin_stream(&mut self, frames: &mut Frames) {
+        messages_answer::begin(self, frames);
+    }
+
+    fn encode(&mut self, piece: Piece, frames: &mut Frames) {
+        messages_answer::encode(self, piece, frames);
+    }
+}
+
+impl Messages {
+    /// The message object.
+    pub fn object(&self, content: Value, stop_reason: Option<&str>, usage: Value) -> Value {
+        json!({
+            "id": self.id, "type": "message", "role": "assistant", "model": self.model, "content": content,
+            "stop_reason": stop_reason, "stop_sequence": null, "usage": usage,
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! Errors as OpenAI writes them: `{"error":{"message","type","param","code"}}`.
+
+use axum::http::StatusCode;
+use serde_json::{Value, json};
+
+use crate::capture::{CaptureError, ErrorKind};
+use crate::http::dialect::ErrorShape;
+
+/// The errors of both of OpenAI's dialects.
+pub(in crate::http) const ERRORS: ErrorShape =
+    ErrorShape { status, body: |error, _| body(error), request_id_header: "x-request-id" };
+
+fn status(kind: ErrorKind) -> StatusCode {
+    match kind {
+        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
+        ErrorKind::Unauthorised => StatusCode::UNAUTHORIZED,
+        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
+        ErrorKind::NotFound => StatusCode::NOT_FOUND,
+        ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        ErrorKind::Limited => StatusCode::TOO_MANY_REQUESTS,
+        ErrorKind::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
+        ErrorKind::TimedOut => StatusCode::GATEWAY_TIMEOUT,
+    }
+}
+
+/// The body of an error, also as an event of a stream.
+pub(super) fn body(error: &CaptureError) -> Value {
+    let (kind, _) = names(error.kind);
+    json!({ "error": { "message": error.message, "type": kind, "param": error.param, "code": code(error) } })
+}
+
+/// The name of an error for programs.
+pub(super) fn code(error: &CaptureError) -> Option<&'static str> {
+    error.code.or(names(error.kind).1)
+}
+
+/// The type and the default code of a class of errors.
+fn names(kind: ErrorKind) -> (&'static str, Option<&'static str>) {
+    match kind {
+        ErrorKind::Invalid => ("invalid_request_error", None),
+        ErrorKind::Unauthorised => ("authentication_error", Some("invalid_api_key")),
+        ErrorKind::Forbidden => ("permission_error", Some("insufficient_permissions")),
+        ErrorKind::NotFound => ("invalid_request_error", Some("not_found")),
+        ErrorKind::TooLarge => ("invalid_request_error", Some("request_too_large")),
+        ErrorKind::Limited => ("rate_limit_error", Some("rate_limit_exceeded")),
+        ErrorKind::Failed => ("server_error", Some("server_error")),
+        ErrorKind::Unavailable => ("server_error", Some("unavailable")),
+        ErrorKind::TimedOut => ("server_error", Some("timeout")),
+    }
+}

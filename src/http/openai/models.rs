@@ -1,0 +1,70 @@
+//! The models that callers may name, in the shape of both dialects at once: their fields do not clash.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Value, json};
+
+use crate::capture::{CaptureError, ErrorKind, ModelEntry};
+use crate::http::app::App;
+use crate::http::body::PathPart;
+use crate::http::dialect::refusal;
+
+/// `GET /v1/models`.
+pub(in crate::http) async fn list_models(State(app): State<App>) -> Json<Value> {
+    Json(list(&app.captures().models().await))
+}
+
+/// `GET /v1/models/{id}`; an id may contain slashes.
+pub(in crate::http) async fn model(
+    State(app): State<App>,
+    PathPart(id): PathPart<String>,
+    request: Request,
+) -> Response {
+    let models = app.captures().models().await;
+    match models.iter().find(|model| model.id == id) {
+        Some(model) => Json(entry(model)).into_response(),
+        None => {
+            let message = format!("The model {id:?} does not exist; GET /v1/models lists all models.");
+            let error = CaptureError {
+                param: Some("model".to_owned()),
+                ..CaptureError::new(ErrorKind::NotFound, message).with_code("model_not_found")
+            };
+            refusal(request.uri().path(), request.headers(), &error)
+        }
+    }
+}
+
+fn list(models: &[ModelEntry]) -> Value {
+    json!({
+        "object": "list", "data": models.iter().map(entry).collect::<Vec<_>>(), "has_more": false,
+        "first_id": models.first().map(|model| &model.id), "last_id": models.last().map(|model| &model.id),
+    })
+}
+
+/// Nobody says when a model was made; both dialects want a time, so it is the epoch.
+fn entry(model: &ModelEntry) -> Value {
+    json!({
+        "id": model.id, "object": "model", "created": 0, "owned_by": "flightdeck",
+        "type": "model", "display_name": model.name, "created_at": "1970-01-01T00:00:00Z",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_has_the_fields_of_both_dialects() {
+        let models = ["a/b", "c"].map(|id| ModelEntry { id: id.to_owned(), name: id.to_uppercase() });
+        let list = list(&models);
+        assert_eq!((&list["object"], &list["has_more"]), (&json!("list"), &json!(false)));
+        assert_eq!((&list["first_id"], &list["last_id"]), (&json!("a/b"), &json!("c")));
+        let first = &list["data"][0];
+        assert_eq!(
+            (&first["object"], &first["created"], &first["owned_by"]),
+            (&json!("model"), &json!(0), &json!("flightdeck"))
+        );
+        assert_eq!((&first["type"], &first["display_name"]), (&json!("model"), &json!("A/B")));
+    }
+}
