@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, delete, get, on, patch, post};
@@ -37,7 +37,7 @@ pub(super) fn router(app: App) -> Router {
         // Pages.
         .route("/login", get(pages::login_page).post(pages::log_in))
         .fallback(fallback)
-        .method_not_allowed_fallback(wrong_method)
+        .method_not_allowed_fallback(wrong_method_response)
         .route_layer(middleware::from_fn_with_state(app.clone(), metrics::count))
         .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
         .with_state(app)
@@ -140,7 +140,11 @@ async fn fallback(request: Request) -> Response {
     pages::page(request.method(), path, request.headers())
 }
 
-async fn wrong_method() -> ApiError {
+async fn wrong_method_response(uri: Uri, headers: HeaderMap) -> Response {
+    if is_models_path(uri.path()) { models_refusal(&headers, &wrong_method()) } else { wrong_method().into_response() }
+}
+
+fn wrong_method() -> ApiError {
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "MethodNotAllowed",
@@ -150,5 +154,5 @@ async fn wrong_method() -> ApiError {
 
 /// Sets the `Allow` header, because the library would add HEAD to it.
 async fn wrong_method_for_action() -> Response {
-    ([(header::ALLOW, "GET, POST")], wrong_method().await).into_response()
+    ([(header::ALLOW, "GET, POST")], wrong_method()).into_response()
 }

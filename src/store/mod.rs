@@ -12,6 +12,7 @@
 //! - A backend passes the suite in `suite/`; the tests run it against `SQLite` and a backend in memory.
 
 mod blob;
+mod capture_records;
 mod change;
 mod error;
 mod folder;
@@ -35,6 +36,7 @@ mod token_records;
 mod usage_records;
 
 pub use blob::Blob;
+pub use capture_records::{CaptureCall, CaptureCallId, StoredCaptureCall};
 pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
 pub use error::{Cause, StoreError};
 pub use folder::{DataFolder, FolderError, ServerNote};
@@ -43,7 +45,8 @@ pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, Sear
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{
-    Answer, Backend, Blobs, PromptRecords, ReaderRecords, SessionRecords, TokenRecords, Upkeep, UsageRecords,
+    Answer, Backend, Blobs, CaptureRecords, PromptRecords, ReaderRecords, SessionRecords, TokenRecords, Upkeep,
+    UsageRecords,
 };
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};

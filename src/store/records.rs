@@ -7,9 +7,9 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt,
-    ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome,
-    StoredSession, StoredToken, UsageGrouping, UsageRow,
+    Blob, CaptureCall, CaptureCallId, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, NewToken,
+    OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics,
+    StoredCaptureCall, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageRow,
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, TokenId, UsageTotal};
 
@@ -100,6 +100,16 @@ pub trait UsageRecords {
     fn usage_of_all_time(&self) -> Answer<'_, Vec<(String, String, UsageTotal)>>;
 }
 
+/// The log of captured calls.
+pub trait CaptureRecords {
+    /// Adds a call. Returns at once; the record is lost if the disk refuses it.
+    fn add_capture_call(&self, call: CaptureCall);
+    /// At most that many calls with a number below `before`, newest first.
+    fn capture_calls(&self, before: Option<CaptureCallId>, limit: usize) -> Answer<'_, Vec<StoredCaptureCall>>;
+    /// Deletes calls that began before that moment.
+    fn expire_capture_calls(&self, before: Timestamp) -> Answer<'_, ()>;
+}
+
 /// Large outputs, named by the hash of their content.
 pub trait Blobs {
     /// Writes a blob, to be referred to by a later append. Returns its hash.
@@ -134,11 +144,20 @@ pub trait Upkeep {
 
 /// Everything that the server stores.
 pub trait Backend:
-    Log + SessionRecords + PromptRecords + ReaderRecords + TokenRecords + UsageRecords + Blobs + Upkeep
+    Log + SessionRecords + PromptRecords + ReaderRecords + TokenRecords + UsageRecords + CaptureRecords + Blobs + Upkeep
 {
 }
 
-impl<T: Log + SessionRecords + PromptRecords + ReaderRecords + TokenRecords + UsageRecords + Blobs + Upkeep> Backend
-    for T
+impl<
+    T: Log
+        + SessionRecords
+        + PromptRecords
+        + ReaderRecords
+        + TokenRecords
+        + UsageRecords
+        + CaptureRecords
+        + Blobs
+        + Upkeep,
+> Backend for T
 {
 }

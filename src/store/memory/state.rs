@@ -9,8 +9,8 @@ use crate::model::{
     SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, TokenId, Usage,
 };
 use crate::store::{
-    AcceptedPrompt, Append, Change, ClosedRequest, CreationKey, EventPage, OpenTurn, OutcomeSeq, ReaderPosition,
-    SearchText, StoreError, StoredEvent, StoredLogin, StoredToken, UsageReport,
+    AcceptedPrompt, Append, CaptureCall, CaptureCallId, Change, ClosedRequest, CreationKey, EventPage, OpenTurn,
+    OutcomeSeq, ReaderPosition, SearchText, StoreError, StoredEvent, StoredLogin, StoredToken, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -26,6 +26,8 @@ pub(super) struct State {
     pub blob_uses: BTreeMap<(SessionId, String), String>,
     pub logins: BTreeMap<String, StoredLogin>,
     pub tokens: BTreeMap<TokenId, StoredToken>,
+    pub capture_calls: BTreeMap<CaptureCallId, CaptureCall>,
+    pub last_capture_call: CaptureCallId,
     pub usage: Vec<(SessionId, UsageReport)>,
     logs: BTreeMap<StreamId, BTreeMap<Seq, EventEntry>>,
     numbers: BTreeMap<Counter, Numbers>,
