@@ -119,6 +119,11 @@ impl Recording {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
+    /// How the answer is made, once that is known.
+    pub fn origin(&self) -> Option<Origin> {
+        *self.0.origin.lock()
+    }
+
     /// How the answer is really made, if that differs from what was expected. Readers learn of it with the first piece.
     pub fn set_origin(&self, origin: Origin) {
         *self.0.origin.lock() = Some(origin);

@@ -19,7 +19,7 @@ use super::waiting::{Entry, OpenCall, Place, Waiting, WaitsFor};
 use super::{Answer, CaptureError, ErrorKind, Message, Origin, Recording, Request, ToolChoice};
 use crate::agent::{Freshness, Runtimes};
 use crate::model::{Day, Timestamp, Usage};
-use crate::store::{CaptureSession, Store, StoreError, UsageReport};
+use crate::store::{CaptureCall, CaptureSession, Store, StoreError, UsageReport};
 
 /// What happens to the agent's session after an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -396,6 +396,12 @@ impl Shared {
                 () = tokio::time::sleep(every) => {}
                 () = self.stopping.cancelled() => return,
             }
+            let now = (self.now)().as_millis();
+            let keep = i64::try_from(self.settings.keep_log.as_millis()).unwrap_or(i64::MAX);
+            if let Err(error) = self.store.expire_capture_calls(Timestamp::from_millis(now.saturating_sub(keep))).await
+            {
+                tracing::warn!(%error, "old captures could not be deleted from the log");
+            }
             let all = self.store.capture_sessions().await.unwrap_or_default();
             for session in all.into_iter().filter(|session| session.expires_at <= (self.now)()) {
                 if self.waiting.remove_from_disk(&session.id) {
@@ -423,20 +429,22 @@ impl Shared {
     }
 
     /// Writes a finished answer to the log.
-    pub fn note(&self, turn: &Turn, outcome: &'static str, usage: Option<Usage>) {
-        let duration = turn.begun.elapsed();
-        let tokens = usage.and_then(|usage| usage.tokens());
-        tracing::info!(
-            token = turn.token,
-            dialect = turn.request.dialect,
-            model = turn.model,
-            mode = ?turn.mode,
-            tools = turn.request.tools.len(),
-            outcome,
-            tokens,
-            duration_ms = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
-            "captured"
-        );
+    pub fn note(&self, turn: &Turn, outcome: &'static str, error: Option<String>, usage: Option<Usage>) {
+        let duration_ms = u64::try_from(turn.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let started = (self.now)().as_millis().saturating_sub(i64::try_from(duration_ms).unwrap_or(0));
+        tracing::debug!(token = turn.token, model = turn.model, outcome, duration_ms, "captured");
+        self.store.add_capture_call(CaptureCall {
+            at: Timestamp::from_millis(started),
+            token_id: turn.token.clone(),
+            dialect: turn.request.dialect.to_owned(),
+            model: turn.model.clone(),
+            mode: turn.recording.origin().map_or("", Origin::as_str).to_owned(),
+            tools: u32::try_from(turn.request.tools.len()).unwrap_or(u32::MAX),
+            outcome: outcome.to_owned(),
+            error,
+            usage: usage.unwrap_or_default(),
+            duration_ms,
+        });
     }
 }
 

@@ -132,8 +132,8 @@ async fn open(shared: &Arc<Shared>, turn: &mut Turn, start: Start) -> Option<Sea
         };
         // Before the agent has it, so that it is found again whatever happens; and nobody may continue it twice.
         if let Err(error) = shared.keep(&session, None).await {
-            turn.fail(CaptureError::new(ErrorKind::Unavailable, format!("The capture cannot be recorded: {error}.")));
-            turn.end(shared, "failed", None);
+            let message = format!("The capture cannot be recorded: {error}.");
+            turn.fail(shared, "failed", CaptureError::new(ErrorKind::Unavailable, message), None);
             return None;
         }
         let opening = shared.runtimes.open(&shared.settings.runtime, spec(shared, turn, &start, &session)).finish();
@@ -157,8 +157,7 @@ async fn open(shared: &Arc<Shared>, turn: &mut Turn, start: Start) -> Option<Sea
             }
             Err(error) => {
                 shared.forget(&session).await;
-                turn.fail(not_opened(&error));
-                turn.end(shared, "failed", None);
+                turn.fail(shared, "failed", not_opened(&error), None);
                 return None;
             }
         }
@@ -212,14 +211,18 @@ fn spec(shared: &Shared, turn: &Turn, start: &Start, session: &str) -> StartSpec
 }
 
 impl Turn {
-    fn fail(&self, error: CaptureError) {
+    /// There will be no answer.
+    fn fail(&mut self, shared: &Shared, outcome: &'static str, error: CaptureError, usage: Option<Usage>) {
+        let message = error.message.clone();
         self.recording.push(Piece::Failed(error));
+        self.place = None;
+        shared.note(self, outcome, Some(message), usage);
     }
 
     /// The answer is complete: it is logged, and its place is free.
     fn end(&mut self, shared: &Shared, outcome: &'static str, usage: Option<Usage>) {
         self.place = None;
-        shared.note(self, outcome, usage);
+        shared.note(self, outcome, None, usage);
     }
 
     /// The messages after the model's last one.
@@ -329,11 +332,11 @@ impl Seat {
                 () = tokio::time::sleep_until(turn.deadline) => {
                     let within = humantime::format_duration(self.shared.settings.deadline);
                     let message = format!("The model did not finish within {within} (capture.deadline).");
-                    return self.fail(turn, "timed out", CaptureError::new(ErrorKind::TimedOut, message), usage);
+                    return self.fail(turn, "timed_out", CaptureError::new(ErrorKind::TimedOut, message), usage);
                 }
                 () = &mut unheard => {
                     let error = CaptureError::new(ErrorKind::Failed, "The caller hung up.");
-                    return self.fail(turn, "hung up", error, usage);
+                    return self.fail(turn, "hung_up", error, usage);
                 }
                 () = self.shared.stopping.cancelled() => {
                     let error = CaptureError::new(ErrorKind::Unavailable, "The server is stopping; try again later.");
@@ -402,8 +405,7 @@ impl Seat {
     }
 
     fn fail(&mut self, turn: &mut Turn, outcome: &'static str, error: CaptureError, usage: Option<Usage>) -> After {
-        turn.fail(error);
-        turn.end(&self.shared, outcome, usage);
+        turn.fail(&self.shared, outcome, error, usage);
         After::Over
     }
 
@@ -457,7 +459,7 @@ impl Seat {
         };
         turn.recording.push(Piece::Calls(given));
         turn.recording.push(Piece::End { stop: StopReason::ToolCalls, usage: usage.clone() });
-        turn.end(&self.shared, "tool calls", usage.take());
+        turn.end(&self.shared, "tool_calls", usage.take());
         Some(after)
     }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::arguments::{CommonFlags, CreateTokenFlags};
 use super::command_context::CommandContext;
 use super::output::{print, table};
-use crate::http::auth::{RevokeError, TokenRequest, Tokens, created_token_json, token_json};
+use crate::http::auth::{RevokeError, TokenName, TokenRequest, Tokens, created_token_json, token_json};
 use crate::model::TokenId;
 use crate::session::now;
 use crate::store::{DataFolder, Store, StoreError, StoreSettings};
@@ -24,7 +24,7 @@ pub(super) fn create(flags: &CreateTokenFlags, common: &CommonFlags) -> anyhow::
         Some(server) => {
             let body = json!({
                 "scopes": request.scopes,
-                "name": request.name.as_ref().map(|name| name.as_str()),
+                "name": request.name.as_ref().map(TokenName::as_str),
                 "expires": request.life.to_string(),
             });
             context.wait_for(server.post_json("/api/tokens", &body))?

@@ -15,8 +15,11 @@ pub enum Need {
     Scope(Scope),
 }
 
-/// Methods, path and need of every route.
-const ROUTES: &[(&str, &str, Need)] = &[
+/// Methods, path and need.
+type Row = (&'static str, &'static str, Need);
+
+/// Every route.
+const ROUTES: &[Row] = &[
     ("GET POST", "/api/test", Need::Admin),
     ("GET POST", "/api/config", Need::Admin),
     ("GET POST", "/api/token", Need::Admin),
@@ -60,6 +63,13 @@ const ROUTES: &[(&str, &str, Need)] = &[
     ("POST", "/api/ticket", Need::Admin),
     ("GET POST", "/api/tokens", Need::Admin),
     ("DELETE", "/api/tokens/{id}", Need::Admin),
+    ("GET", "/api/captures", Need::Admin),
+    ("POST", "/v1/chat/completions", Need::Scope(Scope::Models)),
+    ("POST", "/v1/responses", Need::Scope(Scope::Models)),
+    ("POST", "/v1/messages", Need::Scope(Scope::Models)),
+    ("POST", "/v1/messages/count_tokens", Need::Scope(Scope::Models)),
+    ("GET", "/v1/models", Need::Scope(Scope::Models)),
+    ("GET", "/v1/models/{*id}", Need::Scope(Scope::Models)),
     ("GET", "/metrics", Need::Admin),
     ("GET POST", "/login", Need::Nothing),
 ];
@@ -70,14 +80,20 @@ pub(super) fn is_models_path(path: &str) -> bool {
 }
 
 /// What a request needs, by its method and the route that it matched. Whatever is not in the table needs the server's
-/// own token, pages included; what is unknown under `/v1/` may be said to a caller of models.
+/// own token, pages included. Callers of models may learn that a route under `/v1/` does not exist or takes another method.
 pub(super) fn need_of(method: &Method, path: &str, matched: Option<&str>) -> Need {
+    need_in(ROUTES, method, path, matched)
+}
+
+fn need_in(table: &[Row], method: &Method, path: &str, matched: Option<&str>) -> Need {
     let method = if method == Method::HEAD { &Method::GET } else { method };
-    let row = matched.and_then(|matched| ROUTES.iter().find(|(_, route, _)| *route == matched));
-    match row {
-        Some((methods, _, need)) if methods.split(' ').any(|listed| listed == method.as_str()) => *need,
-        None if matched.is_none() && is_models_path(path) => Need::Scope(Scope::Models),
-        _ => Need::Admin,
+    let rows = || table.iter().filter(|(_, route, _)| matched == Some(*route));
+    let takes = |methods: &str| methods.split(' ').any(|listed| listed == method.as_str());
+    let is_listed = matched.is_none() || rows().next().is_some();
+    match rows().find(|(methods, _, _)| takes(methods)) {
+        Some((_, _, need)) => *need,
+        None if is_listed && is_models_path(path) => Need::Scope(Scope::Models),
+        None => Need::Admin,
     }
 }
 
@@ -98,6 +114,11 @@ mod tests {
         assert_eq!(need(Method::PUT, "/api/health", Some("/api/health")), Need::Admin, "a method that is not listed");
         assert_eq!(need(Method::GET, "/v1/no-such", None), Need::Scope(Scope::Models));
         assert_eq!(need(Method::GET, "/v1/new", Some("/v1/new")), Need::Admin, "a route that is not listed");
+        let table = [("POST", "/v1/new", Need::Scope(Scope::Models))];
+        for method in [Method::POST, Method::GET, Method::HEAD] {
+            let need = need_in(&table, &method, "/v1/new", Some("/v1/new"));
+            assert_eq!(need, Need::Scope(Scope::Models), "{method}: the router says which methods it takes");
+        }
         for path in ["/", "/v1x/models", "/V1/models", "//v1/models", "/api/v1/models", "/index.html"] {
             assert_eq!(need(Method::GET, path, None), Need::Admin, "{path}");
         }

@@ -2,7 +2,7 @@
 
 use axum::Router;
 use axum::extract::{MatchedPath, Request};
-use axum::http::{Method, StatusCode, header};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, MethodRouter, delete, get, on, patch, post};
@@ -39,7 +39,7 @@ pub(super) fn router(app: App) -> Router {
         // Pages.
         .route("/login", get(pages::login_page).post(pages::log_in))
         .fallback(fallback)
-        .method_not_allowed_fallback(wrong_method)
+        .method_not_allowed_fallback(wrong_method_response)
         .route_layer(middleware::from_fn_with_state(app.clone(), metrics::count))
         .layer(middleware::from_fn_with_state(app.clone(), guard::guard))
         .with_state(app)
@@ -94,6 +94,7 @@ fn own_routes() -> Router<App> {
         .route("/api/agent-sessions/{runtime}/{id}/adopt", post(api::adopt))
         .route("/api/doctor", get(api::doctor))
         .route("/api/usage", get(api::usage))
+        .route("/api/captures", get(api::captures))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
         .route("/api/ticket", post(api::ticket))
@@ -115,7 +116,7 @@ fn model_routes() -> Router<App> {
 }
 
 /// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
-const WITH_QUERY: [&str; 10] = [
+const WITH_QUERY: [&str; 11] = [
     "/api/copilot/session",
     "/api/copilot/session/{id}/events",
     "/api/copilot/session/{id}/log",
@@ -126,6 +127,7 @@ const WITH_QUERY: [&str; 10] = [
     "/api/agent-sessions",
     "/api/doctor",
     "/api/usage",
+    "/api/captures",
 ];
 
 /// An unknown parameter is probably misspelt, so it is an error.
@@ -152,7 +154,11 @@ async fn fallback(request: Request) -> Response {
     pages::page(request.method(), path, request.headers())
 }
 
-async fn wrong_method() -> ApiError {
+async fn wrong_method_response(uri: Uri, headers: HeaderMap) -> Response {
+    if is_models_path(uri.path()) { models_refusal(&headers, &wrong_method()) } else { wrong_method().into_response() }
+}
+
+fn wrong_method() -> ApiError {
     ApiError::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "MethodNotAllowed",
@@ -171,5 +177,5 @@ async fn wrong_model_method(request: Request) -> Response {
 
 /// Sets the `Allow` header, because the library would add HEAD to it.
 async fn wrong_method_for_action() -> Response {
-    ([(header::ALLOW, "GET, POST")], wrong_method().await).into_response()
+    ([(header::ALLOW, "GET, POST")], wrong_method()).into_response()
 }

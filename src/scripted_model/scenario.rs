@@ -173,6 +173,19 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
         "tools" if step == 0 => tools(argument),
         // The same tools whenever the model is asked, for ever.
         "again" => tools(argument),
+        // A tool that many times, one call in each answer. A history that is written out in a message counts too.
+        "loop" => {
+            let (rounds, rest) = argument.split_once(' ').unwrap_or((argument, "look"));
+            let (name, arguments) = rest.split_once(' ').unwrap_or((rest, "{}"));
+            let written = messages.iter().map(|message| message.text.matches("<tool_result ").count()).sum::<usize>();
+            if step + written < rounds.parse().unwrap_or(1) {
+                vec![tool(name, &serde_json::from_str(arguments).unwrap_or_default())]
+            } else {
+                after_tool()
+            }
+        }
+        // These words.
+        "say" => vec![say(argument)],
         // Runs the commands again whenever the user says something; ` ;; ` separates commands that run at once.
         "insist" if messages.last().is_some_and(|message| message.role == "user") => argument
             .split(" ;; ")

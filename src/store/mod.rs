@@ -12,6 +12,7 @@
 //! - A backend passes the suite in `suite/`; the tests run it against `SQLite` and a backend in memory.
 
 mod blob;
+mod capture_records;
 mod capture_sessions;
 mod change;
 mod error;
@@ -36,6 +37,7 @@ mod token_records;
 mod usage_records;
 
 pub use blob::Blob;
+pub use capture_records::{CaptureCall, CaptureCallId, StoredCaptureCall};
 pub use capture_sessions::CaptureSession;
 pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
 pub use error::{Cause, StoreError};
@@ -45,8 +47,8 @@ pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, Sear
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{
-    Answer, Backend, Blobs, CaptureSessions, PromptRecords, ReaderRecords, SessionRecords, TokenRecords, Upkeep,
-    UsageRecords,
+    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, PromptRecords, ReaderRecords, SessionRecords,
+    TokenRecords, Upkeep, UsageRecords,
 };
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};

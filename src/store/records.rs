@@ -7,9 +7,10 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, CaptureSession, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, NewToken, OutcomeSeq,
-    QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredLogin,
-    StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageReport, UsageRow,
+    Blob, CaptureCall, CaptureCallId, CaptureSession, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord,
+    NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth,
+    StoreStatistics, StoredCaptureCall, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping,
+    UsageReport, UsageRow,
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, TokenId, UsageTotal};
 
@@ -112,6 +113,16 @@ pub trait CaptureSessions {
     fn add_usage(&self, report: UsageReport) -> Answer<'_, ()>;
 }
 
+/// The log of captured calls.
+pub trait CaptureRecords {
+    /// Adds a call. Returns at once; the record is lost if the disk refuses it.
+    fn add_capture_call(&self, call: CaptureCall);
+    /// At most that many calls with a number below `before`, newest first.
+    fn capture_calls(&self, before: Option<CaptureCallId>, limit: usize) -> Answer<'_, Vec<StoredCaptureCall>>;
+    /// Deletes calls that began before that moment.
+    fn expire_capture_calls(&self, before: Timestamp) -> Answer<'_, ()>;
+}
+
 /// Large outputs, named by the hash of their content.
 pub trait Blobs {
     /// Writes a blob, to be referred to by a later append. Returns its hash.
@@ -146,7 +157,16 @@ pub trait Upkeep {
 
 /// Everything that the server stores.
 pub trait Backend:
-    Log + SessionRecords + PromptRecords + ReaderRecords + TokenRecords + UsageRecords + CaptureSessions + Blobs + Upkeep
+    Log
+    + SessionRecords
+    + PromptRecords
+    + ReaderRecords
+    + TokenRecords
+    + UsageRecords
+    + CaptureRecords
+    + CaptureSessions
+    + Blobs
+    + Upkeep
 {
 }
 
@@ -157,6 +177,7 @@ impl<T> Backend for T where
         + ReaderRecords
         + TokenRecords
         + UsageRecords
+        + CaptureRecords
         + CaptureSessions
         + Blobs
         + Upkeep

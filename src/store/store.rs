@@ -7,12 +7,14 @@ use tokio::sync::watch;
 
 use super::sqlite::Sqlite;
 use super::{
-    Append, Backend, Blob, CaptureSession, ClosedRequest, CommitObserver, Creation, DataFolder, EventPage, KnownPrompt,
-    NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError,
-    StoreHealth, StoreStatistics, StoredEvent, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping,
-    UsageReport, UsageRow,
+    Append, Backend, Blob, CaptureCall, CaptureCallId, CaptureSession, ClosedRequest, CommitObserver, Creation,
+    DataFolder, EventPage, KnownPrompt, NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition,
+    Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredEvent, StoredLogin,
+    StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageReport, UsageRow,
 };
-use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, TokenId, UsageTotal};
+use crate::model::{
+    Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, TokenId, UsageTotal, redact,
+};
 
 /// How to open the database.
 #[derive(Clone, Copy, Debug, Default)]
@@ -304,6 +306,27 @@ impl Store {
     /// Records when a token was used. Returns at once; the record is lost if the disk refuses it.
     pub fn note_token_use(&self, id: TokenId, at: Timestamp) {
         self.backend.note_token_use(id, at);
+    }
+
+    /// Adds a call to the log of captured calls. Returns at once; the record is lost if the disk refuses it.
+    /// Secrets in its error are redacted.
+    pub fn add_capture_call(&self, call: CaptureCall) {
+        let error = call.error.map(|error| redact(&error).into_owned());
+        self.backend.add_capture_call(CaptureCall { error, ..call });
+    }
+
+    /// At most that many captured calls with a number below `before`, newest first.
+    pub async fn capture_calls(
+        &self,
+        before: Option<CaptureCallId>,
+        limit: usize,
+    ) -> Result<Vec<StoredCaptureCall>, StoreError> {
+        self.backend.capture_calls(before, limit).await
+    }
+
+    /// Deletes captured calls that began before that moment.
+    pub async fn expire_capture_calls(&self, before: Timestamp) -> Result<(), StoreError> {
+        self.backend.expire_capture_calls(before).await
     }
 
     /// Figures of these days, both included, grouped; at most that many rows.

@@ -5,6 +5,7 @@ mod architecture;
 mod ask_again;
 mod bad_input;
 mod budget;
+mod capture;
 mod chaos;
 mod choices;
 mod command_line;

@@ -2,6 +2,7 @@
 
 mod agent_sessions;
 mod blocks;
+mod captures;
 mod changes;
 mod details;
 mod doctor;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 pub(super) use agent_sessions::{adopt, agent_sessions};
 pub(super) use blocks::block;
+pub(super) use captures::captures;
 pub(super) use changes::{changed_file, changes};
 pub(super) use doctor::doctor;
 pub(super) use folders::folders;

@@ -38,3 +38,14 @@ impl Caller {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_token_has_its_own_name() {
+        let token = |number| Caller::Token(TokenId::from_number(number)).token_id();
+        assert_eq!([token(1), token(2), Caller::Program.token_id()], ["token-1", "token-2", "admin"]);
+    }
+}

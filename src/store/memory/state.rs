@@ -9,8 +9,8 @@ use crate::model::{
     SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, TokenId, Usage,
 };
 use crate::store::{
-    AcceptedPrompt, Append, CaptureSession, Change, ClosedRequest, CreationKey, EventPage, OpenTurn, OutcomeSeq,
-    ReaderPosition, SearchText, StoreError, StoredEvent, StoredLogin, StoredToken, UsageReport,
+    AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, EventPage,
+    OpenTurn, OutcomeSeq, ReaderPosition, SearchText, StoreError, StoredEvent, StoredLogin, StoredToken, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -27,6 +27,8 @@ pub(super) struct State {
     pub logins: BTreeMap<String, StoredLogin>,
     pub capture_sessions: BTreeMap<String, CaptureSession>,
     pub tokens: BTreeMap<TokenId, StoredToken>,
+    pub capture_calls: BTreeMap<CaptureCallId, CaptureCall>,
+    pub last_capture_call: CaptureCallId,
     pub usage: Vec<(SessionId, UsageReport)>,
     logs: BTreeMap<StreamId, BTreeMap<Seq, EventEntry>>,
     numbers: BTreeMap<Counter, Numbers>,

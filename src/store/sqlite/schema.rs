@@ -279,6 +279,26 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         );
         ",
         ),
+        M::up(
+            "
+        -- Captured calls, without their contents. AUTOINCREMENT: numbers are cursors, so none is given twice. The usage
+        -- is JSON.
+        CREATE TABLE capture_call (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            at INTEGER NOT NULL,
+            token_id TEXT NOT NULL,
+            dialect TEXT NOT NULL,
+            model TEXT NOT NULL,
+            mode TEXT NOT NULL,
+            tools INTEGER NOT NULL,
+            outcome TEXT NOT NULL,
+            error TEXT,
+            usage TEXT NOT NULL,
+            duration_ms INTEGER NOT NULL
+        );
+        CREATE INDEX capture_call_by_time ON capture_call (at);
+        ",
+        ),
     ])
 });
 

@@ -1,6 +1,7 @@
 //! What every backend must do, as tests over the store's handle. They run against each [`Medium`]; a new backend adds
 //! one.
 
+mod capture_calls;
 mod log;
 mod power_cut;
 mod prompts;
@@ -98,6 +99,8 @@ macro_rules! behaviour {
 }
 
 behaviour! {
+    capture_calls::captured_calls_are_listed_newest_first_in_pages,
+    capture_calls::old_captured_calls_are_deleted_and_their_numbers_are_not_given_again,
     log::a_log_is_read_in_pages_in_both_directions,
     log::deltas_of_an_ended_block_are_gone_and_its_end_leads_to_its_start,
     log::subscribers_hear_of_every_commit_to_their_stream,

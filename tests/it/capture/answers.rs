@@ -24,7 +24,12 @@ async fn a_conversation_is_answered_by_the_model_with_exactly_the_callers_words_
         assert_eq!(offered, ["look", "bash"], "{program:?}");
         let (next, origin) = caller.ask("@@history").await;
         assert_eq!((next["content"].as_str(), origin.as_str()), (Some("user turns: 2"), "held"), "{program:?}");
-        assert!(copilot.server.http().get("/api/copilot/session").await.json()["sessions"].as_array().expect("a list").is_empty());
+        assert!(
+            copilot.server.http().get("/api/copilot/session").await.json()["sessions"]
+                .as_array()
+                .expect("a list")
+                .is_empty()
+        );
     }
 }
 
@@ -66,7 +71,10 @@ async fn three_calls_in_one_message_come_in_order_and_their_results_reach_the_mo
             .map(|message| message["content"].as_str().expect("text"))
             .collect();
         assert_eq!(given.len(), 3);
-        assert!(given[0].contains("one") && given[1].contains("two") && given[2].contains("{}"), "{program:?}: {given:?}");
+        assert!(
+            given[0].contains("one") && given[1].contains("two") && given[2].contains("{}"),
+            "{program:?}: {given:?}"
+        );
     }
 }
 
@@ -152,7 +160,10 @@ async fn fifty_calls_at_once_are_all_answered_and_leave_nothing() {
         let mut caller = Caller::of(&copilot);
         async move {
             let (answer, origin) = caller.ask(&format!("@@echo {number}")).await;
-            assert_eq!((answer["content"].as_str(), origin.as_str()), (Some(format!("ECHO[{number}]").as_str()), "destroyed"));
+            assert_eq!(
+                (answer["content"].as_str(), origin.as_str()),
+                (Some(format!("ECHO[{number}]").as_str()), "destroyed")
+            );
         }
     });
     futures_util::future::join_all(calls).await;

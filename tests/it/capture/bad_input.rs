@@ -18,9 +18,15 @@ async fn bad_requests_are_refused_by_name_in_the_shape_of_their_dialect() {
         (json!({ "n": 2 }), "n"),
         (json!({ "logprobs": true }), "logprobs"),
         (json!({ "tools": [{ "type": "function", "function": { "name": "" } }] }), "tools"),
-        (json!({ "tools": [{ "type": "function", "function": { "name": "a", "parameters": { "type": "nope" } } }] }), "tools"),
+        (
+            json!({ "tools": [{ "type": "function", "function": { "name": "a", "parameters": { "type": "nope" } } }] }),
+            "tools",
+        ),
         (json!({ "tool_choice": "required" }), "tool_choice"),
-        (json!({ "response_format": { "type": "json_schema", "json_schema": { "name": "x", "schema": { "type": 7 } } } }), "response_format"),
+        (
+            json!({ "response_format": { "type": "json_schema", "json_schema": { "name": "x", "schema": { "type": 7 } } } }),
+            "response_format",
+        ),
     ] {
         let mut body = json!({ "model": "scripted-model", "messages": user });
         body.as_object_mut().expect("an object").extend(change.as_object().expect("an object").clone());
@@ -87,7 +93,11 @@ async fn errors_of_the_model_are_errors_of_the_dialect() {
         caller.says(&format!("@@error {status}"));
         let reply = caller.post().await;
         assert_eq!(reply.status.as_u16(), expected, "{status}: {}", reply.text());
-        assert!(reply.json()["error"]["message"].as_str().is_some_and(|text| text.contains("scripted")), "{}", reply.text());
+        assert!(
+            reply.json()["error"]["message"].as_str().is_some_and(|text| text.contains("scripted")),
+            "{}",
+            reply.text()
+        );
     }
     until_nothing_is_left(&copilot).await;
 }
@@ -98,7 +108,8 @@ async fn when_all_places_are_taken_a_caller_is_told_when_to_come_back() {
     let mut slow = Caller::of(&copilot);
     slow.says("@@slow 40 50");
     let refused = async {
-        crate::support::eventually("the model is asked", async || (!copilot.model.requests().is_empty()).then_some(())).await;
+        crate::support::eventually("the model is asked", async || (!copilot.model.requests().is_empty()).then_some(()))
+            .await;
         let mut caller = Caller::of(&copilot);
         caller.says("@@plain");
         caller.post().await

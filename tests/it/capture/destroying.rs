@@ -9,7 +9,8 @@ async fn each_capture_is_exactly_one_model_call_and_leaves_nothing() {
         let copilot = server(program, "[capture]\nmode = \"destroy\"\n").await;
         for number in 1..=5 {
             let mut caller = Caller::of(&copilot);
-            let calls = r#"[{"name":"look","arguments":{"at":"x"}},{"name":"bash","arguments":{"command":"touch ran"}}]"#;
+            let calls =
+                r#"[{"name":"look","arguments":{"at":"x"}},{"name":"bash","arguments":{"command":"touch ran"}}]"#;
             let (answer, origin) = caller.ask(&format!("@@again {calls}")).await;
             assert_eq!((names(&answer), origin.as_str()), (vec!["look", "bash"], "destroyed"), "{program:?}");
             until_nothing_is_left(&copilot).await;

@@ -141,7 +141,8 @@ async fn a_polite_end_keeps_open_calls_and_deletes_everything_else() {
 }
 
 async fn until_kept_one(copilot: &crate::support::CopilotServer, sessions: usize) {
-    eventually("sessions on the agent's disk", async || (sessions_on_disk(copilot).len() == sessions).then_some(())).await;
+    eventually("sessions on the agent's disk", async || (sessions_on_disk(copilot).len() == sessions).then_some(()))
+        .await;
 }
 
 #[tokio::test]

@@ -65,7 +65,8 @@ impl Caller {
 }
 
 pub fn tool(name: &str) -> Value {
-    let parameters = json!({ "type": "object", "properties": { "at": { "type": "string" }, "command": { "type": "string" } } });
+    let parameters =
+        json!({ "type": "object", "properties": { "at": { "type": "string" }, "command": { "type": "string" } } });
     json!({ "type": "function", "function": { "name": name, "description": "The caller's own", "parameters": parameters } })
 }
 

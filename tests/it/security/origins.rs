@@ -146,7 +146,9 @@ async fn a_configured_origin_may_use_the_api_with_the_token_and_other_origins_st
     for method in ["GET", "POST", "PATCH", "DELETE"] {
         assert!(preflight.header("access-control-allow-methods").contains(method), "{method}");
     }
-    for header in ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID"] {
+    for header in
+        ["Authorization", "Content-Type", "Idempotency-Key", "Last-Event-ID", "X-Api-Key", "Anthropic-Version"]
+    {
         assert!(preflight.header("access-control-allow-headers").contains(header), "{header}");
     }
 

@@ -55,3 +55,15 @@ pub async fn id_in(file: &Path) -> u32 {
         tokio::task::yield_now().await;
     }
 }
+
+/// Waits until something is there; `what` says what, when the test's own time limit ends it.
+pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    // Shown by the test runner only if the test does not end.
+    println!("waiting for {what}");
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        tokio::task::yield_now().await;
+    }
+}

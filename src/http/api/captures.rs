@@ -1,0 +1,57 @@
+//! The log of captured calls, and what waits.
+
+use axum::Json;
+use axum::extract::State;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::http::app::App;
+use crate::http::body::QueryPart;
+use crate::http::error::ApiResult;
+use crate::store::StoredCaptureCall;
+
+/// How many calls are shown by default, and at most.
+const USUAL_CALLS: usize = 100;
+const MOST_CALLS: usize = 1_000;
+
+/// The query parameters.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::http) struct CapturesQuery {
+    /// Only calls before this number.
+    before: Option<u64>,
+    /// How many.
+    limit: Option<usize>,
+}
+
+/// `GET /api/captures`: calls, newest first.
+pub(in crate::http) async fn captures(
+    State(app): State<App>,
+    QueryPart(query): QueryPart<CapturesQuery>,
+) -> ApiResult<Json<Value>> {
+    let limit = query.limit.unwrap_or(USUAL_CALLS).clamp(1, MOST_CALLS);
+    let calls = app.sessions().store().capture_calls(query.before, limit).await?;
+    // A full page may have more behind it.
+    let next = calls.last().filter(|_| calls.len() == limit).map(|call| call.id);
+    let (answering, queued, waiting, on_disk) = app.captures().figures();
+    let calls: Vec<Value> = calls.iter().map(shown).collect();
+    let now = json!({ "answering": answering, "queued": queued, "waiting": waiting, "onDisk": on_disk });
+    Ok(Json(json!({ "calls": calls, "next": next, "now": now })))
+}
+
+fn shown(stored: &StoredCaptureCall) -> Value {
+    let call = &stored.call;
+    json!({
+        "id": stored.id,
+        "at": call.at,
+        "token": call.token_id,
+        "dialect": call.dialect,
+        "model": call.model,
+        "capture": call.mode,
+        "tools": call.tools,
+        "outcome": call.outcome,
+        "error": call.error,
+        "usage": call.usage,
+        "durationMs": call.duration_ms,
+    })
+}
