@@ -155,7 +155,12 @@ async fn fallback(request: Request) -> Response {
 }
 
 async fn wrong_method_response(uri: Uri, headers: HeaderMap) -> Response {
-    if is_models_path(uri.path()) { models_refusal(&headers, &wrong_method()) } else { wrong_method().into_response() }
+    let path = uri.path();
+    if is_models_path(path) {
+        refusal(path, &headers, &CaptureError::from(wrong_method()))
+    } else {
+        wrong_method().into_response()
+    }
 }
 
 fn wrong_method() -> ApiError {
