@@ -123,3 +123,6 @@ fn stop_reason(stop: StopReason) -> &'static str {
         StopReason::ContentFilter => "refusal",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -202,3 +202,6 @@ fn read_format(mut format: Fields) -> Result<AnswerFormat, CaptureError> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -164,3 +164,6 @@ fn write_call(response: &mut Responses, call: &ToolCall, frames: &mut Frames) {
     emit(response, &format!("{name}.done"), done, frames);
     finish(response, index, item, frames);
 }
+
+#[cfg(test)]
+mod tests;
