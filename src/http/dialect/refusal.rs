@@ -54,3 +54,6 @@ pub(in crate::http) fn refusal(path: &str, headers: &HeaderMap, error: &CaptureE
         path == "/v1/messages" || path.starts_with("/v1/messages/") || headers.contains_key("anthropic-version");
     if is_anthropic { anthropic::ERRORS.response(error) } else { openai::ERRORS.response(error) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,3 +56,6 @@ impl<D: Dialect + Sync> Chunks for AnswerStream<D> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -69,12 +69,10 @@ pub(super) fn add_function(
     ignored: &mut Ignored,
 ) -> Result<(), CaptureError> {
     let name = name.map_or_else(|| function.required_text("name"), Ok)?;
-    let description = function.text("description")?.unwrap_or_default();
-    let schema = function.take("parameters");
     if function.flag("strict")? == Some(true) {
         ignored.add("tools.strict");
     }
-    tools.add(name, description, schema, function.path())
+    tools.add(name, &mut function, "parameters")
 }
 
 fn add_free_form(

@@ -196,7 +196,7 @@ fn invalid_requests_are_refused_by_name() {
         "messages[0].content[0].source",
     );
     refused(&with(&json!({"tools": [{"name": "", "input_schema": {}}]})), "tools[0].name");
-    refused(&with(&json!({"tools": [{"name": "a", "input_schema": []}]})), "tools[0].parameters");
+    refused(&with(&json!({"tools": [{"name": "a", "input_schema": []}]})), "tools[0].input_schema");
     refused(&with(&json!({"tool_choice": {"type": "tool", "name": "gone"}})), "tool_choice");
     refused(&with(&json!({"tool_choice": {"type": "sometimes"}})), "tool_choice.type");
     refused(&with(&json!({"output_format": {"type": "json_object"}})), "output_format.type");
