@@ -30,7 +30,7 @@ impl ErrorShape {
             tracing::error!(status = status.as_u16(), message = %error.message, "a model request failed");
         }
         let request = random_id("req_");
-        let error = CaptureError { message: redact(&error.message).into_owned(), ..error.clone() };
+        let error = redacted(error.clone());
         let mut response = (status, Json((self.body)(&error, &request))).into_response();
         let headers = response.headers_mut();
         if let Ok(id) = HeaderValue::from_str(&request) {
@@ -46,6 +46,11 @@ impl ErrorShape {
         }
         response
     }
+}
+
+/// The error without secrets: an agent may quote them in its own messages.
+pub(super) fn redacted(error: CaptureError) -> CaptureError {
+    CaptureError { message: redact(&error.message).into_owned(), ..error }
 }
 
 /// An error in the shape of the dialect that a request under `/v1` is in.

@@ -63,8 +63,8 @@ async fn every_class_of_error_has_a_status_and_a_type_in_both_dialects() {
 
 #[tokio::test]
 async fn a_message_names_the_parameter_and_no_secret() {
-    let error = CaptureError::invalid("model", "No such model.");
-    assert_eq!(refuse("/v1/messages", None, &error).await.2["error"]["message"], "model: No such model.");
+    let error = CaptureError::invalid("messages[0].role", "No such role.");
+    assert_eq!(refuse("/v1/messages", None, &error).await.2["error"]["message"], "messages[0].role: No such role.");
     let limited = CaptureError::new(ErrorKind::Limited, "Wait.").with_retry_after(Duration::from_secs(3));
     assert_eq!(refuse("/v1/messages", None, &limited).await.1["retry-after"], "3");
     let secret = CaptureError::new(ErrorKind::Failed, "Bearer ghp_0123456789abcdefghijklmnopqrstuvwxyz was refused.");

@@ -31,6 +31,7 @@ impl Dialect for Plain {
         match piece {
             Piece::Text(text) => frames.raw(text.as_bytes()),
             Piece::End { .. } => frames.raw(b"end"),
+            Piece::Failed(error) => frames.raw(error.message.as_bytes()),
             _ => {}
         }
     }
@@ -81,4 +82,15 @@ async fn a_client_that_does_not_read_takes_no_piece_and_one_that_hangs_up_drops_
     assert_eq!(*recording.reading().borrow(), Reading::Connected);
     drop(body);
     assert_eq!(*recording.reading().borrow(), Reading::HungUp);
+}
+
+#[tokio::test]
+async fn a_failure_is_sent_without_secrets() {
+    let recording = Recording::default();
+    let mut body = stream(Plain, recording.reader(Origin::Fresh, "a"), Some(text("one"))).into_body();
+    assert_eq!(next(&mut body).await.as_deref(), Some("begin one"));
+    let message = "ghp_0123456789abcdefghijklmnopqrstuvwxyz was refused";
+    recording.push(Piece::Failed(CaptureError::new(crate::capture::ErrorKind::Failed, message)));
+    assert_eq!(next(&mut body).await.as_deref(), Some("[redacted] was refused"));
+    assert_eq!(next(&mut body).await, None);
 }
