@@ -90,7 +90,7 @@ fn add_free_form(
         if let Some(definition) = grammar.text("definition")? {
             let syntax = grammar.text("syntax")?.unwrap_or_default();
             // Nothing enforces it, but the model should know it.
-            description.push_str(&format!("\n\nThe input must match this grammar ({syntax}):\n{definition}"));
+            description = format!("{description}\n\nThe input must match this grammar ({syntax}):\n{definition}");
             ignored.add("tools.format");
         }
     }

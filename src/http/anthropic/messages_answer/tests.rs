@@ -18,8 +18,8 @@ fn calls() -> Vec<ToolCall> {
     vec![call("t1", "{\"a\":1}"), call("t2", "{\"a\":"), call("t3", "")]
 }
 
-fn used() -> Option<Usage> {
-    Some(Usage { input_tokens: Some(10), output_tokens: Some(5), cache_read: Some(4), ..Usage::default() })
+fn used() -> Usage {
+    Usage { input_tokens: Some(10), output_tokens: Some(5), cache_read: Some(4), ..Usage::default() }
 }
 
 fn streamed(mut message: Messages, pieces: Vec<Piece>) -> Vec<Value> {
@@ -39,7 +39,7 @@ fn a_whole_message_has_its_blocks_in_order() {
         blocks: vec![Block::Reasoning("Hm.".to_owned()), Block::Text("I read.".to_owned())],
         calls: calls(),
         stop: StopReason::ToolCalls,
-        usage: used(),
+        usage: Some(used()),
     };
     let expected = json!({
         "id": "msg_00ff", "type": "message", "role": "assistant", "model": "m", "stop_reason": "tool_use",
@@ -64,7 +64,7 @@ fn a_stream_has_the_whole_life_of_each_block() {
             Piece::Text("Hel".to_owned()),
             Piece::Text("lo".to_owned()),
             Piece::Calls(calls()[..2].to_vec()),
-            Piece::End { stop: StopReason::ToolCalls, usage: used() },
+            Piece::End { stop: StopReason::ToolCalls, usage: Some(used()) },
         ]
     };
     let events = streamed(message(), pieces());

@@ -18,8 +18,8 @@ fn calls() -> Vec<ToolCall> {
     vec![call("c1", "read", "{\"a\":1}"), call("c2", "patch", "{\"input\":\"x\"}")]
 }
 
-fn used() -> Option<Usage> {
-    Some(Usage { input_tokens: Some(10), output_tokens: Some(5), cache_read: Some(4), ..Usage::default() })
+fn used() -> Usage {
+    Usage { input_tokens: Some(10), output_tokens: Some(5), cache_read: Some(4), ..Usage::default() }
 }
 
 fn streamed(chat: &mut Chat, pieces: Vec<Piece>) -> Vec<Value> {
@@ -37,7 +37,7 @@ fn a_whole_answer_has_text_reasoning_calls_and_usage() {
         blocks: vec![Block::Reasoning("Hm.".to_owned()), Block::Text("I read.".to_owned())],
         calls: calls(),
         stop: StopReason::ToolCalls,
-        usage: used(),
+        usage: Some(used()),
     };
     let expected = json!({
         "id": "chatcmpl-00ff", "object": "chat.completion", "created": 1_700_000_000, "model": "m",
@@ -67,7 +67,7 @@ fn a_stream_has_a_chunk_for_each_piece_and_ends_with_the_usage() {
         Piece::Text("Hel".to_owned()),
         Piece::Text("lo".to_owned()),
         Piece::Calls(calls()),
-        Piece::End { stop: StopReason::ToolCalls, usage: used() },
+        Piece::End { stop: StopReason::ToolCalls, usage: Some(used()) },
     ];
     let chunks = streamed(&mut Chat { include_usage: true, ..chat() }, pieces);
     let deltas: Vec<&Value> = chunks.iter().map(|chunk| &chunk["choices"][0]["delta"]).collect();
@@ -90,7 +90,7 @@ fn a_stream_has_a_chunk_for_each_piece_and_ends_with_the_usage() {
 #[test]
 fn usage_is_streamed_only_if_asked_for_and_known() {
     let end = |usage| vec![Piece::End { stop: StopReason::Length, usage }];
-    let chunks = streamed(&mut chat(), end(used()));
+    let chunks = streamed(&mut chat(), end(Some(used())));
     assert_eq!((chunks.len(), &chunks[1]["choices"][0]["finish_reason"]), (3, &json!("length")));
     assert!(chunks[0].get("usage").is_none());
     assert_eq!(streamed(&mut Chat { include_usage: true, ..chat() }, end(None)).len(), 3);
