@@ -182,13 +182,9 @@ pub enum AgentCommand {
         /// The answer.
         answer: RequestAnswer,
     },
-    /// The result of a declared tool. Only for connections with declared tools.
-    AnswerTool {
-        /// The agent's id for the request.
-        agent_request_id: String,
-        /// The result.
-        answer: ToolAnswer,
-    },
+    /// The results of declared tools, with the agent's ids for the requests; they reach the agent in this order. Only for
+    /// connections with declared tools.
+    AnswerTools(Vec<(String, ToolAnswer)>),
     /// Use another model or effort from the next turn on. Only for runtimes with `modelSwitch`.
     Configure {
         /// The model's id.

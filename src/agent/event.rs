@@ -115,7 +115,7 @@ pub enum AgentEvent {
     },
     /// The agent's model asks for these tools, in this order, in one message. Only from connections with declared tools.
     ToolsRequested(Vec<ToolRequest>),
-    /// The call of a declared tool waits for [`super::AgentCommand::AnswerTool`].
+    /// The call of a declared tool waits for [`super::AgentCommand::AnswerTools`].
     ToolWaits {
         /// The agent's id for the request.
         agent_request_id: String,

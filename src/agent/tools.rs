@@ -15,10 +15,10 @@ pub struct DeclaredTools {
 /// What the agent may do beside the declared tools, and what happens to their calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolAccess {
-    /// The agent has its own tools too. A call of a declared one waits for [`super::AgentCommand::AnswerTool`].
+    /// The agent has its own tools too. A call of a declared one waits for [`super::AgentCommand::AnswerTools`].
     Beside,
     /// The agent is only a model: it has no tools, instructions, skills or servers but the declared tools, and its system
-    /// message is exactly ours. A call waits for [`super::AgentCommand::AnswerTool`], and everything else is denied.
+    /// message is exactly ours. A call waits for [`super::AgentCommand::AnswerTools`], and everything else is denied.
     OnlyHeld,
     /// Like [`Self::OnlyHeld`], but every call is denied. The denial is held back until the connection is closed, because
     /// it would make the agent ask its model again.

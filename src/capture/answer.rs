@@ -129,6 +129,11 @@ impl Recording {
         *self.0.origin.lock() = Some(origin);
     }
 
+    /// Whether its caller hung up.
+    pub fn is_unheard(&self) -> bool {
+        *self.0.reading.borrow() == Reading::HungUp
+    }
+
     /// Whether somebody reads it, and changes of that.
     pub fn reading(&self) -> watch::Receiver<Reading> {
         self.0.reading.subscribe()

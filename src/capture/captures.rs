@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use serde::Serialize;
 use serde_json::Map;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -37,6 +38,22 @@ pub struct ModelEntry {
     pub id: String,
     /// The name for display.
     pub name: String,
+}
+
+/// What is going on now.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CaptureFigures {
+    /// Answers that are being made.
+    pub answering: usize,
+    /// Requests that wait for a place.
+    pub queued: usize,
+    /// Sessions of agents that wait for their callers, in memory.
+    pub waiting: usize,
+    /// The same on the agents' disks.
+    pub on_disk: usize,
+    /// Answers whose callers hung up.
+    pub unheard: usize,
 }
 
 /// Budgets and sums that sessions and captures share.
@@ -207,13 +224,17 @@ impl Captures {
         known.chain(aliases).collect()
     }
 
-    /// How many answers are being made, how many requests wait for a place, and how many sessions of agents wait for their
-    /// callers, in memory and on disk.
-    pub fn figures(&self) -> (usize, usize, usize, usize) {
+    /// What is going on now.
+    pub fn figures(&self) -> CaptureFigures {
         let shared = &self.0;
-        let busy = shared.settings.concurrent.saturating_sub(shared.places.available_permits());
-        let (in_memory, on_disk) = shared.waiting.count();
-        (busy, shared.queued.load(Ordering::Relaxed), in_memory, on_disk)
+        let (waiting, on_disk) = shared.waiting.count();
+        CaptureFigures {
+            answering: shared.settings.concurrent.saturating_sub(shared.places.available_permits()),
+            queued: shared.queued.load(Ordering::Relaxed),
+            waiting,
+            on_disk,
+            unheard: shared.waiting.unheard(),
+        }
     }
 
     /// Ends all answers. Sessions with open calls stay on the agent's disk, all others are destroyed.

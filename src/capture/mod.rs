@@ -31,7 +31,7 @@ mod settings;
 mod waiting;
 
 pub use answer::{Answer, Origin, Piece, Reading, Recording, StopReason};
-pub use captures::{Accounting, Captures, CapturesParts, Mode, ModelEntry};
+pub use captures::{Accounting, CaptureFigures, Captures, CapturesParts, Mode, ModelEntry};
 pub use conversation::{
     AnswerFormat, Image, Message, Part, Request, Tool, ToolCall, ToolChoice, ToolResult, images_of, is_json, text_of,
 };

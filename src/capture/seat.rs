@@ -76,6 +76,8 @@ enum After {
 /// How waiting ended.
 enum Next {
     Turn(Box<Turn>),
+    /// The caller came while the session was being put on the agent's disk.
+    TurnOnDisk(Box<Turn>),
     /// The session is on the agent's disk.
     Left,
     /// Nobody will come.
@@ -116,6 +118,14 @@ pub(super) async fn run(shared: Arc<Shared>, turn: Turn, start: Start) {
         drop(turn);
         match seat.wait(&recording).await {
             Next::Turn(next) => turn = *next,
+            Next::TurnOnDisk(next) => {
+                turn = *next;
+                let start = Start::Resume { session: seat.session.clone(), calls: seat.calls.clone() };
+                match open(&shared, &mut turn, start).await {
+                    Some(resumed) => seat = resumed,
+                    None => return,
+                }
+            }
             Next::Left => return,
             Next::Over => return seat.discard().await,
         }
@@ -307,10 +317,7 @@ impl Seat {
                 last.text = format!("{}\n\n{more}", last.text);
             }
         }
-        // In the order of the calls: one of the programs passes them on in the order in which it gets them.
-        for (agent_request_id, answer) in answers {
-            self.send(AgentCommand::AnswerTool { agent_request_id, answer }).await;
-        }
+        self.send(AgentCommand::AnswerTools(answers)).await;
         true
     }
 
@@ -574,24 +581,28 @@ impl Seat {
         self.leave().await
     }
 
-    /// Leaves the memory: a session with open calls stays on the agent's disk, any other is over.
+    /// Leaves the memory: a session with open calls stays on the agent's disk, any other is over. Its caller finds it all the
+    /// time.
     async fn leave(&mut self) -> Next {
+        let stays = !self.calls.is_empty() && self.calls_wait();
+        if stays {
+            if !self.is_gone {
+                self.send(AgentCommand::Suspend).await;
+            }
+            self.close().await;
+        }
         let Some(entry) = self.shared.waiting.remove(&self.session) else {
             // The caller is already on its way.
             return match self.turns.recv().await {
+                Some(turn) if stays => Next::TurnOnDisk(Box::new(turn)),
                 Some(turn) => Next::Turn(Box::new(turn)),
                 None => Next::Over,
             };
         };
-        if self.calls.is_empty() || !self.calls_wait() {
+        if !stays {
             return Next::Over;
         }
-        let waits_for = WaitsFor { calls: self.calls.clone(), ..entry.waits_for };
-        if !self.is_gone {
-            self.send(AgentCommand::Suspend).await;
-        }
-        self.close().await;
-        self.shared.offer(&self.session, waits_for, Place::OnDisk);
+        self.shared.offer(&self.session, entry.waits_for, Place::OnDisk);
         Next::Left
     }
 

@@ -156,6 +156,11 @@ impl Waiting {
         self.0.lock().unheard.insert((token.to_owned(), request.clone()), unheard);
     }
 
+    /// How many answers have lost their caller.
+    pub fn unheard(&self) -> usize {
+        self.0.lock().unheard.values().filter(|unheard| unheard.recording.is_unheard()).count()
+    }
+
     /// The answer to an identical request whose caller hung up.
     pub fn hear_again(&self, token: &str, request: &Fingerprint, origin: Origin) -> Option<Answer> {
         let lists = self.0.lock();

@@ -16,7 +16,7 @@ const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "
 const OTHER_VARIABLES: [&str; 1] = ["FLIGHTDECK_CONFIG"];
 const PREFIX: &str = "FLIGHTDECK_";
 /// Tables whose keys are names of the user's choice; each entry is one value.
-const NAMED_TABLES: [&str; 3] = ["providers", "mcp_servers", "acp"];
+const NAMED_TABLES: [&str; 4] = ["providers", "mcp_servers", "acp", "capture.aliases"];
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -186,26 +186,27 @@ fn flatten(prefix: &str, table: Table, into: &mut Vec<(String, Value)>) {
 
 /// Whether a key is an entry of a table of names, such as `providers.ollama`.
 pub(super) fn is_named(key: &str) -> bool {
-    key.split_once('.').is_some_and(|(table, _)| NAMED_TABLES.contains(&table))
+    split_named(key).is_some()
+}
+
+/// The table of names and the name in it.
+fn split_named(key: &str) -> Option<(&'static str, &str)> {
+    NAMED_TABLES.into_iter().find_map(|table| Some((table, key.strip_prefix(table)?.strip_prefix('.')?)))
 }
 
 fn insert(table: &mut Table, key: &str, value: Value) {
-    match key.split_once('.') {
-        Some((head, rest)) => {
-            let inner = table.entry(head.to_owned()).or_insert_with(|| Value::Table(Table::new()));
-            match inner {
-                // A name may contain dots; there are no settings below it.
-                Value::Table(inner) if NAMED_TABLES.contains(&head) => {
-                    inner.insert(rest.to_owned(), value);
-                }
-                Value::Table(inner) => insert(inner, rest, value),
-                _ => {}
-            }
-        }
-        None => {
-            table.insert(key.to_owned(), value);
-        }
+    // A name may contain dots; there are no settings below it.
+    let (path, name) = match split_named(key) {
+        Some((path, name)) => (path, name),
+        None => key.rsplit_once('.').unwrap_or(("", key)),
+    };
+    let mut inner = table;
+    for head in path.split('.').filter(|head| !head.is_empty()) {
+        let next = inner.entry(head.to_owned()).or_insert_with(|| Value::Table(Table::new()));
+        let Value::Table(next) = next else { return };
+        inner = next;
     }
+    inner.insert(name.to_owned(), value);
 }
 
 /// Checks one value by itself, so that an error names its origin.

@@ -276,7 +276,7 @@ impl Link {
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, &answer),
             // The agent asks each time, and the session answers.
-            AgentCommand::Suspend | AgentCommand::Permit(_) | AgentCommand::AnswerTool { .. } => Ok(()),
+            AgentCommand::Suspend | AgentCommand::Permit(_) | AgentCommand::AnswerTools(_) => Ok(()),
             AgentCommand::Configure { model, effort } => {
                 if !model.is_empty() {
                     let (method, params) = self.translator.offers.choose_model(&self.session, &model);

@@ -23,7 +23,7 @@ use super::translation::{Question, Reply, Translated, Translator};
 use super::transport::{FromProgram, Lease, Queue, Servers, plain};
 use super::{LOGIN_HINT, TITLE, parameters};
 use crate::agent::failure::{Failure, classify};
-use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer};
+use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer, ToolAnswer};
 use crate::model::{BackgroundTask, ErrorClass, NoticeKind, PromptId};
 use crate::process::printable;
 
@@ -305,10 +305,7 @@ impl Link {
                 self.call(calls, "session.model.switchTo", params, Outcome::Refused);
             }
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, answer, calls),
-            AgentCommand::AnswerTool { agent_request_id, answer } => {
-                let params = barriers::answer(&self.session, &agent_request_id, &answer);
-                self.answer_tool(agent_request_id, params, calls);
-            }
+            AgentCommand::AnswerTools(answers) => self.answer_tools(answers, calls),
             AgentCommand::Suspend => self.is_suspended = true,
             // The agent asks each time, and the session answers.
             AgentCommand::Permit(_) => {}
@@ -336,15 +333,20 @@ impl Link {
         }
     }
 
-    fn answer_tool(&self, agent_request_id: String, params: Value, calls: &mut Calls) {
-        let client = self.lease.server.client.clone();
+    /// One after the other: one of the programs passes results on in the order in which it gets them.
+    fn answer_tools(&self, answers: Vec<(String, ToolAnswer)>, calls: &mut Calls) {
+        let (client, session) = (self.lease.server.client.clone(), self.session.clone());
         calls.push(Box::pin(async move {
-            let reason = match client.call("session.tools.handlePendingToolCall", Some(params)).await {
-                Ok(answer) if answer["success"] != json!(false) => return Outcome::Done,
-                Ok(_) => "it no longer waits for it".to_owned(),
-                Err(error) => plain(&error.to_string()),
-            };
-            Outcome::ToolAnswerRefused { agent_request_id, reason }
+            for (agent_request_id, answer) in answers {
+                let params = barriers::answer(&session, &agent_request_id, &answer);
+                let reason = match client.call("session.tools.handlePendingToolCall", Some(params)).await {
+                    Ok(answer) if answer["success"] != json!(false) => continue,
+                    Ok(_) => "it no longer waits for it".to_owned(),
+                    Err(error) => plain(&error.to_string()),
+                };
+                return Outcome::ToolAnswerRefused { agent_request_id, reason };
+            }
+            Outcome::Done
         }));
     }
 

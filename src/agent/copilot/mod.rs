@@ -226,7 +226,8 @@ impl Copilot {
         };
         let servers = self.servers_for(spec.owner).await;
         let mut opening = Opening::new(servers.lease().await?, session);
-        if spec.agent_session_id.is_some() {
+        // Nobody else knows of a captured session, and a killed program may still count as its user.
+        if spec.agent_session_id.is_some() && spec.owner != Owner::Capture {
             self.check_nobody_else_has_it(&opening).await?;
         }
         let params = parameters::session(&opening.session, &spec, &route, &self.settings.mcp_servers);

@@ -72,7 +72,7 @@ impl Player {
                 AgentCommand::Interrupt
                 | AgentCommand::Steer { .. }
                 | AgentCommand::Answer { .. }
-                | AgentCommand::AnswerTool { .. }
+                | AgentCommand::AnswerTools(_)
                 | AgentCommand::Suspend
                 | AgentCommand::Permit(_) => {}
             }
@@ -137,7 +137,7 @@ async fn run(
                 Some(
                     AgentCommand::Prompt { .. }
                     | AgentCommand::Steer { .. }
-                    | AgentCommand::AnswerTool { .. }
+                    | AgentCommand::AnswerTools(_)
                     | AgentCommand::Suspend
                     | AgentCommand::Permit(_),
                 ) => {}

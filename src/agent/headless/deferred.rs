@@ -22,7 +22,7 @@ impl Deferred {
             // They concerned the turn that just ended.
             AgentCommand::Interrupt
             | AgentCommand::Answer { .. }
-            | AgentCommand::AnswerTool { .. }
+            | AgentCommand::AnswerTools(_)
             | AgentCommand::Suspend => {}
         }
     }

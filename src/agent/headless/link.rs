@@ -79,7 +79,7 @@ impl Link {
                 Some(
                     AgentCommand::Interrupt
                     | AgentCommand::Answer { .. }
-                    | AgentCommand::AnswerTool { .. }
+                    | AgentCommand::AnswerTools(_)
                     | AgentCommand::Suspend,
                 ) => Ok(()),
             };

@@ -48,7 +48,7 @@ impl Dialect for Messages {
 
 impl Messages {
     /// The message object.
-    pub fn object(&self, content: Value, stop_reason: Option<&str>, usage: Value) -> Value {
+    pub fn object(&self, content: &Value, stop_reason: Option<&str>, usage: &Value) -> Value {
         json!({
             "id": self.id, "type": "message", "role": "assistant", "model": self.model, "content": content,
             "stop_reason": stop_reason, "stop_sequence": null, "usage": usage,

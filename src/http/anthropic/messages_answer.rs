@@ -21,11 +21,11 @@ pub(super) fn whole(message: &Messages, answer: &Whole) -> Value {
             Block::Text(text) => content.push(json!({ "type": "text", "text": text })),
         }
     }
-    content.extend(answer.calls.iter().map(|call| tool_use(call, input(call))));
-    message.object(Value::Array(content), Some(stop_reason(answer.stop)), usage(answer.usage.as_ref()))
+    content.extend(answer.calls.iter().map(|call| tool_use(call, &input(call))));
+    message.object(&Value::Array(content), Some(stop_reason(answer.stop)), &usage(answer.usage.as_ref()))
 }
 
-fn tool_use(call: &ToolCall, input: Value) -> Value {
+fn tool_use(call: &ToolCall, input: &Value) -> Value {
     json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": input })
 }
 
@@ -42,7 +42,7 @@ fn input(call: &ToolCall) -> Value {
 pub(super) fn begin(message: &Messages, frames: &mut Frames) {
     // Nothing is known yet; the figures are in message_delta. Clients add to these, so they must be numbers.
     let usage = json!({ "input_tokens": 0, "output_tokens": 0 });
-    event("message_start", json!({ "message": message.object(json!([]), None, usage) }), frames);
+    event("message_start", json!({ "message": message.object(&json!([]), None, &usage) }), frames);
     event("ping", json!({}), frames);
 }
 
@@ -54,21 +54,21 @@ pub(super) fn encode(message: &mut Messages, piece: Piece, frames: &mut Frames) 
             if !matches!(message.open, Some(Block::Reasoning(_))) {
                 open(message, Block::Reasoning(String::new()), frames);
             }
-            delta(message, json!({ "type": "thinking_delta", "thinking": text }), frames);
+            delta(message, &json!({ "type": "thinking_delta", "thinking": text }), frames);
         }
         Piece::Text(text) => {
             if !matches!(message.open, Some(Block::Text(_))) {
                 open(message, Block::Text(String::new()), frames);
             }
-            delta(message, json!({ "type": "text_delta", "text": text }), frames);
+            delta(message, &json!({ "type": "text_delta", "text": text }), frames);
         }
         Piece::Calls(calls) => {
             close(message, frames);
             for call in &calls {
-                let block = tool_use(call, json!({}));
+                let block = tool_use(call, &json!({}));
                 event("content_block_start", json!({ "index": message.next_block, "content_block": block }), frames);
                 let json = input(call).to_string();
-                delta(message, json!({ "type": "input_json_delta", "partial_json": json }), frames);
+                delta(message, &json!({ "type": "input_json_delta", "partial_json": json }), frames);
                 stop(message, frames);
             }
         }
@@ -97,7 +97,7 @@ fn open(message: &mut Messages, block: Block, frames: &mut Frames) {
     event("content_block_start", json!({ "index": message.next_block, "content_block": content }), frames);
 }
 
-fn delta(message: &Messages, delta: Value, frames: &mut Frames) {
+fn delta(message: &Messages, delta: &Value, frames: &mut Frames) {
     event("content_block_delta", json!({ "index": message.next_block, "delta": delta }), frames);
 }
 
@@ -105,7 +105,7 @@ fn delta(message: &Messages, delta: Value, frames: &mut Frames) {
 fn close(message: &mut Messages, frames: &mut Frames) {
     let Some(block) = message.open.take() else { return };
     if matches!(block, Block::Reasoning(_)) {
-        delta(message, json!({ "type": "signature_delta", "signature": SIGNATURE }), frames);
+        delta(message, &json!({ "type": "signature_delta", "signature": SIGNATURE }), frames);
     }
     stop(message, frames);
 }
@@ -123,3 +123,6 @@ fn stop_reason(stop: StopReason) -> &'static str {
         StopReason::ContentFilter => "refusal",
     }
 }
+
+#[cfg(test)]
+mod tests;

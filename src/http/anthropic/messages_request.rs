@@ -146,3 +146,6 @@ fn read_format(mut format: Fields) -> Result<AnswerFormat, CaptureError> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,15 +33,13 @@ pub(super) fn add_from_block(
 
 fn define(mut tool: Fields, tools: &mut ToolList, ignored: &mut Ignored) -> Result<(), CaptureError> {
     let name = tool.required_text("name")?;
-    let description = tool.text("description")?.unwrap_or_default();
-    let schema = tool.take("input_schema");
     if tool.flag("strict")? == Some(true) {
         ignored.add("tools.strict");
     }
     if tool.take("cache_control").is_some() {
         ignored.add("cache_control");
     }
-    tools.add(name, description, schema, tool.path())
+    tools.add(name, &mut tool, "input_schema")
 }
 
 /// Reads `tool_choice`.

@@ -33,10 +33,8 @@ pub(in crate::http) async fn captures(
     let calls = app.sessions().store().capture_calls(query.before, limit).await?;
     // A full page may have more behind it.
     let next = calls.last().filter(|_| calls.len() == limit).map(|call| call.id);
-    let (answering, queued, waiting, on_disk) = app.captures().figures();
     let calls: Vec<Value> = calls.iter().map(shown).collect();
-    let now = json!({ "answering": answering, "queued": queued, "waiting": waiting, "onDisk": on_disk });
-    Ok(Json(json!({ "calls": calls, "next": next, "now": now })))
+    Ok(Json(json!({ "calls": calls, "next": next, "now": app.captures().figures() })))
 }
 
 fn shown(stored: &StoredCaptureCall) -> Value {

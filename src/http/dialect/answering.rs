@@ -36,21 +36,31 @@ pub(in crate::http) async fn answer<D: Dialect + Sync>(app: &App, request: Reque
 async fn try_answer<D: Dialect + Sync>(app: &App, request: Request) -> Result<Response, CaptureError> {
     let mode = mode_of(request.headers())?;
     let caller = request.extensions().get::<Caller>().copied().unwrap_or(Caller::Program);
-    let ReadRequest { request, wants_stream, mut dialect } = D::read(fields(request.into_body(), app).await?)?;
+    let ReadRequest { request, wants_stream, dialect } = D::read(fields(request.into_body(), app).await?)?;
     let request = capture::Request { is_whole: !wants_stream, dialect: D::NAME, ..request };
     let ignored = request.ignored.join(", ");
-    let mut answer = app.captures().answer(request, &caller.token_id(), mode).await?;
+    let answer = app.captures().answer(request, &caller.token_id(), mode).await?;
+    Ok(finish(dialect, answer, wants_stream, ignored).await)
+}
+
+/// The response to a request whose answer has begun.
+async fn finish<D: Dialect + Sync>(
+    mut dialect: D,
+    mut answer: Answer,
+    wants_stream: bool,
+    ignored: String,
+) -> Response {
     dialect.begin_answer(&answer.id, now().as_millis() / 1_000);
-    let result = respond(dialect, &mut answer, wants_stream).await;
+    let prepared = prepare(dialect, &mut answer, wants_stream).await;
     // How it is made is final with the first piece.
     let about = AboutAnswer { ignored, origin: answer.origin.as_str(), id: answer.id.clone() };
-    let mut response = match result {
+    let mut response = match prepared {
         Ok(Ready::Response(response)) => response,
         Ok(Ready::Stream(dialect, first)) => stream(dialect, answer, first),
         Err(error) => D::ERRORS.response(&error),
     };
     about.write::<D>(response.headers_mut());
-    Ok(response)
+    response
 }
 
 enum Ready<D> {
@@ -58,7 +68,7 @@ enum Ready<D> {
     Stream(D, Option<Piece>),
 }
 
-async fn respond<D: Dialect>(dialect: D, answer: &mut Answer, wants_stream: bool) -> Result<Ready<D>, CaptureError> {
+async fn prepare<D: Dialect>(dialect: D, answer: &mut Answer, wants_stream: bool) -> Result<Ready<D>, CaptureError> {
     if !wants_stream {
         let whole = Whole::of(answer).await?;
         return Ok(Ready::Response(Json(dialect.whole(whole)).into_response()));
@@ -127,3 +137,6 @@ async fn fields(body: Body, app: &App) -> Result<Fields, CaptureError> {
     })?;
     Fields::of_body(&bytes)
 }
+
+#[cfg(test)]
+mod tests;

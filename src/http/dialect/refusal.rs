@@ -30,7 +30,7 @@ impl ErrorShape {
             tracing::error!(status = status.as_u16(), message = %error.message, "a model request failed");
         }
         let request = random_id("req_");
-        let error = CaptureError { message: redact(&error.message).into_owned(), ..error.clone() };
+        let error = redacted(error.clone());
         let mut response = (status, Json((self.body)(&error, &request))).into_response();
         let headers = response.headers_mut();
         if let Ok(id) = HeaderValue::from_str(&request) {
@@ -48,9 +48,17 @@ impl ErrorShape {
     }
 }
 
+/// The error without secrets: an agent may quote them in its own messages.
+pub(super) fn redacted(error: CaptureError) -> CaptureError {
+    CaptureError { message: redact(&error.message).into_owned(), ..error }
+}
+
 /// An error in the shape of the dialect that a request under `/v1` is in.
 pub(in crate::http) fn refusal(path: &str, headers: &HeaderMap, error: &CaptureError) -> Response {
     let is_anthropic =
         path == "/v1/messages" || path.starts_with("/v1/messages/") || headers.contains_key("anthropic-version");
     if is_anthropic { anthropic::ERRORS.response(error) } else { openai::ERRORS.response(error) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,6 +4,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::response::Response;
 use bytes::Bytes;
 
+use super::refusal::redacted;
 use super::{Dialect, Frames};
 use crate::capture::{Answer, Piece};
 use crate::http::pieces::Pieces;
@@ -34,6 +35,7 @@ struct AnswerStream<D> {
 impl<D: Dialect> AnswerStream<D> {
     fn encode(&mut self, piece: Piece) {
         self.has_ended = piece.is_end();
+        let piece = if let Piece::Failed(error) = piece { Piece::Failed(redacted(error)) } else { piece };
         self.dialect.encode(piece, &mut self.frames);
     }
 }
@@ -56,3 +58,6 @@ impl<D: Dialect + Sync> Chunks for AnswerStream<D> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

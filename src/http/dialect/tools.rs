@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::fields::{kind_of, wrong_kind};
+use super::fields::{Fields, kind_of, wrong_kind};
 use crate::capture::{CaptureError, Tool, ToolChoice};
 
 /// The longest name. OpenAI documents 64 and Anthropic 128; the longer one works in both dialects, because the model's
@@ -14,16 +14,11 @@ const LONGEST_NAME: usize = 128;
 pub(in crate::http) struct ToolList(Vec<Tool>);
 
 impl ToolList {
-    /// Adds a tool with the schema of its arguments; without one it takes none.
-    pub fn add(
-        &mut self,
-        name: String,
-        description: String,
-        schema: Option<Value>,
-        path: &str,
-    ) -> Result<(), CaptureError> {
-        check_name(&name, &format!("{path}.name"))?;
-        let parameters = parameters(schema, path)?;
+    /// Takes a tool out of its definition. The schema of its arguments is in the named field; without one it takes none.
+    pub fn add(&mut self, name: String, definition: &mut Fields, schema: &str) -> Result<(), CaptureError> {
+        check_name(&name, &definition.path_of("name"))?;
+        let description = definition.text("description")?.unwrap_or_default();
+        let parameters = parameters(definition.take(schema), definition.path_of(schema))?;
         self.push(Tool { name, description, parameters, is_free_form: false });
         Ok(())
     }
@@ -86,11 +81,11 @@ fn check_name(name: &str, path: &str) -> Result<(), CaptureError> {
     Err(CaptureError::invalid(path, message))
 }
 
-fn parameters(schema: Option<Value>, path: &str) -> Result<Value, CaptureError> {
+fn parameters(schema: Option<Value>, path: String) -> Result<Value, CaptureError> {
     let mut schema = match schema {
         None => return Ok(json!({ "type": "object", "properties": {} })),
         Some(Value::Object(schema)) => schema,
-        Some(other) => return Err(wrong_kind(format!("{path}.parameters"), "a JSON Schema object", &other)),
+        Some(other) => return Err(wrong_kind(path, "a JSON Schema object", &other)),
     };
     match schema.get("type") {
         Some(Value::String(kind)) if kind == "object" => {}
@@ -99,8 +94,8 @@ fn parameters(schema: Option<Value>, path: &str) -> Result<Value, CaptureError> 
         }
         Some(other) => {
             let got = other.as_str().unwrap_or_else(|| kind_of(other));
-            let message = format!("Invalid {path}.parameters: the schema's type must be \"object\", got {got}.");
-            return Err(CaptureError::invalid(format!("{path}.parameters"), message));
+            let message = format!("Invalid {path}: the schema's type must be \"object\", got {got}.");
+            return Err(CaptureError::invalid(path, message));
         }
     }
     Ok(Value::Object(schema))
@@ -123,7 +118,8 @@ mod tests {
     fn names_and_schemas_are_checked_and_the_first_of_a_name_wins() {
         let mut tools = ToolList::default();
         let mut add = |name: &str, schema: Value| {
-            tools.add(name.to_owned(), String::new(), Some(schema), "tools[0]").map_err(|error| error.param)
+            let mut definition = Fields::of(json!({ "parameters": schema }), "tools[0]").expect("an object");
+            tools.add(name.to_owned(), &mut definition, "parameters").map_err(|error| error.param)
         };
         let name_at = Err(Some("tools[0].name".to_owned()));
         for wrong in ["", "a b", "multi_tool_use.parallel", "ü", &"x".repeat(129)] {

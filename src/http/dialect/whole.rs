@@ -42,15 +42,11 @@ impl Whole {
 
     /// All text.
     pub fn text(&self) -> String {
-        self.blocks
-            .iter()
-            .filter_map(|block| if let Block::Text(text) = block { Some(text.as_str()) } else { None })
-            .collect()
+        self.blocks.iter().map(|block| if let Block::Text(text) = block { text.as_str() } else { "" }).collect()
     }
 
     /// All reasoning.
     pub fn reasoning(&self) -> String {
-        let of = |block| if let &Block::Reasoning(ref text) = block { Some(text.as_str()) } else { None };
-        self.blocks.iter().filter_map(of).collect()
+        self.blocks.iter().map(|block| if let Block::Reasoning(text) = block { text.as_str() } else { "" }).collect()
     }
 }

@@ -9,7 +9,7 @@ use crate::http::dialect::{Dialect, ErrorShape, Fields, Frames, ReadRequest, Who
 
 /// What an answer must know about its request.
 #[derive(Debug, Default)]
-pub(super) struct Chat {
+pub(in crate::http) struct Chat {
     pub id: String,
     pub created: i64,
     pub model: String,

@@ -107,3 +107,6 @@ fn finish_reason(chat: &Chat, stop: StopReason) -> &'static str {
         StopReason::ContentFilter => "content_filter",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -229,3 +229,6 @@ fn legacy_choice(body: &mut Fields) -> Result<Option<ToolChoice>, CaptureError> 
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

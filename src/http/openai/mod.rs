@@ -22,7 +22,7 @@ use axum::response::Response;
 
 use super::app::App;
 use super::dialect;
-use chat::Chat;
+pub(super) use chat::Chat;
 use responses::Responses;
 
 /// `POST /v1/chat/completions`.

@@ -9,6 +9,7 @@ use crate::capture::{CaptureError, ErrorKind, ModelEntry};
 use crate::http::app::App;
 use crate::http::body::PathPart;
 use crate::http::dialect::refusal;
+use crate::http::error::ApiError;
 
 /// `GET /v1/models`.
 pub(in crate::http) async fn list_models(State(app): State<App>) -> Json<Value> {
@@ -18,21 +19,25 @@ pub(in crate::http) async fn list_models(State(app): State<App>) -> Json<Value> 
 /// `GET /v1/models/{id}`; an id may contain slashes.
 pub(in crate::http) async fn model(
     State(app): State<App>,
-    PathPart(id): PathPart<String>,
+    id: Result<PathPart<String>, ApiError>,
     request: Request,
 ) -> Response {
-    let models = app.captures().models().await;
-    match models.iter().find(|model| model.id == id) {
-        Some(model) => Json(entry(model)).into_response(),
-        None => {
-            let message = format!("The model {id:?} does not exist; GET /v1/models lists all models.");
-            let error = CaptureError {
-                param: Some("model".to_owned()),
-                ..CaptureError::new(ErrorKind::NotFound, message).with_code("model_not_found")
-            };
-            refusal(request.uri().path(), request.headers(), &error)
+    let error = match id {
+        Ok(PathPart(id)) => {
+            if let Some(model) = app.captures().models().await.iter().find(|model| model.id == id) {
+                return Json(entry(model)).into_response();
+            }
+            not_found(&id)
         }
-    }
+        Err(error) => CaptureError::new(ErrorKind::Invalid, error.message),
+    };
+    refusal(request.uri().path(), request.headers(), &error)
+}
+
+fn not_found(id: &str) -> CaptureError {
+    let message = format!("The model {id:?} does not exist; GET /v1/models lists all models.");
+    let error = CaptureError::new(ErrorKind::NotFound, message).with_code("model_not_found");
+    CaptureError { param: Some("model".to_owned()), ..error }
 }
 
 fn list(models: &[ModelEntry]) -> Value {

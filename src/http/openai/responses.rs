@@ -49,7 +49,7 @@ impl Dialect for Responses {
         let calls = answer.calls.iter().enumerate();
         let calls = calls.map(|(at, call)| responses_items::call(self, answer.blocks.len() + at, call));
         let output = blocks.chain(calls).collect();
-        self.ended(output, answer.stop, answer.usage.as_ref())
+        self.ended(&output, answer.stop, answer.usage.as_ref())
     }
 
     fn begin_stream(&mut self, frames: &mut Frames) {
@@ -63,7 +63,7 @@ impl Dialect for Responses {
 
 impl Responses {
     /// The response object. What the request said is not repeated, except for its metadata.
-    pub fn object(&self, status: &str, output: Value) -> Value {
+    pub fn object(&self, status: &str, output: &Value) -> Value {
         json!({
             "id": format!("resp_{}", self.id), "object": "response", "created_at": self.created, "status": status,
             "background": false, "error": null, "incomplete_details": null, "instructions": null,
@@ -75,7 +75,7 @@ impl Responses {
     }
 
     /// The response object at the end.
-    pub fn ended(&self, output: Value, stop: StopReason, used: Option<&Usage>) -> Value {
+    pub fn ended(&self, output: &Value, stop: StopReason, used: Option<&Usage>) -> Value {
         let incomplete = match stop {
             StopReason::Stop | StopReason::ToolCalls => None,
             StopReason::Length => Some("max_output_tokens"),

@@ -128,7 +128,10 @@ fn read_item(mut item: Fields, transcript: &mut Transcript, ignored: &mut Ignore
         // The model's own reasoning, which an agent does not take back.
         "reasoning" => {}
         "item_reference" => {
-            let message = format!("Unsupported {}: items are not stored; send the item itself.", item.path());
+            let message = format!(
+                "Unsupported {}: items are not stored; send the item itself, which clients do with store: false.",
+                item.path()
+            );
             return Err(unsupported(item.path(), &message));
         }
         // Calls of hosted tools and the like.
@@ -202,3 +205,6 @@ fn read_format(mut format: Fields) -> Result<AnswerFormat, CaptureError> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

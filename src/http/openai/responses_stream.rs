@@ -11,7 +11,7 @@ use crate::http::dialect::{Block, Frames};
 /// The first events.
 pub(super) fn begin(response: &mut Responses, frames: &mut Frames) {
     for name in ["response.created", "response.in_progress"] {
-        let object = response.object("in_progress", json!([]));
+        let object = response.object("in_progress", &json!([]));
         emit(response, name, json!({ "response": object }), frames);
     }
 }
@@ -40,14 +40,14 @@ pub(super) fn encode(response: &mut Responses, piece: Piece, frames: &mut Frames
         Piece::End { stop, usage } => {
             close(response, frames);
             let output = Value::Array(std::mem::take(&mut response.output));
-            let object = response.ended(output, stop, usage.as_ref());
+            let object = response.ended(&output, stop, usage.as_ref());
             let is_complete = object["status"] == "completed";
             let name = if is_complete { "response.completed" } else { "response.incomplete" };
             emit(response, name, json!({ "response": object }), frames);
         }
         Piece::Failed(failure) => {
             let output = Value::Array(std::mem::take(&mut response.output));
-            let mut object = response.object("failed", output);
+            let mut object = response.object("failed", &output);
             let code = error::code(&failure).unwrap_or("invalid_prompt");
             object["error"] = json!({ "code": code, "message": failure.message });
             emit(response, "response.failed", json!({ "response": object }), frames);
@@ -138,8 +138,8 @@ fn close(response: &mut Responses, frames: &mut Frames) {
 }
 
 fn finish(response: &mut Responses, index: usize, item: Value, frames: &mut Frames) {
-    response.output.push(item.clone());
     emit(response, "response.output_item.done", json!({ "output_index": index, "item": item }), frames);
+    response.output.push(item);
 }
 
 fn write_call(response: &mut Responses, call: &ToolCall, frames: &mut Frames) {
@@ -164,3 +164,6 @@ fn write_call(response: &mut Responses, call: &ToolCall, frames: &mut Frames) {
     emit(response, &format!("{name}.done"), done, frames);
     finish(response, index, item, frames);
 }
+
+#[cfg(test)]
+mod tests;

@@ -77,7 +77,8 @@ mod tests {
     fn check(choice: &Value, expected: Result<ToolChoice, &str>, left: &[&str]) {
         let mut tools = ToolList::default();
         for name in ["read", "write"] {
-            tools.add(name.to_owned(), String::new(), None, "tools[0]").expect("valid");
+            let mut definition = Fields::of(json!({}), "tools[0]").expect("an object");
+            tools.add(name.to_owned(), &mut definition, "parameters").expect("valid");
         }
         let mut body = Fields::of(json!({ "tool_choice": choice }), "").expect("an object");
         let read = read(&mut body, &mut tools, &mut Ignored::default());

@@ -69,12 +69,10 @@ pub(super) fn add_function(
     ignored: &mut Ignored,
 ) -> Result<(), CaptureError> {
     let name = name.map_or_else(|| function.required_text("name"), Ok)?;
-    let description = function.text("description")?.unwrap_or_default();
-    let schema = function.take("parameters");
     if function.flag("strict")? == Some(true) {
         ignored.add("tools.strict");
     }
-    tools.add(name, description, schema, function.path())
+    tools.add(name, &mut function, "parameters")
 }
 
 fn add_free_form(
@@ -92,7 +90,7 @@ fn add_free_form(
         if let Some(definition) = grammar.text("definition")? {
             let syntax = grammar.text("syntax")?.unwrap_or_default();
             // Nothing enforces it, but the model should know it.
-            description.push_str(&format!("\n\nThe input must match this grammar ({syntax}):\n{definition}"));
+            description = format!("{description}\n\nThe input must match this grammar ({syntax}):\n{definition}");
             ignored.add("tools.format");
         }
     }

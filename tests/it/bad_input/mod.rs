@@ -6,6 +6,7 @@ mod cursors;
 mod folders;
 mod ids;
 mod methods;
+mod model_api;
 mod prompts;
 mod unknown_parameters;
 

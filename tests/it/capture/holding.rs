@@ -56,7 +56,7 @@ async fn an_edited_history_other_tools_and_a_second_use_start_a_new_session() {
     let mut caller = Caller::of(&copilot);
     caller.says("first");
     caller.messages.push(json!({ "role": "assistant", "content": "yes?" }));
-    caller.ask("@@tool look {\"at\":\"x\"}").await;
+    caller.ask("@@loop 1 look {\"at\":\"x\"}").await;
     caller.give_results("seen");
     let original = caller.messages.clone();
     caller.messages[0] = json!({ "role": "user", "content": "edited" });
@@ -175,7 +175,7 @@ async fn a_session_that_left_the_memory_is_resumed_when_its_caller_returns() {
 async fn a_session_that_the_agent_lost_is_replaced_without_a_word() {
     let mut copilot = server(Program::Runtime, "").await;
     let mut caller = Caller::of(&copilot);
-    caller.ask("@@tool look {}").await;
+    caller.ask("@@loop 1 look {}").await;
     until_kept(&copilot).await;
     copilot.server.kill().await;
     std::fs::remove_dir_all(copilot.server.folder().join("copilot/session-state")).expect("removed");

@@ -15,6 +15,7 @@ async fn hang_up(copilot: &crate::support::CopilotServer, caller: &Caller, asked
         reply = &mut request => panic!("answered: {}", reply.text()),
         () = eventually("the model is asked", async || (copilot.model.requests().len() >= asked).then_some(())) => {}
     }
+    // The request is dropped at the end of this function.
 }
 
 #[tokio::test]
@@ -23,6 +24,11 @@ async fn an_identical_retry_gets_the_answer_that_is_being_made() {
     let mut caller = Caller::of(&copilot);
     caller.says("@@slow 20 50");
     hang_up(&copilot, &caller, 1).await;
+    eventually("the server notices", async || {
+        let figures = copilot.server.http().get("/api/captures").await.json();
+        (figures["now"]["unheard"] == 1).then_some(())
+    })
+    .await;
     let (answer, _) = caller.send().await;
     assert!(answer["content"].as_str().expect("text").contains("tick19"), "{answer}");
     assert_eq!(copilot.model.requests().len(), 1, "the model was asked once");

@@ -63,7 +63,7 @@ impl Agent {
                 Some((agent_request_id, allows))
             }
             AgentCommand::Steer { .. }
-            | AgentCommand::AnswerTool { .. }
+            | AgentCommand::AnswerTools(_)
             | AgentCommand::Configure { .. }
             | AgentCommand::Suspend
             | AgentCommand::Permit(_) => None,
