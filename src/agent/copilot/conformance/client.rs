@@ -2,8 +2,7 @@
 
 use std::time::Instant;
 
-use super::ordering::CALL;
-use super::{Answers, Assumption, BOTH, Probe, Rig, Seen, SessionPlan, city_tool, expect};
+use super::{Answers, Assumption, BOTH, Probe, Rig, Seen, SessionPlan, call_of, expect};
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
@@ -24,9 +23,9 @@ pub(super) const ASSUMPTIONS: &[Assumption] = &[
 
 /// A session in a process of its own whose tool waits, after the process was killed.
 async fn killed<'a>(rig: &'a Rig, home: &std::path::Path) -> Result<Probe<'a>, String> {
-    let plan = SessionPlan::of_capture(vec![city_tool("get_weather")]);
+    let plan = SessionPlan::with_tool("get_weather");
     let mut probe = Probe::open_at(rig, rig.another_server(home).await?, &plan).await?;
-    probe.send(CALL).await?;
+    probe.send(&call_of("get_weather")).await?;
     probe.hook().await?;
     probe.server().kill().await;
     Ok(probe)
@@ -57,7 +56,7 @@ async fn next_one_works(rig: &Rig) -> Seen {
     drop(killed(rig, &home).await?);
     let began = Instant::now();
     let server = rig.another_server(&home).await?;
-    let plan = SessionPlan::of_capture(vec![city_tool("get_weather")]);
+    let plan = SessionPlan::with_tool("get_weather");
     let outcome = async {
         let mut probe = Probe::open_at(rig, std::sync::Arc::clone(&server), &plan).await?;
         probe.turn("@@plain", Answers::DENY).await?;

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::deny::tool_messages;
-use super::ordering::{CALL, batch};
-use super::{Answers, Assumption, HOLD, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, city_tool, expect};
+use super::ordering::batch;
+use super::{Answers, Assumption, HOLD, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, call_of, expect};
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
@@ -63,13 +63,9 @@ pub(super) const ASSUMPTIONS: &[Assumption] = &[
 
 const RESULT: &str = "21 degrees, says the caller";
 
-fn weather() -> SessionPlan {
-    SessionPlan::of_capture(vec![city_tool("get_weather")])
-}
-
 async fn permission_kind(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.send(CALL).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.send(&call_of("get_weather")).await?;
     loop {
         match probe.step().await? {
             Step::Hook { id } => probe.answer(&id, HookAnswer::Nothing).await,
@@ -87,8 +83,8 @@ async fn permission_kind(rig: &Rig) -> Seen {
 }
 
 async fn waits(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.send(CALL).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("patient_tool")).await?;
+    probe.send(&call_of("patient_tool")).await?;
     let request = probe.held_tool().await?;
     probe.linger().await?;
     let (calls, ends) = (probe.calls().len(), probe.trace.count("tool.execution_complete"));
@@ -112,8 +108,8 @@ fn calls_and_results(body: &Value) -> (Vec<&Value>, Vec<(&Value, &Value)>) {
 }
 
 async fn native_result(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.send(CALL).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.send(&call_of("get_weather")).await?;
     let request = probe.held_tool().await?;
     probe.give_result(&request, RESULT).await?;
     probe.until_idle(Answers::ASK).await?;
@@ -152,8 +148,8 @@ async fn batch_results(rig: &Rig) -> Seen {
 }
 
 async fn agent_initiated(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.turn(CALL, Answers::ASK).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("marked_tool")).await?;
+    probe.turn(&call_of("marked_tool"), Answers::ASK).await?;
     probe.turn("@@plain", Answers::ASK).await?;
     let calls = probe.calls();
     let marks: Vec<&str> = calls.iter().map(|call| call.initiator.as_deref().unwrap_or("none")).collect();
@@ -165,9 +161,9 @@ async fn agent_initiated(rig: &Rig) -> Seen {
 /// A waiting call in a program that was killed, and the session resumed in a new one.
 async fn resumed(rig: &Rig) -> Result<(Probe<'_>, String), String> {
     let home = rig.folder("home")?;
-    let plan = weather();
+    let plan = SessionPlan::with_tool("get_weather");
     let mut probe = Probe::open_at(rig, rig.another_server(&home).await?, &plan).await?;
-    probe.send(CALL).await?;
+    probe.send(&call_of("get_weather")).await?;
     let request = probe.held_tool().await?;
     on_disk(rig, &home, &request).await?;
     probe.server().kill().await;

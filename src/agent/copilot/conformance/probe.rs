@@ -18,7 +18,8 @@ pub(super) struct Probe<'a> {
     server: Arc<Server>,
     pub session: String,
     pub folder: PathBuf,
-    tag: String,
+    /// A text that identifies the conversation.
+    pub tag: String,
     queue: Option<Queue>,
     pub trace: Trace,
 }
