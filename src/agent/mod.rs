@@ -39,9 +39,7 @@ mod session_leases;
 pub mod transcript;
 
 pub use capabilities::{Capabilities, ProcessUse, SystemPromptSupport};
-pub use conformance::{
-    Area, AssumptionResult, Capability, ConformanceReport, ConformanceResults, PastResult,
-};
+pub use conformance::{Area, AssumptionResult, Capability, ConformanceReport, ConformanceResults, PastResult};
 pub use connection::{
     AgentCommand, Connection, Pending, QuestionAnswer, RequestAnswer, Restored, StartSpec, SuspendedTurn,
 };

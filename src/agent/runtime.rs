@@ -217,6 +217,12 @@ pub trait Runtime: Send + Sync {
         None
     }
 
+    /// Whether [`Self::conformance`] checks anything.
+    fn has_conformance_checks(&self) -> bool {
+        // Nothing runs before somebody waits for it.
+        self.conformance(Duration::ZERO).is_some()
+    }
+
     /// Checks every assumption that capture makes about the agent, against the installed program on a scripted model.
     /// A step of the agent that takes longer than `patience` fails its check. The error says why nothing could be
     /// checked. `None` if the agent cannot be used for capture.

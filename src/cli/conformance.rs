@@ -1,7 +1,6 @@
 //! `flightdeck conformance`: checks what capture assumes about the installed agents, stores the results and prints them.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -10,7 +9,7 @@ use serde_json::json;
 use super::arguments::{CommonFlags, ConformanceFlags};
 use super::command_context::CommandContext;
 use super::output::{print, table};
-use crate::agent::{AssumptionResult, ConformanceReport, ConformanceResults, PastResult, Runtime, Runtimes};
+use crate::agent::{AssumptionResult, ConformanceReport, ConformanceResults, PastResult, Runtimes};
 
 /// How long one step of an agent may take. A slow machine needs seconds for the first one.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -41,13 +40,13 @@ pub(super) fn conformance(flags: &ConformanceFlags, common: &CommonFlags) -> any
 async fn run(runtimes: &Runtimes, flags: &ConformanceFlags, quiet: bool) -> anyhow::Result<Vec<ConformanceReport>> {
     let chosen: Vec<_> = match &flags.runtime {
         Some(name) => vec![runtimes.named(name)?],
-        None => runtimes.iter().filter(|runtime| runtime.conformance(PATIENCE).is_some()).cloned().collect(),
+        None => runtimes.iter().filter(|runtime| runtime.has_conformance_checks()).cloned().collect(),
     };
     let mut reports = Vec::new();
     for runtime in chosen {
         let Some(checks) = runtime.conformance(PATIENCE) else {
-            let has_checks = |runtime: &&Arc<dyn Runtime>| runtime.conformance(PATIENCE).is_some();
-            let known: Vec<&str> = runtimes.iter().filter(has_checks).map(|runtime| runtime.name()).collect();
+            let known = runtimes.iter().filter(|runtime| runtime.has_conformance_checks());
+            let known: Vec<&str> = known.map(|runtime| runtime.name()).collect();
             bail!(
                 "cannot check {}: it is not used for capture; runtimes with conformance checks: {}",
                 runtime.name(),
@@ -55,7 +54,7 @@ async fn run(runtimes: &Runtimes, flags: &ConformanceFlags, quiet: bool) -> anyh
             );
         };
         if !quiet {
-            eprintln!("Checking {}; this takes a few seconds.", runtime.name());
+            eprintln!("Checking {}; this takes up to a minute.", runtime.name());
         }
         reports.push(checks.await.map_err(|problem| anyhow::anyhow!("cannot check {}: {problem}", runtime.name()))?);
     }

@@ -89,6 +89,7 @@ fn own_routes() -> Router<App> {
         .route("/api/agent-sessions", get(api::agent_sessions))
         .route("/api/agent-sessions/{runtime}/{id}/adopt", post(api::adopt))
         .route("/api/doctor", get(api::doctor))
+        .route("/api/conformance", get(api::conformance))
         .route("/api/usage", get(api::usage))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))

@@ -118,12 +118,7 @@ async fn messages_api(State(shared): State<Shared>, headers: HeaderMap, body: By
     answer(&shared, &headers, &body, messages::respond)
 }
 
-fn answer(
-    shared: &Shared,
-    headers: &HeaderMap,
-    body: &[u8],
-    respond: fn(&Value, Vec<Item>) -> Response,
-) -> Response {
+fn answer(shared: &Shared, headers: &HeaderMap, body: &[u8], respond: fn(&Value, Vec<Item>) -> Response) -> Response {
     let request: Value = serde_json::from_slice(body).unwrap_or_default();
     let initiator = headers.get("x-initiator").and_then(|value| value.to_str().ok()).map(str::to_owned);
     let call = ModelCall { body: request.clone(), initiator, ..ModelCall::default() };

@@ -209,7 +209,8 @@ mod tests {
     fn several_tools_are_one_answer_and_broken_arguments_stay_as_they_are() {
         let list = r#"[{"name":"a","arguments":{"x":1}},{"name":"b","broken":"{\"x\":"}]"#;
         let request = json!({ "messages": [{ "role": "user", "content": format!("@@tools {list}\nmore") }] });
-        let called = |name: &str, arguments: &str| Item::Tool { name: name.to_owned(), arguments: arguments.to_owned() };
+        let called =
+            |name: &str, arguments: &str| Item::Tool { name: name.to_owned(), arguments: arguments.to_owned() };
         assert_eq!(plan(&request, 1), [called("a", r#"{"x":1}"#), called("b", r#"{"x":"#)]);
     }
 

@@ -45,11 +45,15 @@ const behind = (isKept, ends) => (message) => {
   toClient(message);
   if (session && ends(message)) release(session);
 };
-/** A model that the client does not know of is called by the proxy itself. */
+/** Calls of the model by the proxy itself. */
+const calls = new Set();
 const callModel = (session, headers = {}) => {
   const { provider, prompt } = session;
   const body = { model: "scripted-model", messages: [{ role: "user", content: prompt }] };
-  return fetch(`${provider.baseUrl}/chat/completions`, { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) }).then((response) => response.text());
+  const request = { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
+  const call = fetch(`${provider.baseUrl}/chat/completions`, request).then((response) => response.text());
+  calls.add(call);
+  return call;
 };
 
 /**
@@ -61,7 +65,7 @@ const breaks = {
   "hook-first": { program: behind((message) => isEvent(message, "assistant.message") && message.params.event.data.toolRequests?.length, isHook) },
   "late-deltas": {
     program: behind(
-      (message) => isEvent(message, "assistant.message_delta") && sessionOf(message.params.sessionId).prompt.startsWith("@@plain") && !sessionOf(message.params.sessionId).params.tools.length,
+      (message) => isEvent(message, "assistant.message_delta") && sessionOf(message.params.sessionId).prompt?.startsWith("@@plain") && !sessionOf(message.params.sessionId).params.tools.length,
       (message) => isEvent(message, "assistant.message"),
     ),
   },
@@ -389,6 +393,8 @@ read(process.stdin, (message) => {
     if (refusal) return refuse(message, refusal);
     if (broken.open && (broken.only?.(message.params) ?? true)) return toProgram({ ...message, params: broken.open(message.params) });
   }
+  // Who pings wants to know that nothing else follows.
+  if (message.method === "ping") return void Promise.allSettled(calls).then(() => toProgram(message));
   if (message.method === "session.send") sessionOf(message.params.sessionId).prompt = message.params.prompt;
   if (broken.client) broken.client(message);
   else toProgram(message);

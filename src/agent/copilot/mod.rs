@@ -40,9 +40,9 @@ pub(in crate::agent) use translation::Translator;
 pub use translation::{EventUse, known_event_use};
 
 use super::{
-    AgentProcess, BoxFuture, Capabilities, ConformanceReport, Connection, Freshness, Liveness as _, Login, LoginState, LoginStatus,
-    ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored, Runtime, StartError,
-    StartSpec, SystemPromptSupport,
+    AgentProcess, BoxFuture, Capabilities, ConformanceReport, Connection, Freshness, Liveness as _, Login, LoginState,
+    LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored, Runtime,
+    StartError, StartSpec, SystemPromptSupport,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};

@@ -3,6 +3,7 @@
 mod agent_sessions;
 mod blocks;
 mod changes;
+mod conformance;
 mod details;
 mod doctor;
 mod folders;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 pub(super) use agent_sessions::{adopt, agent_sessions};
 pub(super) use blocks::block;
 pub(super) use changes::{changed_file, changes};
+pub(super) use conformance::conformance;
 pub(super) use doctor::doctor;
 pub(super) use folders::folders;
 pub(super) use inbox::inbox;

@@ -45,7 +45,8 @@ async fn killed_fails_at_once(rig: &Rig) -> Seen {
     let call = probe.destroy().await;
     let call_ms = began.elapsed().as_millis();
     let call_failed = call.is_err();
-    let seen = format!("the session ended after {session_ms} ms ({ended}); a call failed after {call_ms} ms: {call_failed}");
+    let seen =
+        format!("the session ended after {session_ms} ms ({ended}); a call failed after {call_ms} ms: {call_failed}");
     let is_noticed = !probe.server().is_alive() && call_failed && began.elapsed() < rig.patience;
     expect(is_noticed, || seen.clone())?;
     Ok(seen)

@@ -5,8 +5,11 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::ordering::batch;
+use super::rig::QUIET;
 use super::trace::HOOK;
-use super::{Answers, Assumption, BOTH, DESTROY, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, call_of, expect, tool};
+use super::{
+    Answers, Assumption, BOTH, DESTROY, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, call_of, expect, tool,
+};
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
@@ -129,7 +132,9 @@ async fn reason_observable(rig: &Rig) -> Seen {
     let calls = probe.calls();
     let results: Vec<&Value> = calls.get(1).map_or_else(Vec::new, |call| tool_messages(&call.body));
     let in_model = results.iter().any(|message| message["content"].to_string().contains(REASON));
-    let seen = format!("the tool ended with code {code} and message {message}; the model's next call had the reason: {in_model}");
+    let seen = format!(
+        "the tool ended with code {code} and message {message}; the model's next call had the reason: {in_model}"
+    );
     expect(in_event && in_model, || seen.clone())?;
     Ok(seen)
 }
@@ -157,7 +162,7 @@ async fn waits_for_the_hook(rig: &Rig) -> Seen {
     let handled = probe.trace.count("external_tool.requested");
     let seen = format!(
         "while the hook was open for {} ms: {calls} model call, {ends} ended tools, {handled} calls of the handler",
-        rig.quiet().as_millis()
+        QUIET.as_millis()
     );
     expect(calls == 1 && ends == 0 && handled == 0, || seen.clone())?;
     probe.answer(&id, Answers::DENY.hook).await;
@@ -180,9 +185,10 @@ async fn session_id(rig: &Rig) -> Seen {
 
 /// An object in an object, that many levels deep, with lists and all kinds of values.
 fn nested(levels: usize) -> Value {
-    (0..levels).fold(json!({ "text": "grüße \"quoted\" \\ 漢字", "empty": {}, "none": null }), |inner, level| {
-        json!({ "level": level, "number": 1.5, "list": [[], {}, true, "x"], "inner": inner })
-    })
+    (0..levels).fold(
+        json!({ "text": "grüße \"quoted\" \\ 漢字", "empty": {}, "none": null }),
+        |inner, level| json!({ "level": level, "number": 1.5, "list": [[], {}, true, "x"], "inner": inner }),
+    )
 }
 
 async fn arguments_intact(rig: &Rig) -> Seen {

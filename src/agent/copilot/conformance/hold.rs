@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::deny::tool_messages;
 use super::ordering::batch;
+use super::rig::QUIET;
 use super::{Answers, Assumption, HOLD, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, call_of, expect};
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
@@ -90,7 +91,7 @@ async fn waits(rig: &Rig) -> Seen {
     let (calls, ends) = (probe.calls().len(), probe.trace.count("tool.execution_complete"));
     let seen = format!(
         "while {request} waited for {} ms: {calls} model call, {ends} ended tools, {} idle",
-        rig.quiet().as_millis(),
+        QUIET.as_millis(),
         probe.trace.count("session.idle")
     );
     expect(calls == 1 && ends == 0 && probe.trace.count("session.idle") == 0, || seen.clone())?;
@@ -129,12 +130,11 @@ async fn batch_results(rig: &Rig) -> Seen {
     for _ in 0..3 {
         probe.held_tool().await?;
     }
-    let ids: Vec<Value> =
-        probe.trace.tool_message()?.1.iter().map(|request| request["toolCallId"].clone()).collect();
+    let ids: Vec<Value> = probe.trace.tool_message()?.1.iter().map(|request| request["toolCallId"].clone()).collect();
     for (number, id) in ids.iter().enumerate() {
         let request = probe.trace.all("external_tool.requested").find(|(_, call)| call["toolCallId"] == *id);
         let request = request.and_then(|(_, call)| call["requestId"].as_str()).ok_or("a call without a request")?;
-        probe.give_result(&request.to_owned(), &format!("result {number}")).await?;
+        probe.give_result(request, &format!("result {number}")).await?;
     }
     probe.until_idle(Answers::ASK).await?;
     let calls = probe.calls();
@@ -204,7 +204,11 @@ async fn survives_kill(rig: &Rig) -> Seen {
         let calls = probe.calls();
         let last = calls.last().ok_or("the result led to no model call")?;
         let (_, results) = calls_and_results(&last.body);
-        let seen = format!("after kill -9 and resume, {request} took its result; {} model calls, the last with {}", calls.len(), json!(results));
+        let seen = format!(
+            "after kill -9 and resume, {request} took its result; {} model calls, the last with {}",
+            calls.len(),
+            json!(results)
+        );
         let arrived = results.iter().any(|(_, content)| *content == &json!(RESULT));
         expect(arrived && calls.len() == 2, || seen.clone())?;
         Ok(seen)
@@ -223,11 +227,13 @@ async fn resume_runs_nothing(rig: &Rig) -> Seen {
         .entries
         .iter()
         .map(|entry| entry.kind.as_str())
-        .filter(|kind| kind.starts_with("tool.") || kind.starts_with("assistant.message") || *kind == super::trace::HOOK)
+        .filter(|kind| {
+            kind.starts_with("tool.") || kind.starts_with("assistant.message") || *kind == super::trace::HOOK
+        })
         .collect();
     let seen = format!(
         "{} ms after the resume: {calls} model call in all, {} messages, of which tools, hooks or answers: {active:?}",
-        rig.quiet().as_millis(),
+        QUIET.as_millis(),
         probe.trace.entries.len()
     );
     probe.server().end().await;

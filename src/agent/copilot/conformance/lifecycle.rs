@@ -112,13 +112,14 @@ async fn silent_after_destroy(rig: &Rig) -> Seen {
     probe.linger().await?;
     let late: Vec<&str> = probe.trace.entries[before..].iter().map(|entry| entry.kind.as_str()).collect();
     let calls = probe.calls().len() - calls_before;
-    let seen = format!("{before} messages until destroy, then {} messages {late:?} and {calls} model calls", late.len());
+    let seen =
+        format!("{before} messages until destroy, then {} messages {late:?} and {calls} model calls", late.len());
     expect(late.is_empty() && calls == 0, || seen.clone())?;
     Ok(seen)
 }
 
 async fn one_model_call(rig: &Rig) -> Seen {
-    let mut calls = Vec::new();
+    let mut probes = Vec::new();
     for _ in 0..5 {
         let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
         probe.send(&call_of("get_weather")).await?;
@@ -126,10 +127,12 @@ async fn one_model_call(rig: &Rig) -> Seen {
         probe.trace.tool_message()?;
         probe.destroy().await?;
         probe.answer(&id, Answers::DENY.hook).await;
-        calls.push(probe);
+        probes.push(probe);
     }
-    tokio::time::sleep(rig.quiet()).await;
-    let calls: Vec<usize> = calls.iter().map(|probe| probe.calls().len()).collect();
+    if let Some(last) = probes.last_mut() {
+        last.linger().await?;
+    }
+    let calls: Vec<usize> = probes.iter().map(|probe| probe.calls().len()).collect();
     let seen = format!("5 captures made {calls:?} model calls");
     expect(calls == [1; 5], || seen.clone())?;
     Ok(seen)

@@ -31,7 +31,7 @@ use session_plan::{SessionPlan, call_of, city_tool, tool};
 use trace::Trace;
 
 /// Checks that run at the same time, each in a session of its own.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 12;
 /// How many steps of `patience` one check may take.
 const STEPS_OF_PATIENCE: u32 = 4;
 

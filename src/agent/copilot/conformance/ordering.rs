@@ -116,10 +116,8 @@ async fn batch_in_order(rig: &Rig) -> Seen {
     let mut probe = Probe::open(rig, &plan).await?;
     probe.turn(&prompt, Answers::DENY).await?;
     let (_, requests) = probe.trace.tool_message()?;
-    let found: Vec<Value> = requests
-        .iter()
-        .map(|request| json!({ "name": request["name"], "arguments": request["arguments"] }))
-        .collect();
+    let found: Vec<Value> =
+        requests.iter().map(|request| json!({ "name": request["name"], "arguments": request["arguments"] })).collect();
     let ids: std::collections::BTreeSet<&str> =
         requests.iter().filter_map(|request| request["toolCallId"].as_str()).filter(|id| !id.is_empty()).collect();
     expect(found == calls, || format!("the message has {}, the model sent {}", json!(found), json!(calls)))?;

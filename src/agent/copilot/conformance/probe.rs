@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::rig::Rig;
+use super::rig::{QUIET, Rig};
 use super::session_plan::SessionPlan;
 use super::trace::Trace;
 use crate::agent::copilot::transport::{FromProgram, Queue, Server, plain};
@@ -27,9 +27,15 @@ pub(super) struct Probe<'a> {
 /// A message that may need an answer.
 pub(super) enum Step {
     /// The hook before a tool; the id answers it.
-    Hook { id: Box<RawValue> },
-    Permission { request: String },
-    Tool { request: String },
+    Hook {
+        id: Box<RawValue>,
+    },
+    Permission {
+        request: String,
+    },
+    Tool {
+        request: String,
+    },
     Idle,
     Other,
 }
@@ -219,8 +225,7 @@ impl<'a> Probe<'a> {
     }
 
     pub async fn approve(&self, request: &str) -> Result<(), String> {
-        let params =
-            json!({ "sessionId": self.session, "requestId": request, "result": { "kind": "approve-once" } });
+        let params = json!({ "sessionId": self.session, "requestId": request, "result": { "kind": "approve-once" } });
         self.call("session.permissions.handlePendingPermissionRequest", params).await.map(drop)
     }
 
@@ -251,13 +256,15 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// Notes everything that comes for a while, without answering anything.
+    /// Notes everything that comes for a while, without answering anything. A slow program gets as long as it needs to
+    /// respond to a ping, so that what it wanted to send has come.
     pub async fn linger(&mut self) -> Result<(), String> {
-        let until = Instant::now() + self.rig.quiet();
+        let until = Instant::now() + QUIET;
         while let Some(left) = until.checked_duration_since(Instant::now()) {
             self.step_within(left).await?;
         }
-        Ok(())
+        self.call("ping", json!({})).await?;
+        self.catch_up().await
     }
 
     /// Notes what has arrived already.

@@ -92,7 +92,10 @@ async fn one_tool(rig: &Rig) -> Seen {
     let (probe, names) = offered(rig, &SessionPlan::of_capture(vec![declared.clone()])).await?;
     let tools = probe.offered_tools()?;
     let description = tools.first().map(|tool| tool["function"]["description"].clone());
-    let seen = format!("declared only_tool; the model saw {names:?}, described as {}", description.clone().unwrap_or_default());
+    let seen = format!(
+        "declared only_tool; the model saw {names:?}, described as {}",
+        description.clone().unwrap_or_default()
+    );
     expect(names == ["only_tool"] && description == Some(declared["description"].clone()), || seen.clone())?;
     Ok(seen)
 }
@@ -102,7 +105,11 @@ async fn many_tools(rig: &Rig) -> Seen {
     let tools = declared.iter().map(|name| city_tool(name)).collect();
     let (_, names) = offered(rig, &SessionPlan::of_capture(tools)).await?;
     let same = names.iter().filter(|name| declared.contains(name)).count();
-    let seen = format!("declared 40 tools; the model saw {}, {same} of them declared, in the same order: {}", names.len(), names == declared);
+    let seen = format!(
+        "declared 40 tools; the model saw {}, {same} of them declared, in the same order: {}",
+        names.len(),
+        names == declared
+    );
     expect(names == declared, || seen.clone())?;
     Ok(seen)
 }
@@ -115,7 +122,8 @@ async fn no_parameters(rig: &Rig) -> Seen {
     let (_, call) = probe.trace.first("external_tool.requested")?;
     let parameters = probe.offered_tools()?.first().map(|tool| tool["function"]["parameters"].clone());
     let arguments = &call["arguments"];
-    let seen = format!("the model saw parameters {}; the call had arguments {arguments}", parameters.unwrap_or_default());
+    let seen =
+        format!("the model saw parameters {}; the call had arguments {arguments}", parameters.unwrap_or_default());
     expect(*arguments == json!({}), || seen.clone())?;
     Ok(seen)
 }
@@ -168,10 +176,12 @@ async fn duplicates(rig: &Rig) -> Seen {
         declared["description"] = json!(description);
         declared
     };
-    let (probe, names) = offered(rig, &SessionPlan::of_capture(vec![described("the first"), described("the second")])).await?;
+    let (probe, names) =
+        offered(rig, &SessionPlan::of_capture(vec![described("the first"), described("the second")])).await?;
     let tools = probe.offered_tools()?;
     let descriptions: Vec<&Value> = tools.iter().map(|tool| &tool["function"]["description"]).collect();
-    let seen = format!("2 tools of one name were accepted; the model saw {names:?}, described as {}", json!(descriptions));
+    let seen =
+        format!("2 tools of one name were accepted; the model saw {names:?}, described as {}", json!(descriptions));
     expect(descriptions == [&json!("the first")], || seen.clone())?;
     Ok(seen)
 }
@@ -212,7 +222,8 @@ async fn excluded_tools(rig: &Rig) -> Seen {
     let (_, with) = offered(rig, &SessionPlan { tools: tools.clone(), ..SessionPlan::with_built_ins() }).await?;
     let (_, without) = offered(rig, &SessionPlan { tools, excluded, ..SessionPlan::with_built_ins() }).await?;
     let gone: Vec<&String> = with.iter().filter(|name| !without.contains(name)).collect();
-    let seen = format!("{} tools without a list and {} with [\"two\",\"bash\"]; removed: {gone:?}", with.len(), without.len());
+    let seen =
+        format!("{} tools without a list and {} with [\"two\",\"bash\"]; removed: {gone:?}", with.len(), without.len());
     let has = |list: &[String], name: &str| list.iter().any(|listed| listed == name);
     let removed = ["two", "bash"].iter().all(|name| has(&with, name) && !has(&without, name));
     expect(removed && has(&without, "one"), || seen.clone())?;
@@ -228,7 +239,9 @@ async fn overridden(rig: &Rig) -> Seen {
     let handed_over: Vec<&str> =
         probe.trace.all("external_tool.requested").filter_map(|(_, call)| call["toolName"].as_str()).collect();
     let calls = probe.calls();
-    let result = calls.get(1).and_then(|call| super::deny::tool_messages(&call.body).first().map(|message| message["content"].clone()));
+    let result = calls
+        .get(1)
+        .and_then(|call| super::deny::tool_messages(&call.body).first().map(|message| message["content"].clone()));
     let seen = format!(
         "`touch` through an overridden bash: handed over {handed_over:?}, the file exists: {}, the model got {}",
         file.exists(),

@@ -14,7 +14,7 @@ use crate::private_file::TemporaryFolder;
 use crate::scripted_model::{ModelCall, ScriptedModel};
 
 /// How long nothing may happen before a check believes that nothing will.
-const QUIET: Duration = Duration::from_millis(400);
+pub(super) const QUIET: Duration = Duration::from_millis(400);
 /// Variables that could reach somebody's account or another model.
 const NOT_PASSED: [&str; 5] = ["GH_TOKEN", "GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN", "COPILOT_MODEL", "COPILOT_HOME"];
 
@@ -30,18 +30,15 @@ pub(super) struct Rig {
 }
 
 impl Rig {
-    pub async fn start(
-        program: FoundProgram,
-        settings: &CopilotSettings,
-        patience: Duration,
-    ) -> Result<Self, String> {
+    pub async fn start(program: FoundProgram, settings: &CopilotSettings, patience: Duration) -> Result<Self, String> {
         let folder = TemporaryFolder::create("conformance")
             .map_err(|error| format!("cannot create a temporary folder: {error}"))?;
-        let model = ScriptedModel::start().await.map_err(|error| format!("cannot start the scripted model: {error}"))?;
+        let model =
+            ScriptedModel::start().await.map_err(|error| format!("cannot start the scripted model: {error}"))?;
         let mut settings = settings.clone();
-        settings.environment.retain(|name, _| {
-            !name.starts_with("COPILOT_PROVIDER_") && !NOT_PASSED.contains(&name.as_str())
-        });
+        settings
+            .environment
+            .retain(|name, _| !name.starts_with("COPILOT_PROVIDER_") && !NOT_PASSED.contains(&name.as_str()));
         for (name, value) in [
             // The CLI refuses to start offline without a provider, although every session names one.
             ("COPILOT_OFFLINE", "true"),
@@ -84,11 +81,6 @@ impl Rig {
     /// The model calls of a conversation, which its tag identifies.
     pub fn calls(&self, tag: &str) -> Vec<ModelCall> {
         self.model.calls_with(tag)
-    }
-
-    /// How long a check waits to see that nothing happens.
-    pub fn quiet(&self) -> Duration {
-        QUIET
     }
 
     pub async fn end(self) {
