@@ -1,7 +1,7 @@
-// The real copilot-runtime behind a proxy that breaks one assumption of capture.
+// The real copilot-runtime behind a proxy that breaks assumptions of capture.
 //
-// Arguments: BREAK PROGRAM ARGUMENT…, where BREAK is a key of `breaks` below and the rest is the real program.
-// `--list` prints the names of all breaks.
+// Arguments: BREAKS PROGRAM ARGUMENT…, where BREAKS are keys of `breaks` below, separated by commas, and the rest is the
+// real program. `--list` prints the names of all breaks.
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,15 +22,15 @@ const answered = new Set();
 const isEvent = (message, type) => message.method === "session.event" && message.params.event.type === type;
 const isHook = (message) => message.method === "hooks.invoke" && message.params.hookType === "preToolUse";
 const isCall = (message, method) => message.method === method && message.id !== undefined;
-const later = (message) => setTimeout(() => toClient(message), LATE_MS);
+const later = (message) => setTimeout(() => writeToClient(message), LATE_MS);
 let invented = 0;
 const event = (sessionId, type, data = {}) => ({
   jsonrpc: "2.0",
   method: "session.event",
   params: { sessionId, event: { type, data, id: `invented-${process.pid}-${invented++}`, timestamp: new Date().toISOString() } },
 });
-const answerNow = (message, result) => toClient({ jsonrpc: "2.0", id: message.id, result });
-const refuse = (message, text) => toClient({ jsonrpc: "2.0", id: message.id, error: { code: -32603, message: text } });
+const answerNow = (message, result) => writeToClient({ jsonrpc: "2.0", id: message.id, result });
+const refuse = (message, text) => writeToClient({ jsonrpc: "2.0", id: message.id, error: { code: -32603, message: text } });
 /** A copy of a message with some of its parameters changed. */
 const changed = (message, params) => ({ ...message, params: { ...message.params, ...params } });
 const withData = (message, data) => changed(message, { event: { ...message.params.event, data: { ...message.params.event.data, ...data } } });
@@ -58,7 +58,9 @@ const callModel = (session, headers = {}) => {
 
 /**
  * What each break changes: `client` sees every message of the client, `program` every message of the program; each
- * passes on what it wants with `toProgram` and `toClient`.
+ * passes on what it wants with `toProgram` and `toClient`, to the next break and in the end to the other side. What it
+ * writes itself (`writeToProgram`, `writeToClient`) no other break sees. `open` changes the parameters of a new session,
+ * `refuse` says why it is refused.
  */
 const breaks = {
   // Ordering.
@@ -117,7 +119,7 @@ const breaks = {
   },
   "one-hook-per-batch": {
     program: (message) => {
-      if (isHook(message) && message.params.input.toolName === "third_tool") return toProgram({ jsonrpc: "2.0", id: message.id, result: { output: { permissionDecision: "deny", permissionDecisionReason: "not asked" } } });
+      if (isHook(message) && message.params.input.toolName === "third_tool") return writeToProgram({ jsonrpc: "2.0", id: message.id, result: { output: { permissionDecision: "deny", permissionDecisionReason: "not asked" } } });
       toClient(message);
     },
   },
@@ -139,7 +141,7 @@ const breaks = {
       if (!isHook(message) || message.params.input.toolName !== "awaited_tool") return;
       setTimeout(() => {
         answered.add(message.id);
-        toProgram({ jsonrpc: "2.0", id: message.id, result: { output: { permissionDecision: "deny", permissionDecisionReason: "too late" } } });
+        writeToProgram({ jsonrpc: "2.0", id: message.id, result: { output: { permissionDecision: "deny", permissionDecisionReason: "too late" } } });
       }, LATE_MS);
     },
     client: (message) => (!message.method && answered.has(message.id)) || toProgram(message),
@@ -262,7 +264,7 @@ const breaks = {
       if (!isEvent(message, "external_tool.requested") || message.params.event.data.toolName !== "patient_tool") return;
       const { sessionId } = message.params;
       const { requestId } = message.params.event.data;
-      setTimeout(() => toProgram({ jsonrpc: "2.0", id: `proxy-${invented++}`, method: "session.tools.handlePendingToolCall", params: { sessionId, requestId, result: "timed out" } }), LATE_MS * 4);
+      setTimeout(() => writeToProgram({ jsonrpc: "2.0", id: `proxy-${invented++}`, method: "session.tools.handlePendingToolCall", params: { sessionId, requestId, result: "timed out" } }), LATE_MS * 4);
     },
   },
   "result-rewritten": {
@@ -284,7 +286,7 @@ const breaks = {
     client: (message) => {
       const session = isCall(message, "session.tools.handlePendingToolCall") && sessionOf(message.params.sessionId);
       if (session && declares(session, "marked_tool")) {
-        return void callModel(session, { "x-initiator": "user" }).then(() => toProgram(message));
+        return void callModel(session, { "x-initiator": "user" }).then(() => writeToProgram(message));
       }
       toProgram(message);
     },
@@ -302,7 +304,7 @@ const breaks = {
     program: (message) => {
       const request = asked.get(message.id);
       if (message.method || request?.method !== "session.resume") return toClient(message);
-      callModel({ ...sessionOf(request.params.sessionId), prompt: conversationOf(request.params.sessionId) }).then(() => toClient(message));
+      callModel({ ...sessionOf(request.params.sessionId), prompt: conversationOf(request.params.sessionId) }).then(() => writeToClient(message));
     },
   },
 
@@ -343,27 +345,60 @@ function conversationOf(id) {
   return /conversation-[0-9a-f]+/.exec(texts.join("\n"))?.[0] ?? "";
 }
 
-const [name, program, ...programArguments] = process.argv.slice(2);
-if (name === "--list") {
+const [chosen, program, ...programArguments] = process.argv.slice(2);
+if (chosen === "--list") {
   console.log(Object.keys(breaks).join("\n"));
   process.exit(0);
 }
-const broken = breaks[name];
-if (!broken) throw new Error(`there is no break ${name}`);
-if (broken.start && (broken.only?.() ?? true)) broken.start();
+const active = chosen.split(",").map((name) => breaks[name] ?? fail(`there is no break ${name}`));
+for (const broken of active) {
+  if (broken.start && (broken.only?.() ?? true)) broken.start();
+}
+
+function fail(text) {
+  throw new Error(text);
+}
 
 const child = spawn(program, programArguments, { stdio: ["pipe", "pipe", "inherit"] });
 const write = (stream, message) => {
   const text = JSON.stringify(message);
   stream.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
 };
-function toProgram(message) {
+function writeToProgram(message) {
   write(child.stdin, message);
 }
-function toClient(message) {
+function writeToClient(message) {
   // The proxy's own calls are nobody else's business.
   if (typeof message.id === "string" && message.id.startsWith("proxy-")) return;
   write(process.stdout, message);
+}
+
+/** Which break handles a message now. What is passed on later, by a timer, goes straight to the other side. */
+let stage = Infinity;
+function pass(message, side, end) {
+  const from = stage;
+  const next = active.findIndex((broken, place) => place > from && broken[side]);
+  if (next < 0) return end(message);
+  stage = next;
+  try {
+    active[next][side](message);
+  } finally {
+    stage = from;
+  }
+}
+function begin(message, passOn) {
+  stage = -1;
+  try {
+    passOn(message);
+  } finally {
+    stage = Infinity;
+  }
+}
+function toProgram(message) {
+  pass(message, "client", writeToProgram);
+}
+function toClient(message) {
+  pass(message, "program", writeToClient);
 }
 
 /** Calls `take` for every message of a stream. */
@@ -389,15 +424,16 @@ read(process.stdin, (message) => {
     const session = sessionOf(message.params.sessionId);
     session.params = message.params;
     session.provider = message.params.provider;
-    const refusal = broken.refuse?.(message.params, message.method);
-    if (refusal) return refuse(message, refusal);
-    if (broken.open && (broken.only?.(message.params) ?? true)) return toProgram({ ...message, params: broken.open(message.params) });
+    for (const broken of active) {
+      const refusal = broken.refuse?.(message.params, message.method);
+      if (refusal) return refuse(message, refusal);
+      if (broken.open && (broken.only?.(message.params) ?? true)) message = { ...message, params: broken.open(message.params) };
+    }
   }
   // Who pings wants to know that nothing else follows.
-  if (message.method === "ping") return void Promise.allSettled(calls).then(() => toProgram(message));
+  if (message.method === "ping") return void Promise.allSettled(calls).then(() => writeToProgram(message));
   if (message.method === "session.send") sessionOf(message.params.sessionId).prompt = message.params.prompt;
-  if (broken.client) broken.client(message);
-  else toProgram(message);
+  begin(message, toProgram);
 });
 process.stdin.on("end", () => child.stdin.end());
 
@@ -407,10 +443,9 @@ read(child.stdout, (message) => {
     session.hooks++;
     asked.set(`hook-${message.id}`, declares(session, message.params.input.toolName) ? "declared" : "built-in");
   }
-  if (broken.program) broken.program(message);
-  else toClient(message);
+  begin(message, toClient);
 });
 child.on("exit", (code) => {
-  if (name === "lock-left-behind" && isOwnHome()) rmSync(join(process.env.COPILOT_HOME, "lock"), { force: true });
+  if (chosen.includes("lock-left-behind") && isOwnHome()) rmSync(join(process.env.COPILOT_HOME, "lock"), { force: true });
   process.exit(code ?? 1);
 });

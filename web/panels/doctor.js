@@ -32,6 +32,7 @@ function build(body) {
         make("p", { class: "check-summary", role: "status", text: SUMMARY[verdict] ?? verdict }),
         ...grouped(checks).map(section),
         ...conformance.reports.map(conformanceSection),
+        ...(conformance.problem ? [make("p", { class: "field-problem", role: "alert" }, ...prose(conformance.problem))] : []),
         make("button", { type: "button", text: "Check again", on: { click: load } }),
       );
     } catch (problem) {
