@@ -89,8 +89,9 @@ fn shown(report: &ConformanceReport) -> String {
 }
 
 fn entry(check: &AssumptionResult) -> String {
-    let (verdict, why) = if check.passed { ("ok  ", &check.why) } else { ("FAIL", &check.why) };
-    format!("\n{verdict}  {}\n      {}\n      why:  {why}\n      seen: {}", check.id, check.assumption, check.seen)
+    let verdict = if check.passed { "ok  " } else { "FAIL" };
+    let (id, assumption, why, seen) = (&check.id, &check.assumption, &check.why, &check.seen);
+    format!("\n{verdict}  {id}\n      {assumption}\n      why:  {why}\n      seen: {seen}")
 }
 
 fn print_history(history: &[PastResult], as_json: bool) -> anyhow::Result<ExitCode> {

@@ -22,7 +22,6 @@ const answered = new Set();
 const isEvent = (message, type) => message.method === "session.event" && message.params.event.type === type;
 const isHook = (message) => message.method === "hooks.invoke" && message.params.hookType === "preToolUse";
 const isCall = (message, method) => message.method === method && message.id !== undefined;
-const later = (message) => setTimeout(() => writeToClient(message), LATE_MS);
 let invented = 0;
 const event = (sessionId, type, data = {}) => ({
   jsonrpc: "2.0",
@@ -45,16 +44,24 @@ const behind = (isKept, ends) => (message) => {
   toClient(message);
   if (session && ends(message)) release(session);
 };
-/** Calls of the model by the proxy itself. */
-const calls = new Set();
+/** Calls the model without the program. */
 const callModel = (session, headers = {}) => {
   const { provider, prompt } = session;
   const body = { model: "scripted-model", messages: [{ role: "user", content: prompt }] };
   const request = { method: "POST", headers: { "content-type": "application/json", ...headers }, body: JSON.stringify(body) };
-  const call = fetch(`${provider.baseUrl}/chat/completions`, request).then((response) => response.text());
-  calls.add(call);
-  return call;
+  return fetch(`${provider.baseUrl}/chat/completions`, request).then((response) => response.text());
 };
+
+/** Does something for a destroyed session, when the client pings for it: then it believes that nothing else follows. */
+const afterDestroy = (act) => ({
+  client: (message) => {
+    if (isCall(message, "session.destroy")) sessionOf(message.params.sessionId).destroyed = true;
+    const id = message.method === "ping" && message.params?.message;
+    const session = id && sessions.get(id);
+    if (!session?.destroyed) return toProgram(message);
+    Promise.resolve(act(session, id)).then(() => writeToProgram(message));
+  },
+});
 
 /**
  * What each break changes: `client` sees every message of the client, `program` every message of the program; each
@@ -168,41 +175,21 @@ const breaks = {
       toProgram(message);
     },
   },
-  "last-words": {
-    program: (message) => {
-      toClient(message);
-      const request = asked.get(message.id);
-      if (!message.method && request?.method === "session.destroy") later(event(request.params.sessionId, "session.info", { infoType: "late", message: "one more thing" }));
-    },
-  },
-  "second-model-call": {
-    // The program asks the model once more after a destroy.
-    program: (message) => {
-      const request = asked.get(message.id);
-      toClient(message);
-      const session = !message.method && request?.method === "session.destroy" && sessionOf(request.params.sessionId);
-      if (session && session.prompt && !session.prompt.startsWith("@@error")) setTimeout(() => callModel(session), LATE_MS);
-    },
-  },
+  "last-words": afterDestroy((session, id) => writeToClient(event(id, "session.info", { infoType: "late", message: "one more thing" }))),
+  // The program asks the model once more after a destroy.
+  "second-model-call": afterDestroy((session) => callModel(session)),
   "destroy-once-only": {
     client: (message) => {
       if (isCall(message, "session.destroy")) {
         const session = sessionOf(message.params.sessionId);
-        if (session.destroyed) return refuse(message, "Session is being destroyed");
-        session.destroyed = true;
+        if (session.once) return refuse(message, "Session is being destroyed");
+        session.once = true;
       }
       toProgram(message);
     },
   },
-  "batch-goes-on": {
-    // The third tool of a batch is started after the session was destroyed at the second.
-    program: (message) => {
-      toClient(message);
-      const request = asked.get(message.id);
-      const session = request?.method === "session.destroy" && sessionOf(request.params.sessionId);
-      if (session && declares(session, "third_tool")) later(event(request.params.sessionId, "tool.execution_start", { toolName: "third_tool" }));
-    },
-  },
+  // The third tool of a batch is started after the session was destroyed at the second.
+  "batch-goes-on": afterDestroy((session, id) => declares(session, "third_tool") && writeToClient(event(id, "tool.execution_start", { toolName: "third_tool" }))),
   "error-kills": {
     program: (message) => {
       if (isEvent(message, "session.error")) sessionOf(message.params.sessionId).failed = true;
@@ -430,8 +417,6 @@ read(process.stdin, (message) => {
       if (broken.open && (broken.only?.(message.params) ?? true)) message = { ...message, params: broken.open(message.params) };
     }
   }
-  // Who pings wants to know that nothing else follows.
-  if (message.method === "ping") return void Promise.allSettled(calls).then(() => writeToProgram(message));
   if (message.method === "session.send") sessionOf(message.params.sessionId).prompt = message.params.prompt;
   begin(message, toProgram);
 });

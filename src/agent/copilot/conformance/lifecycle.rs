@@ -69,7 +69,7 @@ pub(super) const ASSUMPTIONS: &[Assumption] = &[
     },
     Assumption {
         id: "lifecycle.nothing-on-disk",
-        text: "After `session.destroy` and `session.delete` nothing of the session is on the disk.",
+        text: "After `session.destroy` and `session.delete` nothing of a session without session store is on the disk.",
         why: "Captured conversations belong to the caller and must not pile up here.",
         capabilities: BOTH,
         check: |rig| Box::pin(nothing_on_disk(rig)),
@@ -146,7 +146,7 @@ async fn destroy_twice(rig: &Rig) -> Seen {
     let again = probe.destroy().await;
     probe.call("ping", json!({})).await?;
     match again {
-        Ok(()) => Ok("the second session.destroy succeeded, and the process responded to ping".to_owned()),
+        Ok(()) => Ok("session.destroy succeeded 2 times in a row, and the process responded to a ping".to_owned()),
         Err(error) => Err(format!("the second session.destroy was an error: {error}")),
     }
 }

@@ -187,5 +187,5 @@ async fn same_in_five_runs(rig: &Rig) -> Seen {
     if let Some(other) = orders.iter().find(|order| **order != orders[0]) {
         return Err(format!("one run had {}, another {}", orders[0].join(" → "), other.join(" → ")));
     }
-    Ok(format!("five runs had {}", orders[0].join(" → ")))
+    Ok(format!("5 runs had {}", orders[0].join(" → ")))
 }

@@ -121,6 +121,8 @@ impl<'a> Probe<'a> {
             ("requestPermission", json!(true)),
             ("hooks", json!(true)),
             ("envValueMode", json!("direct")),
+            // The CLI's store of all sessions keeps texts even after a session is deleted.
+            ("enableSessionStore", json!(false)),
         ] {
             params[name] = value;
         }
@@ -263,7 +265,7 @@ impl<'a> Probe<'a> {
         while let Some(left) = until.checked_duration_since(Instant::now()) {
             self.step_within(left).await?;
         }
-        self.call("ping", json!({})).await?;
+        self.call("ping", json!({ "message": self.session })).await?;
         self.catch_up().await
     }
 

@@ -262,5 +262,5 @@ async fn system_message(rig: &Rig) -> Seen {
     expect(systems.len() == 1 && text == SYSTEM_MESSAGE, || {
         format!("{} system messages, the first with {bytes} bytes: {text}", systems.len())
     })?;
-    Ok(format!("one system message with exactly the {} bytes that were given", SYSTEM_MESSAGE.len()))
+    Ok(format!("1 system message with exactly the {} bytes that were given", SYSTEM_MESSAGE.len()))
 }
