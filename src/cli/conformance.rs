@@ -12,7 +12,7 @@ use super::output::{print, table};
 use crate::agent::{AssumptionResult, ConformanceReport, ConformanceResults, PastResult, Runtimes};
 
 /// How long one step of an agent may take. A slow machine needs seconds for the first one.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(super) fn conformance(flags: &ConformanceFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let context = CommandContext::new(common)?;
