@@ -153,6 +153,9 @@ pub enum StartError {
     /// A transient failure: a retry may succeed.
     #[error("{0}")]
     Temporary(String),
+    /// The installed version failed checks that this use of it rests on. The text says which.
+    #[error("{0}")]
+    NotConformant(String),
     /// A permanent failure: a retry will not help. The text says what to do.
     #[error("{0}")]
     Permanent(String),
@@ -223,6 +226,12 @@ pub trait Runtime: Send + Sync {
     /// `None` if the agent cannot use such a model.
     fn spec_for_model_at(&self, _base_url: &str, _folder: &Path) -> Option<StartSpec> {
         None
+    }
+
+    /// Whether [`Self::conformance`] checks anything.
+    fn has_conformance_checks(&self) -> bool {
+        // Nothing runs before somebody waits for it.
+        self.conformance(Duration::ZERO).is_some()
     }
 
     /// Checks every assumption that capture makes about the agent, against the installed program on a scripted model.

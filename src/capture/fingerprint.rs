@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::{AnswerFormat, Message, Part, Request, ToolCall, ToolChoice, ToolResult};
-use crate::model::hex;
+use crate::model::{canonical, hex};
 
 /// A fingerprint, in hexadecimal digits.
 pub(super) type Fingerprint = String;
@@ -30,7 +30,7 @@ pub(super) fn whole(request: &Request, model: &str) -> Fingerprint {
 }
 
 fn hash(value: &Value) -> Fingerprint {
-    hex(&Sha256::digest(value.to_string().as_bytes()))
+    hex(&Sha256::digest(canonical(value).as_bytes()))
 }
 
 /// What the agent's session was opened with.
@@ -87,7 +87,6 @@ fn part(part: &Part) -> Value {
     }
 }
 
-/// The keys of objects are sorted when arguments are parsed.
 fn call(call: &ToolCall) -> Value {
     let arguments: Value =
         serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::String(call.arguments.clone()));

@@ -67,6 +67,8 @@ pub(super) enum Start {
 enum After {
     /// The session waits for its caller.
     Waits,
+    /// The agent ended before it said anything. It may still wait for these results.
+    Died(Vec<OpenCall>),
     /// The agent no longer knows what it waited for; the request needs a new session.
     Forgotten,
     /// The session is of no further use.
@@ -89,6 +91,8 @@ pub(super) struct Seat {
     session: String,
     connection: Box<Connection>,
     is_gone: bool,
+    /// The agent died in this turn once already.
+    was_resumed: bool,
     /// The calls that wait, in order.
     calls: Vec<OpenCall>,
     turns: mpsc::Receiver<Turn>,
@@ -103,6 +107,16 @@ pub(super) async fn run(shared: Arc<Shared>, turn: Turn, start: Start) {
         match seat.answer(&mut turn).await {
             After::Over => return seat.discard().await,
             After::Waits => {}
+            After::Died(calls) => {
+                seat.close().await;
+                let start = Start::Resume { session: seat.session.clone(), calls };
+                match open(&shared, &mut turn, start).await {
+                    Some(resumed) => seat = resumed,
+                    None => return,
+                }
+                seat.was_resumed = true;
+                continue;
+            }
             After::Forgotten => {
                 seat.discard().await;
                 turn.recording.set_origin(Origin::Fresh);
@@ -156,12 +170,29 @@ async fn open(shared: &Arc<Shared>, turn: &mut Turn, start: Start) -> Option<Sea
             Ok(connection) => {
                 let (sender, turns) = mpsc::channel(1);
                 let shared = Arc::clone(shared);
-                return Some(Seat { shared, session, connection, is_gone: false, calls, turns, sender });
+                return Some(Seat {
+                    shared,
+                    session,
+                    connection,
+                    is_gone: false,
+                    was_resumed: false,
+                    calls,
+                    turns,
+                    sender,
+                });
             }
             Err(StartError::SessionLost(reason)) if matches!(start, Start::Resume { .. }) => {
                 tracing::info!(session, reason, "the agent lost a held session; the conversation is sent again");
                 shared.forget(&session).await;
                 turn.recording.set_origin(Origin::Fresh);
+                turn.input = Input::Conversation;
+                start = Start::New;
+            }
+            Err(StartError::NotConformant(reason)) if turn.mode == Mode::Hold => {
+                tracing::warn!(reason, "sessions are destroyed instead of held");
+                shared.forget(&session).await;
+                turn.mode = Mode::Destroy;
+                turn.recording.set_origin(Origin::Destroyed);
                 turn.input = Input::Conversation;
                 start = Start::New;
             }
@@ -180,7 +211,10 @@ fn not_opened(error: &StartError) -> CaptureError {
     let kind = match error {
         StartError::Temporary(text) if text == TIMED_OUT => ErrorKind::TimedOut,
         StartError::Temporary(_) => ErrorKind::Failed,
-        StartError::NeedsLogin(_) | StartError::SessionLost(_) | StartError::Permanent(_) => ErrorKind::Unavailable,
+        StartError::NeedsLogin(_)
+        | StartError::SessionLost(_)
+        | StartError::NotConformant(_)
+        | StartError::Permanent(_) => ErrorKind::Unavailable,
     };
     CaptureError::new(kind, format!("The agent could not be used: {error}"))
 }
@@ -323,8 +357,9 @@ impl Seat {
 
     /// Answers one request.
     async fn answer(&mut self, turn: &mut Turn) -> After {
-        if !self.calls.is_empty() && !self.all_calls_wait().await {
-            return After::Forgotten;
+        let calls = self.calls.clone();
+        if !calls.is_empty() && !self.all_calls_wait().await {
+            return if self.is_gone { self.died(calls) } else { After::Forgotten };
         }
         if self.is_gone || !self.tell(turn).await {
             return After::Forgotten;
@@ -403,12 +438,21 @@ impl Seat {
                 }
                 AgentEvent::Gone { reason } => {
                     self.is_gone = true;
+                    if !is_answered && recorder.said().is_empty() && !calls.is_empty() {
+                        return self.died(calls);
+                    }
                     let message = format!("The agent ended in the middle of the answer: {reason}");
                     return self.fail(turn, "failed", CaptureError::new(ErrorKind::Failed, message), usage);
                 }
                 _ => {}
             }
         }
+    }
+
+    /// The agent ended before it answered. What it wrote to its disk is tried once.
+    fn died(&self, calls: Vec<OpenCall>) -> After {
+        let known = calls.iter().all(|call| !call.request_id.is_empty());
+        if known && !self.was_resumed { After::Died(calls) } else { After::Forgotten }
     }
 
     fn fail(&mut self, turn: &mut Turn, outcome: &'static str, error: CaptureError, usage: Option<Usage>) -> After {

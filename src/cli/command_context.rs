@@ -30,8 +30,8 @@ impl CommandContext {
 
     /// With other settings than those in force.
     pub fn with(resolved: Resolved) -> anyhow::Result<Self> {
-        // A command prints its results; the log is for problems.
-        logging::start("warn")?;
+        // A command prints its results; the log is for problems. The crate logs failed calls, which we report ourselves.
+        logging::start("warn,github_copilot_sdk=error")?;
         let threads = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()

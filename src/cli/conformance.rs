@@ -1,7 +1,6 @@
 //! `flightdeck conformance`: checks what capture assumes about the installed agents, stores the results and prints them.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
@@ -10,10 +9,10 @@ use serde_json::json;
 use super::arguments::{CommonFlags, ConformanceFlags};
 use super::command_context::CommandContext;
 use super::output::{print, table};
-use crate::agent::{AssumptionResult, ConformanceReport, ConformanceResults, PastResult, Runtime, Runtimes};
+use crate::agent::{AssumptionResult, ConformanceReport, ConformanceResults, PastResult, Runtimes};
 
 /// How long one step of an agent may take. A slow machine needs seconds for the first one.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(super) fn conformance(flags: &ConformanceFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let context = CommandContext::new(common)?;
@@ -41,13 +40,13 @@ pub(super) fn conformance(flags: &ConformanceFlags, common: &CommonFlags) -> any
 async fn run(runtimes: &Runtimes, flags: &ConformanceFlags, quiet: bool) -> anyhow::Result<Vec<ConformanceReport>> {
     let chosen: Vec<_> = match &flags.runtime {
         Some(name) => vec![runtimes.named(name)?],
-        None => runtimes.iter().filter(|runtime| runtime.conformance(PATIENCE).is_some()).cloned().collect(),
+        None => runtimes.iter().filter(|runtime| runtime.has_conformance_checks()).cloned().collect(),
     };
     let mut reports = Vec::new();
     for runtime in chosen {
         let Some(checks) = runtime.conformance(PATIENCE) else {
-            let has_checks = |runtime: &&Arc<dyn Runtime>| runtime.conformance(PATIENCE).is_some();
-            let known: Vec<&str> = runtimes.iter().filter(has_checks).map(|runtime| runtime.name()).collect();
+            let known = runtimes.iter().filter(|runtime| runtime.has_conformance_checks());
+            let known: Vec<&str> = known.map(|runtime| runtime.name()).collect();
             bail!(
                 "cannot check {}: it is not used for capture; runtimes with conformance checks: {}",
                 runtime.name(),
@@ -55,7 +54,7 @@ async fn run(runtimes: &Runtimes, flags: &ConformanceFlags, quiet: bool) -> anyh
             );
         };
         if !quiet {
-            eprintln!("Checking {}; this takes a few seconds.", runtime.name());
+            eprintln!("Checking {}; this takes up to a minute.", runtime.name());
         }
         reports.push(checks.await.map_err(|problem| anyhow::anyhow!("cannot check {}: {problem}", runtime.name()))?);
     }
@@ -90,8 +89,9 @@ fn shown(report: &ConformanceReport) -> String {
 }
 
 fn entry(check: &AssumptionResult) -> String {
-    let (verdict, why) = if check.passed { ("ok  ", &check.why) } else { ("FAIL", &check.why) };
-    format!("\n{verdict}  {}\n      {}\n      why:  {why}\n      seen: {}", check.id, check.assumption, check.seen)
+    let verdict = if check.passed { "ok  " } else { "FAIL" };
+    let (id, assumption, why, seen) = (&check.id, &check.assumption, &check.why, &check.seen);
+    format!("\n{verdict}  {id}\n      {assumption}\n      why:  {why}\n      seen: {seen}")
 }
 
 fn print_history(history: &[PastResult], as_json: bool) -> anyhow::Result<ExitCode> {

@@ -8,7 +8,7 @@ use crate::agent::acp::{Acp, AcpSettings};
 use crate::agent::copilot::{ConfiguredProvider, Copilot, CopilotSettings};
 use crate::agent::demo::Demo;
 use crate::agent::headless::{ClaudeSettings, Headless, HeadlessSettings};
-use crate::agent::{Quarantine, Runtime, Runtimes, agent_environment};
+use crate::agent::{ConformanceResults, Quarantine, Runtime, Runtimes, agent_environment};
 use crate::config::{self, AcpAgent, Config};
 use crate::model::{McpAddress, McpServer, McpTransport, Provider, ProviderKind};
 use crate::process::Supervisor;
@@ -123,6 +123,7 @@ fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarant
         providers: config.providers.iter().map(|(name, entry)| (name.clone(), configured(entry))).collect(),
         mcp_servers: config.mcp_servers.iter().map(|(name, server)| (name.clone(), mcp_server(server))).collect(),
         quarantine,
+        conformance: Some(Arc::new(ConformanceResults::in_folder(data_folder))),
         environment,
         ..CopilotSettings::default()
     }

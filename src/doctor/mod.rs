@@ -5,6 +5,7 @@
 //! canary is the one check that runs an agent: on the scripted model, in a folder of its own.
 
 mod canary;
+mod conformance;
 mod machine;
 mod report;
 
@@ -13,7 +14,7 @@ use std::path::Path;
 pub use canary::{CanaryOutcome, run_canary};
 pub use report::{ReadyRuntime, Report};
 
-use crate::agent::{Quarantine, Runtimes};
+use crate::agent::{ConformanceResults, Quarantine, Runtimes};
 use crate::model::{Check, CheckVerdict};
 use crate::scripted_model::ScriptedModel;
 use crate::store::Store;
@@ -62,6 +63,7 @@ pub async fn examine(input: &DoctorInput<'_>) -> Report {
             }
         },
     };
+    let conformance = ConformanceResults::in_folder(input.data_folder);
     for runtime in input.runtimes.iter() {
         let mut found = runtime.preflight().await;
         let is_usable = !found.is_empty() && found.iter().all(|check| check.verdict != CheckVerdict::Failure);
@@ -69,6 +71,9 @@ pub async fn examine(input: &DoctorInput<'_>) -> Report {
         let is_installed = found.iter().any(|check| check.verdict != CheckVerdict::Info);
         if let Some(model) = model.as_ref().filter(|_| is_usable && is_installed) {
             found.extend(canary::check(input.runtimes, runtime.as_ref(), &model.base_url(), input.quarantine).await);
+        }
+        if is_usable && is_installed {
+            found.extend(conformance::check(runtime.as_ref(), &conformance).await);
         }
         checks.extend(found.into_iter().map(|check| check.in_group(runtime.family())));
     }

@@ -93,6 +93,7 @@ fn own_routes() -> Router<App> {
         .route("/api/agent-sessions", get(api::agent_sessions))
         .route("/api/agent-sessions/{runtime}/{id}/adopt", post(api::adopt))
         .route("/api/doctor", get(api::doctor))
+        .route("/api/conformance", get(api::conformance))
         .route("/api/usage", get(api::usage))
         .route("/api/captures", get(api::captures))
         .route("/api/health", get(api::health))
@@ -148,7 +149,7 @@ async fn fallback(request: Request) -> Response {
         return (StatusCode::NOT_FOUND, body).into_response();
     }
     if is_models_path(path) {
-        let message = format!("Unknown route {path}; docs/capture.md lists the routes of the model API.");
+        let message = "Unknown route; docs/capture.md lists the routes of the model API.";
         return refusal(path, request.headers(), &CaptureError::new(ErrorKind::NotFound, message));
     }
     pages::page(request.method(), path, request.headers())

@@ -92,9 +92,11 @@ impl ScriptedModel {
         self.requests.all().into_iter().map(|call| call.body).collect()
     }
 
-    /// The last requests, oldest first.
-    pub fn calls(&self) -> Vec<ModelCall> {
-        self.requests.all()
+    /// The last requests in whose conversation the user wrote a text, oldest first. Chat completions only.
+    pub fn calls_with(&self, text: &str) -> Vec<ModelCall> {
+        let is_users = |message: &&Value| message["role"] == "user";
+        let has = |message: &Value| message["content"].as_str().is_some_and(|content| content.contains(text));
+        self.requests.matching(|call| call.body["messages"].as_array().into_iter().flatten().filter(is_users).any(has))
     }
 }
 

@@ -59,7 +59,13 @@ impl RequestLog {
 
     /// The requests that are kept, oldest first.
     pub fn all(&self) -> Vec<ModelCall> {
-        self.kept.lock().requests.iter().map(|(_, request)| request.clone()).collect()
+        self.matching(|_| true)
+    }
+
+    /// Those that fulfil a condition. Only they are copied, because bodies are large.
+    pub fn matching(&self, is_wanted: impl Fn(&ModelCall) -> bool) -> Vec<ModelCall> {
+        let kept = self.kept.lock();
+        kept.requests.iter().map(|(_, request)| request).filter(|request| is_wanted(request)).cloned().collect()
     }
 }
 

@@ -173,6 +173,26 @@ test("the system check says when no agent is ready", async () => {
   await waitForText(page.locator(".check-ready"), "No agent is ready.");
 });
 
+test("the system check shows the last conformance result, what failed first and what it switches off", async () => {
+  const context = await deck.openContext();
+  const check = (id, passed, capabilities) => ({ id, area: "hold", assumption: `It is so: ${id}.`, why: "It matters.", capabilities, passed, seen: "2 model calls" });
+  const checks = [check("hold.waits", true, ["hold"]), check("deny.built-in", false, ["hold", "destroy"])];
+  const report = { runtime: "copilot", program: "/bin/copilot", version: "1.0.102", at: "2026-03-01T10:00:00.000Z", milliseconds: 5, checks };
+  await context.route(/\/api\/doctor$/, (route) => route.fulfill({ json: { verdict: "ok", ready: [], checks: [] } }));
+  await context.route(/\/api\/conformance$/, (route) => route.fulfill({ json: { reports: [report], history: [], problem: "Cannot read conformance.json" } }));
+  const page = await openSetupIn(context);
+  await page.locator("#more-button").click();
+  await page.getByRole("button", { name: "System check" }).click();
+  const section = page.locator('.check-group[data-conformance="copilot"]');
+  await waitForText(section.locator("h3"), "Conformance of copilot 1.0.102");
+  assert.match(await section.textContent(), /1 of 2 assumptions do not hold/);
+  const failed = section.locator('.check-row[data-verdict="failure"]');
+  assert.match(await failed.textContent(), /deny\.built-in.*It matters\. Seen: 2 model calls\. Switched off for this version: hold, destroy\./);
+  await section.locator("summary").click();
+  assert.match(await section.locator('details .check-row[data-verdict="ok"]').textContent(), /hold\.waits/);
+  await waitForText(page.getByRole("alert"), "Cannot read conformance.json");
+});
+
 async function openSetupIn(context) {
   const page = await context.newPage();
   await page.goto(deck.server.url);

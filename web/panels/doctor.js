@@ -26,11 +26,13 @@ function build(body) {
   const load = async () => {
     body.replaceChildren(make("p", { class: "empty", role: "status", text: "Checking … this takes a few seconds" }));
     try {
-      const { verdict, ready, checks } = await ask("api/doctor", { signal: closed.signal });
+      const [{ verdict, ready, checks }, conformance] = await Promise.all([ask("api/doctor", { signal: closed.signal }), ask("api/conformance", { signal: closed.signal })]);
       body.replaceChildren(
         readyLine(ready),
         make("p", { class: "check-summary", role: "status", text: SUMMARY[verdict] ?? verdict }),
         ...grouped(checks).map(section),
+        ...conformance.reports.map(conformanceSection),
+        ...(conformance.problem ? [make("p", { class: "field-problem", role: "alert" }, ...prose(conformance.problem))] : []),
         make("button", { type: "button", text: "Check again", on: { click: load } }),
       );
     } catch (problem) {
@@ -57,6 +59,26 @@ function grouped(checks) {
 
 function section([group, checks]) {
   return make("section", { class: "check-group", data: { group } }, make("h3", { text: group === "machine" ? "This machine" : group }), make("ul", { class: "check-list" }, ...checks.map(row)));
+}
+
+/** What `flightdeck conformance` found: failed assumptions first, the rest on request. */
+function conformanceSection({ runtime, version, at, checks }) {
+  const failed = checks.filter(({ passed }) => !passed);
+  const passed = checks.filter((check) => check.passed);
+  const summary = failed.length === 0 ? `All ${checks.length} assumptions hold.` : `${failed.length} of ${checks.length} assumptions do not hold.`;
+  return make(
+    "section",
+    { class: "check-group", data: { conformance: runtime } },
+    make("h3", { text: `Conformance of ${runtime} ${version}` }),
+    make("p", {}, `${summary} Checked on ${new Date(at).toLocaleString()}.`),
+    failed.length === 0 ? null : make("ul", { class: "check-list" }, ...failed.map(assumption)),
+    make("details", {}, make("summary", { text: `What holds (${passed.length})` }), make("ul", { class: "check-list" }, ...passed.map(assumption))),
+  );
+}
+
+function assumption({ id, assumption: text, why, capabilities, passed, seen }) {
+  const off = passed || capabilities.length === 0 ? "" : ` Switched off for this version: ${capabilities.join(", ")}.`;
+  return row({ group: "", name: id, verdict: passed ? "ok" : "failure", message: text, hint: `${why} Seen: ${seen}.${off}` });
 }
 
 function row({ group, name, verdict, message, hint }) {

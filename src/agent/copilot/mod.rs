@@ -41,9 +41,9 @@ pub(in crate::agent) use translation::Translator;
 pub use translation::{EventUse, known_event_use};
 
 use super::{
-    AgentProcess, BoxFuture, Capabilities, ConformanceReport, Connection, Freshness, Liveness as _, Login, LoginState,
-    LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored, Runtime,
-    StartError, StartSpec, SystemPromptSupport,
+    AgentProcess, BoxFuture, Capabilities, Capability, ConformanceReport, Connection, Freshness, Liveness as _, Login,
+    LoginState, LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored,
+    Runtime, StartError, StartSpec, SystemPromptSupport, ToolAccess,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
@@ -226,6 +226,7 @@ impl Copilot {
         };
         let servers = self.servers_for(spec.owner).await;
         let mut opening = Opening::new(servers.lease().await?, session);
+        self.check_conformance(&spec, &opening.lease().server.version)?;
         // Nobody else knows of a captured session, and a killed program may still count as its user.
         if spec.agent_session_id.is_some() && spec.owner != Owner::Capture {
             self.check_nobody_else_has_it(&opening).await?;
@@ -292,6 +293,17 @@ impl Copilot {
             .with_liveness(Arc::new(liveness))
             .with_restored(restored)
             .with_pending(pending))
+    }
+
+    /// A version that failed a check is not used for what rests on it.
+    fn check_conformance(&self, spec: &StartSpec, version: &str) -> Result<(), StartError> {
+        let capability = match spec.tools.as_ref().map(|declared| declared.access) {
+            Some(ToolAccess::OnlyHeld) => Capability::Hold,
+            Some(ToolAccess::OnlyDenied) => Capability::Destroy,
+            Some(ToolAccess::Beside) | None => return Ok(()),
+        };
+        let Some(results) = &self.settings.conformance else { return Ok(()) };
+        results.allows(Self::NAME, version, capability).map_err(StartError::NotConformant)
     }
 
     /// Checks whether the session is open elsewhere, for example in a terminal, because two writers would corrupt it.

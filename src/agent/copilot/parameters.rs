@@ -85,6 +85,8 @@ fn be_only_a_model(params: &mut Value, spec: &StartSpec, declared: &DeclaredTool
         "enableHostGitOperations": false,
         "enableSkills": false,
         "includedBuiltinSkills": [],
+        // Otherwise the CLI keeps the prompts of deleted sessions.
+        "enableSessionStore": false,
         "enableSessionTelemetry": false,
         "skipEmbeddingRetrieval": true,
         "memory": { "enabled": false },

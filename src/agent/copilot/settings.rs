@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::agent::Quarantine;
+use crate::agent::{ConformanceResults, Quarantine};
 use crate::model::{McpServer, Provider};
 use crate::process::Supervisor;
 
@@ -41,6 +41,8 @@ pub struct CopilotSettings {
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// Versions that must not be used.
     pub quarantine: Arc<Quarantine>,
+    /// The results of the conformance checks, which switch captures off.
+    pub conformance: Option<Arc<ConformanceResults>>,
     /// Starts the program.
     pub supervisor: Supervisor,
 }
@@ -58,6 +60,7 @@ impl Default for CopilotSettings {
             providers: BTreeMap::new(),
             mcp_servers: BTreeMap::new(),
             quarantine: Arc::default(),
+            conformance: None,
             supervisor: Supervisor::without_ledger(),
         }
     }

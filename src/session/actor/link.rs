@@ -160,7 +160,7 @@ impl Actor {
                     StartError::NeedsLogin(_) => "needs-login",
                     StartError::SessionLost(_) => "session-lost",
                     StartError::Temporary(_) => "temporary",
-                    StartError::Permanent(_) => "permanent",
+                    StartError::Permanent(_) | StartError::NotConformant(_) => "permanent",
                 };
                 let agent_session = self.machine.agent_session_id().unwrap_or_default();
                 tracing::warn!(

@@ -154,7 +154,9 @@ impl Machine {
             StartError::SessionLost(_) => self.on_session_lost(context, message),
             StartError::Temporary(_) => self.recover_or_fail(context, &message),
             StartError::NeedsLogin(_) => self.await_login(message),
-            StartError::Permanent(_) => self.fail(context, ErrorClass::Configuration, message),
+            StartError::Permanent(_) | StartError::NotConformant(_) => {
+                self.fail(context, ErrorClass::Configuration, message)
+            }
         }
     }
 

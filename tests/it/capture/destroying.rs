@@ -32,6 +32,6 @@ async fn a_request_can_choose_and_a_loop_works_with_the_whole_history_each_time(
     }
     assert_eq!(origin, "destroyed");
     assert!(answer["content"].as_str().expect("text").starts_with("Final answer"), "{answer}");
-    let users = copilot.model.calls().iter().filter(|call| call.initiator.as_deref() == Some("user")).count();
+    let users = copilot.model.calls_with("").iter().filter(|call| call.initiator.as_deref() == Some("user")).count();
     assert_eq!(users, 4, "every call is a request of the user here");
 }

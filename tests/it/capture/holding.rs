@@ -19,7 +19,7 @@ async fn a_loop_of_five_rounds_is_one_conversation_of_the_agent_and_one_request_
             assert_eq!(origin, "held", "{program:?} {round}");
         }
         assert!(answer["content"].as_str().expect("text").contains("result 4"), "{answer}");
-        let initiators: Vec<Option<String>> = copilot.model.calls().into_iter().map(|call| call.initiator).collect();
+        let initiators: Vec<Option<String>> = copilot.model.calls_with("").into_iter().map(|call| call.initiator).collect();
         let users = initiators.iter().filter(|initiator| initiator.as_deref() == Some("user")).count();
         assert_eq!((initiators.len(), users), (6, 1), "{program:?}: {initiators:?}");
         // The results are tool messages behind the model's own calls.
@@ -44,7 +44,7 @@ async fn what_a_caller_says_beside_its_results_goes_with_the_last_of_them() {
     caller.says("and hurry up");
     let (_, origin) = caller.send().await;
     assert_eq!(origin, "held");
-    let last = copilot.model.calls().pop().expect("a call");
+    let last = copilot.model.calls_with("").pop().expect("a call");
     assert_eq!(last.initiator.as_deref(), Some("agent"));
     let tool = last.body["messages"].as_array().expect("messages").last().expect("one").clone();
     assert!(tool["role"] == "tool" && tool["content"].as_str().expect("text").contains("and hurry up"), "{tool}");
@@ -107,9 +107,9 @@ async fn a_held_session_survives_a_kill_of_the_server_and_of_the_agent() {
             let (answer, origin) = caller.send().await;
             assert_eq!(origin, "held", "{program:?}, server: {kills_server}");
             assert!(answer["content"].as_str().expect("text").contains("seen"), "{answer}");
-            let last = copilot.model.calls().pop().expect("a call");
+            let last = copilot.model.calls_with("").pop().expect("a call");
             assert_eq!(last.initiator.as_deref(), Some("agent"), "{program:?}, server: {kills_server}");
-            assert_eq!(copilot.model.calls().len(), 2, "nothing was asked twice");
+            assert_eq!(copilot.model.calls_with("").len(), 2, "nothing was asked twice");
         }
     }
 }

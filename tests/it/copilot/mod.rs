@@ -2,6 +2,7 @@
 
 mod adoption;
 mod command_line;
+mod conformance;
 mod credits;
 mod event_kinds;
 mod failures;

@@ -47,11 +47,12 @@ fn check_anthropic(reply: &Reply, status: u16, kind: &str) {
     assert_eq!(reply.status, status, "{body}");
     let message = body["error"]["message"].as_str().expect("a message");
     assert!(message.len() > 10, "{body}");
-    assert_eq!(body, json!({ "type": "error", "error": { "type": kind, "message": message } }));
+    let request = body["request_id"].as_str().expect("an id");
+    assert_eq!(body, json!({ "type": "error", "error": { "type": kind, "message": message }, "request_id": request }));
 }
 
 fn check_let_in(reply: &Reply) {
-    check_openai(reply, 404, "not_found_error", "RouteNotFound");
+    check_openai(reply, 404, "invalid_request_error", "not_found");
 }
 
 #[tokio::test]

@@ -4,17 +4,18 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::ordering::{CALL, batch};
+use super::ordering::batch;
+use super::rig::QUIET;
 use super::trace::HOOK;
 use super::{
-    Answers, Assumption, BOTH, DESTROY, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, city_tool, expect, tool,
+    Answers, Assumption, BOTH, DESTROY, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, call_of, expect, tool,
 };
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
         id: "deny.declared-tool",
         text: "A denied call of a declared tool never reaches its handler; an allowed one does.",
-        why: "Denied is the only thing that keeps a captured call from running here.",
+        why: "The denial is the only thing that keeps a captured call from running here.",
         capabilities: BOTH,
         check: |rig| Box::pin(declared_tool(rig)),
     },
@@ -69,22 +70,18 @@ pub(super) const ASSUMPTIONS: &[Assumption] = &[
     },
     Assumption {
         id: "deny.broken-arguments",
-        text: "A call whose arguments are not JSON can be denied as well: nothing runs, and the turn ends.",
+        text: "A call whose arguments are not JSON never runs: it fails before the hook, or is denied by it.",
         why: "Models write broken JSON; an unreadable call must not slip past the denial.",
         capabilities: BOTH,
         check: |rig| Box::pin(broken_arguments(rig)),
     },
 ];
 
-fn weather() -> SessionPlan {
-    SessionPlan::of_capture(vec![city_tool("get_weather")])
-}
-
 async fn declared_tool(rig: &Rig) -> Seen {
-    let mut denied = Probe::open(rig, &weather()).await?;
-    denied.turn(CALL, Answers::DENY).await?;
-    let mut allowed = Probe::open(rig, &weather()).await?;
-    allowed.turn(CALL, Answers::ALLOW).await?;
+    let mut denied = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    denied.turn(&call_of("get_weather"), Answers::DENY).await?;
+    let mut allowed = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    allowed.turn(&call_of("get_weather"), Answers::ALLOW).await?;
     let handled = |probe: &Probe<'_>| probe.trace.count("external_tool.requested");
     let (without, with) = (handled(&denied), handled(&allowed));
     let seen = format!("the handler was asked {without} times after a denial and {with} times after an approval");
@@ -127,8 +124,8 @@ async fn once_per_tool(rig: &Rig) -> Seen {
 
 async fn reason_observable(rig: &Rig) -> Seen {
     const REASON: &str = "reason 7f3a of the conformance check";
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.turn(CALL, Answers { hook: HookAnswer::Deny(REASON), tool: "" }).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.turn(&call_of("get_weather"), Answers { hook: HookAnswer::Deny(REASON), tool: "" }).await?;
     let (_, end) = probe.trace.first("tool.execution_complete")?;
     let (message, code) = (&end["error"]["message"], &end["error"]["code"]);
     let in_event = message.as_str().is_some_and(|message| message.contains(REASON));
@@ -148,8 +145,8 @@ pub(super) fn tool_messages(body: &Value) -> Vec<&Value> {
 }
 
 async fn no_output_is_no_denial(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.turn(CALL, Answers::ASK).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.turn(&call_of("get_weather"), Answers::ASK).await?;
     let (asked, handled) = (probe.trace.count("permission.requested"), probe.trace.count("external_tool.requested"));
     let seen = format!("a hook without output led to {asked} permission requests and {handled} calls of the handler");
     expect(asked == 1 && handled == 1, || seen.clone())?;
@@ -157,15 +154,15 @@ async fn no_output_is_no_denial(rig: &Rig) -> Seen {
 }
 
 async fn waits_for_the_hook(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.send(CALL).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("awaited_tool")).await?;
+    probe.send(&call_of("awaited_tool")).await?;
     let id = probe.hook().await?;
     probe.linger().await?;
     let (calls, ends) = (probe.calls().len(), probe.trace.count("tool.execution_complete"));
     let handled = probe.trace.count("external_tool.requested");
     let seen = format!(
         "while the hook was open for {} ms: {calls} model call, {ends} ended tools, {handled} calls of the handler",
-        rig.quiet().as_millis()
+        QUIET.as_millis()
     );
     expect(calls == 1 && ends == 0 && handled == 0, || seen.clone())?;
     probe.answer(&id, Answers::DENY.hook).await;
@@ -177,8 +174,8 @@ async fn waits_for_the_hook(rig: &Rig) -> Seen {
 }
 
 async fn session_id(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.turn(CALL, Answers::DENY).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.turn(&call_of("get_weather"), Answers::DENY).await?;
     let (_, call) = probe.trace.first(HOOK)?;
     let (request, input) = (&call["sessionId"], &call["input"]["sessionId"]);
     let seen = format!("session {}: the hook's request named {request}, its input {input}", probe.session);
@@ -214,7 +211,7 @@ async fn arguments_intact(rig: &Rig) -> Seen {
 }
 
 async fn broken_arguments(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
     let call = json!([{ "name": "get_weather", "broken": "{\"city\": \"Par" }]);
     probe.send(&format!("@@tools {call}")).await?;
     loop {
@@ -229,8 +226,15 @@ async fn broken_arguments(rig: &Rig) -> Seen {
     let hooks: Vec<String> = probe.trace.all(HOOK).map(|(_, call)| call["input"]["toolArgs"].to_string()).collect();
     let ends: Vec<String> =
         probe.trace.all("tool.execution_complete").map(|(_, end)| end["success"].to_string()).collect();
+    let asked: Vec<String> = probe
+        .trace
+        .all("assistant.message")
+        .flat_map(|(_, message)| message["toolRequests"].as_array().into_iter().flatten())
+        .map(|request| request["arguments"].to_string())
+        .collect();
     let seen = format!(
-        "arguments of 13 bytes that are not JSON: {} calls of the hook (arguments {hooks:?}), tools ended with success {ends:?}",
+        "a call with broken arguments: the message had {asked:?}, the hook was called {} times with {hooks:?}, the tool ended \
+         with success {ends:?}",
         hooks.len()
     );
     expect(!ends.iter().any(|success| success == "true"), || seen.clone())?;

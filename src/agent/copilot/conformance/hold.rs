@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::deny::tool_messages;
-use super::ordering::{CALL, batch};
-use super::{Answers, Assumption, HOLD, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, city_tool, expect};
+use super::ordering::batch;
+use super::rig::QUIET;
+use super::{Answers, Assumption, HOLD, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, call_of, expect};
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
@@ -63,13 +64,9 @@ pub(super) const ASSUMPTIONS: &[Assumption] = &[
 
 const RESULT: &str = "21 degrees, says the caller";
 
-fn weather() -> SessionPlan {
-    SessionPlan::of_capture(vec![city_tool("get_weather")])
-}
-
 async fn permission_kind(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.send(CALL).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.send(&call_of("get_weather")).await?;
     loop {
         match probe.step().await? {
             Step::Hook { id } => probe.answer(&id, HookAnswer::Nothing).await,
@@ -87,14 +84,14 @@ async fn permission_kind(rig: &Rig) -> Seen {
 }
 
 async fn waits(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.send(CALL).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("patient_tool")).await?;
+    probe.send(&call_of("patient_tool")).await?;
     let request = probe.held_tool().await?;
     probe.linger().await?;
     let (calls, ends) = (probe.calls().len(), probe.trace.count("tool.execution_complete"));
     let seen = format!(
         "while {request} waited for {} ms: {calls} model call, {ends} ended tools, {} idle",
-        rig.quiet().as_millis(),
+        QUIET.as_millis(),
         probe.trace.count("session.idle")
     );
     expect(calls == 1 && ends == 0 && probe.trace.count("session.idle") == 0, || seen.clone())?;
@@ -112,8 +109,8 @@ fn calls_and_results(body: &Value) -> (Vec<&Value>, Vec<(&Value, &Value)>) {
 }
 
 async fn native_result(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.send(CALL).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.send(&call_of("get_weather")).await?;
     let request = probe.held_tool().await?;
     probe.give_result(&request, RESULT).await?;
     probe.until_idle(Answers::ASK).await?;
@@ -137,7 +134,7 @@ async fn batch_results(rig: &Rig) -> Seen {
     for (number, id) in ids.iter().enumerate() {
         let request = probe.trace.all("external_tool.requested").find(|(_, call)| call["toolCallId"] == *id);
         let request = request.and_then(|(_, call)| call["requestId"].as_str()).ok_or("a call without a request")?;
-        probe.give_result(&request.to_owned(), &format!("result {number}")).await?;
+        probe.give_result(request, &format!("result {number}")).await?;
     }
     probe.until_idle(Answers::ASK).await?;
     let calls = probe.calls();
@@ -151,8 +148,8 @@ async fn batch_results(rig: &Rig) -> Seen {
 }
 
 async fn agent_initiated(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.turn(CALL, Answers::ASK).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("marked_tool")).await?;
+    probe.turn(&call_of("marked_tool"), Answers::ASK).await?;
     probe.turn("@@plain", Answers::ASK).await?;
     let calls = probe.calls();
     let marks: Vec<&str> = calls.iter().map(|call| call.initiator.as_deref().unwrap_or("none")).collect();
@@ -164,9 +161,9 @@ async fn agent_initiated(rig: &Rig) -> Seen {
 /// A waiting call in a program that was killed, and the session resumed in a new one.
 async fn resumed(rig: &Rig) -> Result<(Probe<'_>, String), String> {
     let home = rig.folder("home")?;
-    let plan = weather();
+    let plan = SessionPlan::with_tool("get_weather");
     let mut probe = Probe::open_at(rig, rig.another_server(&home).await?, &plan).await?;
-    probe.send(CALL).await?;
+    probe.send(&call_of("get_weather")).await?;
     let request = probe.held_tool().await?;
     on_disk(rig, &home, &request).await?;
     probe.server().kill().await;
@@ -236,7 +233,7 @@ async fn resume_runs_nothing(rig: &Rig) -> Seen {
         .collect();
     let seen = format!(
         "{} ms after the resume: {calls} model call in all, {} messages, of which tools, hooks or answers: {active:?}",
-        rig.quiet().as_millis(),
+        QUIET.as_millis(),
         probe.trace.entries.len()
     );
     probe.server().end().await;

@@ -1,12 +1,14 @@
 //! The end of a session.
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::ordering::{CALL, batch};
+use super::ordering::batch;
 use super::trace::HOOK;
-use super::{Answers, Assumption, BOTH, DESTROY, Probe, Rig, Seen, SessionPlan, city_tool, expect};
+use super::{Answers, Assumption, BOTH, DESTROY, Probe, Rig, Seen, SessionPlan, call_of, expect};
+use crate::scripted_model::ModelCall;
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
@@ -67,20 +69,16 @@ pub(super) const ASSUMPTIONS: &[Assumption] = &[
     },
     Assumption {
         id: "lifecycle.nothing-on-disk",
-        text: "After `session.destroy` and `session.delete` nothing of the session is on the disk.",
+        text: "After `session.destroy` and `session.delete` nothing of a session without session store is on the disk.",
         why: "Captured conversations belong to the caller and must not pile up here.",
         capabilities: BOTH,
         check: |rig| Box::pin(nothing_on_disk(rig)),
     },
 ];
 
-fn weather() -> SessionPlan {
-    SessionPlan::of_capture(vec![city_tool("get_weather")])
-}
-
 async fn destroy_ends_the_loop(rig: &Rig) -> Seen {
     let again = format!("@@again {}", json!([{ "name": "get_weather", "arguments": { "city": "Paris" } }]));
-    let mut control = Probe::open(rig, &weather()).await?;
+    let mut control = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
     control.send(&again).await?;
     for _ in 0..2 {
         let id = control.hook().await?;
@@ -89,7 +87,7 @@ async fn destroy_ends_the_loop(rig: &Rig) -> Seen {
     control.hook().await?;
     let without = control.calls().len();
     control.destroy().await?;
-    let mut probe = Probe::open(rig, &weather()).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
     probe.send(&again).await?;
     let id = probe.hook().await?;
     probe.destroy().await?;
@@ -102,8 +100,8 @@ async fn destroy_ends_the_loop(rig: &Rig) -> Seen {
 }
 
 async fn silent_after_destroy(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.send(CALL).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.send(&call_of("get_weather")).await?;
     let id = probe.hook().await?;
     probe.destroy().await?;
     // What came before the response to `destroy` is in the queue by now.
@@ -121,32 +119,34 @@ async fn silent_after_destroy(rig: &Rig) -> Seen {
 }
 
 async fn one_model_call(rig: &Rig) -> Seen {
-    let mut calls = Vec::new();
+    let mut probes = Vec::new();
     for _ in 0..5 {
-        let mut probe = Probe::open(rig, &weather()).await?;
-        probe.send(CALL).await?;
+        let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+        probe.send(&call_of("get_weather")).await?;
         let id = probe.hook().await?;
         probe.trace.tool_message()?;
         probe.destroy().await?;
         probe.answer(&id, Answers::DENY.hook).await;
-        calls.push(probe);
+        probes.push(probe);
     }
-    tokio::time::sleep(rig.quiet()).await;
-    let calls: Vec<usize> = calls.iter().map(|probe| probe.calls().len()).collect();
+    if let Some(last) = probes.last_mut() {
+        last.linger().await?;
+    }
+    let calls: Vec<usize> = probes.iter().map(|probe| probe.calls().len()).collect();
     let seen = format!("5 captures made {calls:?} model calls");
     expect(calls == [1; 5], || seen.clone())?;
     Ok(seen)
 }
 
 async fn destroy_twice(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.send(CALL).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.send(&call_of("get_weather")).await?;
     probe.hook().await?;
     probe.destroy().await?;
     let again = probe.destroy().await;
     probe.call("ping", json!({})).await?;
     match again {
-        Ok(()) => Ok("the second session.destroy succeeded, and the process responded to ping".to_owned()),
+        Ok(()) => Ok("session.destroy succeeded 2 times in a row, and the process responded to a ping".to_owned()),
         Err(error) => Err(format!("the second session.destroy was an error: {error}")),
     }
 }
@@ -173,14 +173,14 @@ async fn destroy_within_a_batch(rig: &Rig) -> Seen {
 }
 
 async fn destroy_after_an_error(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
     probe.turn("@@error 400", Answers::DENY).await?;
     let (_, error) = probe.trace.first("session.error")?;
     let error = error["message"].to_string();
     probe.destroy().await?;
     probe.call("ping", json!({})).await?;
     let calls = probe.calls().len();
-    let mut next = Probe::open(rig, &weather()).await?;
+    let mut next = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
     next.turn("@@plain", Answers::DENY).await?;
     let seen = format!("{calls} model call failed with {error}; destroy succeeded and the next session answered");
     expect(calls == 1, || seen.clone())?;
@@ -188,7 +188,7 @@ async fn destroy_after_an_error(rig: &Rig) -> Seen {
 }
 
 async fn destroy_in_mid_stream(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
     // Longer than any patience, so only destroy can end it.
     probe.send("@@slow 100000 10").await?;
     while probe.trace.count("assistant.message_delta") < 3 {
@@ -200,6 +200,11 @@ async fn destroy_in_mid_stream(rig: &Rig) -> Seen {
     let deltas = probe.trace.count("assistant.message_delta");
     probe.linger().await?;
     let late = probe.trace.entries.len() - before;
+    // The model notices it when it writes the next piece of its answer.
+    let until = Instant::now() + rig.patience;
+    while !probe.calls().iter().all(ModelCall::was_cut_off) && Instant::now() < until {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
     let calls = probe.calls();
     let cut = calls.iter().filter(|call| call.was_cut_off()).count();
     let seen = format!(
@@ -211,7 +216,7 @@ async fn destroy_in_mid_stream(rig: &Rig) -> Seen {
 }
 
 async fn send_after_destroy(rig: &Rig) -> Seen {
-    let probe = Probe::open(rig, &weather()).await?;
+    let probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
     probe.destroy().await?;
     match probe.send("@@plain").await {
         Ok(()) => Err("session.send succeeded after destroy".to_owned()),
@@ -220,30 +225,35 @@ async fn send_after_destroy(rig: &Rig) -> Seen {
     }
 }
 
-/// Every path below a folder whose name contains a text.
-fn paths_with(folder: &Path, text: &str) -> Vec<PathBuf> {
+/// What a folder has of a session: files and folders named after it, and files that hold its text. An empty lock file is
+/// nothing: the CLI leaves one behind.
+fn traces_of(folder: &Path, session: &str, text: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
-        if entry.file_name().to_string_lossy().contains(text) {
-            found.push(path.clone());
-        }
+        let is_named = entry.file_name().to_string_lossy().contains(session);
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            found.extend(paths_with(&path, text));
+            found.extend(is_named.then(|| path.clone()));
+            found.extend(traces_of(&path, session, text));
+            continue;
+        }
+        let content = std::fs::read(&path).unwrap_or_default();
+        if String::from_utf8_lossy(&content).contains(text) || (is_named && !content.is_empty()) {
+            found.push(path);
         }
     }
     found
 }
 
 async fn nothing_on_disk(rig: &Rig) -> Seen {
-    let mut probe = Probe::open(rig, &weather()).await?;
-    probe.turn(CALL, Answers::DENY).await?;
-    let session = probe.session.clone();
-    let before = paths_with(&rig.home(), &session).len();
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
+    probe.turn(&call_of("get_weather"), Answers::DENY).await?;
+    let traces = || traces_of(&rig.home(), &probe.session, &probe.tag);
+    let before = traces().len();
     probe.destroy().await?;
-    probe.call("session.delete", json!({ "sessionId": session })).await?;
-    let after = paths_with(&rig.home(), &session);
-    let seen = format!("{before} paths of the session before and {} after: {after:?}", after.len());
+    probe.call("session.delete", json!({ "sessionId": probe.session })).await?;
+    let after = traces();
+    let seen = format!("{before} files and folders of the session before and {} after: {after:?}", after.len());
     expect(before > 0 && after.is_empty(), || seen.clone())?;
     Ok(seen)
 }

@@ -27,11 +27,11 @@ use crate::model::Timestamp;
 use super::{Copilot, CopilotSettings};
 use probe::{Answers, HookAnswer, Probe, Step};
 use rig::Rig;
-use session_plan::{SessionPlan, city_tool, tool};
+use session_plan::{SessionPlan, call_of, city_tool, tool};
 use trace::Trace;
 
 /// Checks that run at the same time, each in a session of its own.
-const AT_ONCE: usize = 6;
+const AT_ONCE: usize = 12;
 /// How many steps of `patience` one check may take.
 const STEPS_OF_PATIENCE: u32 = 4;
 
@@ -72,10 +72,14 @@ pub(super) async fn run(
     let path = program.path.display().to_string();
     let rig = Rig::start(program, settings, patience).await?;
     let mut checks = Vec::new();
-    for (area, assumptions) in AREAS {
-        // One at a time would take longer; all at once would load the machine.
-        let boxed = |assumption| -> BoxFuture<'_, AssumptionResult> { Box::pin(check(&rig, area, assumption)) };
-        let all: Vec<_> = assumptions.iter().map(boxed).collect();
+    // What the vocabulary is compared with is known when all other checks have run.
+    let (others, last): (Vec<_>, Vec<_>) = AREAS.into_iter().partition(|(area, _)| *area != Area::Vocabulary);
+    for areas in [others, last] {
+        let all: Vec<BoxFuture<'_, AssumptionResult>> = areas
+            .into_iter()
+            .flat_map(|(area, assumptions)| assumptions.iter().map(move |assumption| (area, assumption)))
+            .map(|(area, assumption)| -> BoxFuture<'_, _> { Box::pin(check(&rig, area, assumption)) })
+            .collect();
         let mut checked = futures_util::stream::iter(all).buffered(AT_ONCE);
         while let Some(result) = checked.next().await {
             checks.push(result);

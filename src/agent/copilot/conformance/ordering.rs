@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::trace::HOOK;
-use super::{Answers, Assumption, BOTH, Probe, Rig, Seen, SessionPlan, Trace, city_tool, expect};
+use super::{Answers, Assumption, BOTH, Probe, Rig, Seen, SessionPlan, Trace, call_of, city_tool, expect};
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
@@ -57,17 +57,15 @@ pub(super) const ASSUMPTIONS: &[Assumption] = &[
     },
 ];
 
-pub(super) const CALL: &str = "@@tool get_weather {\"city\":\"Paris\"}";
-
 /// A turn in which the model calls one declared tool, which is denied.
-async fn denied_turn(rig: &Rig) -> Result<Probe<'_>, String> {
-    let mut probe = Probe::open(rig, &SessionPlan::of_capture(vec![city_tool("get_weather")])).await?;
-    probe.turn(CALL, Answers::DENY).await?;
+async fn denied_turn<'a>(rig: &'a Rig, tool: &str) -> Result<Probe<'a>, String> {
+    let mut probe = Probe::open(rig, &SessionPlan::with_tool(tool)).await?;
+    probe.turn(&call_of(tool), Answers::DENY).await?;
     Ok(probe)
 }
 
 async fn message_before_hook(rig: &Rig) -> Seen {
-    let probe = denied_turn(rig).await?;
+    let probe = denied_turn(rig, "get_weather").await?;
     let (hook, _) = probe.trace.first(HOOK)?;
     let (message, requests) = probe.trace.tool_message()?;
     let id = &requests[0]["toolCallId"];
@@ -142,7 +140,7 @@ const MAIN_KINDS: [&str; 10] = [
 ];
 
 async fn idle_last(rig: &Rig) -> Seen {
-    let mut probe = denied_turn(rig).await?;
+    let mut probe = denied_turn(rig, "last_tool").await?;
     probe.linger().await?;
     let idles = probe.trace.count("session.idle");
     let (first, _) = probe.trace.first("session.idle")?;
@@ -160,7 +158,7 @@ async fn idle_last(rig: &Rig) -> Seen {
 }
 
 async fn usage_per_call(rig: &Rig) -> Seen {
-    let mut probe = denied_turn(rig).await?;
+    let mut probe = denied_turn(rig, "counted_tool").await?;
     probe.linger().await?;
     let calls = probe.calls().len();
     let reports: Vec<(usize, &Value)> = probe.trace.all("assistant.usage").collect();
@@ -180,7 +178,7 @@ async fn usage_per_call(rig: &Rig) -> Seen {
 async fn same_in_five_runs(rig: &Rig) -> Seen {
     let mut orders: Vec<Vec<String>> = Vec::new();
     for _ in 0..5 {
-        let probe = denied_turn(rig).await?;
+        let probe = denied_turn(rig, "repeated_tool").await?;
         let kinds = probe.trace.entries.iter().map(|entry| entry.kind.clone());
         let mut order: Vec<String> = kinds.filter(|kind| MAIN_KINDS.contains(&kind.as_str())).collect();
         order.dedup();
@@ -189,5 +187,5 @@ async fn same_in_five_runs(rig: &Rig) -> Seen {
     if let Some(other) = orders.iter().find(|order| **order != orders[0]) {
         return Err(format!("one run had {}, another {}", orders[0].join(" → "), other.join(" → ")));
     }
-    Ok(format!("five runs had {}", orders[0].join(" → ")))
+    Ok(format!("5 runs had {}", orders[0].join(" → ")))
 }

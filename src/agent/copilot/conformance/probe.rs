@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::rig::Rig;
+use super::rig::{QUIET, Rig};
 use super::session_plan::SessionPlan;
 use super::trace::Trace;
 use crate::agent::copilot::transport::{FromProgram, Queue, Server, plain};
@@ -18,7 +18,8 @@ pub(super) struct Probe<'a> {
     server: Arc<Server>,
     pub session: String,
     pub folder: PathBuf,
-    tag: String,
+    /// A text that identifies the conversation.
+    pub tag: String,
     queue: Option<Queue>,
     pub trace: Trace,
 }
@@ -120,6 +121,8 @@ impl<'a> Probe<'a> {
             ("requestPermission", json!(true)),
             ("hooks", json!(true)),
             ("envValueMode", json!("direct")),
+            // The CLI's store of all sessions keeps texts even after a session is deleted.
+            ("enableSessionStore", json!(false)),
         ] {
             params[name] = value;
         }
@@ -255,13 +258,15 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// Notes everything that comes for a while, without answering anything.
+    /// Notes everything that comes for a while, without answering anything. A slow program gets as long as it needs to
+    /// respond to a ping, so that what it wanted to send has come.
     pub async fn linger(&mut self) -> Result<(), String> {
-        let until = Instant::now() + self.rig.quiet();
+        let until = Instant::now() + QUIET;
         while let Some(left) = until.checked_duration_since(Instant::now()) {
             self.step_within(left).await?;
         }
-        Ok(())
+        self.call("ping", json!({ "message": self.session })).await?;
+        self.catch_up().await
     }
 
     /// Notes what has arrived already.

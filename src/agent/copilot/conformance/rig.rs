@@ -14,7 +14,7 @@ use crate::private_file::TemporaryFolder;
 use crate::scripted_model::{ModelCall, ScriptedModel};
 
 /// How long nothing may happen before a check believes that nothing will.
-const QUIET: Duration = Duration::from_millis(400);
+pub(super) const QUIET: Duration = Duration::from_millis(400);
 /// Variables that could reach somebody's account or another model.
 const NOT_PASSED: [&str; 5] = ["GH_TOKEN", "GITHUB_TOKEN", "COPILOT_GITHUB_TOKEN", "COPILOT_MODEL", "COPILOT_HOME"];
 
@@ -39,7 +39,16 @@ impl Rig {
         settings
             .environment
             .retain(|name, _| !name.starts_with("COPILOT_PROVIDER_") && !NOT_PASSED.contains(&name.as_str()));
-        settings.environment.insert("COPILOT_OFFLINE".to_owned(), "true".to_owned());
+        for (name, value) in [
+            // The CLI refuses to start offline without a provider, although every session names one.
+            ("COPILOT_OFFLINE", "true"),
+            ("COPILOT_PROVIDER_TYPE", "openai"),
+            ("COPILOT_PROVIDER_BASE_URL", &model.base_url()),
+            ("COPILOT_PROVIDER_API_KEY", "none"),
+            ("COPILOT_MODEL", "scripted-model"),
+        ] {
+            settings.environment.insert(name.to_owned(), value.to_owned());
+        }
         // A quarantined version is checked too; otherwise it could never be released.
         settings.quarantine = Arc::default();
         let home = folder.path().join("home");
@@ -71,13 +80,7 @@ impl Rig {
 
     /// The model calls of a conversation, which its tag identifies.
     pub fn calls(&self, tag: &str) -> Vec<ModelCall> {
-        let is_of = |call: &ModelCall| call.body["messages"].to_string().contains(tag);
-        self.model.calls().into_iter().filter(is_of).collect()
-    }
-
-    /// How long a check waits to see that nothing happens.
-    pub fn quiet(&self) -> Duration {
-        QUIET
+        self.model.calls_with(tag)
     }
 
     pub async fn end(self) {

@@ -20,6 +20,11 @@ impl SessionPlan {
         Self { tools, available: Some(names), excluded: None, system: Some(SYSTEM_MESSAGE.to_owned()) }
     }
 
+    /// A session as capture opens it for one tool with the parameter `city`.
+    pub fn with_tool(name: &str) -> Self {
+        Self::of_capture(vec![city_tool(name)])
+    }
+
     /// A session with all of the program's own tools.
     pub fn with_built_ins() -> Self {
         Self::default()
@@ -50,6 +55,11 @@ pub(super) fn tool(name: &str, parameters: &Value) -> Value {
         "parameters": parameters,
         "overridesBuiltInTool": true,
     })
+}
+
+/// A prompt for one call of a tool with the parameter `city`.
+pub(super) fn call_of(tool: &str) -> String {
+    format!("@@tool {tool} {{\"city\":\"Paris\"}}")
 }
 
 /// A declared tool with one parameter, `city`.

@@ -193,8 +193,12 @@ pub fn known_event_use(kind: &str) -> Option<EventUse> {
 
 /// The use of a kind. One that the table does not have is kept.
 pub(super) fn event_use(kind: &str) -> EventUse {
-    let is_ignored = || IGNORED_FAMILIES.iter().any(|family| kind.starts_with(family));
-    known_event_use(kind).unwrap_or_else(|| if is_ignored() { Ignored } else { Kept })
+    known_event_use(kind).unwrap_or_else(|| if is_of_ignored_family(kind) { Ignored } else { Kept })
+}
+
+/// Whether all kinds that begin like this one are for the program itself.
+pub(in crate::agent::copilot) fn is_of_ignored_family(kind: &str) -> bool {
+    IGNORED_FAMILIES.iter().any(|family| kind.starts_with(family))
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod tool_results;
 mod translate;
 
 pub(super) use event::{Event, EventHead, Source};
+pub(super) use event_kinds::is_of_ignored_family;
 pub use event_kinds::{EventUse, known_event_use};
 pub(super) use questions::{Question, Reply};
 pub(super) use translate::Translated;
