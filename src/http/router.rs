@@ -5,7 +5,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, get, on, patch, post};
+use axum::routing::{MethodFilter, MethodRouter, delete, get, on, patch, post};
 
 use super::app::App;
 use super::error::ApiError;
@@ -80,6 +80,8 @@ fn own_routes() -> Router<App> {
         .route("/api/copilot/session/{id}/answer/{request}", post(api::answer_question))
         .route("/api/events", get(api::inbox))
         .route("/api/folders", get(api::folders))
+        .route("/api/folder-rules", get(api::folder_rules))
+        .route("/api/folder-rules/{id}", delete(api::remove_folder_rule))
         .route("/api/runtimes", get(api::runtimes))
         .route(
             "/api/runtimes/{name}/login",

@@ -15,6 +15,7 @@ mod blob;
 mod change;
 mod error;
 mod folder;
+mod folder_rule_records;
 mod health;
 mod log;
 #[cfg(test)]
@@ -37,11 +38,14 @@ pub use blob::Blob;
 pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
 pub use error::{Cause, StoreError};
 pub use folder::{DataFolder, FolderError, ServerNote};
+pub use folder_rule_records::StoredFolderRule;
 pub use health::StoreHealth;
 pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, SearchKind, SearchText, StoredEvent};
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
-pub use records::{Answer, Backend, Blobs, PromptRecords, ReaderRecords, SessionRecords, Upkeep, UsageRecords};
+pub use records::{
+    Answer, Backend, Blobs, FolderRuleRecords, PromptRecords, ReaderRecords, SessionRecords, Upkeep, UsageRecords,
+};
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};
 pub use statistics::StoreStatistics;

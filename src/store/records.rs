@@ -8,8 +8,8 @@ use tokio::sync::watch;
 
 use super::{
     Blob, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition,
-    SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredLogin, StoredOutcome, StoredSession, UsageGrouping,
-    UsageRow,
+    SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredFolderRule, StoredLogin, StoredOutcome,
+    StoredSession, UsageGrouping, UsageRow,
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, UsageTotal};
 
@@ -78,6 +78,14 @@ pub trait ReaderRecords {
     fn logins(&self, now: Timestamp) -> Answer<'_, Vec<StoredLogin>>;
 }
 
+/// Rules of folders. They are added by [`super::Change::FolderRuleAdded`].
+pub trait FolderRuleRecords {
+    /// All of them, oldest first.
+    fn folder_rules(&self) -> Answer<'_, Vec<StoredFolderRule>>;
+    /// Removes one, for good even if the power is cut. Returns whether there was one.
+    fn remove_folder_rule(&self, id: u64) -> Answer<'_, bool>;
+}
+
 /// Usage by day: kept also when its sessions are deleted.
 pub trait UsageRecords {
     /// Figures of these days, both included, grouped; at most that many rows.
@@ -121,6 +129,12 @@ pub trait Upkeep {
 }
 
 /// Everything that the server stores.
-pub trait Backend: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + Blobs + Upkeep {}
+pub trait Backend:
+    Log + SessionRecords + PromptRecords + ReaderRecords + FolderRuleRecords + UsageRecords + Blobs + Upkeep
+{
+}
 
-impl<T: Log + SessionRecords + PromptRecords + ReaderRecords + UsageRecords + Blobs + Upkeep> Backend for T {}
+impl<T: Log + SessionRecords + PromptRecords + ReaderRecords + FolderRuleRecords + UsageRecords + Blobs + Upkeep>
+    Backend for T
+{
+}

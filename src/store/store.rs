@@ -9,7 +9,7 @@ use super::sqlite::Sqlite;
 use super::{
     Append, Backend, Blob, ClosedRequest, CommitObserver, Creation, DataFolder, EventPage, KnownPrompt,
     NewSessionRecord, OutcomeSeq, QueuedPrompt, ReaderPosition, SessionFilter, StoreError, StoreHealth,
-    StoreStatistics, StoredEvent, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
+    StoreStatistics, StoredEvent, StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageRow,
 };
 use crate::model::{Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UsageTotal};
 
@@ -263,6 +263,16 @@ impl Store {
     /// The browsers that are logged in.
     pub async fn logins(&self, now: Timestamp) -> Result<Vec<StoredLogin>, StoreError> {
         self.backend.logins(now).await
+    }
+
+    /// The rules of all folders, oldest first.
+    pub async fn folder_rules(&self) -> Result<Vec<StoredFolderRule>, StoreError> {
+        self.backend.folder_rules().await
+    }
+
+    /// Removes a folder's rule, for good even if the power is cut. Returns whether there was one.
+    pub async fn remove_folder_rule(&self, id: u64) -> Result<bool, StoreError> {
+        self.backend.remove_folder_rule(id).await
     }
 
     /// Figures of these days, both included, grouped; at most that many rows.

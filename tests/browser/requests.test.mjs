@@ -99,14 +99,37 @@ test("Always allow covers what is chosen, and the least if nothing is", async ()
     ["prefix", { covers: "prefix", prefix: "echo" }],
   ]) {
     const { page } = await permissionPage();
-    const scope = request(page).locator(".request-scope");
+    const scope = request(page).getByLabel("What to always allow");
     assert.deepEqual(await scope.locator("option").evaluateAll((options) => options.map(({ value }) => value)), ["call", "prefix", "tool"]);
     if (chosen) await scope.selectOption(chosen);
     const sent = page.waitForRequest(/\/permission\//);
     await choose(page, 2);
     assert.deepEqual((await sent).postDataJSON(), { decision: "allow-always", ...expected });
-    await waitForText(request(page).locator(".request-verdict"), "Allowed for the rest of the session");
+    await waitForText(request(page).locator(".request-verdict"), "Always allowed");
   }
+});
+
+test("Always allow may hold in every session of the folder, and answers what waits there", async () => {
+  const { page } = await permissionPage();
+  const { page: other } = await permissionPage();
+  const { page: third } = await permissionPage();
+  const place = request(page).getByLabel("Where to always allow it");
+  assert.equal(await place.inputValue(), "session", "the least if nothing is chosen");
+  assert.deepEqual(await place.locator("option").allTextContents(), ["in this session", "in every session in this folder"]);
+  await choose(third, 3);
+  await waitForText(request(third).locator(".request-verdict"), "Denied");
+  await place.selectOption("folder");
+  const sent = page.waitForRequest(/\/permission\//);
+  await choose(page, 2);
+  assert.deepEqual((await sent).postDataJSON(), { decision: "allow-always", covers: "call", scope: "folder" });
+  await waitForText(request(page).locator(".request-verdict"), "Always allowed");
+  await waitForText(request(other).locator(".request-verdict"), "Allowed once");
+  await waitForText(request(other).locator(".request-by"), "by a rule");
+  await waitForText(page.locator('.session-notice[data-kind="info"]').last(), /every session in .* may do this without asking/);
+  const { rules } = await deck.server.call("GET", "folder-rules");
+  assert.deepEqual(rules.map(({ folder, tool }) => [folder, tool]), [[deck.server.workFolder, "shell"]]);
+  // The other tests of this file ask in the same folder.
+  await deck.server.call("DELETE", `folder-rules/${rules[0].id}`);
 });
 
 test("an interrupt closes the request", async () => {

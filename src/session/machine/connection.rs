@@ -233,13 +233,18 @@ impl Machine {
             self.prompts.hold();
         }
         if self.prompts.is_held() {
-            let count = self.prompts.len();
-            let message = format!(
-                "{count} queued prompt(s) wait because the turn before them was cut off. Ask again to repeat it first, \
-                 or send a prompt to continue with the queue."
-            );
-            self.notify(NoticeKind::Info, message);
+            self.notify_of_held_queue();
         }
+    }
+
+    /// Says that queued prompts wait for a person's decision.
+    pub(super) fn notify_of_held_queue(&mut self) {
+        let waits = match self.prompts.len() {
+            1 => "1 queued prompt waits because the turn before it was cut off".to_owned(),
+            waiting => format!("{waiting} queued prompts wait because the turn before them was cut off"),
+        };
+        let message = format!("{waits}. Ask again to repeat that turn first, or continue with the queue.");
+        self.notify(NoticeKind::QueueHeld, message);
     }
 
     fn recover_or_fail(&mut self, context: &Context<'_>, reason: &str) {
@@ -268,7 +273,6 @@ impl Machine {
 
     /// Tries again after a failure, a missing login or a loss.
     pub(super) fn try_again(&mut self, context: &Context<'_>) -> Result<(), SessionError> {
-        let was_held = self.prompts.is_held();
         self.prompts.release();
         match self.state {
             SessionState::Closed => Err(SessionError::Closed),
@@ -280,9 +284,7 @@ impl Machine {
                 Ok(())
             }
             _ => {
-                if was_held {
-                    self.advance(context);
-                }
+                self.advance(context);
                 Ok(())
             }
         }

@@ -148,6 +148,7 @@ impl Machine {
                     self.open(context);
                 }
             }
+            Input::FolderRulesChanged => self.on_folder_rules_changed(context),
             Input::Lost(reason) => self.on_agent_lost(context, &reason),
             Input::Probed { alive } => self.on_probed(context, alive),
             Input::StoreRefuses(reason) => self.on_store_refuses(context, &reason),

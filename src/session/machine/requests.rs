@@ -5,12 +5,14 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use super::waiting::Waiting;
-use super::{Context, Entries as _, Machine, Output, Reply};
+use super::{Context, Entries as _, Link, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    AlwaysCovers, AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PermissionPolicy,
-    PolicyAnswer, RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
+    Always, AlwaysScope, AnsweredBy, Callback, Configured, Continuation, Decided, Decision, FolderRule, NoticeKind,
+    OpenRequest, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, RequestBody, RequestId,
+    RequestOutcome, Seq, SessionOrigin, SessionState,
 };
+use crate::session::folder_rules::FolderRuleSet;
 use crate::session::session_feed::PendingRequest;
 use crate::session::{AnswerError, SessionSettings};
 use crate::store::Change;
@@ -38,7 +40,7 @@ struct WaitingRequest {
 pub(super) struct AnswerGiven {
     request: OpenRequest,
     answer: RequestAnswer,
-    permissions: Option<PermissionPolicy>,
+    rule: Option<NewRule>,
     by: AnsweredBy,
     /// All answers that the agent has not received, this one included; `None` if the agent gets it at once.
     continuation: Option<Continuation>,
@@ -131,11 +133,21 @@ impl Requests {
 }
 
 impl Machine {
-    /// Mode and rules: the session's own rules come before the configured ones.
-    pub fn policy(&self, configured: &PermissionPolicy) -> PermissionPolicy {
+    /// Mode and rules for an agent that asks nobody: the session's own rules, then the configured ones, then those of its
+    /// folder, which count only where somebody would be asked.
+    pub fn policy(&self, configured: &PermissionPolicy, folder_rules: &FolderRuleSet) -> PermissionPolicy {
         let mut policy = self.profile.permissions.clone();
         policy.rules.extend(configured.rules.iter().cloned());
+        if policy.mode == PermissionMode::Ask {
+            policy.rules.extend_from_slice(folder_rules.of(self.profile.working_directory.as_deref()));
+        }
         policy
+    }
+
+    /// What counts beside the session's own rules.
+    fn configured<'a>(&self, context: &'a Context<'_>) -> Configured<'a> {
+        let folder = context.folder_rules.of(self.profile.working_directory.as_deref());
+        Configured { folder, ..context.settings.configured() }
     }
 
     pub(super) fn on_request(&mut self, context: &Context<'_>, agent_request_id: String, body: RequestBody) {
@@ -144,7 +156,7 @@ impl Machine {
             // Repeated in a new connection.
             return;
         }
-        let policy_answer = self.profile.permissions.answer_with(&context.settings.configured(), &body);
+        let policy_answer = self.profile.permissions.answer_with(&self.configured(context), &body);
         let allowed_by = match policy_answer {
             PolicyAnswer::Allow(part) => Some(part.into()),
             PolicyAnswer::Ask => self.use_grant(&body).then_some(AnsweredBy::Grant),
@@ -206,31 +218,30 @@ impl Machine {
     }
 
     /// An answer. It is committed before the agent gets it, so that no restart asks again.
-    pub(super) fn on_answer(
-        &mut self,
-        request_id: &RequestId,
-        answer: RequestAnswer,
-        covers: &AlwaysCovers,
-        by: AnsweredBy,
-    ) {
+    pub(super) fn on_answer(&mut self, request_id: &RequestId, answer: RequestAnswer, always: &Always, by: AnsweredBy) {
         let Some(request) = self.requests.find(request_id).cloned() else {
             return self.reply(Reply::Answer(Err(AnswerError::NotFound)));
         };
-        match self.checked(&request, &answer, covers) {
+        match self.checked(&request, &answer, always) {
             Err(error) => self.reply(Reply::Answer(Err(error))),
-            Ok((outcome, text, permissions)) => {
+            Ok((outcome, text, rule)) => {
                 let first = self.begin_commit();
-                if let Some(policy) = &permissions {
-                    self.draft.change(Change::Permissions(policy.clone()));
+                match &rule {
+                    None => {}
+                    Some(NewRule::Session(policy)) => self.draft.change(Change::Permissions(policy.clone())),
+                    Some(NewRule::Folder(rule)) => {
+                        self.draft.change(Change::FolderRuleAdded(rule.clone()));
+                        self.notify(NoticeKind::Info, folder_notice(rule));
+                    }
                 }
-                self.commit_answer(first, request, Given { answer, outcome, text, permissions, by });
+                self.commit_answer(first, request, Given { answer, outcome, text, rule, by });
             }
         }
     }
 
     /// Commits an answer; the agent gets it then, or once it is there again.
     fn commit_answer(&mut self, first: Seq, request: OpenRequest, given: Given) {
-        let Given { answer, outcome, text, permissions, by } = given;
+        let Given { answer, outcome, text, rule, by } = given;
         self.write_answer(&request, outcome, text.clone(), by);
         let continuation = (!self.is_awaited()).then(|| {
             let feedback = match &answer {
@@ -244,26 +255,26 @@ impl Machine {
         if let Some(continuation) = &continuation {
             self.draft.change(Change::Continuation(continuation.clone()));
         }
-        let given = Box::new(AnswerGiven { request, answer, permissions, by, continuation });
+        let given = Box::new(AnswerGiven { request, answer, rule, by, continuation });
         self.commit(Waiting::Answer { given, first });
     }
 
-    /// The outcome for the log, and the permissions that follow from the answer.
+    /// The outcome for the log, and the rule that follows from the answer.
     fn checked(
         &self,
         request: &OpenRequest,
         answer: &RequestAnswer,
-        covers: &AlwaysCovers,
+        always: &Always,
     ) -> Result<CheckedAnswer, AnswerError> {
         match (&request.body, answer) {
             (RequestBody::Permission { .. }, RequestAnswer::Permission { decision, .. }) => {
-                let mut permissions = None;
-                if *decision == Decision::AllowAlways {
-                    let mut policy = self.profile.permissions.clone();
-                    policy.always_allow(&request.body, covers).map_err(AnswerError::NotForGood)?;
-                    permissions = Some(policy);
-                }
-                Ok(((*decision).into(), None, permissions))
+                let rule = match decision {
+                    Decision::AllowAlways => {
+                        Some(self.new_rule(&request.body, always).map_err(AnswerError::NotForGood)?)
+                    }
+                    Decision::AllowOnce | Decision::Deny => None,
+                };
+                Ok(((*decision).into(), None, rule))
             }
             (RequestBody::Question { form, .. }, RequestAnswer::Question(given)) => {
                 if let (Some(form), QuestionAnswer::Form(values)) = (form, given) {
@@ -282,14 +293,31 @@ impl Machine {
         }
     }
 
+    fn new_rule(&self, asked: &RequestBody, always: &Always) -> Result<NewRule, &'static str> {
+        match always.scope {
+            AlwaysScope::Session => {
+                let mut policy = self.profile.permissions.clone();
+                policy.always_allow(asked, &always.covers)?;
+                Ok(NewRule::Session(policy))
+            }
+            AlwaysScope::Folder => {
+                let folder = self.profile.working_directory.clone().ok_or("the session has no folder")?;
+                Ok(NewRule::Folder(FolderRule { folder, rule: PermissionRule::allowing(asked, &always.covers)? }))
+            }
+        }
+    }
+
     pub(super) fn on_answer_committed(&mut self, context: &Context<'_>, given: AnswerGiven) {
         if given.is_asked() {
             self.reply(Reply::Answer(Ok(())));
         }
-        let AnswerGiven { request, answer, permissions, continuation, .. } = given;
+        let AnswerGiven { request, answer, rule, continuation, .. } = given;
         self.requests.remove(&request.request_id);
-        if let Some(policy) = permissions {
-            self.profile.permissions = policy;
+        match rule {
+            None => {}
+            Some(NewRule::Session(policy)) => self.profile.permissions = policy,
+            // This session hears of it as all others of the folder do, and checks then what else waits.
+            Some(NewRule::Folder(_)) => self.outputs.push(Output::FolderRuleAdded),
         }
         if let Some(continuation) = continuation {
             self.continuation = continuation;
@@ -302,9 +330,25 @@ impl Machine {
         self.after_answer();
     }
 
-    /// The rules have changed: what they allow now is not asked any more.
-    pub(super) fn recheck_requests(&mut self, context: &Context<'_>) {
-        let configured = &context.settings.configured();
+    /// The rules of some folder changed, which may be this session's.
+    pub(super) fn on_folder_rules_changed(&mut self, context: &Context<'_>) {
+        if self.state == SessionState::Closed {
+            return;
+        }
+        if self.recheck_requests(context) {
+            self.after_recheck(context);
+        }
+        match &mut self.link {
+            Link::Live { .. } => self.send_changes(context, false, true),
+            // The agent is being started with the rules before.
+            Link::Opening { permit, .. } => *permit = true,
+            Link::None | Link::BackingOff { .. } | Link::AwaitingLogin => {}
+        }
+    }
+
+    /// The rules have changed: what they allow now is not asked any more. Returns whether that answered any request.
+    pub(super) fn recheck_requests(&mut self, context: &Context<'_>) -> bool {
+        let configured = &self.configured(context);
         let allowed = |request: &OpenRequest| {
             let answer = self.profile.permissions.answer_with(configured, &request.body);
             match answer {
@@ -314,6 +358,7 @@ impl Machine {
         };
         let allowed: Vec<(OpenRequest, AnsweredBy)> = self.requests.all().filter_map(allowed).collect();
         let is_awaited = self.is_awaited();
+        let is_any = !allowed.is_empty();
         for (request, by) in allowed {
             self.requests.remove(&request.request_id);
             let outcome = RequestOutcome::AllowOnce;
@@ -326,6 +371,7 @@ impl Machine {
             }
             self.status_changed = true;
         }
+        is_any
     }
 
     /// Work that only waited for what the rules allow now continues.
@@ -422,7 +468,7 @@ impl Machine {
         let message = format!("A request was {done} because nobody watched the session for {timeout}: {headline}");
         self.notify(NoticeKind::Unattended, message);
         let by = AnsweredBy::Timeout;
-        self.commit_answer(first, request, Given { answer, outcome, text: None, permissions: None, by });
+        self.commit_answer(first, request, Given { answer, outcome, text: None, rule: None, by });
     }
 }
 
@@ -431,11 +477,28 @@ struct Given {
     answer: RequestAnswer,
     outcome: RequestOutcome,
     text: Option<String>,
-    permissions: Option<PermissionPolicy>,
+    rule: Option<NewRule>,
     by: AnsweredBy,
 }
 
-type CheckedAnswer = (RequestOutcome, Option<String>, Option<PermissionPolicy>);
+/// What is allowed from now on.
+enum NewRule {
+    /// In this session: its policy with the new rule.
+    Session(PermissionPolicy),
+    /// In every session of the folder.
+    Folder(FolderRule),
+}
+
+type CheckedAnswer = (RequestOutcome, Option<String>, Option<NewRule>);
+
+fn folder_notice(FolderRule { folder, rule }: &FolderRule) -> String {
+    let what = match (&rule.prefix, &rule.call) {
+        (Some(prefix), _) => format!("commands that begin with {prefix:?}"),
+        (None, Some(_)) => format!("exactly this call of the tool {:?}", rule.tool),
+        (None, None) => format!("every call of the tool {:?}", rule.tool),
+    };
+    format!("From now on, every session in {} may do this without asking: {what}.", folder.display())
+}
 
 /// A form's required values must be there; the agent checks the rest and asks again.
 fn check_form(form: &Value, values: &Map<String, Value>) -> Result<(), AnswerError> {

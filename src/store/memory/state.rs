@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::model::{
-    Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, PromptOutcome, RequestId, Seq,
-    SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, Usage,
+    Attachment, BudgetNotices, ContextUsage, Continuation, LostSession, OpenRequest, PromptId, PromptOutcome,
+    RequestId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, Usage,
 };
 use crate::store::{
     AcceptedPrompt, Append, Change, ClosedRequest, CreationKey, EventPage, OpenTurn, OutcomeSeq, ReaderPosition,
-    SearchText, StoreError, StoredEvent, StoredLogin, UsageReport,
+    SearchText, StoreError, StoredEvent, StoredFolderRule, StoredLogin, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -26,6 +26,8 @@ pub(super) struct State {
     pub blob_uses: BTreeMap<(SessionId, String), String>,
     pub logins: BTreeMap<String, StoredLogin>,
     pub usage: Vec<(SessionId, UsageReport)>,
+    pub folder_rules: Vec<StoredFolderRule>,
+    pub last_folder_rule: u64,
     logs: BTreeMap<StreamId, BTreeMap<Seq, EventEntry>>,
     numbers: BTreeMap<Counter, Numbers>,
 }
@@ -68,6 +70,7 @@ pub(super) struct SessionRow {
     pub context: Option<ContextUsage>,
     pub budget_notified: BudgetNotices,
     pub continuation: Continuation,
+    pub loss: Option<LostSession>,
 }
 
 #[derive(Clone)]
@@ -199,20 +202,28 @@ impl State {
         {
             row.updated_at = append.time;
             for change in &append.changes {
-                reserves |= self.change(id, &mut row, change);
+                reserves |= self.change(id, &mut row, append.time, change);
             }
             self.sessions.insert(id, row);
         }
         Ok(reserves)
     }
 
-    fn change(&mut self, id: SessionId, row: &mut SessionRow, change: &Change) -> bool {
+    fn change(&mut self, id: SessionId, row: &mut SessionRow, time: Timestamp, change: &Change) -> bool {
         match change.clone() {
             Change::State(state, detail) => (row.state, row.state_detail) = (state, detail),
             Change::Title(title) => row.profile.title = Some(title),
             Change::TitleGiven(title) => (row.profile.title, row.profile.title_is_given) = (Some(title), true),
             Change::Model(model, effort) => (row.profile.model, row.profile.effort) = (model, effort),
             Change::Permissions(permissions) => row.profile.permissions = permissions,
+            Change::FolderRuleAdded(rule) => {
+                if self.folder_rules.iter().all(|known| known.rule != rule) {
+                    self.last_folder_rule += 1;
+                    let id = self.last_folder_rule;
+                    self.folder_rules.push(StoredFolderRule { id, rule, added_at: time });
+                }
+            }
+            Change::SessionLost(loss) => row.loss = Some(loss),
             Change::AgentSession(agent) => row.agent_session_id = agent,
             Change::Turn(turn) => row.turn = turn,
             Change::ClosedAt(moment) => row.closed_at = moment,

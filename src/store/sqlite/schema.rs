@@ -251,6 +251,22 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE session ADD COLUMN title_is_given INTEGER NOT NULL DEFAULT 0;
         ",
         ),
+        M::up(
+            "
+        -- Rules for all sessions whose working directory is this folder. AUTOINCREMENT: an old id never names a new rule.
+        CREATE TABLE folder_rule (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            folder NOT NULL,
+            -- As JSON.
+            rule TEXT NOT NULL,
+            added_at INTEGER NOT NULL,
+            UNIQUE (folder, rule)
+        );
+
+        -- The newest loss of the agent's own session, as JSON.
+        ALTER TABLE session ADD COLUMN loss TEXT;
+        ",
+        ),
     ])
 });
 

@@ -115,11 +115,13 @@ behaviour! {
     prompts::open_requests_are_listed_in_the_order_of_their_numbers,
     sessions::a_creation_with_a_known_key_returns_the_same_session,
     sessions::changes_are_there_after_a_restart,
+    sessions::the_newest_loss_is_kept,
     sessions::sessions_are_listed_newest_first_and_by_state,
     sessions::a_folder_whose_name_is_not_text_is_kept_as_it_is,
     sessions::a_deleted_session_leaves_nothing_but_its_usage,
     records::readers_are_saved_and_expire,
     records::logins_expire,
+    records::rules_of_folders_are_kept_once_until_they_are_removed,
     records::usage_is_summed_by_day_model_and_session,
     records::blobs_belong_to_the_sessions_that_use_them,
 }

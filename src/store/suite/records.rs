@@ -1,8 +1,8 @@
 //! What must hold for readers, logins, usage and blobs.
 
 use super::{Ending, Medium, changes, new_session};
-use crate::model::{Day, SessionId, Timestamp, Usage};
-use crate::store::{Blob, Change, ReaderPosition, StoredLogin, UsageGrouping, UsageKey, UsageReport};
+use crate::model::{Day, FolderRule, PermissionRule, RuleDecision, SessionId, Timestamp, Usage};
+use crate::store::{Blob, Change, ReaderPosition, StoredFolderRule, StoredLogin, UsageGrouping, UsageKey, UsageReport};
 
 pub(super) async fn readers_are_saved_and_expire(medium: &Medium) {
     let store = medium.open();
@@ -53,6 +53,38 @@ pub(super) async fn logins_expire(medium: &Medium) {
     both.sort_by_key(|login| login.cookie_hash.clone());
     assert_eq!(both, [login("new", 20), login("old", 10)]);
     assert_eq!(store.logins(at(10)).await.expect("read"), [login("new", 20)]);
+    store.close().await;
+}
+
+pub(super) async fn rules_of_folders_are_kept_once_until_they_are_removed(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let rule = |folder: &str, prefix: Option<&str>| FolderRule {
+        folder: folder.into(),
+        rule: PermissionRule {
+            prefix: prefix.map(str::to_owned),
+            ..PermissionRule::for_tool("shell", RuleDecision::Allow)
+        },
+    };
+    let all = [rule("/one", None), rule("/one", Some("git status")), rule("/two", None)];
+    let added = all.iter().chain([&all[0]]).cloned().map(Change::FolderRuleAdded).collect();
+    let mut append = changes(session, added);
+    append.time = Timestamp::from_millis(7);
+    store.append_checked(append).await.expect("appended");
+    let store = medium.restart(store, Ending::Crash).await;
+    let kept = store.folder_rules().await.expect("read");
+    let added_at = Timestamp::from_millis(7);
+    let expected = [1, 2, 3].map(|id| StoredFolderRule { id, rule: all[id as usize - 1].clone(), added_at });
+    assert_eq!(kept, expected);
+    assert!(store.remove_folder_rule(3).await.expect("removed"));
+    assert!(!store.remove_folder_rule(3).await.expect("asked"), "it is gone");
+    assert!(!store.remove_folder_rule(u64::MAX).await.expect("asked"));
+    store.delete_session(session).await.expect("deleted");
+    let store = medium.restart(store, Ending::PowerCut).await;
+    assert_eq!(store.folder_rules().await.expect("read"), expected[..2], "they outlive the session and stay removed");
+    let session = new_session(&store).await;
+    store.append_checked(changes(session, vec![Change::FolderRuleAdded(all[2].clone())])).await.expect("appended");
+    assert!(store.folder_rules().await.expect("read")[2].id > 3, "no id names another rule");
     store.close().await;
 }
 
