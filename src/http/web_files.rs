@@ -56,6 +56,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "session/emptySession.js",
     "session/finished.js",
     "session/followEnd.js",
+    "session/heldQueue.js",
     "session/history.js",
     "session/lostSession.js",
     "session/notices.js",

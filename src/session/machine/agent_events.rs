@@ -4,7 +4,9 @@ use super::model_retries::ModelRetries;
 use super::turn::Phase;
 use super::{AgentInput, Context, Link, Machine, Output, Stored};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{AnsweredBy, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, redact};
+use crate::model::{
+    AnsweredBy, BlockKey, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, redact,
+};
 use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
@@ -53,6 +55,7 @@ impl Machine {
         match event {
             AgentEvent::TurnStarted { .. } => self.on_agent_turn_started(),
             AgentEvent::BlockStarted(start) => self.on_block_started(start),
+            AgentEvent::BlockDelta { key, .. } if self.is_of_earlier_run(&key) => {}
             AgentEvent::BlockDelta { key, delta } => {
                 self.touch_attempt(key.kind);
                 self.note_own_work();
@@ -159,7 +162,19 @@ impl Machine {
         }
     }
 
+    /// Whether it is a tool call that began in an earlier connection, perhaps before a restart: when its session is
+    /// resumed, an agent ends the calls that were cut off. Their ends are in the log already.
+    fn is_of_earlier_run(&self, key: &BlockKey) -> bool {
+        key.kind == BlockKind::Tool && !self.transcript.agent_works() && !self.transcript.fold().is_open(key)
+    }
+
     fn on_block_ended(&mut self, mut end: BlockEnd) {
+        if let BlockEnd::Tool { id, .. } = &end
+            && self.is_of_earlier_run(&BlockKey::new(BlockKind::Tool, id.as_str()))
+        {
+            self.images.remove(id);
+            return;
+        }
         self.touch_attempt(match end {
             BlockEnd::Reasoning { .. } => BlockKind::Reasoning,
             BlockEnd::Message { .. } => BlockKind::Message,

@@ -221,12 +221,12 @@ impl Machine {
 
     fn cut_lost_turn(&mut self, context: &Context<'_>, reason: &str) {
         self.write(Response::session_error(ErrorClass::ProcessGone, reason));
+        let tool = if self.runs_tool() { MAY_HAVE_RUN } else { "" };
         self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Agent);
         self.drop_continuation();
         if let Some(turn) = &mut self.turn {
             turn.failed_with(ErrorClass::ProcessGone);
         }
-        let tool = if self.transcript.fold().open_tools().next().is_some() { MAY_HAVE_RUN } else { "" };
         let message = format!("The turn was interrupted: {reason}.{tool}");
         self.finish_turn(context, &Ending::cut(message, AnsweredBy::Agent, PromptVerdict::Failed));
         if self.origin == SessionOrigin::User {

@@ -26,6 +26,7 @@ impl Machine {
         if self.turn.is_none() && self.open_after.is_none() {
             self.requests.keep();
         }
+        let tool = if self.runs_tool() { MAY_HAVE_RUN } else { "" };
         match self.fate_of_requests(context) {
             Fate::TurnContinues => {
                 self.set_state(SessionState::Waiting, None);
@@ -52,7 +53,6 @@ impl Machine {
             return self.advance(context);
         }
         if self.turn.is_some() {
-            let tool = if self.transcript.fold().open_tools().next().is_some() { MAY_HAVE_RUN } else { "" };
             let message = format!(
                 "The turn was interrupted because the server stopped; everything up to that point is kept.{tool}"
             );
