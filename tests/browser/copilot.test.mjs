@@ -144,7 +144,7 @@ test("a question that was open at a kill of the server is answered on the page, 
   const page = await openSession(deck, id);
   await send(page, "ask: colour");
   await waitForText(page.locator(".request-question"), "Which colour?");
-  await recorded("ask_user");
+  await recorded("Which colour?");
   await killAndRestart(page);
   await waitForText(page.locator('.session-notice[data-kind="request-kept"]'), /Answer the request to continue/);
   await page.locator(".request-block.waiting").getByRole("button", { name: "blue" }).click();
