@@ -43,6 +43,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "messageBlock.js",
     "panels/changes.js",
     "panels/doctor.js",
+    "panels/folderRules.js",
     "panels/frame.js",
     "panels/inbox.js",
     "panels/keys.js",

@@ -128,8 +128,15 @@ test("Always allow may hold in every session of the folder, and answers what wai
   await waitForText(page.locator('.session-notice[data-kind="info"]').last(), /every session in .* may do this without asking/);
   const { rules } = await deck.server.call("GET", "folder-rules");
   assert.deepEqual(rules.map(({ folder, tool }) => [folder, tool]), [[deck.server.workFolder, "shell"]]);
-  // The other tests of this file ask in the same folder.
-  await deck.server.call("DELETE", `folder-rules/${rules[0].id}`);
+  // It is taken back in the details of any session there.
+  await other.evaluate(() => document.querySelector("#details-button").click());
+  const row = other.locator(".folder-rules li");
+  await waitForText(row.locator("span"), "allow shell: exactly echo 'a demo: nothing is run'");
+  await row.getByRole("button", { name: /^Remove the rule/ }).click();
+  await row.waitFor({ state: "detached" });
+  assert.deepEqual((await deck.server.call("GET", "folder-rules")).rules, []);
+  await send(third, "permission");
+  await waitFor(async () => (await third.locator(".request-block.waiting").count()) === 1, "the agent asks again");
 });
 
 test("an interrupt closes the request", async () => {

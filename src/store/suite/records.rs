@@ -74,7 +74,8 @@ pub(super) async fn rules_of_folders_are_kept_once_until_they_are_removed(medium
     let store = medium.restart(store, Ending::Crash).await;
     let kept = store.folder_rules().await.expect("read");
     let added_at = Timestamp::from_millis(7);
-    let expected = [1, 2, 3].map(|id| StoredFolderRule { id, rule: all[id as usize - 1].clone(), added_at });
+    let stored = |(id, rule): (u64, &FolderRule)| StoredFolderRule { id, rule: rule.clone(), added_at };
+    let expected: Vec<StoredFolderRule> = (1..).zip(&all).map(stored).collect();
     assert_eq!(kept, expected);
     assert!(store.remove_folder_rule(3).await.expect("removed"));
     assert!(!store.remove_folder_rule(3).await.expect("asked"), "it is gone");
