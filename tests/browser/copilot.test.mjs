@@ -5,7 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
-import { agentsFolder, blocks, choose, openSession, openSetup, send, shown, startModel, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { agentsFolder, blocks, choose, openSession, openSetup, reconnect, send, shown, startModel, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 /** The model's script: what the last prompt asks for, then an answer about what came of it. */
 function answer(messages) {
@@ -113,8 +113,7 @@ async function killAndRestart(page) {
   await deck.server.kill();
   await page.locator('[data-banner="connection"]').waitFor();
   await deck.server.startAgain();
-  await page.getByRole("button", { name: "Retry now" }).click();
-  await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+  await reconnect(page);
   await waitForText(page.locator("#session-state"), "Needs your input");
 }
 
@@ -167,8 +166,7 @@ for (const ending of ["kill", "stop"]) {
     await deck.server[ending]();
     await page.locator('[data-banner="connection"]').waitFor();
     await deck.server.startAgain();
-    await page.getByRole("button", { name: "Retry now" }).click();
-    await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+    await reconnect(page);
     assert.equal(await page.locator("#session-state").textContent(), "Needs your input");
     await choose(page, 1);
     await waitForText(page.locator(".request-verdict"), "Allowed once");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, choose, openSession, send, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, choose, openSession, reconnect, send, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -85,8 +85,7 @@ test("a request that is open when the page comes can be answered, also after a r
   await deck.server.kill();
   await page.locator('[data-banner="connection"]').waitFor();
   await deck.server.startAgain();
-  await page.getByRole("button", { name: "Retry now" }).click();
-  await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+  await reconnect(page);
   await choose(page, 1);
   await waitForText(request(page).locator(".request-verdict"), "Allowed once");
   assert.equal((await answers(id)).length, 1);

@@ -24,6 +24,7 @@ mod prompts;
 mod requests;
 mod restart;
 mod retries;
+mod rules;
 mod silence;
 #[cfg(test)]
 mod simulation;

@@ -4,15 +4,14 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::rules::{NewRule, folder_notice};
 use super::waiting::Waiting;
-use super::{Context, Entries as _, Link, Machine, Output, Reply};
+use super::{Context, Entries as _, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    Always, AlwaysScope, AnsweredBy, Callback, Configured, Continuation, Decided, Decision, FolderRule, NoticeKind,
-    OpenRequest, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, RequestBody, RequestId,
-    RequestOutcome, Seq, SessionOrigin, SessionState,
+    Always, AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PolicyAnswer, RequestBody,
+    RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
 };
-use crate::session::folder_rules::FolderRuleSet;
 use crate::session::session_feed::PendingRequest;
 use crate::session::{AnswerError, SessionSettings};
 use crate::store::Change;
@@ -126,30 +125,13 @@ impl Requests {
         self.all().find(|request| request.request_id == *request_id)
     }
 
-    fn remove(&mut self, request_id: &RequestId) {
+    pub fn remove(&mut self, request_id: &RequestId) {
         self.open.retain(|waits| waits.request.request_id != *request_id);
         self.are_kept &= !self.open.is_empty();
     }
 }
 
 impl Machine {
-    /// Mode and rules for an agent that asks nobody: the session's own rules, then the configured ones, then those of its
-    /// folder, which count only where somebody would be asked.
-    pub fn policy(&self, configured: &PermissionPolicy, folder_rules: &FolderRuleSet) -> PermissionPolicy {
-        let mut policy = self.profile.permissions.clone();
-        policy.rules.extend(configured.rules.iter().cloned());
-        if policy.mode == PermissionMode::Ask {
-            policy.rules.extend_from_slice(folder_rules.of(self.profile.working_directory.as_deref()));
-        }
-        policy
-    }
-
-    /// What counts beside the session's own rules.
-    fn configured<'a>(&self, context: &'a Context<'_>) -> Configured<'a> {
-        let folder = context.folder_rules.of(self.profile.working_directory.as_deref());
-        Configured { folder, ..context.settings.configured() }
-    }
-
     pub(super) fn on_request(&mut self, context: &Context<'_>, agent_request_id: String, body: RequestBody) {
         let decided = self.continuation.decided.iter().map(|decided| &decided.request);
         if self.requests.all().chain(decided).any(|known| known.agent_request_id == agent_request_id) {
@@ -202,7 +184,12 @@ impl Machine {
     }
 
     /// The agent hears of the answer once its event is committed.
-    fn send_policy_answer(&mut self, agent_request_id: String, decision: Decision, feedback: Option<String>) {
+    pub(super) fn send_policy_answer(
+        &mut self,
+        agent_request_id: String,
+        decision: Decision,
+        feedback: Option<String>,
+    ) {
         let answer = RequestAnswer::Permission { decision, feedback };
         let command = AgentCommand::Answer { agent_request_id, answer };
         self.outputs.push(Output::SendCommitted(self.draft.last_seq(), command));
@@ -293,20 +280,6 @@ impl Machine {
         }
     }
 
-    fn new_rule(&self, asked: &RequestBody, always: &Always) -> Result<NewRule, &'static str> {
-        match always.scope {
-            AlwaysScope::Session => {
-                let mut policy = self.profile.permissions.clone();
-                policy.always_allow(asked, &always.covers)?;
-                Ok(NewRule::Session(policy))
-            }
-            AlwaysScope::Folder => {
-                let folder = self.profile.working_directory.clone().ok_or("the session has no folder")?;
-                Ok(NewRule::Folder(FolderRule { folder, rule: PermissionRule::allowing(asked, &always.covers)? }))
-            }
-        }
-    }
-
     pub(super) fn on_answer_committed(&mut self, context: &Context<'_>, given: AnswerGiven) {
         if given.is_asked() {
             self.reply(Reply::Answer(Ok(())));
@@ -330,64 +303,12 @@ impl Machine {
         self.after_answer();
     }
 
-    /// The rules of some folder changed, which may be this session's.
-    pub(super) fn on_folder_rules_changed(&mut self, context: &Context<'_>) {
-        if self.state == SessionState::Closed {
-            return;
-        }
-        if self.recheck_requests(context) {
-            self.after_recheck(context);
-        }
-        match &mut self.link {
-            Link::Live { .. } => self.send_changes(context, false, true),
-            // The agent is being started with the rules before.
-            Link::Opening { permit, .. } => *permit = true,
-            Link::None | Link::BackingOff { .. } | Link::AwaitingLogin => {}
-        }
-    }
-
-    /// The rules have changed: what they allow now is not asked any more. Returns whether that answered any request.
-    pub(super) fn recheck_requests(&mut self, context: &Context<'_>) -> bool {
-        let configured = &self.configured(context);
-        let allowed = |request: &OpenRequest| {
-            let answer = self.profile.permissions.answer_with(configured, &request.body);
-            match answer {
-                PolicyAnswer::Allow(part) => Some((request.clone(), AnsweredBy::from(part))),
-                PolicyAnswer::Deny(_) | PolicyAnswer::Ask => None,
-            }
-        };
-        let allowed: Vec<(OpenRequest, AnsweredBy)> = self.requests.all().filter_map(allowed).collect();
-        let is_awaited = self.is_awaited();
-        let is_any = !allowed.is_empty();
-        for (request, by) in allowed {
-            self.requests.remove(&request.request_id);
-            let outcome = RequestOutcome::AllowOnce;
-            self.write_answer(&request, outcome, None, by);
-            if is_awaited {
-                self.send_policy_answer(request.agent_request_id, Decision::AllowOnce, None);
-            } else {
-                self.continuation.decided.push(Decided { request, outcome, text: None, by });
-                self.draft.change(Change::Continuation(self.continuation.clone()));
-            }
-            self.status_changed = true;
-        }
-        is_any
-    }
-
-    /// Work that only waited for what the rules allow now continues.
-    pub(super) fn after_recheck(&mut self, context: &Context<'_>) {
-        if !self.continuation.decided.is_empty() {
-            self.continue_work(context);
-        }
-        self.after_answer();
-    }
-
     /// Whether the agent waits for answers right now.
-    fn is_awaited(&self) -> bool {
+    pub(super) fn is_awaited(&self) -> bool {
         self.is_live() && !self.requests.are_kept() && !self.is_suspended()
     }
 
-    fn after_answer(&mut self) {
+    pub(super) fn after_answer(&mut self) {
         if self.requests.is_empty() && self.state == SessionState::Waiting {
             let is_working = self.turn.is_some() || self.open_after.is_some();
             self.set_state(if is_working { SessionState::Working } else { SessionState::Ready }, None);
@@ -481,24 +402,7 @@ struct Given {
     by: AnsweredBy,
 }
 
-/// What is allowed from now on.
-enum NewRule {
-    /// In this session: its policy with the new rule.
-    Session(PermissionPolicy),
-    /// In every session of the folder.
-    Folder(FolderRule),
-}
-
 type CheckedAnswer = (RequestOutcome, Option<String>, Option<NewRule>);
-
-fn folder_notice(FolderRule { folder, rule }: &FolderRule) -> String {
-    let what = match (&rule.prefix, &rule.call) {
-        (Some(prefix), _) => format!("commands that begin with {prefix:?}"),
-        (None, Some(_)) => format!("exactly this call of the tool {:?}", rule.tool),
-        (None, None) => format!("every call of the tool {:?}", rule.tool),
-    };
-    format!("From now on, every session in {} may do this without asking: {what}.", folder.display())
-}
 
 /// A form's required values must be there; the agent checks the rest and asks again.
 fn check_form(form: &Value, values: &Map<String, Value>) -> Result<(), AnswerError> {
