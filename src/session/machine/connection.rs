@@ -278,7 +278,8 @@ impl Machine {
             SessionState::Closed => Err(SessionError::Closed),
             SessionState::NeedsLogin | SessionState::Failed | SessionState::Recovering => {
                 self.recovery.losses = 0;
-                if !matches!(self.link, Link::Opening { .. }) {
+                // A turn that was interrupted meanwhile may still be ending in a new connection.
+                if !matches!(self.link, Link::Opening { .. } | Link::Live { .. }) {
                     self.open(context);
                 }
                 Ok(())

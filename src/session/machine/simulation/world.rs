@@ -138,7 +138,7 @@ impl World {
             82..=83 => drop(self.drive(Input::Command(Command::Reopen))),
             84..=85 => drop(self.drive(Input::Command(Command::TryAgain))),
             86 => self.somebody_updates(),
-            93 => self.folder_rules_change(),
+            93 if self.random.one_in(4) => self.folder_rules_change(),
             87..=88 => self.disk_changes(),
             89 if self.random.one_in(3) => self.crash(),
             90 if self.random.one_in(6) => self.lose_power(),
@@ -480,7 +480,7 @@ impl World {
 
     /// Another session of the folder was answered, or somebody removed the rules.
     fn folder_rules_change(&mut self) {
-        if self.random.one_in(3) {
+        if self.random.one_in(2) {
             self.store.remove_folder_rules();
         } else {
             self.store.add_folder_rule();
@@ -540,6 +540,8 @@ impl World {
         let lost: HashSet<PromptId> = lost.collect();
         // A prompt with a key is committed durably; here every commit may be lost, so its key is free again.
         self.accepted.retain(|_, id| !lost.contains(id));
+        // A turn whose beginning is lost begins again, also after one that followed it.
+        self.begun.clear();
         self.restart();
     }
 
