@@ -55,11 +55,12 @@ impl Machine {
         match event {
             AgentEvent::TurnStarted { .. } => self.on_agent_turn_started(),
             AgentEvent::BlockStarted(start) => self.on_block_started(start),
-            AgentEvent::BlockDelta { key, .. } if self.is_of_earlier_run(&key) => {}
             AgentEvent::BlockDelta { key, delta } => {
                 self.touch_attempt(key.kind);
-                self.note_own_work();
-                self.transcript.extend_block(&mut self.draft, key, delta);
+                if !self.is_of_earlier_run(&key) {
+                    self.note_own_work();
+                    self.transcript.extend_block(&mut self.draft, key, delta);
+                }
             }
             AgentEvent::BlockDiscarded(key) => {
                 self.transcript.discard_block(&mut self.draft, &key, "the agent started it again");
@@ -169,12 +170,6 @@ impl Machine {
     }
 
     fn on_block_ended(&mut self, mut end: BlockEnd) {
-        if let BlockEnd::Tool { id, .. } = &end
-            && self.is_of_earlier_run(&BlockKey::new(BlockKind::Tool, id.as_str()))
-        {
-            self.images.remove(id);
-            return;
-        }
         self.touch_attempt(match end {
             BlockEnd::Reasoning { .. } => BlockKind::Reasoning,
             BlockEnd::Message { .. } => BlockKind::Message,
@@ -182,6 +177,9 @@ impl Machine {
         });
         if let BlockEnd::Tool { id, result, .. } = &mut end {
             let images = self.images.remove(id).unwrap_or_default();
+            if self.is_of_earlier_run(&BlockKey::new(BlockKind::Tool, id.as_str())) {
+                return;
+            }
             if !images.is_empty() {
                 *result = Some(ToolResult { images, ..result.take().unwrap_or_default() });
             }
