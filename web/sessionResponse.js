@@ -6,6 +6,7 @@ import { clockTime, exactTime } from "./lib/format.js";
 import { FollowEnd } from "./session/followEnd.js";
 import { MessageBlock } from "./messageBlock.js";
 import { AskAgain } from "./session/askAgain.js";
+import { HeldQueue } from "./session/heldQueue.js";
 import { RetryLine, addUsage, errorLine, noticeLine, turnEnd } from "./session/notices.js";
 import { PermissionBlock, QuestionBlock } from "./session/requests.js";
 import { parseArguments, toolOutcome, toolSummary, toolText, toolTitle } from "./session/toolCall.js";
@@ -46,6 +47,7 @@ export class SessionResponseRenderer {
   /** Blocks whose beginning is in a part of the log that is not loaded: key → `{ end }`. */
   #headless = new Map();
   #askAgain;
+  #heldQueue;
   #working = false;
 
   /** Keeps the end in view until the reader scrolls up. */
@@ -53,13 +55,14 @@ export class SessionResponseRenderer {
 
   /**
    * `sessionId` lets finished blocks be rendered by the server; `requestActions` is
-   * `{ folder, answer(requestId, body), askAgain(promptId) }` and lets requests be answered.
+   * `{ folder, answer(requestId, body), askAgain(promptId), releaseQueue() }` and lets requests be answered.
    */
   constructor(div, { sessionId = null, requestActions = null } = {}) {
     this.#container = div;
     this.#sessionId = sessionId;
     this.#requestActions = requestActions;
     this.#askAgain = new AskAgain(requestActions?.askAgain ?? null);
+    this.#heldQueue = new HeldQueue(requestActions?.releaseQueue ?? null);
     div.classList.add("session-response-container");
     this.#line = new WorkingLine(() => this.openRequests.length > 0);
     div.append(this.#line.element);
@@ -114,6 +117,7 @@ export class SessionResponseRenderer {
     if (!page.isLoaded || page.open > 0 || page === this.#pages.at(-1)) return false;
     for (const [key, entry] of this.#entries) if (entry.page === page) this.#entries.delete(key);
     this.#askAgain.forget(page);
+    this.#heldQueue.forget(page);
     page.unload();
     return true;
   }
@@ -152,6 +156,7 @@ export class SessionResponseRenderer {
     if (mode !== "refill") {
       page.noteEvent(mark.seq);
       this.#askAgain.note(mark.seq, data);
+      this.#heldQueue.note(mark.seq, data);
     }
     const name = data.callback;
     if (name in BLOCK_CALLBACKS) this.#applyToBlock(page, data, mark, mode);
@@ -185,8 +190,8 @@ export class SessionResponseRenderer {
       page.element.append(page.retries.element);
       return;
     }
-    const again = data.kind === "interrupted" ? this.#askAgain.button(mark.seq, page) : null;
-    page.element.append(noticeLine(data, mark.time, again));
+    const buttons = { interrupted: this.#askAgain, "queue-held": this.#heldQueue };
+    page.element.append(noticeLine(data, mark.time, buttons[data.kind]?.button(mark.seq, page) ?? null));
   }
 
   #addUserBlock(page, key, text, title, mark) {

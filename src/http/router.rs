@@ -84,6 +84,8 @@ fn own_routes() -> Router<App> {
         .route("/api/copilot/session/{id}/answer/{request}", post(api::answer_question))
         .route("/api/events", get(api::inbox))
         .route("/api/folders", get(api::folders))
+        .route("/api/folder-rules", get(api::folder_rules))
+        .route("/api/folder-rules/{id}", delete(api::remove_folder_rule))
         .route("/api/runtimes", get(api::runtimes))
         .route(
             "/api/runtimes/{name}/login",

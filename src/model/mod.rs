@@ -46,8 +46,8 @@ pub use id::{
 pub use mcp_server::{McpAddress, McpServer, McpTransport, merged_mcp_servers};
 pub use notice::NoticeKind;
 pub use permission::{
-    AlwaysCovers, Configured, Decision, PermissionMode, PermissionPolicy, PermissionRule, PolicyAnswer, PolicyPart,
-    RuleDecision,
+    Always, AlwaysCovers, AlwaysScope, Configured, Decision, FolderRule, PermissionMode, PermissionPolicy,
+    PermissionRule, PolicyAnswer, PolicyPart, RuleDecision,
 };
 pub use prompt::{Attachment, PromptOutcome, PromptVerdict, RetryHint};
 pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};
@@ -55,7 +55,7 @@ pub use redaction::{names_a_secret, redact};
 pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome};
 pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, ToolResult};
 pub use scope::{Scope, UnknownScope};
-pub use session::{SessionOrigin, SessionProfile, SessionSummary};
+pub use session::{LostSession, SessionOrigin, SessionProfile, SessionSummary};
 pub use session_defaults::SessionDefaults;
 pub use session_options::SessionOptions;
 pub use state::SessionState;

@@ -41,6 +41,8 @@ words! {
         Model = "model",
         /// The agent's plan.
         Plan = "plan",
+        /// Queued prompts wait because the turn before them was cut off.
+        QueueHeld = "queue-held",
         /// A request stays open although the turn that asked it was cut off.
         RequestKept = "request-kept",
         /// A failed attempt is repeated.

@@ -1,6 +1,7 @@
 //! What an agent may do: modes, rules per tool, decisions.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,27 @@ impl PermissionRule {
         Self { tool: tool.to_owned(), decision, prefix: None, call: None }
     }
 
+    /// A rule that allows what was asked. The error says why there can be none.
+    pub fn allowing(asked: &RequestBody, covers: &AlwaysCovers) -> Result<Self, &'static str> {
+        let RequestBody::Permission { tool, detail, kind, call, .. } = asked else {
+            return Err("only a permission can be given for good");
+        };
+        let mut rule = Self::for_tool(&tool.replace('*', "?"), RuleDecision::Allow);
+        match covers {
+            AlwaysCovers::Tool => {}
+            AlwaysCovers::Call if call.is_empty() => return Err("the agent did not say exactly what it would do"),
+            AlwaysCovers::Call => rule.call = Some(call.clone()),
+            AlwaysCovers::Prefix(_) if kind != "shell" => return Err("a prefix is for shell commands"),
+            AlwaysCovers::Prefix(prefix) if !begins_with(detail, prefix) => {
+                return Err(
+                    "the prefix must be whole words at the beginning of the command, and the command a simple one",
+                );
+            }
+            AlwaysCovers::Prefix(prefix) => rule.prefix = Some(prefix.clone()),
+        }
+        Ok(rule)
+    }
+
     /// Whether it is about some calls only.
     pub fn is_narrow(&self) -> bool {
         self.prefix.is_some() || self.call.is_some()
@@ -107,6 +129,35 @@ pub enum AlwaysCovers {
     Call,
     /// Simple commands that begin with these words.
     Prefix(String),
+}
+
+/// Where "always" holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlwaysScope {
+    /// In the session whose request was answered.
+    #[default]
+    Session,
+    /// In every session that works in the same folder. Folders below it are others.
+    Folder,
+}
+
+/// What "always" means in an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Always {
+    /// What it covers.
+    pub covers: AlwaysCovers,
+    /// Where it holds.
+    pub scope: AlwaysScope,
+}
+
+/// A rule for every session that works in exactly this folder. It only allows, and only what would be asked otherwise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderRule {
+    /// The working directory of the sessions.
+    pub folder: PathBuf,
+    /// What they may do.
+    pub rule: PermissionRule,
 }
 
 /// Matches `*` against any run of bytes, in linear space and without recursion on the text.
@@ -145,11 +196,13 @@ pub struct PermissionPolicy {
     pub rules: Vec<PermissionRule>,
 }
 
-/// What is configured for all sessions.
+/// What counts beside a session's own rules.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Configured<'a> {
-    /// They follow a session's own.
+    /// For all sessions. They follow a session's own.
     pub rules: &'a [PermissionRule],
+    /// Of the session's folder. They only allow what would be asked otherwise.
+    pub folder: &'a [PermissionRule],
     /// In mode `ask`, files in the working directory are read without asking.
     pub reads: bool,
 }
@@ -196,8 +249,18 @@ impl PermissionPolicy {
         self.answer_with(&Configured::default(), request)
     }
 
-    /// As [`Self::answer`], with what is configured for all sessions.
+    /// As [`Self::answer`], with what counts beside the session's own rules.
     pub fn answer_with(&self, configured: &Configured<'_>, request: &RequestBody) -> PolicyAnswer {
+        let answer = self.answer_without_folder(configured, request);
+        let is_allowed = || {
+            let mut allowing = configured.folder.iter().filter(|rule| rule.decision == RuleDecision::Allow);
+            allowing.any(|rule| rule.covers(request))
+        };
+        // Nothing that is denied, by a rule or by the mode, becomes allowed because of the folder.
+        if answer == PolicyAnswer::Ask && is_allowed() { PolicyAnswer::Allow(PolicyPart::Rule) } else { answer }
+    }
+
+    fn answer_without_folder(&self, configured: &Configured<'_>, request: &RequestBody) -> PolicyAnswer {
         let RequestBody::Permission { reads, .. } = request else { return PolicyAnswer::Ask };
         match self.rules.iter().chain(configured.rules).find(|rule| rule.covers(request)) {
             Some(rule) => match rule.decision {
@@ -218,22 +281,7 @@ impl PermissionPolicy {
 
     /// Allows what was asked from now on, ahead of every other rule. The error says why that is not possible.
     pub fn always_allow(&mut self, asked: &RequestBody, covers: &AlwaysCovers) -> Result<(), &'static str> {
-        let RequestBody::Permission { tool, detail, kind, call, .. } = asked else {
-            return Err("only a permission can be given for good");
-        };
-        let mut rule = PermissionRule::for_tool(&tool.replace('*', "?"), RuleDecision::Allow);
-        match covers {
-            AlwaysCovers::Tool => {}
-            AlwaysCovers::Call if call.is_empty() => return Err("the agent did not say exactly what it would do"),
-            AlwaysCovers::Call => rule.call = Some(call.clone()),
-            AlwaysCovers::Prefix(_) if kind != "shell" => return Err("a prefix is for shell commands"),
-            AlwaysCovers::Prefix(prefix) if !begins_with(detail, prefix) => {
-                return Err(
-                    "the prefix must be whole words at the beginning of the command, and the command a simple one",
-                );
-            }
-            AlwaysCovers::Prefix(prefix) => rule.prefix = Some(prefix.clone()),
-        }
+        let rule = PermissionRule::allowing(asked, covers)?;
         let is_same = |existing: &PermissionRule| {
             (&existing.tool, &existing.prefix, &existing.call) == (&rule.tool, &rule.prefix, &rule.call)
         };
@@ -296,10 +344,37 @@ mod tests {
     fn configured_rules_come_after_the_sessions_own() {
         let policy = PermissionPolicy { mode: PermissionMode::Deny, rules: vec![rule("read", RuleDecision::Ask)] };
         let rules = [rule("read", RuleDecision::Allow), rule("shell", RuleDecision::Allow)];
-        let configured = Configured { rules: &rules, reads: false };
+        let configured = Configured { rules: &rules, ..Configured::default() };
         assert_eq!(policy.answer_with(&configured, &permission("read")), PolicyAnswer::Ask);
         assert_eq!(policy.answer_with(&configured, &permission("shell")), PolicyAnswer::Allow(PolicyPart::Rule));
         assert_eq!(policy.answer_with(&configured, &permission("write")), PolicyAnswer::Deny(PolicyPart::Mode));
+    }
+
+    #[test]
+    fn rules_of_a_folder_allow_what_would_be_asked_and_nothing_that_is_denied() {
+        let folder = [PermissionRule { prefix: Some("git status".to_owned()), ..rule("shell", RuleDecision::Allow) }];
+        let folder = Configured { folder: &folder, ..Configured::default() };
+        let policy = |mode, rules| PermissionPolicy { mode, rules };
+        let allowed = PolicyAnswer::Allow(PolicyPart::Rule);
+        for (policy, expected) in [
+            (policy(PermissionMode::Ask, vec![]), allowed),
+            (policy(PermissionMode::Ask, vec![rule("shell", RuleDecision::Ask)]), allowed),
+            (policy(PermissionMode::Ask, vec![rule("*", RuleDecision::Deny)]), PolicyAnswer::Deny(PolicyPart::Rule)),
+            (policy(PermissionMode::Deny, vec![]), PolicyAnswer::Deny(PolicyPart::Mode)),
+        ] {
+            assert_eq!(policy.answer_with(&folder, &command("git status -s")), expected, "{policy:?}");
+        }
+        let configured = [rule("shell", RuleDecision::Deny)];
+        let denied = Configured { rules: &configured, ..folder };
+        let ask = policy(PermissionMode::Ask, vec![]);
+        assert_eq!(ask.answer_with(&denied, &command("git status")), PolicyAnswer::Deny(PolicyPart::Rule));
+        for other in ["git push", "git status; rm x", "git status > x", "git status $(rm x)", "git status\nrm x"] {
+            assert_eq!(ask.answer_with(&folder, &command(other)), PolicyAnswer::Ask, "{other}");
+        }
+        assert_eq!(ask.answer_with(&folder, &RequestBody::question("?", None)), PolicyAnswer::Ask);
+        let denying = [rule("shell", RuleDecision::Deny)];
+        let denying = Configured { folder: &denying, ..Configured::default() };
+        assert_eq!(ask.answer_with(&denying, &command("git status")), PolicyAnswer::Ask, "it only allows");
     }
 
     #[test]
@@ -312,7 +387,7 @@ mod tests {
             body
         };
         let policy = |mode, rules| PermissionPolicy { mode, rules };
-        let configured = Configured { rules: &[], reads: true };
+        let configured = Configured { reads: true, ..Configured::default() };
         let ask = policy(PermissionMode::Ask, Vec::new());
         assert_eq!(ask.answer_with(&configured, &reading(true)), PolicyAnswer::Allow(PolicyPart::Mode));
         assert_eq!(ask.answer_with(&configured, &reading(false)), PolicyAnswer::Ask);

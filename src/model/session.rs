@@ -59,6 +59,18 @@ impl SessionOrigin {
     }
 }
 
+/// The agent lost its own session, and a new one was started with a summary: what the notice of that says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostSession {
+    /// The number of the notice.
+    pub seq: Seq,
+    /// What happened, for people.
+    pub message: String,
+    /// What the agent said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
 /// A session as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionSummary {

@@ -191,7 +191,13 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
             .split(" ;; ")
             .map(|command| tool("bash", &json!({ "command": command, "description": "Run it" })))
             .collect(),
-        "bash" | "create" | "ask" | "insist" | "tool" | "tools" => after_tool(),
+        // Another command each time the user says something: the first of these for the first message, and so on.
+        "sequence" if messages.last().is_some_and(|message| message.role == "user") => {
+            let said = messages.iter().filter(|message| message.role == "user").count();
+            let command = argument.split(" ;; ").nth(said - 1).unwrap_or_default();
+            vec![tool("bash", &json!({ "command": command, "description": "Run it" }))]
+        }
+        "bash" | "create" | "ask" | "insist" | "sequence" | "tool" | "tools" => after_tool(),
         // How many pieces, and the pause after each in milliseconds.
         "slow" => {
             let mut figures = argument.split_whitespace().map(|figure| figure.parse().unwrap_or(0));

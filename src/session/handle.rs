@@ -12,7 +12,7 @@ use super::readers::Readers;
 use super::rest::Rest;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
-use crate::model::{AlwaysCovers, AnsweredBy, PromptId, PromptOutcome, PromptVerdict, RequestId, Seq, SessionId};
+use crate::model::{Always, AnsweredBy, PromptId, PromptOutcome, PromptVerdict, RequestId, Seq, SessionId};
 use crate::store::{QueuedPrompt, Store};
 
 /// A session that is in memory. Commands go to its actor; reading does not.
@@ -135,12 +135,12 @@ impl Session {
         &self,
         request_id: &RequestId,
         answer: RequestAnswer,
-        covers: AlwaysCovers,
+        always: Always,
         by: AnsweredBy,
     ) -> Result<(), AnswerError> {
         let id = request_id.clone();
         let answered = self
-            .ask(|reply| Command::Answer { request_id: id, answer, covers, by, reply })
+            .ask(|reply| Command::Answer { request_id: id, answer, always, by, reply })
             .await
             .map_err(AnswerError::Session)?;
         match answered {

@@ -20,6 +20,7 @@ mod create;
 mod day_usage;
 mod error;
 mod event_body;
+mod folder_rules;
 mod handle;
 mod housekeeping;
 mod large_reads;

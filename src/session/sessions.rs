@@ -13,6 +13,7 @@ use super::actor::{Actor, SessionServices};
 use super::answerers::Answerers;
 use super::create::{self, CreateError, NewSession};
 use super::day_usage::DayUsage;
+use super::folder_rules::FolderRules;
 use super::operations::Operations;
 use super::readers::Readers;
 use super::rest::Rest;
@@ -87,6 +88,7 @@ impl Sessions {
             session_feed,
             answerers: Arc::default(),
             day_usage: DayUsage::default(),
+            folder_rules: FolderRules::default(),
             unknown_events: AtomicU64::new(0),
             stopping: stops,
         });
@@ -296,6 +298,7 @@ impl Sessions {
         // Before any session continues: today's usage counts for its budget.
         let today = Day::of(clock::now());
         self.shared.services.day_usage.restore(today, store.usage_total(today, today).await?.usage);
+        self.shared.services.folder_rules.reload(store).await?;
         if let Err(error) = store.settle_states().await {
             // Each is corrected when it is loaded; until then lists may show an old state.
             tracing::warn!(error = %error, "could not reset the session states of the last run");
@@ -312,6 +315,17 @@ impl Sessions {
         }
         // So that the first request finds the turns of the last run closed.
         Ok(store.flush().await?)
+    }
+
+    /// Removes a rule of a folder; its sessions ask again when this returns. Returns whether there was such a rule.
+    pub async fn remove_folder_rule(&self, id: u64) -> Result<bool, SessionError> {
+        let sessions = self.clone();
+        let removing = async move {
+            let removed = sessions.store().remove_folder_rule(id).await?;
+            sessions.shared.services.folder_rules.reload(sessions.store()).await?;
+            Ok(removed)
+        };
+        self.shared.operations.run(removing).await
     }
 
     /// Ends a session and deletes it.

@@ -43,7 +43,7 @@ impl SessionSettings {
 
     /// What is configured about permissions for all sessions.
     pub(super) fn configured(&self) -> Configured<'_> {
-        Configured { rules: &self.permissions.rules, reads: self.allow_reads }
+        Configured { rules: &self.permissions.rules, reads: self.allow_reads, ..Configured::default() }
     }
 }
 

@@ -6,8 +6,9 @@ use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PermissionPolicy, PromptId,
-    PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget, SessionState, Timestamp, TurnId, Usage, hex,
+    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, LostSession, OpenRequest,
+    PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget, SessionState, Timestamp,
+    TurnId, Usage, hex,
 };
 
 /// A turn that has begun and not ended.
@@ -107,8 +108,12 @@ pub enum Change {
     Model(String, Option<String>),
     /// Its permissions.
     Permissions(PermissionPolicy),
+    /// A rule for all sessions in a folder. One that is there already is not added again.
+    FolderRuleAdded(FolderRule),
     /// The agent's own id for it.
     AgentSession(Option<String>),
+    /// The agent lost its own session.
+    SessionLost(LostSession),
     /// Its open turn.
     Turn(Option<OpenTurn>),
     /// It was closed, or reopened.

@@ -17,6 +17,7 @@ mod capture_sessions;
 mod change;
 mod error;
 mod folder;
+mod folder_rule_records;
 mod health;
 mod log;
 #[cfg(test)]
@@ -42,13 +43,14 @@ pub use capture_sessions::CaptureSession;
 pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
 pub use error::{Cause, StoreError};
 pub use folder::{DataFolder, FolderError, ServerNote};
+pub use folder_rule_records::StoredFolderRule;
 pub use health::StoreHealth;
 pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, SearchKind, SearchText, StoredEvent};
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{
-    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, PromptRecords, ReaderRecords, SessionRecords,
-    TokenRecords, Upkeep, UsageRecords,
+    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, PromptRecords, ReaderRecords,
+    SessionRecords, TokenRecords, Upkeep, UsageRecords,
 };
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};

@@ -9,8 +9,8 @@ use tokio::sync::watch;
 use super::{
     Blob, CaptureCall, CaptureCallId, CaptureSession, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord,
     NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth,
-    StoreStatistics, StoredCaptureCall, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping,
-    UsageReport, UsageRow,
+    StoreStatistics, StoredCaptureCall, StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, StoredToken,
+    UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, TokenId, UsageTotal};
 
@@ -91,6 +91,14 @@ pub trait TokenRecords {
     fn note_token_use(&self, id: TokenId, at: Timestamp);
 }
 
+/// Rules of folders. They are added by [`super::Change::FolderRuleAdded`].
+pub trait FolderRuleRecords {
+    /// All of them, oldest first.
+    fn folder_rules(&self) -> Answer<'_, Vec<StoredFolderRule>>;
+    /// Removes one, for good even if the power is cut. Returns whether there was one.
+    fn remove_folder_rule(&self, id: u64) -> Answer<'_, bool>;
+}
+
 /// Usage by day: kept also when its sessions are deleted.
 pub trait UsageRecords {
     /// Figures of these days, both included, grouped; at most that many rows.
@@ -162,6 +170,7 @@ pub trait Backend:
     + PromptRecords
     + ReaderRecords
     + TokenRecords
+    + FolderRuleRecords
     + UsageRecords
     + CaptureRecords
     + CaptureSessions
@@ -176,6 +185,7 @@ impl<T> Backend for T where
         + PromptRecords
         + ReaderRecords
         + TokenRecords
+        + FolderRuleRecords
         + UsageRecords
         + CaptureRecords
         + CaptureSessions

@@ -2,8 +2,8 @@
 
 use super::{OpenTurn, QueuedPrompt};
 use crate::model::{
-    BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, Seq, SessionId, SessionOrigin, SessionProfile,
-    SessionState, SessionSummary, Timestamp, Usage,
+    BudgetNotices, ContextUsage, Continuation, LostSession, OpenRequest, PromptId, Seq, SessionId, SessionOrigin,
+    SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
 };
 
 /// A session that is to be created.
@@ -84,4 +84,6 @@ pub struct StoredSession {
     pub budget_notified: BudgetNotices,
     /// Answers that the agent has not received, and what follows from them.
     pub continuation: Continuation,
+    /// The newest loss of the agent's own session.
+    pub loss: Option<LostSession>,
 }

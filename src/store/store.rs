@@ -9,8 +9,8 @@ use super::sqlite::Sqlite;
 use super::{
     Append, Backend, Blob, CaptureCall, CaptureCallId, CaptureSession, ClosedRequest, CommitObserver, Creation,
     DataFolder, EventPage, KnownPrompt, NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition,
-    Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredEvent, StoredLogin,
-    StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageReport, UsageRow,
+    Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredEvent,
+    StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
     Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, TokenId, UsageTotal, redact,
@@ -327,6 +327,16 @@ impl Store {
     /// Deletes captured calls that began before that moment.
     pub async fn expire_capture_calls(&self, before: Timestamp) -> Result<(), StoreError> {
         self.backend.expire_capture_calls(before).await
+    }
+
+    /// The rules of all folders, oldest first.
+    pub async fn folder_rules(&self) -> Result<Vec<StoredFolderRule>, StoreError> {
+        self.backend.folder_rules().await
+    }
+
+    /// Removes a folder's rule, for good even if the power is cut. Returns whether there was one.
+    pub async fn remove_folder_rule(&self, id: u64) -> Result<bool, StoreError> {
+        self.backend.remove_folder_rule(id).await
     }
 
     /// Figures of these days, both included, grouped; at most that many rows.

@@ -56,7 +56,7 @@ test("Alt+A goes to the card, which then says its keys, and a digit answers", as
   assert.ok(await page.locator(".request-choice kbd").first().isVisible());
   await waitForText(card(page).locator(".request-keys"), "Press 1 to 3 to choose.");
   await page.keyboard.press("2");
-  await waitForText(verdict(page), "Allowed for the rest of the session");
+  await waitForText(verdict(page), "Always allowed");
   assert.deepEqual(await decisions(id), ["allow-always"]);
 });
 

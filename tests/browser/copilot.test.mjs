@@ -5,7 +5,7 @@ import { readdir, readFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { after, test } from "node:test";
-import { agentsFolder, blocks, choose, openSession, openSetup, send, shown, startModel, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { agentsFolder, blocks, choose, openSession, openSetup, reconnect, send, shown, startModel, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 /** The model's script: what the last prompt asks for, then an answer about what came of it. */
 function answer(messages) {
@@ -13,10 +13,14 @@ function answer(messages) {
   const prompt = messages.findLast(({ role }) => role === "user");
   const text = typeof prompt?.content === "string" ? prompt.content : JSON.stringify(prompt?.content ?? "");
   if (last?.role === "tool") return { text: "## Done\n\nThe command ran:\n\n```sh\necho it works\n```\n" };
+  if (last?.role === "user" && /ask: colour/.test(text)) {
+    return { tools: [{ name: "ask_user", arguments: { question: "Which colour?", choices: ["red", "blue"], allow_freeform: true } }] };
+  }
+  // ` ;; ` separates commands that run at once.
   const run = /run: (.*?)(?:$|\\n|<|")/m.exec(text)?.[1];
   const create = /create: (\S+?)(?:$|\s|\\n|<|")/m.exec(text)?.[1];
-  if (run) return { text: "I will run a command.", tool: { name: "bash", arguments: { command: run, description: "Run it" } } };
-  if (create) return { text: "I will make a file.", tool: { name: "create", arguments: { path: create, file_text: "first line\nsecond line\n" } } };
+  if (run) return { text: "I will run a command.", tools: run.split(" ;; ").map((command) => ({ name: "bash", arguments: { command, description: "Run it" } })) };
+  if (create) return { text: "I will make a file.", tools: [{ name: "create", arguments: { path: create, file_text: "first line\nsecond line\n" } }] };
   return { text: "Hello from the **scripted** model." };
 }
 
@@ -103,6 +107,53 @@ async function recorded(text) {
   }, `${text} in the agent's records`);
 }
 
+/** Kills the server and starts it again; the page catches up. */
+async function killAndRestart(page) {
+  deck.expectConsoleErrors(/Failed to load resource|net::ERR/);
+  await deck.server.kill();
+  await page.locator('[data-banner="connection"]').waitFor();
+  await deck.server.startAgain();
+  await reconnect(page);
+  await waitForText(page.locator("#session-state"), "Needs your input");
+}
+
+test("two requests that were open at a kill of the server are both answered on the page, and each command runs once", async () => {
+  const id = await deck.server.session({ model: "scripted-model" });
+  const page = await openSession(deck, id);
+  const commands = ["echo first >> first.txt", "echo second >> second.txt"];
+  await send(page, `run: ${commands.join(" ;; ")}`);
+  const waiting = page.locator(".request-block.waiting");
+  await waitFor(async () => (await waiting.count()) === 2, "both requests");
+  for (const command of commands) await recorded(`"fullCommandText":"${command}"`);
+  await killAndRestart(page);
+  assert.deepEqual((await waiting.locator(".request-detail").allTextContents()).sort(), commands);
+  // What has just appeared takes no answer, so the buttons are waited for.
+  await waiting.first().getByRole("button", { name: "Allow once" }).click();
+  await waitFor(async () => (await waiting.count()) === 1, "the first answer");
+  await waiting.first().getByRole("button", { name: "Allow once" }).click();
+  await waitForText(blocks(page, "Message").last().locator("h2"), "Done");
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
+  assert.deepEqual(await page.locator(".request-verdict").allTextContents(), ["Allowed once", "Allowed once"]);
+  for (const name of ["first", "second"]) assert.equal(await readFile(path.join(deck.server.workFolder, `${name}.txt`), "utf8"), `${name}\n`);
+  assert.equal(await blocks(page, "User").count(), 1, "the same turn");
+});
+
+test("a question that was open at a kill of the server is answered on the page, and the work continues", async () => {
+  const id = await deck.server.session({ model: "scripted-model" });
+  const page = await openSession(deck, id);
+  await send(page, "ask: colour");
+  await waitForText(page.locator(".request-question"), "Which colour?");
+  await recorded("Which colour?");
+  await killAndRestart(page);
+  await waitForText(page.locator('.session-notice[data-kind="request-kept"]'), /Answer the request to continue/);
+  await page.locator(".request-block.waiting").getByRole("button", { name: "blue" }).click();
+  await waitForText(page.locator(".request-about"), /— blue$/);
+  await waitForText(blocks(page, "User").last(), /Which colour\?[\s\S]*blue/);
+  await waitForText(blocks(page, "Message").last().locator(".rendered-content strong"), "scripted");
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
+  assert.equal((await deck.server.log(id)).filter(({ response }) => response.callback === "onQuestionAnswered").length, 1);
+});
+
 for (const ending of ["kill", "stop"]) {
   test(`a request that was open at the ${ending} of the server is answered on the page afterwards, and the command runs once`, async () => {
     deck.expectConsoleErrors(/Failed to load resource|net::ERR/);
@@ -115,8 +166,7 @@ for (const ending of ["kill", "stop"]) {
     await deck.server[ending]();
     await page.locator('[data-banner="connection"]').waitFor();
     await deck.server.startAgain();
-    await page.getByRole("button", { name: "Retry now" }).click();
-    await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+    await reconnect(page);
     assert.equal(await page.locator("#session-state").textContent(), "Needs your input");
     await choose(page, 1);
     await waitForText(page.locator(".request-verdict"), "Allowed once");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LogStub, openSession, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { LogStub, blocks, choose, openSession, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -71,6 +71,53 @@ test("a lost agent session stands above it until it is dismissed, over reloads, 
   await waitForText(banner.locator(".banner-text"), "It was lost once more.");
   const other = await openSession(deck, await deck.server.session());
   assert.equal(await other.locator('[data-banner="notice-fresh-session"]').count(), 0, "only where it happened");
+});
+
+test("a loss that this browser never loaded stands above the session too", async () => {
+  const id = await deck.server.session();
+  await deck.server.turn(id, "hello");
+  const context = await deck.openContext();
+  const lostSession = { seq: 3, message: "The agent lost its session long ago.", detail: "ENOENT" };
+  await context.route(new RegExp(`/session/${id}$`), async (route) => {
+    const response = await route.fetch();
+    return route.fulfill({ response, json: { ...(await response.json()), lostSession } });
+  });
+  const page = await context.newPage();
+  const banner = page.locator('[data-banner="notice-fresh-session"]');
+  const open = async () => {
+    await page.goto(`${deck.server.url}/?session=${id}`);
+    await shown(page);
+    await page.locator(".message-block").first().waitFor();
+  };
+  await open();
+  await waitForText(banner.locator(".banner-text"), "The agent lost its session long ago.");
+  await banner.getByRole("button", { name: "Dismiss" }).click();
+  await open();
+  assert.equal(await banner.count(), 0, "dismissed for good");
+});
+
+test("a queue that waits after the agent was lost is sent with a button", async () => {
+  const { sessionId: id } = await (await deck.openContext()).newPage().then(async (page) => {
+    // Only sessions that a person started hold their queue.
+    await page.goto(`${deck.server.url}/`);
+    return page.evaluate(async (workingDirectory) => {
+      const { ask } = await import("/lib/api.js");
+      return ask("api/copilot/session", { json: { model: "demo", workingDirectory, permissionMode: "ask" } });
+    }, deck.server.workFolder);
+  });
+  const page = await openSession(deck, id);
+  for (const text of ["permission", "crash", "hello"]) await deck.server.call("POST", `copilot/session/${id}/prompt`, { text });
+  await page.locator(".request-choice").first().waitFor();
+  await choose(page, 3);
+  const held = page.locator('.session-notice[data-kind="queue-held"]');
+  await waitForText(held.locator(".session-notice-text"), /^1 queued prompt waits/);
+  const button = held.getByRole("button", { name: "Send queued prompts" });
+  await page.reload();
+  await button.click();
+  await waitForText(blocks(page, "Message").last(), /hello|demo/i);
+  await button.waitFor({ state: "hidden" });
+  const turns = (await deck.server.log(id)).filter(({ response }) => response.callback === "onAgentStart");
+  assert.deepEqual(turns.map(({ response }) => response.turnId), ["turn-1", "turn-2", "turn-3"]);
 });
 
 test("retries are one line that counts", async () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, send, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSession, reconnect, send, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -90,8 +90,7 @@ test("a server that is killed is missed, said so, and followed again from where 
   await waitForText(page.locator("#request-problem"), /Not sent.*text is kept/);
   assert.equal(await page.locator("#request-textarea").inputValue(), "are you there?");
   await deck.server.startAgain();
-  await page.getByRole("button", { name: "Retry now" }).click();
-  await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+  await reconnect(page);
   await page.locator("#request-textarea").press("Control+Enter");
   await waitFor(async () => (await page.locator(".turn-end").count()) === 2, "the turn after the restart");
   assert.deepEqual(await headers(page), ["User", "Message", "User", "Message"]);

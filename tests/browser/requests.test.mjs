@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, choose, openSession, send, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, choose, openSession, reconnect, send, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -85,8 +85,7 @@ test("a request that is open when the page comes can be answered, also after a r
   await deck.server.kill();
   await page.locator('[data-banner="connection"]').waitFor();
   await deck.server.startAgain();
-  await page.getByRole("button", { name: "Retry now" }).click();
-  await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+  await reconnect(page);
   await choose(page, 1);
   await waitForText(request(page).locator(".request-verdict"), "Allowed once");
   assert.equal((await answers(id)).length, 1);
@@ -99,14 +98,44 @@ test("Always allow covers what is chosen, and the least if nothing is", async ()
     ["prefix", { covers: "prefix", prefix: "echo" }],
   ]) {
     const { page } = await permissionPage();
-    const scope = request(page).locator(".request-scope");
+    const scope = request(page).getByLabel("What to always allow");
     assert.deepEqual(await scope.locator("option").evaluateAll((options) => options.map(({ value }) => value)), ["call", "prefix", "tool"]);
     if (chosen) await scope.selectOption(chosen);
     const sent = page.waitForRequest(/\/permission\//);
     await choose(page, 2);
     assert.deepEqual((await sent).postDataJSON(), { decision: "allow-always", ...expected });
-    await waitForText(request(page).locator(".request-verdict"), "Allowed for the rest of the session");
+    await waitForText(request(page).locator(".request-verdict"), "Always allowed");
   }
+});
+
+test("Always allow may hold in every session of the folder, and answers what waits there", async () => {
+  const { page } = await permissionPage();
+  const { page: other } = await permissionPage();
+  const { page: third } = await permissionPage();
+  const place = request(page).getByLabel("Where to always allow it");
+  assert.equal(await place.inputValue(), "session", "the least if nothing is chosen");
+  assert.deepEqual(await place.locator("option").allTextContents(), ["in this session", "in every session in this folder"]);
+  await choose(third, 3);
+  await waitForText(request(third).locator(".request-verdict"), "Denied");
+  await place.selectOption("folder");
+  const sent = page.waitForRequest(/\/permission\//);
+  await choose(page, 2);
+  assert.deepEqual((await sent).postDataJSON(), { decision: "allow-always", covers: "call", scope: "folder" });
+  await waitForText(request(page).locator(".request-verdict"), "Always allowed");
+  await waitForText(request(other).locator(".request-verdict"), "Allowed once");
+  await waitForText(request(other).locator(".request-by"), "by a rule");
+  await waitForText(page.locator('.session-notice[data-kind="info"]').last(), /every session in .* may do this without asking/);
+  const { rules } = await deck.server.call("GET", "folder-rules");
+  assert.deepEqual(rules.map(({ folder, tool }) => [folder, tool]), [[deck.server.workFolder, "shell"]]);
+  // It is taken back in the details of any session there.
+  await other.evaluate(() => document.querySelector("#details-button").click());
+  const row = other.locator(".folder-rules li");
+  await waitForText(row.locator("span"), "allow shell: exactly echo 'a demo: nothing is run'");
+  await row.getByRole("button", { name: /^Remove the rule/ }).click();
+  await row.waitFor({ state: "detached" });
+  assert.deepEqual((await deck.server.call("GET", "folder-rules")).rules, []);
+  await send(third, "permission");
+  await waitFor(async () => (await third.locator(".request-block.waiting").count()) === 1, "the agent asks again");
 });
 
 test("an interrupt closes the request", async () => {

@@ -66,11 +66,28 @@ async fn in_a_session_of_a_person_queued_prompts_wait_after_the_agent_was_lost()
     let asked = session.events_after(0).await.until_callback("onPermissionRequested").await;
     let request = asked.last().expect("one").json()["requestId"].as_str().expect("an id").to_owned();
     session.post(&format!("/permission/{request}"), json!({ "decision": "deny" })).await;
-    let waits = |event: &crate::support::SseEvent| event.json()["kind"] == "info" && event.data.contains("1 queued");
+    let waits =
+        |event: &crate::support::SseEvent| event.json()["kind"] == "queue-held" && event.data.contains("1 queued");
     session.events_after(0).await.until(waits).await;
     assert_eq!(turns(&session.log().await), ["turn-1", "turn-2"]);
     assert_eq!(session.post("/retry", json!({})).await.status, 202);
     session.events_after(0).await.until(|event| event.json()["turnId"] == "turn-3").await;
+}
+
+/// The server stopped in between, so that nobody remembers why the queue waits.
+#[tokio::test]
+async fn a_queue_that_a_restart_left_waiting_is_sent_by_a_retry() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.prompt("many 100000 1000").await;
+    session.prompt("hello").await;
+    session.events_after(0).await.until_callback("onMessage").await;
+    let server = server.kill_and_restart().await;
+    let session = session.seen_by(server.http());
+    session.events_after(0).await.until(|event| event.json()["kind"] == "queue-held").await;
+    assert_eq!(turns(&session.log().await), ["turn-1"]);
+    assert_eq!(session.post("/retry", json!({})).await.status, 202);
+    session.events_after(0).await.until(|event| event.json()["turnId"] == "turn-2").await;
 }
 
 #[tokio::test]

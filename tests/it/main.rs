@@ -16,6 +16,7 @@ mod documentation;
 #[path = "../fake_runtime/mod.rs"]
 mod fake_runtime;
 mod falling_behind;
+mod folder_rules;
 mod folders;
 mod fuzz_corpus;
 mod hang_up;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flightdeck::agent::{AgentEvent, BoxFuture, Capabilities, Liveness, QuestionAnswer, RequestAnswer};
-use flightdeck::model::{AlwaysCovers, AnsweredBy, PromptId, PromptVerdict, RequestBody};
+use flightdeck::model::{Always, AnsweredBy, PromptId, PromptVerdict, RequestBody};
 use flightdeck::session::{RecoverySettings, SessionSettings};
 
 use crate::support::{Puppet, PuppetSession};
@@ -132,12 +132,7 @@ async fn whoever_waits_for_a_person_may_be_as_silent_as_it_likes() {
     let request = asked["requestId"].as_str().expect("an id");
     turn.it
         .session
-        .answer(
-            &request.into(),
-            RequestAnswer::Question(QuestionAnswer::Nobody),
-            AlwaysCovers::default(),
-            AnsweredBy::Api,
-        )
+        .answer(&request.into(), RequestAnswer::Question(QuestionAnswer::Nobody), Always::default(), AnsweredBy::Api)
         .await
         .expect("answered");
     turn.until_notices(1).await;

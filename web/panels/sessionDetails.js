@@ -7,6 +7,7 @@ import { exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { usageFacts } from "../session/notices.js";
 import { contextMeter } from "../session/sessionHeader.js";
+import { FolderRules, ruleText } from "./folderRules.js";
 import { SidePanel } from "./sidePanel.js";
 import { budgetLines } from "./usage.js";
 
@@ -29,6 +30,7 @@ class Details {
   #controls = make("div", { class: "details-controls" });
   #facts = make("dl", { class: "details-facts" });
   #closed = new AbortController();
+  #folderRules = new FolderRules(() => this.#showFacts(), (text) => this.#say(text));
 
   constructor(body, view, openUsage) {
     this.#body = body;
@@ -47,7 +49,11 @@ class Details {
     this.#showFacts();
     try {
       const { signal } = this.#closed;
-      const [, { models }] = await Promise.all([this.#view.refresh(), ask("api/models", { signal })]);
+      const [, { models }] = await Promise.all([
+        this.#view.refresh(),
+        ask("api/models", { signal }),
+        this.#folderRules.load(this.#view.details?.workingDirectory, signal),
+      ]);
       this.#showControls(models);
       this.#showFacts();
     } catch (problem) {
@@ -102,6 +108,7 @@ class Details {
       ["Budget", budgetText(details)],
       ["Warning", details.warnings?.join(" ")],
       ["Rules", rulesText(details.permissionRules)],
+      ["Always allowed in this folder", this.#folderRules.element],
       ["Queued", details.queuedPrompts ? String(details.queuedPrompts) : null],
       ["Background tasks", backgroundText(details.backgroundTasks)],
       ["Effort", details.effort],
@@ -130,7 +137,7 @@ function copyable(text) {
 }
 
 function rulesText(rules) {
-  return rules?.length > 0 ? rules.map(({ tool, decision }) => `${decision} ${tool}`).join(", ") : null;
+  return rules?.length > 0 ? rules.map(ruleText).join(", ") : null;
 }
 
 function backgroundText(tasks) {

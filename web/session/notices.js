@@ -5,16 +5,16 @@ import { exactElement } from "../lib/exactText.js";
 import { icon } from "../lib/icons.js";
 import { clockTime, count, duration, exactTime, plural } from "../lib/format.js";
 
-const NEED_ATTENTION = new Set(["warning", "retrying", "interrupted", "dropped", "unattended", "limit", "budget", "incomplete", "fresh-session", "login-needed", "hung", "agent-gone", "request-kept"]);
+const NEED_ATTENTION = new Set(["warning", "retrying", "interrupted", "dropped", "unattended", "limit", "budget", "incomplete", "fresh-session", "login-needed", "hung", "agent-gone", "request-kept", "queue-held"]);
 
-/** A notice; `again` is the button that asks again, or null. */
-export function noticeLine({ kind, message, detail }, time, again = null) {
+/** A notice; `button` is what can be done about it, or null. */
+export function noticeLine({ kind, message, detail }, time, button = null) {
   const tone = NEED_ATTENTION.has(kind) ? "warning" : "info";
   return make(
     "div",
     { class: `session-notice notice-${tone}`, data: { kind }, title: time ? exactTime(time) : null },
     icon("info"),
-    make("div", { class: "session-line-body" }, make("span", { class: "session-notice-text", text: message }), " ", again, detailsOf(detail)),
+    make("div", { class: "session-line-body" }, make("span", { class: "session-notice-text", text: message }), " ", button, detailsOf(detail)),
   );
 }
 

@@ -7,7 +7,7 @@ import { RequestBlock } from "./requestBlock.js";
 
 const DECISIONS = {
   "allow-once": { label: "Allow once", done: "Allowed once" },
-  "allow-always": { label: "Always allow", done: "Allowed for the rest of the session" },
+  "allow-always": { label: "Always allow", done: "Always allowed" },
   deny: { label: "Deny", done: "Denied" },
 };
 
@@ -41,17 +41,18 @@ export class PermissionBlock extends RequestBlock {
       "aria-label": "What the agent should do instead if you deny",
       autocomplete: "off",
     });
-    const scope = options.includes("allow-always") ? scopeSelect(this.request) : null;
+    const covers = options.includes("allow-always") ? coversSelect(this.request) : null;
+    const place = covers && this.folder ? placeSelect(this.folder) : null;
     const decide = (decision) => {
-      const covered = decision === "allow-always" && scope ? scopeOf(scope, this.request) : {};
+      const covered = decision === "allow-always" && covers ? { ...coveredBy(covers, this.request), ...(place?.value === "folder" ? { scope: "folder" } : {}) } : {};
       return { path: "permission", json: { decision, ...covered, feedback: (decision === "deny" && feedback.value.trim()) || undefined } };
     };
     const buttons = options
       .filter((option) => option in DECISIONS)
       .flatMap((option) => {
-        const label = option === "allow-always" && !scope ? `Always allow ${kind}` : DECISIONS[option].label;
+        const label = option === "allow-always" && !covers ? `Always allow ${kind}` : DECISIONS[option].label;
         const button = this.choice(label, () => decide(option), { className: `decision-${option}`, grants: option !== "deny" });
-        return option === "allow-always" && scope ? [button, scope] : [button];
+        return option === "allow-always" && covers ? [button, covers, ...(place ? [place] : [])] : [button];
       });
     feedback.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
@@ -72,7 +73,7 @@ export class PermissionBlock extends RequestBlock {
 }
 
 /** What "Always allow" covers, the least first. Servers of earlier versions do not say, and cover the tool. */
-function scopeSelect({ covers = [], kind, prefix }) {
+function coversSelect({ covers = [], kind, prefix }) {
   if (covers.length < 2) return null;
   const texts = {
     call: kind === "shell" ? "exactly this command" : "exactly this",
@@ -80,10 +81,19 @@ function scopeSelect({ covers = [], kind, prefix }) {
     tool: `every ${exactString(kind)}`,
   };
   const choices = covers.filter((scope) => scope in texts).map((scope) => make("option", { value: scope, text: texts[scope] }));
-  return make("select", { class: "request-scope", "aria-label": "What to allow for the rest of the session" }, ...choices);
+  return make("select", { class: "request-scope", "aria-label": "What to always allow" }, ...choices);
 }
 
-function scopeOf(select, { prefix }) {
+/** Where "Always allow" holds, the least first. */
+function placeSelect(folder) {
+  const choices = [
+    make("option", { value: "session", text: "in this session" }),
+    make("option", { value: "folder", text: "in every session in this folder" }),
+  ];
+  return make("select", { class: "request-scope request-scope-place", "aria-label": "Where to always allow it", title: exactString(folder) }, ...choices);
+}
+
+function coveredBy(select, { prefix }) {
   return select.value === "prefix" ? { covers: "prefix", prefix } : { covers: select.value };
 }
 

@@ -120,6 +120,8 @@ export class SessionView extends EventTarget {
     this.details = { ...this.details, ...news };
     this.#header.show(this.details);
     this.banners.showState(this.details);
+    // The notice may be in a part of the log that this browser has never loaded.
+    if (news.lostSession) this.banners.showEarlierNotice({ kind: "fresh-session", ...news.lostSession });
     setSubject(this.details.title || this.sessionId);
     this.dispatchEvent(new Event("change"));
   }
@@ -163,12 +165,14 @@ export class SessionView extends EventTarget {
     }
   }
 
-  /** Retries what the session could not do, with the prompt that it kept. */
+  /** Retries what the session could not do, with the prompts that it kept. Returns whether that was accepted. */
   async retry() {
     try {
       this.update(await ask(sessionPath(this.sessionId, "retry"), { method: "POST" }));
+      return true;
     } catch (problem) {
       this.composer.say(`Could not retry: ${problem.message}`);
+      return false;
     }
   }
 
@@ -180,6 +184,7 @@ export class SessionView extends EventTarget {
       },
       answer: (requestId, { path, json }) => ask(sessionPath(view.sessionId, `${path}/${encodeURIComponent(requestId)}`), { json }),
       askAgain: (promptId) => view.composer.askAgain(promptId),
+      releaseQueue: () => view.retry(),
     };
   }
 

@@ -54,6 +54,7 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
         ("usage", json!(session.usage)),
         ("budget", budget(app, &profile.budget)),
         ("context", json!(session.context)),
+        ("lostSession", json!(session.loss)),
     ] {
         entry.insert(key.to_owned(), value);
     }

@@ -11,7 +11,7 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, PathPart};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::{AlwaysCovers, Decision};
+use crate::model::{Always, AlwaysCovers, AlwaysScope, Decision};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,6 +21,8 @@ pub(in crate::http) struct PermissionBody {
     #[serde(default)]
     covers: Covers,
     prefix: Option<String>,
+    #[serde(default)]
+    scope: AlwaysScope,
 }
 
 /// What an answer covers that is given for good.
@@ -37,7 +39,7 @@ pub(in crate::http) async fn answer_permission(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     PathPart((id, request)): PathPart<(String, String)>,
-    JsonBody(PermissionBody { decision, feedback, covers, prefix }): JsonBody<PermissionBody>,
+    JsonBody(PermissionBody { decision, feedback, covers, prefix, scope }): JsonBody<PermissionBody>,
 ) -> ApiResult<Json<Value>> {
     let covers = match (covers, prefix) {
         (Covers::Tool, None) => AlwaysCovers::Tool,
@@ -50,8 +52,15 @@ pub(in crate::http) async fn answer_permission(
             ));
         }
     };
+    if scope == AlwaysScope::Folder && decision != Decision::AllowAlways {
+        return Err(ApiError::bad_request(
+            "InvalidJson",
+            "Invalid request body: send \"scope\": \"folder\" with \"decision\": \"allow-always\", and only then.",
+        ));
+    }
     let answer = RequestAnswer::Permission { decision, feedback };
-    session(&app, &id).await?.answer(&request.as_str().into(), answer, covers, caller.answered_by()).await?;
+    let always = Always { covers, scope };
+    session(&app, &id).await?.answer(&request.as_str().into(), answer, always, caller.answered_by()).await?;
     Ok(Json(json!({ "requestId": request, "decision": decision, "by": caller.answered_by() })))
 }
 
@@ -84,12 +93,7 @@ pub(in crate::http) async fn answer_question(
     let shown = answer.shown();
     session(&app, &id)
         .await?
-        .answer(
-            &request.as_str().into(),
-            RequestAnswer::Question(answer),
-            AlwaysCovers::default(),
-            caller.answered_by(),
-        )
+        .answer(&request.as_str().into(), RequestAnswer::Question(answer), Always::default(), caller.answered_by())
         .await?;
     Ok(Json(json!({ "requestId": request, "answer": shown, "by": caller.answered_by() })))
 }

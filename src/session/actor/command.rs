@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use crate::agent::{Past, RequestAnswer};
 use crate::model::{
-    AlwaysCovers, AnsweredBy, Attachment, PermissionPolicy, PromptId, PromptOutcome, RequestId, SessionBudget,
+    Always, AnsweredBy, Attachment, PermissionPolicy, PromptId, PromptOutcome, RequestId, SessionBudget,
 };
 use crate::session::{AnswerError, PromptError, SessionError};
 
@@ -76,7 +76,7 @@ pub(in crate::session) enum Command {
     Answer {
         request_id: RequestId,
         answer: RequestAnswer,
-        covers: AlwaysCovers,
+        always: Always,
         by: AnsweredBy,
         reply: Reply<(), AnswerError>,
     },

@@ -102,7 +102,7 @@ impl Actor {
             mcp_servers: options.mcp_servers,
             options: options.other,
             environment: agent_environment(std::env::vars(), &settings.agent_environment),
-            permissions: self.machine.policy(&settings.permissions),
+            permissions: self.machine.policy(&settings.permissions, &self.services.folder_rules.current()),
             agent_session_id,
             new_session_id: None,
             tools: None,
@@ -116,7 +116,8 @@ impl Actor {
 
     /// A connection that waits for a process is opened with what the session is set to by then.
     pub(super) fn refresh_opening(&mut self) {
-        let policy = self.machine.policy(&self.services.settings.permissions);
+        let (settings, folder_rules) = (&self.services.settings, self.services.folder_rules.current());
+        let policy = self.machine.policy(&settings.permissions, &folder_rules);
         let profile = self.machine.profile();
         if let Link::Opening(pending) = &mut self.link
             && let Some(spec) = pending.spec_mut()

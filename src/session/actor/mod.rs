@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -32,6 +32,7 @@ use outcomes::Outcomes;
 
 use super::answerers::Answerers;
 use super::day_usage::DayUsage;
+use super::folder_rules::{FolderRuleSet, FolderRules};
 use super::machine::{self, Abilities, Context, Input, Machine, Output, Reply};
 use super::rest::Rest;
 use super::session_feed::SessionFeed;
@@ -59,6 +60,7 @@ pub(super) struct SessionServices {
     pub answerers: Arc<Answerers>,
     /// What all sessions have used today.
     pub day_usage: DayUsage,
+    pub folder_rules: FolderRules,
     /// Agent events of unknown kinds, over all sessions.
     pub unknown_events: AtomicU64,
     /// Cancelled when the server begins to shut down.
@@ -84,6 +86,8 @@ pub(super) struct Actor {
     /// Resolves when somebody may have logged in since the agent was last started.
     login_change: Option<BoxFuture<'static, ()>>,
     probe: Option<BoxFuture<'static, bool>>,
+    /// Notices changes since the session was loaded.
+    folder_rules: watch::Receiver<FolderRuleSet>,
     /// Commands to send once everything up to a number is committed.
     unsent: VecDeque<(Seq, AgentCommand)>,
     outcomes: Outcomes,
@@ -101,6 +105,7 @@ impl Actor {
             id,
             journal: Journal::new(id, services.store.clone(), log, next_seq),
             machine: Machine::new(stored),
+            folder_rules: services.folder_rules.subscribe(),
             services,
             began: Instant::now(),
             is_ending: false,
@@ -175,6 +180,11 @@ impl Actor {
                     self.login_change = None;
                     self.link = Link::None;
                     self.drive(Input::LoginChanged).await;
+                }
+                // The sender is one of the services, which this actor holds.
+                _ = self.folder_rules.changed() => {
+                    self.drive(Input::FolderRulesChanged).await;
+                    self.refresh_opening();
                 }
                 _ = head.changed(), if full || !self.unsent.is_empty() => self.send_committed().await,
                 () = stopping.cancelled() => {
@@ -296,6 +306,7 @@ impl Actor {
             now: self.began.elapsed(),
             time,
             settings: &services.settings,
+            folder_rules: services.folder_rules.current(),
             abilities: self.abilities(),
             day_usage: services.day_usage.of(Day::of(time)),
             store_refuses: !matches!(*services.store.health().borrow(), StoreHealth::Good),

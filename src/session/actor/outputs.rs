@@ -56,6 +56,13 @@ impl Actor {
                     self.journal.log().set_closed(at, self.journal.last());
                     *reply = Some(Reply::Done(flushed.map_err(SessionError::Store)));
                 }
+                Output::FolderRuleAdded => {
+                    if let Err(error) = self.services.folder_rules.reload(&self.services.store).await {
+                        tracing::error!(session = %self.id, error = %error, "could not read the rules of folders; a new one counts after a restart");
+                    }
+                    // Before the next command, so that the caller finds everything that waits here answered.
+                    inputs.push_back(Input::FolderRulesChanged);
+                }
                 Output::Reopened => self.journal.log().set_reopened(),
                 Output::Reply(answer) => *reply = Some(answer),
             }
@@ -131,8 +138,8 @@ impl Actor {
                 self.refresh_opening();
                 let _ = reply.send(updated);
             }
-            Command::Answer { request_id, answer, covers, by, reply } => {
-                let answer = machine::Command::Answer { request_id, answer, covers, by };
+            Command::Answer { request_id, answer, always, by, reply } => {
+                let answer = machine::Command::Answer { request_id, answer, always, by };
                 let answered = match self.command(answer).await {
                     Some(Reply::Answer(answered)) => answered,
                     _ => Err(AnswerError::Session(SessionError::ShuttingDown)),

@@ -4,7 +4,9 @@ use super::model_retries::ModelRetries;
 use super::turn::Phase;
 use super::{AgentInput, Context, Link, Machine, Output, Stored};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{AnsweredBy, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, redact};
+use crate::model::{
+    AnsweredBy, BlockKey, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, redact,
+};
 use crate::store::Change;
 
 /// The part of an event of unknown kind that is kept.
@@ -55,8 +57,10 @@ impl Machine {
             AgentEvent::BlockStarted(start) => self.on_block_started(start),
             AgentEvent::BlockDelta { key, delta } => {
                 self.touch_attempt(key.kind);
-                self.note_own_work();
-                self.transcript.extend_block(&mut self.draft, key, delta);
+                if !self.is_of_earlier_run(&key) {
+                    self.note_own_work();
+                    self.transcript.extend_block(&mut self.draft, key, delta);
+                }
             }
             AgentEvent::BlockDiscarded(key) => {
                 self.transcript.discard_block(&mut self.draft, &key, "the agent started it again");
@@ -163,6 +167,12 @@ impl Machine {
         }
     }
 
+    /// Whether it is a tool call that began in an earlier connection, perhaps before a restart: when its session is
+    /// resumed, an agent ends the calls that were cut off. Their ends are in the log already.
+    fn is_of_earlier_run(&self, key: &BlockKey) -> bool {
+        key.kind == BlockKind::Tool && !self.transcript.agent_works() && !self.transcript.fold().is_open(key)
+    }
+
     fn on_block_ended(&mut self, mut end: BlockEnd) {
         self.touch_attempt(match end {
             BlockEnd::Reasoning { .. } => BlockKind::Reasoning,
@@ -171,6 +181,9 @@ impl Machine {
         });
         if let BlockEnd::Tool { id, result, .. } = &mut end {
             let images = self.images.remove(id).unwrap_or_default();
+            if self.is_of_earlier_run(&BlockKey::new(BlockKind::Tool, id.as_str())) {
+                return;
+            }
             if !images.is_empty() {
                 *result = Some(ToolResult { images, ..result.take().unwrap_or_default() });
             }

@@ -223,25 +223,30 @@ impl Machine {
 
     fn cut_lost_turn(&mut self, context: &Context<'_>, reason: &str) {
         self.write(Response::session_error(ErrorClass::ProcessGone, reason));
+        let tool = if self.runs_tool() { MAY_HAVE_RUN } else { "" };
         self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Agent);
         self.drop_continuation();
         if let Some(turn) = &mut self.turn {
             turn.failed_with(ErrorClass::ProcessGone);
         }
-        let tool = if self.transcript.fold().open_tools().next().is_some() { MAY_HAVE_RUN } else { "" };
         let message = format!("The turn was interrupted: {reason}.{tool}");
         self.finish_turn(context, &Ending::cut(message, AnsweredBy::Agent, PromptVerdict::Failed));
         if self.origin == SessionOrigin::User {
             self.prompts.hold();
         }
         if self.prompts.is_held() {
-            let count = self.prompts.len();
-            let message = format!(
-                "{count} queued prompt(s) wait because the turn before them was cut off. Ask again to repeat it first, \
-                 or send a prompt to continue with the queue."
-            );
-            self.notify(NoticeKind::Info, message);
+            self.notify_of_held_queue();
         }
+    }
+
+    /// Says that queued prompts wait for a person's decision.
+    pub(super) fn notify_of_held_queue(&mut self) {
+        let waits = match self.prompts.len() {
+            1 => "1 queued prompt waits because the turn before it was cut off".to_owned(),
+            waiting => format!("{waiting} queued prompts wait because the turn before them was cut off"),
+        };
+        let message = format!("{waits}. Ask again to repeat that turn first, or continue with the queue.");
+        self.notify(NoticeKind::QueueHeld, message);
     }
 
     fn recover_or_fail(&mut self, context: &Context<'_>, reason: &str) {
@@ -270,21 +275,19 @@ impl Machine {
 
     /// Tries again after a failure, a missing login or a loss.
     pub(super) fn try_again(&mut self, context: &Context<'_>) -> Result<(), SessionError> {
-        let was_held = self.prompts.is_held();
         self.prompts.release();
         match self.state {
             SessionState::Closed => Err(SessionError::Closed),
             SessionState::NeedsLogin | SessionState::Failed | SessionState::Recovering => {
                 self.recovery.losses = 0;
-                if !matches!(self.link, Link::Opening { .. }) {
+                // A turn that was interrupted meanwhile may still be ending in a new connection.
+                if !matches!(self.link, Link::Opening { .. } | Link::Live { .. }) {
                     self.open(context);
                 }
                 Ok(())
             }
             _ => {
-                if was_held {
-                    self.advance(context);
-                }
+                self.advance(context);
                 Ok(())
             }
         }

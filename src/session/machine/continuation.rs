@@ -57,7 +57,7 @@ impl Machine {
     }
 
     /// Whether a tool has started that does not wait for a person: an agent might run it a second time.
-    fn runs_tool(&self) -> bool {
+    pub(super) fn runs_tool(&self) -> bool {
         let decided = self.continuation.decided.iter().map(|decided| &decided.request);
         let waiting: Vec<&str> = self
             .requests

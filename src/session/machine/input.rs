@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use crate::agent::{AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError};
-use crate::model::{AlwaysCovers, AnsweredBy, RequestId, Timestamp, ToolImage, Usage};
+use crate::model::{Always, AnsweredBy, RequestId, Timestamp, ToolImage, Usage};
 use crate::session::SessionSettings;
 use crate::session::actor::{NewPrompt, SessionUpdate};
+use crate::session::folder_rules::FolderRuleSet;
 use crate::store::{KnownPrompt, StoreError};
 
 /// What the rules may know about the world.
@@ -15,6 +16,7 @@ pub(in crate::session) struct Context<'a> {
     /// The time of day.
     pub time: Timestamp,
     pub settings: &'a SessionSettings,
+    pub folder_rules: FolderRuleSet,
     pub abilities: Abilities,
     /// What all sessions have used today.
     pub day_usage: Usage,
@@ -68,6 +70,8 @@ pub(in crate::session) enum Input {
     ProcessWanted,
     /// Somebody may have logged in.
     LoginChanged,
+    /// The rules of folders may have changed.
+    FolderRulesChanged,
     /// The connection ended.
     Lost(String),
     /// What a probe of a silent agent found.
@@ -119,8 +123,8 @@ pub(in crate::session) enum Command {
     Answer {
         request_id: RequestId,
         answer: RequestAnswer,
-        /// What an answer covers that is given for good.
-        covers: AlwaysCovers,
+        /// What an answer means that is given for good.
+        always: Always,
         by: AnsweredBy,
     },
     ShutDown,

@@ -134,7 +134,7 @@ impl Machine {
             self.send(context, AgentCommand::Configure { model, effort });
         }
         if permit && !context.abilities.permissions {
-            let policy = self.policy(&context.settings.permissions);
+            let policy = self.policy(&context.settings.permissions, &context.folder_rules);
             self.send(context, AgentCommand::Permit(policy));
         }
     }

@@ -24,6 +24,7 @@ mod prompts;
 mod requests;
 mod restart;
 mod retries;
+mod rules;
 mod silence;
 #[cfg(test)]
 mod simulation;
@@ -148,6 +149,7 @@ impl Machine {
                     self.open(context);
                 }
             }
+            Input::FolderRulesChanged => self.on_folder_rules_changed(context),
             Input::Lost(reason) => self.on_agent_lost(context, &reason),
             Input::Probed { alive } => self.on_probed(context, alive),
             Input::StoreRefuses(reason) => self.on_store_refuses(context, &reason),

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::{Link, Machine, ModelRetries};
-use crate::model::{Callback, NoticeKind};
+use crate::model::{Callback, LostSession, NoticeKind};
+use crate::store::Change;
 
 /// Notices that may wait for the first prompt.
 const EARLY_NOTICES: usize = 16;
@@ -60,7 +61,14 @@ impl Machine {
         if kind.is_repeated() {
             self.notices.last.insert(kind, message.clone());
         }
-        self.write(Callback::Notice { kind, message, detail });
+        self.write_now(kind, message, detail);
+    }
+
+    fn write_now(&mut self, kind: NoticeKind, message: String, detail: Option<String>) {
+        let seq = self.write(Callback::Notice { kind, message: message.clone(), detail: detail.clone() });
+        if kind == NoticeKind::FreshSession {
+            self.draft.change(Change::SessionLost(LostSession { seq, message, detail }));
+        }
     }
 
     /// Writes what waited for the first prompt, right after it.
@@ -69,7 +77,7 @@ impl Machine {
             if kind.is_repeated() {
                 self.notices.last.insert(kind, message.clone());
             }
-            self.write(Callback::Notice { kind, message, detail });
+            self.write_now(kind, message, detail);
         }
         if self.state_detail.is_some() && matches!(self.link, Link::Opening { .. }) {
             // It is in a queue, which was not logged because there was no log yet.

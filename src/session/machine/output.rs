@@ -44,6 +44,8 @@ pub(in crate::session) enum Output {
     },
     /// Readers may read again.
     Reopened,
+    /// A rule of a folder was committed: all sessions there follow it.
+    FolderRuleAdded,
     /// The reply to the command.
     Reply(Reply),
 }

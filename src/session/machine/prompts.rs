@@ -320,7 +320,7 @@ impl Machine {
             }
             Command::Adopt { agent_session_id, past } => self.adopt(context, agent_session_id, past),
             Command::Update { update, model_warning } => self.update(context, update, model_warning),
-            Command::Answer { request_id, answer, covers, by } => self.on_answer(&request_id, answer, &covers, by),
+            Command::Answer { request_id, answer, always, by } => self.on_answer(&request_id, answer, &always, by),
             Command::ShutDown => self.shut_down(context),
         }
     }

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use super::rules::{NewRule, folder_notice};
 use super::waiting::Waiting;
 use super::{Context, Entries as _, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    AlwaysCovers, AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PermissionPolicy,
-    PolicyAnswer, RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
+    Always, AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PolicyAnswer, RequestBody,
+    RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
 };
 use crate::session::session_feed::PendingRequest;
 use crate::session::{AnswerError, SessionSettings};
@@ -38,7 +39,7 @@ struct WaitingRequest {
 pub(super) struct AnswerGiven {
     request: OpenRequest,
     answer: RequestAnswer,
-    permissions: Option<PermissionPolicy>,
+    rule: Option<NewRule>,
     by: AnsweredBy,
     /// All answers that the agent has not received, this one included; `None` if the agent gets it at once.
     continuation: Option<Continuation>,
@@ -124,27 +125,20 @@ impl Requests {
         self.all().find(|request| request.request_id == *request_id)
     }
 
-    fn remove(&mut self, request_id: &RequestId) {
+    pub fn remove(&mut self, request_id: &RequestId) {
         self.open.retain(|waits| waits.request.request_id != *request_id);
         self.are_kept &= !self.open.is_empty();
     }
 }
 
 impl Machine {
-    /// Mode and rules: the session's own rules come before the configured ones.
-    pub fn policy(&self, configured: &PermissionPolicy) -> PermissionPolicy {
-        let mut policy = self.profile.permissions.clone();
-        policy.rules.extend(configured.rules.iter().cloned());
-        policy
-    }
-
     pub(super) fn on_request(&mut self, context: &Context<'_>, agent_request_id: String, body: RequestBody) {
         let decided = self.continuation.decided.iter().map(|decided| &decided.request);
         if self.requests.all().chain(decided).any(|known| known.agent_request_id == agent_request_id) {
             // Repeated in a new connection.
             return;
         }
-        let policy_answer = self.profile.permissions.answer_with(&context.settings.configured(), &body);
+        let policy_answer = self.profile.permissions.answer_with(&self.configured(context), &body);
         let allowed_by = match policy_answer {
             PolicyAnswer::Allow(part) => Some(part.into()),
             PolicyAnswer::Ask => self.use_grant(&body).then_some(AnsweredBy::Grant),
@@ -190,7 +184,12 @@ impl Machine {
     }
 
     /// The agent hears of the answer once its event is committed.
-    fn send_policy_answer(&mut self, agent_request_id: String, decision: Decision, feedback: Option<String>) {
+    pub(super) fn send_policy_answer(
+        &mut self,
+        agent_request_id: String,
+        decision: Decision,
+        feedback: Option<String>,
+    ) {
         let answer = RequestAnswer::Permission { decision, feedback };
         let command = AgentCommand::Answer { agent_request_id, answer };
         self.outputs.push(Output::SendCommitted(self.draft.last_seq(), command));
@@ -206,31 +205,30 @@ impl Machine {
     }
 
     /// An answer. It is committed before the agent gets it, so that no restart asks again.
-    pub(super) fn on_answer(
-        &mut self,
-        request_id: &RequestId,
-        answer: RequestAnswer,
-        covers: &AlwaysCovers,
-        by: AnsweredBy,
-    ) {
+    pub(super) fn on_answer(&mut self, request_id: &RequestId, answer: RequestAnswer, always: &Always, by: AnsweredBy) {
         let Some(request) = self.requests.find(request_id).cloned() else {
             return self.reply(Reply::Answer(Err(AnswerError::NotFound)));
         };
-        match self.checked(&request, &answer, covers) {
+        match self.checked(&request, &answer, always) {
             Err(error) => self.reply(Reply::Answer(Err(error))),
-            Ok((outcome, text, permissions)) => {
+            Ok((outcome, text, rule)) => {
                 let first = self.begin_commit();
-                if let Some(policy) = &permissions {
-                    self.draft.change(Change::Permissions(policy.clone()));
+                match &rule {
+                    None => {}
+                    Some(NewRule::Session(policy)) => self.draft.change(Change::Permissions(policy.clone())),
+                    Some(NewRule::Folder(rule)) => {
+                        self.draft.change(Change::FolderRuleAdded(rule.clone()));
+                        self.notify(NoticeKind::Info, folder_notice(rule));
+                    }
                 }
-                self.commit_answer(first, request, Given { answer, outcome, text, permissions, by });
+                self.commit_answer(first, request, Given { answer, outcome, text, rule, by });
             }
         }
     }
 
     /// Commits an answer; the agent gets it then, or once it is there again.
     fn commit_answer(&mut self, first: Seq, request: OpenRequest, given: Given) {
-        let Given { answer, outcome, text, permissions, by } = given;
+        let Given { answer, outcome, text, rule, by } = given;
         self.write_answer(&request, outcome, text.clone(), by);
         let continuation = (!self.is_awaited()).then(|| {
             let feedback = match &answer {
@@ -244,26 +242,26 @@ impl Machine {
         if let Some(continuation) = &continuation {
             self.draft.change(Change::Continuation(continuation.clone()));
         }
-        let given = Box::new(AnswerGiven { request, answer, permissions, by, continuation });
+        let given = Box::new(AnswerGiven { request, answer, rule, by, continuation });
         self.commit(Waiting::Answer { given, first });
     }
 
-    /// The outcome for the log, and the permissions that follow from the answer.
+    /// The outcome for the log, and the rule that follows from the answer.
     fn checked(
         &self,
         request: &OpenRequest,
         answer: &RequestAnswer,
-        covers: &AlwaysCovers,
+        always: &Always,
     ) -> Result<CheckedAnswer, AnswerError> {
         match (&request.body, answer) {
             (RequestBody::Permission { .. }, RequestAnswer::Permission { decision, .. }) => {
-                let mut permissions = None;
-                if *decision == Decision::AllowAlways {
-                    let mut policy = self.profile.permissions.clone();
-                    policy.always_allow(&request.body, covers).map_err(AnswerError::NotForGood)?;
-                    permissions = Some(policy);
-                }
-                Ok(((*decision).into(), None, permissions))
+                let rule = match decision {
+                    Decision::AllowAlways => {
+                        Some(self.new_rule(&request.body, always).map_err(AnswerError::NotForGood)?)
+                    }
+                    Decision::AllowOnce | Decision::Deny => None,
+                };
+                Ok(((*decision).into(), None, rule))
             }
             (RequestBody::Question { form, .. }, RequestAnswer::Question(given)) => {
                 if let (Some(form), QuestionAnswer::Form(values)) = (form, given) {
@@ -286,10 +284,13 @@ impl Machine {
         if given.is_asked() {
             self.reply(Reply::Answer(Ok(())));
         }
-        let AnswerGiven { request, answer, permissions, continuation, .. } = given;
+        let AnswerGiven { request, answer, rule, continuation, .. } = given;
         self.requests.remove(&request.request_id);
-        if let Some(policy) = permissions {
-            self.profile.permissions = policy;
+        match rule {
+            None => {}
+            Some(NewRule::Session(policy)) => self.profile.permissions = policy,
+            // This session hears of it as all others of the folder do, and checks then what else waits.
+            Some(NewRule::Folder(_)) => self.outputs.push(Output::FolderRuleAdded),
         }
         if let Some(continuation) = continuation {
             self.continuation = continuation;
@@ -302,46 +303,12 @@ impl Machine {
         self.after_answer();
     }
 
-    /// The rules have changed: what they allow now is not asked any more.
-    pub(super) fn recheck_requests(&mut self, context: &Context<'_>) {
-        let configured = &context.settings.configured();
-        let allowed = |request: &OpenRequest| {
-            let answer = self.profile.permissions.answer_with(configured, &request.body);
-            match answer {
-                PolicyAnswer::Allow(part) => Some((request.clone(), AnsweredBy::from(part))),
-                PolicyAnswer::Deny(_) | PolicyAnswer::Ask => None,
-            }
-        };
-        let allowed: Vec<(OpenRequest, AnsweredBy)> = self.requests.all().filter_map(allowed).collect();
-        let is_awaited = self.is_awaited();
-        for (request, by) in allowed {
-            self.requests.remove(&request.request_id);
-            let outcome = RequestOutcome::AllowOnce;
-            self.write_answer(&request, outcome, None, by);
-            if is_awaited {
-                self.send_policy_answer(request.agent_request_id, Decision::AllowOnce, None);
-            } else {
-                self.continuation.decided.push(Decided { request, outcome, text: None, by });
-                self.draft.change(Change::Continuation(self.continuation.clone()));
-            }
-            self.status_changed = true;
-        }
-    }
-
-    /// Work that only waited for what the rules allow now continues.
-    pub(super) fn after_recheck(&mut self, context: &Context<'_>) {
-        if !self.continuation.decided.is_empty() {
-            self.continue_work(context);
-        }
-        self.after_answer();
-    }
-
     /// Whether the agent waits for answers right now.
-    fn is_awaited(&self) -> bool {
+    pub(super) fn is_awaited(&self) -> bool {
         self.is_live() && !self.requests.are_kept() && !self.is_suspended()
     }
 
-    fn after_answer(&mut self) {
+    pub(super) fn after_answer(&mut self) {
         if self.requests.is_empty() && self.state == SessionState::Waiting {
             let is_working = self.turn.is_some() || self.open_after.is_some();
             self.set_state(if is_working { SessionState::Working } else { SessionState::Ready }, None);
@@ -422,7 +389,7 @@ impl Machine {
         let message = format!("A request was {done} because nobody watched the session for {timeout}: {headline}");
         self.notify(NoticeKind::Unattended, message);
         let by = AnsweredBy::Timeout;
-        self.commit_answer(first, request, Given { answer, outcome, text: None, permissions: None, by });
+        self.commit_answer(first, request, Given { answer, outcome, text: None, rule: None, by });
     }
 }
 
@@ -431,11 +398,11 @@ struct Given {
     answer: RequestAnswer,
     outcome: RequestOutcome,
     text: Option<String>,
-    permissions: Option<PermissionPolicy>,
+    rule: Option<NewRule>,
     by: AnsweredBy,
 }
 
-type CheckedAnswer = (RequestOutcome, Option<String>, Option<PermissionPolicy>);
+type CheckedAnswer = (RequestOutcome, Option<String>, Option<NewRule>);
 
 /// A form's required values must be there; the agent checks the rest and asks again.
 fn check_form(form: &Value, values: &Map<String, Value>) -> Result<(), AnswerError> {

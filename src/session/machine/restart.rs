@@ -26,9 +26,11 @@ impl Machine {
         if self.turn.is_none() && self.open_after.is_none() {
             self.requests.keep();
         }
+        let tool = if self.runs_tool() { MAY_HAVE_RUN } else { "" };
         match self.fate_of_requests(context) {
             Fate::TurnContinues => {
                 self.set_state(SessionState::Waiting, None);
+                self.recheck_requests(context);
                 // Answers that the agent did not get before the restart.
                 if !self.continuation.decided.is_empty() {
                     self.continue_work(context);
@@ -45,21 +47,20 @@ impl Machine {
                 self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Restart);
             }
         }
+        // A rule may have been added that was not applied before the server ended.
+        self.recheck_requests(context);
         if self.has_answers() {
             return self.advance(context);
         }
         if self.turn.is_some() {
-            let queued = match self.prompts.len() {
-                0 => String::new(),
-                1 => " 1 queued prompt waits for the next prompt.".to_owned(),
-                waiting => format!(" {waiting} queued prompts wait for the next prompt."),
-            };
-            let tool = if self.transcript.fold().open_tools().next().is_some() { MAY_HAVE_RUN } else { "" };
             let message = format!(
-                "The turn was interrupted because the server stopped; everything up to that point is kept.{tool}{queued}"
+                "The turn was interrupted because the server stopped; everything up to that point is kept.{tool}"
             );
             let ending = Ending::cut(message, AnsweredBy::Restart, PromptVerdict::Interrupted);
             self.finish_turn(context, &ending);
+            if !self.prompts.is_empty() && !context.settings.resume_at_start {
+                self.notify_of_held_queue();
+            }
         }
         self.end_own_work("the server stopped", AnsweredBy::Restart);
         self.settle();

@@ -13,9 +13,10 @@ use crate::model::{
     UsageTotal, hex,
 };
 use crate::store::{
-    Answer, Blob, Blobs, CaptureSession, CaptureSessions, ClosedRequest, Creation, KnownPrompt, NewSessionRecord,
-    OutcomeSeq, PromptRecords, QueuedPrompt, ReaderPosition, ReaderRecords, SessionFilter, SessionRecords, StoredLogin,
-    StoredOutcome, StoredSession, UsageGrouping, UsageKey, UsageRecords, UsageReport, UsageRow,
+    Answer, Blob, Blobs, CaptureSession, CaptureSessions, ClosedRequest, Creation, FolderRuleRecords, KnownPrompt,
+    NewSessionRecord, OutcomeSeq, PromptRecords, QueuedPrompt, ReaderPosition, ReaderRecords, SessionFilter,
+    SessionRecords, StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageKey, UsageRecords,
+    UsageReport, UsageRow,
 };
 
 impl SessionRecords for Memory {
@@ -47,6 +48,7 @@ impl SessionRecords for Memory {
                 context: None,
                 budget_notified: BudgetNotices::default(),
                 continuation: Continuation::default(),
+                loss: None,
             };
             state.sessions.insert(id, row);
             Creation::New(id)
@@ -88,6 +90,7 @@ impl SessionRecords for Memory {
                 context: row.context,
                 budget_notified: row.budget_notified.clone(),
                 continuation: row.continuation.clone(),
+                loss: row.loss.clone(),
             })
         })
     }
@@ -297,6 +300,20 @@ impl ReaderRecords for Memory {
 
     fn logins(&self, now: Timestamp) -> Answer<'_, Vec<StoredLogin>> {
         self.read(|state| state.logins.values().filter(|login| login.expires_at > now).cloned().collect())
+    }
+}
+
+impl FolderRuleRecords for Memory {
+    fn folder_rules(&self) -> Answer<'_, Vec<StoredFolderRule>> {
+        self.read(|state| state.folder_rules.clone())
+    }
+
+    fn remove_folder_rule(&self, id: u64) -> Answer<'_, bool> {
+        self.write_durably(|state| {
+            let before = state.folder_rules.len();
+            state.folder_rules.retain(|rule| rule.id != id);
+            state.folder_rules.len() < before
+        })
     }
 }
 

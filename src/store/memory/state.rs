@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::model::{
-    Attachment, BudgetNotices, ContextUsage, Continuation, OpenRequest, PromptId, PromptOutcome, RequestId, Seq,
-    SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, TokenId, Usage,
+    Attachment, BudgetNotices, ContextUsage, Continuation, LostSession, OpenRequest, PromptId, PromptOutcome,
+    RequestId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, TokenId, Usage,
 };
 use crate::store::{
     AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, EventPage,
-    OpenTurn, OutcomeSeq, ReaderPosition, SearchText, StoreError, StoredEvent, StoredLogin, StoredToken, UsageReport,
+    OpenTurn, OutcomeSeq, ReaderPosition, SearchText, StoreError, StoredEvent, StoredFolderRule, StoredLogin,
+    StoredToken, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -30,6 +31,8 @@ pub(super) struct State {
     pub capture_calls: BTreeMap<CaptureCallId, CaptureCall>,
     pub last_capture_call: CaptureCallId,
     pub usage: Vec<(SessionId, UsageReport)>,
+    pub folder_rules: Vec<StoredFolderRule>,
+    pub last_folder_rule: u64,
     logs: BTreeMap<StreamId, BTreeMap<Seq, EventEntry>>,
     numbers: BTreeMap<Counter, Numbers>,
 }
@@ -72,6 +75,7 @@ pub(super) struct SessionRow {
     pub context: Option<ContextUsage>,
     pub budget_notified: BudgetNotices,
     pub continuation: Continuation,
+    pub loss: Option<LostSession>,
 }
 
 #[derive(Clone)]
@@ -203,20 +207,28 @@ impl State {
         {
             row.updated_at = append.time;
             for change in &append.changes {
-                reserves |= self.change(id, &mut row, change);
+                reserves |= self.change(id, &mut row, append.time, change);
             }
             self.sessions.insert(id, row);
         }
         Ok(reserves)
     }
 
-    fn change(&mut self, id: SessionId, row: &mut SessionRow, change: &Change) -> bool {
+    fn change(&mut self, id: SessionId, row: &mut SessionRow, time: Timestamp, change: &Change) -> bool {
         match change.clone() {
             Change::State(state, detail) => (row.state, row.state_detail) = (state, detail),
             Change::Title(title) => row.profile.title = Some(title),
             Change::TitleGiven(title) => (row.profile.title, row.profile.title_is_given) = (Some(title), true),
             Change::Model(model, effort) => (row.profile.model, row.profile.effort) = (model, effort),
             Change::Permissions(permissions) => row.profile.permissions = permissions,
+            Change::FolderRuleAdded(rule) => {
+                if self.folder_rules.iter().all(|known| known.rule != rule) {
+                    self.last_folder_rule += 1;
+                    let id = self.last_folder_rule;
+                    self.folder_rules.push(StoredFolderRule { id, rule, added_at: time });
+                }
+            }
+            Change::SessionLost(loss) => row.loss = Some(loss),
             Change::AgentSession(agent) => row.agent_session_id = agent,
             Change::Turn(turn) => row.turn = turn,
             Change::ClosedAt(moment) => row.closed_at = moment,

@@ -32,7 +32,7 @@ pub(super) fn write(connection: &Connection, append: &Append, last_outcome: &mut
         return Ok(());
     };
     for change in &append.changes {
-        change::write(connection, session, change, last_outcome)?;
+        change::write(connection, session, append.time, change, last_outcome)?;
     }
     connection
         .prepare_cached("UPDATE session SET updated_at = ?2 WHERE id = ?1")?

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
-use super::usage;
+use super::{folder_rules, usage};
 use crate::model::{SessionId, Timestamp};
 use crate::store::{Change, OutcomeSeq};
 
@@ -14,6 +14,7 @@ fn json<T: Serialize>(value: &T) -> String {
 pub(super) fn write(
     connection: &Connection,
     session: SessionId,
+    time: Timestamp,
     change: &Change,
     last_outcome: &mut OutcomeSeq,
 ) -> rusqlite::Result<()> {
@@ -35,6 +36,8 @@ pub(super) fn write(
         Change::Permissions(policy) => {
             execute("UPDATE session SET permissions = ?2 WHERE id = ?1", params![id, json(policy)])
         }
+        Change::FolderRuleAdded(rule) => folder_rules::add(connection, rule, time),
+        Change::SessionLost(loss) => execute("UPDATE session SET loss = ?2 WHERE id = ?1", params![id, json(loss)]),
         Change::AgentSession(agent) => {
             execute("UPDATE session SET agent_session_id = ?2 WHERE id = ?1", params![id, agent])
         }

@@ -21,6 +21,7 @@ mod durability;
 mod error;
 mod events;
 mod file_identity;
+mod folder_rules;
 mod logins;
 mod outcomes;
 mod positions;

@@ -253,6 +253,22 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ),
         M::up(
             "
+        -- Rules for all sessions whose working directory is this folder. AUTOINCREMENT: an old id never names a new rule.
+        CREATE TABLE folder_rule (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            folder NOT NULL,
+            -- As JSON.
+            rule TEXT NOT NULL,
+            added_at INTEGER NOT NULL,
+            UNIQUE (folder, rule)
+        );
+
+        -- The newest loss of the agent's own session, as JSON.
+        ALTER TABLE session ADD COLUMN loss TEXT;
+        ",
+        ),
+        M::up(
+            "
         -- Sessions of agents that captures use: written before the agent makes them, removed after it has deleted them.
         CREATE TABLE capture_session (
             id TEXT PRIMARY KEY,

@@ -48,16 +48,26 @@ impl SessionRecords for Sqlite {
             };
             let number = id.number();
             let optional = |row: &Row<'_>, column| row.get::<_, Option<String>>(column);
-            let (agent_session_id, turn, usage, context, told, continuation, prompt_floor) = connection.query_row(
-                "SELECT agent_session_id, turn, usage, context, budget_told, continuation, prompt_floor
+            let (agent_session_id, turn, usage, context, told, continuation, prompt_floor, loss) = connection
+                .query_row(
+                    "SELECT agent_session_id, turn, usage, context, budget_told, continuation, prompt_floor, loss
                  FROM session WHERE id = ?1",
-                [number],
-                |row| {
-                    let (turn, usage, context) = (optional(row, 1)?, optional(row, 2)?, optional(row, 3)?);
-                    let (told, continuation) = (optional(row, 4)?, optional(row, 5)?);
-                    Ok((row.get(0)?, turn, usage, context, told, continuation, row.get::<_, u32>(6)?))
-                },
-            )?;
+                    [number],
+                    |row| {
+                        let (turn, usage, context) = (optional(row, 1)?, optional(row, 2)?, optional(row, 3)?);
+                        let (told, continuation) = (optional(row, 4)?, optional(row, 5)?);
+                        Ok((
+                            row.get(0)?,
+                            turn,
+                            usage,
+                            context,
+                            told,
+                            continuation,
+                            row.get::<_, u32>(6)?,
+                            optional(row, 7)?,
+                        ))
+                    },
+                )?;
             let last_prompt: u32 = connection.query_row(
                 "SELECT coalesce(max(number), 0) FROM prompt WHERE session = ?1",
                 [number],
@@ -75,6 +85,7 @@ impl SessionRecords for Sqlite {
                 context: context.and_then(|json| serde_json::from_str(&json).ok()),
                 budget_notified: told.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 continuation: continuation.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
+                loss: loss.and_then(|json| serde_json::from_str(&json).ok()),
                 summary,
             }))
         })
@@ -236,7 +247,7 @@ fn by_key(connection: &Connection, key: &str) -> rusqlite::Result<Option<(Sessio
 }
 
 /// A path as text if it is valid Unicode, else as bytes, so that it is stored exactly.
-fn path_value(path: &Path) -> Value {
+pub(super) fn path_value(path: &Path) -> Value {
     match path.to_str() {
         Some(text) => Value::Text(text.to_owned()),
         None => path_bytes(path),
@@ -255,7 +266,7 @@ fn path_bytes(path: &Path) -> Value {
     Value::Text(path.to_string_lossy().into_owned())
 }
 
-fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PathBuf>> {
+pub(super) fn path(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<PathBuf>> {
     match row.get_ref(column)? {
         ValueRef::Null => Ok(None),
         ValueRef::Text(text) => Ok(Some(PathBuf::from(String::from_utf8_lossy(text).into_owned()))),

@@ -1,8 +1,10 @@
 //! What must hold for readers, logins, usage and blobs.
 
 use super::{Ending, Medium, changes, new_session};
-use crate::model::{Day, SessionId, Timestamp, Usage};
-use crate::store::{Blob, CaptureSession, Change, ReaderPosition, StoredLogin, UsageGrouping, UsageKey, UsageReport};
+use crate::model::{Day, FolderRule, PermissionRule, RuleDecision, SessionId, Timestamp, Usage};
+use crate::store::{
+    Blob, CaptureSession, Change, ReaderPosition, StoredFolderRule, StoredLogin, UsageGrouping, UsageKey, UsageReport,
+};
 
 pub(super) async fn readers_are_saved_and_expire(medium: &Medium) {
     let store = medium.open();
@@ -80,6 +82,39 @@ pub(super) async fn sessions_of_captures_are_kept_until_they_are_removed(medium:
     assert_eq!(total.usage.input_tokens, Some(3), "it counts for the day");
     let by_session = store.usage(day, day, UsageGrouping::Session, 10).await.expect("read");
     assert!(by_session.is_empty(), "and for no session");
+    store.close().await;
+}
+
+pub(super) async fn rules_of_folders_are_kept_once_until_they_are_removed(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let rule = |folder: &str, prefix: Option<&str>| FolderRule {
+        folder: folder.into(),
+        rule: PermissionRule {
+            prefix: prefix.map(str::to_owned),
+            ..PermissionRule::for_tool("shell", RuleDecision::Allow)
+        },
+    };
+    let all = [rule("/one", None), rule("/one", Some("git status")), rule("/two", None)];
+    let added = all.iter().chain([&all[0]]).cloned().map(Change::FolderRuleAdded).collect();
+    let mut append = changes(session, added);
+    append.time = Timestamp::from_millis(7);
+    store.append_checked(append).await.expect("appended");
+    let store = medium.restart(store, Ending::Crash).await;
+    let kept = store.folder_rules().await.expect("read");
+    let added_at = Timestamp::from_millis(7);
+    let stored = |(id, rule): (u64, &FolderRule)| StoredFolderRule { id, rule: rule.clone(), added_at };
+    let expected: Vec<StoredFolderRule> = (1..).zip(&all).map(stored).collect();
+    assert_eq!(kept, expected);
+    assert!(store.remove_folder_rule(3).await.expect("removed"));
+    assert!(!store.remove_folder_rule(3).await.expect("asked"), "it is gone");
+    assert!(!store.remove_folder_rule(u64::MAX).await.expect("asked"));
+    store.delete_session(session).await.expect("deleted");
+    let store = medium.restart(store, Ending::PowerCut).await;
+    assert_eq!(store.folder_rules().await.expect("read"), expected[..2], "they outlive the session and stay removed");
+    let session = new_session(&store).await;
+    store.append_checked(changes(session, vec![Change::FolderRuleAdded(all[2].clone())])).await.expect("appended");
+    assert!(store.folder_rules().await.expect("read")[2].id > 3, "no id names another rule");
     store.close().await;
 }
 

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::{Ending, Medium, TIME, accepted, changes, ended, events, new_record, new_session, seqs};
-use crate::model::{PromptId, SessionOrigin, SessionState, Timestamp, TurnId, Usage};
-use crate::store::{Change, Creation, CreationKey, OpenTurn, SessionFilter, UsageReport};
+use crate::model::{LostSession, PromptId, SessionOrigin, SessionState, Timestamp, TurnId, Usage};
+use crate::store::{Change, Creation, CreationKey, OpenTurn, SessionFilter, Store, UsageReport};
 
 pub(super) async fn a_creation_with_a_known_key_returns_the_same_session(medium: &Medium) {
     let store = medium.open();
@@ -71,6 +71,20 @@ pub(super) async fn changes_are_there_after_a_restart(medium: &Medium) {
     store.append_checked(changes(session, vec![Change::Turn(None)])).await.expect("appended");
     store.settle_states().await.expect("settled");
     assert_eq!(state().await, SessionState::Ready);
+    store.close().await;
+}
+
+pub(super) async fn the_newest_loss_is_kept(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let loss = |seq: u64| LostSession { seq, message: format!("loss {seq}"), detail: Some("ENOENT".to_owned()) };
+    let load = async |store: &Store| store.load_session(session).await.expect("read").expect("there").loss;
+    assert_eq!(load(&store).await, None);
+    for seq in [3, 9] {
+        store.append_checked(changes(session, vec![Change::SessionLost(loss(seq))])).await.expect("appended");
+    }
+    let store = medium.restart(store, Ending::Crash).await;
+    assert_eq!(load(&store).await, Some(loss(9)));
     store.close().await;
 }
 

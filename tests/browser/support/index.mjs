@@ -4,6 +4,6 @@ export { Deck, launchChromium, useDeck } from "./deck.mjs";
 export { agentsFolder, axeScript } from "./environment.mjs";
 export { Server } from "./server.mjs";
 export { waitFor, waitForText } from "./waiting.mjs";
-export { blocks, choose, openSession, openSetup, send, shown, turn, watchCalls } from "./pages.mjs";
+export { blocks, choose, openSession, openSetup, reconnect, send, shown, turn, watchCalls } from "./pages.mjs";
 export { LogStub } from "./logStub.mjs";
 export { startModel } from "./model.mjs";

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 
 /**
  * Starts a model on a free port of this machine. `answer(messages)` gives what it says next: `{ text?, tool? }`, with
- * `tool` as `{ name, arguments }`. Gives `{ url, close() }`.
+ * `tool` as `{ name, arguments }`, or `tools` as a list of them. Gives `{ url, close() }`.
  */
 export async function startModel(answer) {
   const server = createServer(async (request, response) => {
@@ -13,7 +13,8 @@ export async function startModel(answer) {
     for await (const piece of request) pieces.push(piece);
     const { messages, model, stream } = JSON.parse(Buffer.concat(pieces).toString() || "{}");
     const said = answer(messages ?? []);
-    const call = said.tool && [{ index: 0, id: `call_${Date.now()}`, type: "function", function: { name: said.tool.name, arguments: JSON.stringify(said.tool.arguments) } }];
+    const tools = said.tools ?? (said.tool ? [said.tool] : null);
+    const call = tools?.map((tool, index) => ({ index, id: `call_${Date.now()}_${index}`, type: "function", function: { name: tool.name, arguments: JSON.stringify(tool.arguments) } }));
     const finish = call ? "tool_calls" : "stop";
     const usage = { prompt_tokens: 1200, completion_tokens: 34, total_tokens: 1234 };
     const base = { id: "chatcmpl-test", created: 0, model };

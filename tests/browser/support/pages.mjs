@@ -30,6 +30,12 @@ export async function turn(page, text) {
   await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
 }
 
+/** The server is back: retries at once, unless the page has just done so by itself, and waits for the connection. */
+export async function reconnect(page) {
+  await page.evaluate(() => document.querySelector('[data-banner="connection"] button')?.click());
+  await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
+}
+
 /** Answers the oldest open request by key: goes to it, then presses the number of a choice. */
 export async function choose(page, number) {
   await page.locator(".request-block.waiting:has(.request-choice):not(:has([aria-disabled]))").first().waitFor();

@@ -84,3 +84,22 @@ async fn what_was_allowed_once_is_asked_for_the_second_time() {
     stream.until_callback("onIdle").await;
     assert_eq!(std::fs::read_to_string(copilot.server.work().join("one.txt")).expect("made"), "one\n");
 }
+
+#[tokio::test]
+async fn another_call_than_the_one_that_was_allowed_is_asked_for() {
+    let copilot = CopilotServer::start(Program::Cli).await;
+    let (first, request) = asking(&copilot, "@@sequence echo one >> one.txt ;; echo two >> two.txt").await;
+    let copilot = end(copilot, "server").await;
+    let session = first.seen_by(copilot.server.http());
+    let mut stream = session.events_after(0).await;
+    session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
+    stream.until_callback("onGeneratedUserPrompt").await;
+    let asked = stream.until_callback("onPermissionRequested").await.last().expect("one").json();
+    assert!(asked["detail"].as_str().expect("text").contains("two.txt"), "{asked}");
+    let other = asked["requestId"].as_str().expect("an id").to_owned();
+    session.post(&format!("/permission/{other}"), json!({ "decision": "deny" })).await;
+    stream.until_callback("onIdle").await;
+    for name in ["one.txt", "two.txt"] {
+        assert!(!copilot.server.work().join(name).exists(), "{name}: {:#?}", session.log().await);
+    }
+}

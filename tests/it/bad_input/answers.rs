@@ -57,6 +57,30 @@ async fn an_answer_that_does_not_fit_is_refused_and_the_request_stays_open() {
 }
 
 #[tokio::test]
+async fn an_answer_to_a_request_of_a_deleted_session_is_refused_also_after_a_restart() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    let permission = session.prompt_and_get_request("permission").await;
+    let question = server.session().await;
+    let asked = question.prompt_and_get_request("question").await;
+    for session in [&session, &question] {
+        assert_eq!(session.http.delete(&session.path("")).await.status, 204);
+    }
+    let check = async |session: &crate::support::TestSession, question: &crate::support::TestSession| {
+        for decision in ["allow-once", "allow-always", "deny"] {
+            let reply = session.post(&format!("/permission/{permission}"), json!({ "decision": decision })).await;
+            assert_eq!(reply.error(404), "SessionNotFound", "{decision}");
+        }
+        let reply = question.post(&format!("/answer/{asked}"), json!({ "answer": "red" })).await;
+        assert_eq!(reply.error(404), "SessionNotFound");
+    };
+    check(&session, &question).await;
+    let server = server.kill_and_restart().await;
+    check(&session.seen_by(server.http()), &question.seen_by(server.http())).await;
+    check_healthy_with_sessions(&server, 0).await;
+}
+
+#[tokio::test]
 async fn an_unknown_blob_is_not_found_whatever_its_name_tries() {
     let server = Server::start().await;
     let (session, details) = ready_session(&server).await;

@@ -19,7 +19,8 @@ async fn a_loop_of_five_rounds_is_one_conversation_of_the_agent_and_one_request_
             assert_eq!(origin, "held", "{program:?} {round}");
         }
         assert!(answer["content"].as_str().expect("text").contains("result 4"), "{answer}");
-        let initiators: Vec<Option<String>> = copilot.model.calls_with("").into_iter().map(|call| call.initiator).collect();
+        let initiators: Vec<Option<String>> =
+            copilot.model.calls_with("").into_iter().map(|call| call.initiator).collect();
         let users = initiators.iter().filter(|initiator| initiator.as_deref() == Some("user")).count();
         assert_eq!((initiators.len(), users), (6, 1), "{program:?}: {initiators:?}");
         // The results are tool messages behind the model's own calls.

@@ -75,6 +75,31 @@ async fn until_idle(session: &TestSession, after: u64) -> Vec<(u64, Value)> {
     session.log().await
 }
 
+/// Every tool call begins once and ends once, within a turn and under its own name, also when its end comes late.
+fn check_tool_calls(case: &str, log: &[(u64, Value)]) {
+    let (mut in_turn, mut open, mut known) = (false, Vec::new(), Vec::new());
+    for (seq, response) in log {
+        let call = || response["toolCallId"].as_str().expect("an id").to_owned();
+        match response["callback"].as_str().unwrap_or_default() {
+            "onAgentStart" => in_turn = true,
+            "onIdle" => in_turn = false,
+            "onStartToolExecution" => {
+                assert!(in_turn, "{case}: {seq} outside a turn: {log:#?}");
+                assert!(!known.contains(&call()), "{case}: {seq} began twice: {log:#?}");
+                assert_ne!(response["toolName"], "unknown", "{case}: {seq}: {log:#?}");
+                known.push(call());
+                open.push(call());
+            }
+            "onEndToolExecution" => {
+                assert!(in_turn && open.contains(&call()), "{case}: {seq} ends nothing: {log:#?}");
+                open.retain(|other| *other != call());
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(open, Vec::<String>::new(), "{case}: {log:#?}");
+}
+
 async fn last_seq(session: &TestSession) -> u64 {
     session.get("").await.json()["lastSeq"].as_u64().expect("a number")
 }
@@ -121,6 +146,7 @@ async fn a_request_survives(program: Program, ending: Ending) {
         let outcome = keyed(&session).post("/prompt", repeated).await.json();
         assert_eq!(outcome["verdict"], "succeeded", "{case}: {outcome}");
         assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "{case}");
+        check_tool_calls(&case, &session.log().await);
         let again = session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
         assert_eq!(again.error(409), "AlreadyAnswered", "{case}");
     }
@@ -218,6 +244,7 @@ async fn the_answer_to_a_forgotten_request_continues_the_work() {
         let by: Vec<&Value> = log.iter().map(|(_, response)| &response["by"]).filter(|by| by.is_string()).collect();
         let expected = if decision == "deny" { ["api", "api"] } else { ["api", "grant"] };
         assert_eq!(by, expected, "{case}: {log:#?}");
+        check_tool_calls(&case, &log);
     }
 }
 
@@ -254,6 +281,7 @@ async fn a_question_stays_open_and_its_answer_continues_the_work() {
         assert!(text.contains("Which colour?") && text.contains("blue"), "{program:?}: {text}");
         assert_eq!(session.state().await, "ready");
         assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "{program:?}");
+        check_tool_calls(&format!("{program:?}"), &session.log().await);
     }
 }
 
@@ -284,7 +312,9 @@ async fn a_running_tool_is_never_run_again() {
         let log = session.log().await;
         let withdrawn = log.iter().find(|(_, response)| response["by"] == "prompt").expect("withdrawn");
         assert_eq!(withdrawn.1["decision"], "cancelled", "{program:?}");
+        check_tool_calls(&format!("{program:?}"), &log);
         assert_eq!(std::fs::read_to_string(&file).expect("made"), "ran\n", "{program:?}: once");
+        check_tool_calls(&format!("{program:?}"), &session.log().await);
     }
 }
 
@@ -307,5 +337,105 @@ async fn an_approved_tool_that_was_cut_off_is_not_run_again_and_the_log_says_tha
         assert!(notice.1["message"].as_str().expect("text").contains("may have"), "{program:?}: {}", notice.1);
         assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "{program:?}");
         assert_eq!(std::fs::read_to_string(&file).expect("made"), "ran\n", "{program:?}: once");
+        check_tool_calls(&format!("{program:?}"), &session.log().await);
+    }
+}
+
+/// The agent was replaced while a request waited: another version of it continues the work, or the answer becomes a
+/// prompt. In both cases the tool runs only with its approval, and once.
+#[tokio::test]
+async fn a_request_survives_an_upgrade_of_the_agent() {
+    for (before, now) in [(Program::Cli, Program::Runtime), (Program::Runtime, Program::Cli)] {
+        for decision in ["allow-once", "deny"] {
+            let case = format!("{before:?} → {now:?} {decision}");
+            let copilot = CopilotServer::start(before).await;
+            let first = copilot.session("ask").await;
+            let request = first.prompt_and_get_request("@@bash echo ran >> made.txt").await;
+            until_on_disk(&copilot, 1).await;
+            let CopilotServer { mut server, model } = copilot;
+            let agents = children_of(server.process_id());
+            server.kill().await;
+            for agent in agents {
+                until_gone(agent).await;
+            }
+            let path = now.path();
+            let builder = server.builder_again().variable("COPILOT_CLI_PATH", path.to_str().expect("UTF-8"));
+            let server = server.start_again_as(builder).await;
+            let session = first.seen_by(server.http());
+            assert_eq!(session.get("").await.json()["requests"][0]["requestId"], request, "{case}");
+            let made = || std::fs::read_to_string(server.work().join("made.txt")).unwrap_or_default();
+            assert_eq!(made(), "", "{case}: nothing runs by itself");
+            let after = last_seq(&session).await;
+            let answered = session.post(&format!("/permission/{request}"), json!({ "decision": decision })).await;
+            assert_eq!(answered.status, 200, "{case}: {}", answered.text());
+            until_idle(&session, after).await;
+            assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "{case}");
+            assert_eq!(made(), if decision == "deny" { "" } else { "ran\n" }, "{case}: exactly once");
+            check_tool_calls(&case, &session.log().await);
+            drop(model);
+        }
+    }
+}
+
+/// The agent was replaced by a program that does not work: the answer is accepted, the log says why nothing came of it,
+/// and no tool runs, also when a program that works is there again.
+#[tokio::test]
+async fn an_answer_that_a_broken_upgrade_cannot_take_runs_nothing() {
+    let copilot = CopilotServer::start(Program::Cli).await;
+    let first = copilot.session("ask").await;
+    let request = first.prompt_and_get_request("@@bash echo ran >> made.txt").await;
+    until_on_disk(&copilot, 1).await;
+    let CopilotServer { mut server, model } = copilot;
+    let agents = children_of(server.process_id());
+    server.kill().await;
+    for agent in agents {
+        until_gone(agent).await;
+    }
+    let good = server.builder_again();
+    let broken = server.folder().join("broken");
+    std::fs::write(&broken, "#!/bin/sh\necho \"error: unknown option '--headless'\" >&2\nexit 1\n").expect("written");
+    std::fs::set_permissions(&broken, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("set");
+    let builder = good.clone().variable("COPILOT_CLI_PATH", broken.to_str().expect("UTF-8"));
+    let server = server.start_again_as(builder).await;
+    let session = first.seen_by(server.http());
+    let mut stream = session.events_after(last_seq(&session).await).await;
+    let answered = session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    let failed = stream.until(|event| event.json()["state"] == "failed").await;
+    let said = failed.iter().map(|event| event.data.clone()).collect::<String>();
+    assert!(said.contains("too old") && said.contains("interrupted"), "{said}");
+    assert!(!said.contains("may have done its work"), "the agent never got the answer: {said}");
+    let server = server.restart_as(good).await;
+    let session = first.seen_by(server.http());
+    assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
+    assert!(!server.work().join("made.txt").exists(), "{:#?}", session.log().await);
+    let again = session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
+    assert_eq!(again.error(409), "AlreadyAnswered");
+    check_tool_calls("broken", &session.log().await);
+    drop(model);
+}
+
+/// A tool runs when the server is stopped, so that its end is written then. The agent ends it once more when its session
+/// is resumed.
+#[tokio::test]
+async fn the_late_end_of_a_tool_from_before_a_restart_is_not_another_tool() {
+    for program in Program::BOTH {
+        let copilot = CopilotServer::start(program).await;
+        let first = copilot.session("allow-all").await;
+        copilot.run_tool(&first).await;
+        until_recorded(&copilot, "\"tool.execution_start\"", 1).await;
+        let CopilotServer { mut server, model } = copilot;
+        for agent in children_of(server.process_id()) {
+            send_signal("KILL", agent);
+        }
+        first.events_after(0).await.until_callback("onIdle").await;
+        server.kill().await;
+        let server = server.start_again().await;
+        let session = first.seen_by(server.http());
+        assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "{program:?}");
+        let log = session.log().await;
+        check_tool_calls(&format!("{program:?}"), &log);
+        assert_eq!(count(&log, "onStartToolExecution"), 1, "{program:?}: {log:#?}");
+        drop(model);
     }
 }

@@ -57,6 +57,34 @@ async fn an_answer_for_good_covers_what_already_waits() {
     }
 }
 
+/// What waits in another session of the folder is answered too; a command that could do more than its words say is asked
+/// about, in every session.
+#[tokio::test]
+async fn a_prefix_that_is_allowed_for_the_folder_covers_its_other_sessions() {
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    let (one, two) = (copilot.session("ask").await, copilot.session("ask").await);
+    let first = one.prompt_and_get_request("@@bash touch one.txt").await;
+    two.prompt_and_get_request("@@bash touch two.txt").await;
+    let answer = json!({ "decision": "allow-always", "covers": "prefix", "prefix": "touch", "scope": "folder" });
+    let answered = one.post(&format!("/permission/{first}"), answer).await;
+    assert_eq!(answered.status, 200, "{}", answered.text());
+    for session in [&one, &two] {
+        session.events_after(0).await.until_callback("onIdle").await;
+    }
+    let CopilotServer { server, model } = copilot;
+    let copilot = CopilotServer { server: server.kill_and_restart().await, model };
+    let third = copilot.session("ask").await;
+    assert_eq!(third.ask("@@bash touch three.txt").await["verdict"], "succeeded");
+    for name in ["one.txt", "two.txt", "three.txt"] {
+        assert!(copilot.server.work().join(name).exists(), "{name}");
+    }
+    let after = third.get("").await.json()["lastSeq"].as_u64().expect("a number");
+    let request = third.prompt_and_get_request("@@bash touch four.txt; touch five.txt").await;
+    third.post(&format!("/permission/{request}"), json!({ "decision": "deny" })).await;
+    third.events_after(after).await.until_callback("onIdle").await;
+    assert!(!copilot.server.work().join("four.txt").exists());
+}
+
 #[tokio::test]
 async fn modes_decide_for_the_real_agent_too() {
     let copilot = CopilotServer::start(Program::Runtime).await;

@@ -43,6 +43,10 @@ async fn a_session_that_is_missing_or_damaged_is_begun_anew_and_told_what_was_lo
         assert!(words.contains("could not be restored") && words.contains("your history is intact"), "{words}");
         assert_eq!(words.matches('.').count(), 1, "one sentence: {words}");
         assert!(told[0]["detail"].as_str().is_some_and(|detail| !words.contains(detail)), "{told:?}");
+        let lost = &again.get("").await.json()["lostSession"];
+        assert_eq!((&lost["message"], &lost["detail"]), (&told[0]["message"], &told[0]["detail"]));
+        let (at, _) = again.log().await.into_iter().find(|(_, response)| *response == told[0]).expect("in the log");
+        assert_eq!(lost["seq"], at, "so that a page knows whether it was dismissed");
         // The agent hears of the task, and the person's own words stay as they were.
         let said = model.requests().last().expect("asked").to_string();
         assert!(said.contains("remember-me") && said.contains("It was answered"), "{said}");

@@ -85,6 +85,8 @@ async fn check_lost(deck: Deck, restart: bool, damage: impl Fn(&Path), reason: &
     let told = losses(&session).await;
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].contains(reason) && told[0].contains("your history is intact"), "{told:?}");
+    let lost = session.get("").await.json()["lostSession"].clone();
+    assert!(lost["seq"].is_u64() && told[0].contains(lost["message"].as_str().expect("words")), "{lost}");
     assert!(notices(&session, "incomplete").await.is_empty());
     assert!(errors(&session).await.is_empty(), "the prompt was kept: {:?}", errors(&session).await);
     let prompt = asked(&deck);

@@ -4,4 +4,5 @@ mod claude;
 mod copilot;
 mod lost_sessions;
 mod misbehaviour;
+mod running_tools;
 mod support;

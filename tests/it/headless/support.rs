@@ -53,6 +53,11 @@ impl Deck {
         TestSession::start_with(self.server.http(), body).await
     }
 
+    pub async fn killed_and_restarted(self) -> Self {
+        let Self { server, model, runtime } = self;
+        Self { server: server.kill_and_restart().await, model, runtime }
+    }
+
     pub async fn restarted(self) -> Self {
         let Self { server, model, runtime } = self;
         Self { server: server.restart().await, model, runtime }

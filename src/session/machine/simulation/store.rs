@@ -3,14 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::model::{
-    BudgetNotices, Continuation, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome,
-    Response, Seq, SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp,
-    Usage,
+    BudgetNotices, Continuation, FolderRule, OpenRequest, PermissionPolicy, PermissionRule, PromptId, PromptOutcome,
+    RequestId, RequestOutcome, Response, RuleDecision, Seq, SessionBudget, SessionId, SessionOrigin, SessionProfile,
+    SessionState, SessionSummary, Timestamp, Usage,
 };
+use crate::session::folder_rules::FolderRuleSet;
 use crate::session::machine::fold::{Fold, Replay};
 use crate::session::machine::{Batch, Entry};
 use crate::store::{AcceptedPrompt, Change, KnownPrompt, OpenTurn, QueuedPrompt, StoredSession};
 
+/// Where the session works.
+const FOLDER: &str = "/folder";
 /// Numbers are reserved this far ahead.
 const RESERVED: Seq = 10_000;
 const PROMPTS_RESERVED: u32 = 100;
@@ -48,6 +51,7 @@ pub(super) struct Records {
     usage: Usage,
     budget_notified: BudgetNotices,
     pub continuation: Continuation,
+    folder_rules: Vec<PermissionRule>,
     next_seq: Seq,
     last_prompt: u32,
     /// Prompts that were queued again after they had been sent.
@@ -73,7 +77,7 @@ impl Store {
             runtime: "simulated".to_owned(),
             model: "m".to_owned(),
             effort: None,
-            working_directory: None,
+            working_directory: Some(FOLDER.into()),
             permissions: PermissionPolicy::default(),
             system_prompt: None,
             options: serde_json::Map::new(),
@@ -93,6 +97,7 @@ impl Store {
             usage: Usage::default(),
             budget_notified: BudgetNotices::default(),
             continuation: Continuation::default(),
+            folder_rules: Vec::new(),
             next_seq: 1,
             last_prompt: 0,
             put_back: BTreeSet::new(),
@@ -207,6 +212,7 @@ impl Store {
             context: None,
             budget_notified: records.budget_notified.clone(),
             continuation: records.continuation.clone(),
+            loss: None,
         }
     }
 
@@ -217,6 +223,24 @@ impl Store {
             replay.apply(*seq, response);
         }
         replay.finish()
+    }
+
+    pub fn folder_rules(&self) -> FolderRuleSet {
+        self.records.folder_rules.iter().map(|rule| (FOLDER.into(), rule.clone())).collect()
+    }
+
+    /// Another session of the folder may do this for good. The last of these tools is denied by a configured rule.
+    pub fn add_folder_rule(&mut self) {
+        for records in [&mut self.records, &mut self.durable] {
+            let rules = ["write", "forbidden"].map(|tool| PermissionRule::for_tool(tool, RuleDecision::Allow));
+            records.folder_rules.extend(rules);
+        }
+    }
+
+    pub fn remove_folder_rules(&mut self) {
+        for records in [&mut self.records, &mut self.durable] {
+            records.folder_rules.clear();
+        }
     }
 
     /// What a new session of the agent is told.
@@ -280,6 +304,7 @@ impl Records {
             Change::TitleGiven(title) => (self.profile.title, self.profile.title_is_given) = (Some(title), true),
             Change::Model(model, effort) => (self.profile.model, self.profile.effort) = (model, effort),
             Change::Permissions(policy) => self.profile.permissions = policy,
+            Change::FolderRuleAdded(FolderRule { rule, .. }) => self.folder_rules.push(rule),
             Change::AgentSession(id) => self.agent_session_id = id,
             Change::Turn(turn) => self.turn = turn,
             Change::PromptAccepted(accepted) => {
@@ -326,6 +351,7 @@ impl Records {
             Change::ClosedAt(_)
             | Change::BlobUsed { .. }
             | Change::ReadersReopened
+            | Change::SessionLost(_)
             | Change::UsageReported(_)
             | Change::Context(_) => {}
         }

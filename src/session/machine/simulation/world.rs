@@ -11,8 +11,8 @@ use crate::agent::{
     AgentCommand, AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError, SuspendedTurn,
 };
 use crate::model::{
-    AlwaysCovers, AnsweredBy, BudgetLimits, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId,
-    RuleDecision, SessionOrigin, SessionState, Timestamp, Usage,
+    Always, AlwaysCovers, AlwaysScope, AnsweredBy, BudgetLimits, Decision, PermissionMode, PermissionPolicy,
+    PermissionRule, PromptId, RuleDecision, SessionOrigin, SessionState, Timestamp, Usage,
 };
 use crate::session::actor::{NewPrompt, PromptMode, SessionUpdate};
 use crate::session::machine::{Abilities, AgentInput, Command, Context, Input, Machine, Opened, Output, Reply};
@@ -138,6 +138,7 @@ impl World {
             82..=83 => drop(self.drive(Input::Command(Command::Reopen))),
             84..=85 => drop(self.drive(Input::Command(Command::TryAgain))),
             86 => self.somebody_updates(),
+            93 if self.random.one_in(4) => self.folder_rules_change(),
             87..=88 => self.disk_changes(),
             89 if self.random.one_in(3) => self.crash(),
             90 if self.random.one_in(6) => self.lose_power(),
@@ -208,6 +209,7 @@ impl World {
             now: self.now,
             time: Timestamp::from_millis(i64::try_from(self.now.as_millis()).unwrap_or_default()),
             settings,
+            folder_rules: self.store.folder_rules(),
             abilities: self.abilities,
             day_usage: Usage::default(),
             store_refuses: self.store.refuses,
@@ -276,6 +278,7 @@ impl World {
                 Output::Closed { .. } => {
                     assert!(reply.replace(Reply::Done(Ok(()))).is_none(), "a command is answered twice");
                 }
+                Output::FolderRuleAdded => inputs.push_back(Input::FolderRulesChanged),
                 Output::CountUnknown | Output::Reopened => {}
             }
         }
@@ -450,8 +453,9 @@ impl World {
 
     fn answer(&mut self, request_id: &crate::model::RequestId, answer: RequestAnswer) {
         let by = AnsweredBy::Page;
-        let (request_id, covers) = (request_id.clone(), AlwaysCovers::Tool);
-        self.drive(Input::Command(Command::Answer { request_id, answer, covers, by }));
+        let scope = if self.random.one_in(2) { AlwaysScope::Folder } else { AlwaysScope::Session };
+        let (request_id, always) = (request_id.clone(), Always { covers: AlwaysCovers::Tool, scope });
+        self.drive(Input::Command(Command::Answer { request_id, answer, always, by }));
     }
 
     fn somebody_answers(&mut self) {
@@ -472,6 +476,16 @@ impl World {
     fn somebody_updates(&mut self) {
         let update = SessionUpdate { model: Some("other".to_owned()), ..SessionUpdate::default() };
         self.drive(Input::Command(Command::Update { update, model_warning: Some("unusual".to_owned()) }));
+    }
+
+    /// Another session of the folder was answered, or somebody removed the rules.
+    fn folder_rules_change(&mut self) {
+        if self.random.one_in(2) {
+            self.store.remove_folder_rules();
+        } else {
+            self.store.add_folder_rule();
+        }
+        self.drive(Input::FolderRulesChanged);
     }
 
     fn process_is_wanted(&mut self) {
@@ -526,6 +540,8 @@ impl World {
         let lost: HashSet<PromptId> = lost.collect();
         // A prompt with a key is committed durably; here every commit may be lost, so its key is free again.
         self.accepted.retain(|_, id| !lost.contains(id));
+        // A turn whose beginning is lost begins again, also after one that followed it.
+        self.begun.clear();
         self.restart();
     }
 
@@ -576,6 +592,7 @@ fn name(input: &Input) -> &'static str {
         Input::TurnSlotGranted => "turn slot granted",
         Input::ProcessWanted => "process wanted",
         Input::LoginChanged => "login changed",
+        Input::FolderRulesChanged => "folder rules changed",
         Input::Lost(_) => "lost",
         Input::Probed { .. } => "probed",
         Input::StoreRefuses(_) => "store refuses",
