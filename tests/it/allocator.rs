@@ -1,4 +1,4 @@
-//! One allocator serves the whole program, SQLite included: glibc's keeps most of what a long message took.
+//! One allocator serves the whole program, `SQLite` included: glibc's keeps most of what a long message took.
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
