@@ -63,6 +63,11 @@ impl Process {
         self.status("VmRSS:")
     }
 
+    /// Resident memory that is not mapped from a file, in KiB.
+    pub fn own_memory(&self) -> f64 {
+        self.status("RssAnon:")
+    }
+
     /// The most resident memory so far, in KiB.
     pub fn peak_memory(&self) -> f64 {
         self.status("VmHWM:")

@@ -24,7 +24,8 @@ impl Viewer {
     pub async fn open(port: u16, session: &str) -> Self {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).await.expect("listening");
         stream.set_nodelay(true).expect("set");
-        let head = format!("GET /api/copilot/session/{session}/events HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        // To HTTP/1.0 the body comes as it is. In chunks, the size of a chunk may stand in the middle of a line.
+        let head = format!("GET /api/copilot/session/{session}/events HTTP/1.0\r\nHost: localhost\r\n\r\n");
         stream.write_all(head.as_bytes()).await.expect("sent");
         let mut lines = BufReader::with_capacity(256 * 1024, stream).lines();
         while !lines.next_line().await.expect("readable").expect("a head").is_empty() {}

@@ -64,6 +64,7 @@ const ROUTES: &[Row] = &[
     ("GET POST", "/api/tokens", Need::Admin),
     ("DELETE", "/api/tokens/{id}", Need::Admin),
     ("GET", "/api/captures", Need::Admin),
+    ("GET", "/api/conformance", Need::Admin),
     ("GET", "/api/folder-rules", Need::Admin),
     ("DELETE", "/api/folder-rules/{id}", Need::Admin),
     ("POST", "/v1/chat/completions", Need::Scope(Scope::Models)),

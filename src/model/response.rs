@@ -258,11 +258,11 @@ impl Response {
         String::from_utf8(json).expect("JSON is UTF-8")
     }
 
-    /// Appends the response as one line of JSON.
-    pub fn write_json(&self, buffer: &mut Vec<u8>) {
+    /// Writes the response as one line of JSON, to memory: writing must not fail.
+    pub fn write_json(&self, memory: impl std::io::Write) {
         let written = match self {
-            Self::SessionError(trouble) => serde_json::to_writer(buffer, trouble),
-            Self::Callback(callback) => serde_json::to_writer(buffer, callback),
+            Self::SessionError(trouble) => serde_json::to_writer(memory, trouble),
+            Self::Callback(callback) => serde_json::to_writer(memory, callback),
         };
         written.expect("a response holds only strings, numbers and lists of them");
     }

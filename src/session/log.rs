@@ -125,7 +125,14 @@ impl SessionLog {
     pub async fn read_after(&self, after: Seq, limit: usize, max_bytes: usize) -> Result<Vec<StoredEvent>, StoreError> {
         let mut after = after;
         loop {
-            let read = self.tail.lock().read(after, limit, max_bytes);
+            let read = {
+                let mut tail = self.tail.lock();
+                let read = tail.read(after, limit, max_bytes);
+                if read == TailRead::CaughtUp {
+                    self.drop_what_everybody_has(&mut tail);
+                }
+                read
+            };
             let through = match read {
                 TailRead::Events(events) => return Ok(events),
                 TailRead::CaughtUp => return Ok(Vec::new()),
@@ -194,6 +201,16 @@ impl SessionLog {
         self.head.send_modify(|head| head.deleted = true);
     }
 
+    /// Frees what every attached reader has, except for a little. This is done with every commit, and when a reader has
+    /// caught up: after a turn there is no other commit, and the end of a long message would stay for seconds.
+    fn drop_what_everybody_has(&self, tail: &mut Tail) {
+        if tail.bytes() > NEWCOMERS_TAIL_BYTES
+            && let Some(lowest) = self.viewers.lowest_position()
+        {
+            tail.evict_through(lowest, NEWCOMERS_TAIL_BYTES);
+        }
+    }
+
     fn kept_bytes(&self) -> usize {
         let watched = self.unattended_since().is_none_or(|since| since.elapsed() < RECENTLY);
         if watched && self.budget.used() < ALL_TAILS_BYTES { WATCHED_TAIL_BYTES } else { SMALL_TAIL_BYTES }
@@ -210,11 +227,7 @@ impl CommitObserver for SessionLog {
             let mut tail = self.tail.lock();
             tail.commit(through);
             tail.evict(self.kept_bytes());
-            if tail.counted() > NEWCOMERS_TAIL_BYTES
-                && let Some(lowest) = self.viewers.lowest_position()
-            {
-                tail.evict_through(lowest, NEWCOMERS_TAIL_BYTES);
-            }
+            self.drop_what_everybody_has(&mut tail);
         }
         self.head.send_modify(|head| head.committed = head.committed.max(through));
     }
@@ -283,6 +296,23 @@ mod tests {
         log.committed(20_001);
         assert!(budget.used() <= NEWCOMERS_TAIL_BYTES, "{}", budget.used());
         assert_eq!(seqs(&log, 19_999).await, [20_000, 20_001]);
+    }
+
+    #[tokio::test]
+    async fn when_the_slowest_reader_has_caught_up_a_long_message_is_not_held() {
+        let budget = TailBudget::default();
+        let (_folder, log) = log(budget.clone());
+        let fast = log.attach(3, LIMIT).expect("room");
+        let slow = log.attach(3, LIMIT).expect("room");
+        log.stage((4..=20_000).map(event));
+        log.stage(std::iter::once(StoredEvent { body: vec![b'x'; 20_000_000].into(), ..event(20_001) }));
+        log.committed(20_001);
+        fast.has_read(20_001);
+        assert!(seqs(&log, 20_001).await.is_empty());
+        assert_eq!(log.read_after(3, 1, 1).await.expect("read")[0].seq, 4, "the slow one finds the next event");
+        slow.has_read(20_001);
+        assert!(seqs(&log, 20_001).await.is_empty());
+        assert!(budget.used() <= NEWCOMERS_TAIL_BYTES, "{}", budget.used());
     }
 
     #[tokio::test(start_paused = true)]

@@ -4,17 +4,17 @@ use crate::model::{Callback, Response};
 use crate::store::{SearchKind, SearchText};
 
 /// The searchable text of a response: prompts, and blocks that have ended. Deltas have none, because the end of their
-/// block has all of it.
-pub(super) fn of(response: &Response) -> Option<SearchText> {
+/// block has all of it. The response is used up, so that a long text is not held twice.
+pub(super) fn of(response: Response) -> Option<SearchText> {
     let Response::Callback(callback) = response else { return None };
     let (kind, text) = match callback {
         Callback::UserPrompt { text, .. } => (SearchKind::Prompt, text),
         Callback::EndMessage { complete_content, .. } => (SearchKind::Message, complete_content),
         Callback::EndReasoning { complete_content, .. } => (SearchKind::Reasoning, complete_content),
-        Callback::EndToolExecution { result: Some(result), .. } => (SearchKind::ToolOutput, &result.content),
+        Callback::EndToolExecution { result: Some(result), .. } => (SearchKind::ToolOutput, result.content),
         _ => return None,
     };
-    (!text.is_empty()).then(|| SearchText { kind, text: text.clone() })
+    (!text.is_empty()).then_some(SearchText { kind, text })
 }
 
 #[cfg(test)]
@@ -28,9 +28,9 @@ mod tests {
             complete_content: "hello".to_owned(),
             incomplete: false,
         };
-        let text = of(&ended.into()).expect("text");
+        let text = of(ended.into()).expect("text");
         assert_eq!((text.kind, text.text.as_str()), (SearchKind::Message, "hello"));
         let delta = Callback::Message { message_id: "m".to_owned(), delta: "hel".to_owned() };
-        assert_eq!(of(&delta.into()), None);
+        assert_eq!(of(delta.into()), None);
     }
 }

@@ -94,16 +94,17 @@ impl Tail {
         self.give_back_room();
     }
 
-    /// Drops committed events up to a number, because every reader has them, until at most `keep` bytes are left.
+    /// Drops committed events up to a number, because every reader has them, until at most `keep` bytes are left. Large
+    /// events count in full here: dropping them takes nothing from anybody.
     pub fn evict_through(&mut self, through: Seq, keep: usize) {
         let through = through.min(self.committed);
-        while self.counted > keep && self.evict_first(through) {}
+        while self.bytes > keep && self.evict_first(through) {}
         self.give_back_room();
     }
 
-    /// Bytes held, with large events counted only in part.
-    pub fn counted(&self) -> usize {
-        self.counted
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub fn is_empty(&self) -> bool {
@@ -253,6 +254,21 @@ mod tests {
         assert!(tail.entries.capacity() < 100, "{}", tail.entries.capacity());
         tail.evict_through(Seq::MAX, 0);
         assert!(!tail.is_empty(), "what is not committed stays");
+    }
+
+    #[test]
+    fn the_end_of_a_long_message_is_dropped_once_every_reader_has_it() {
+        let budget = TailBudget::default();
+        let mut tail = Tail::new(0, budget.clone());
+        tail.push(event(1));
+        tail.push(StoredEvent { body: vec![b'x'; 4 * MOST_COUNTED].into(), ..event(2) });
+        tail.push(event(3));
+        tail.commit(3);
+        tail.evict_through(1, 2 * MOST_COUNTED);
+        assert_eq!(seqs(tail.read(1, 1, 1)), [2], "somebody needs it");
+        tail.evict_through(3, 2 * MOST_COUNTED);
+        assert_eq!(seqs(tail.read(2, 1, 1)), [3], "what fits stays");
+        assert!(budget.used() < 1_000, "{}", budget.used());
     }
 
     #[test]

@@ -15,6 +15,8 @@ test("sessions show what they are doing, as it happens", async () => {
   await waitForText(row(page, id).locator(".state-word"), /Ready|Starting/);
   await deck.server.call("POST", `copilot/session/${id}/prompt`, { text: "permission" });
   await waitForText(row(page, id).locator(".state-word"), "Needs your input");
+  const [state, title] = await Promise.all([".state-word", ".session-link"].map((part) => row(page, id).locator(part).boundingBox()));
+  assert.ok(state.x + state.width < title.x, "the longest word does not reach the title");
   await deck.server.call("POST", `copilot/session/${id}/stop`);
   await waitForText(row(page, id).locator(".state-word"), "Closed");
   assert.equal(await row(page, id).locator("a").getAttribute("href"), `?session=${id}`);

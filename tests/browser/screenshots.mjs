@@ -104,6 +104,12 @@ async function picture(page, name) {
   console.log(`docs/screenshots/${name}.png`);
 }
 
+/** A request cannot be allowed in its first moment, and its buttons show that. */
+async function answerable(page) {
+  await page.locator(".request-choice").first().waitFor();
+  await page.locator('.request-choice[aria-disabled="true"]').first().waitFor({ state: "detached" });
+}
+
 async function open(address, context = {}) {
   return deck.openPage(address, { viewport: DESKTOP, ...context });
 }
@@ -159,17 +165,18 @@ try {
   const publish = await session({ model: "scripted-model", title: "Publish the fix" });
   const asked = await openSession(publish);
   await send(asked, PUBLISH);
-  await asked.locator(".request-choice").first().waitFor();
+  await answerable(asked);
   await asked.locator("#inbox-count").waitFor();
   await picture(asked, "permission");
 
   const phone = await openSession(publish, PHONE);
-  await phone.locator(".request-choice").first().waitFor();
+  await answerable(phone);
   await phone.locator("#inbox-count").waitFor();
   await phone.locator("#session-part").evaluate((part) => part.scrollTo({ top: part.scrollHeight }));
   await picture(phone, "phone");
 
-  const setup = await open("/");
+  // Up to the agents, whose rows show where their programs are on this machine.
+  const setup = await open("/", { viewport: { ...DESKTOP, height: 710 } });
   await waitFor(() => setup.locator("#start-button").isEnabled(), "the start button");
   await setup.locator("#working-dir").fill(project);
   await setup.locator(".session-row").nth(5).waitFor();

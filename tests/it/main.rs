@@ -1,6 +1,7 @@
 //! Behaviour of the whole program: the real binary on a free port, real `SQLite` files, real signals.
 
 mod acp;
+mod allocator;
 mod architecture;
 mod ask_again;
 mod bad_input;

@@ -3,9 +3,7 @@
 use tokio::sync::oneshot;
 
 use crate::agent::{Past, RequestAnswer};
-use crate::model::{
-    Always, AnsweredBy, Attachment, PermissionPolicy, PromptId, PromptOutcome, RequestId, SessionBudget,
-};
+use crate::model::{Always, AnsweredBy, Attachment, PermissionPolicy, PromptId, RequestId, SessionBudget};
 use crate::session::{AnswerError, PromptError, SessionError};
 
 /// What happens to a prompt that arrives during a turn.
@@ -66,7 +64,7 @@ type Reply<T, E = SessionError> = oneshot::Sender<Result<T, E>>;
 pub(in crate::session) enum Command {
     Prompt(Box<NewPrompt>, Reply<Accepted, PromptError>),
     /// Replies with a receiver if the prompt's turn is not over yet.
-    AwaitOutcome(PromptId, oneshot::Sender<Option<oneshot::Receiver<PromptOutcome>>>),
+    AwaitOutcome(PromptId, oneshot::Sender<Option<oneshot::Receiver<()>>>),
     Interrupt(Reply<bool>),
     Close(Reply<()>),
     Reopen(Reply<()>),

@@ -68,7 +68,7 @@ impl Journal {
     }
 
     fn prepare(&mut self, batch: Batch) -> Append {
-        let events: Vec<EventRow> = batch.entries.iter().map(|entry| self.row(entry)).collect();
+        let events: Vec<EventRow> = batch.entries.into_iter().map(|entry| self.row(entry)).collect();
         if let Some(last) = events.last() {
             self.last = last.seq;
         }
@@ -86,9 +86,9 @@ impl Journal {
         }
     }
 
-    fn row(&mut self, entry: &Entry) -> EventRow {
+    fn row(&mut self, entry: Entry) -> EventRow {
         let Entry { seq, time, block, response } = entry;
-        let (text, body) = (search_text::of(response), self.encoder.encode(response));
-        EventRow { seq: *seq, time: *time, block: *block, text, body }
+        let body = self.encoder.encode(&response);
+        EventRow { seq, time, block, text: search_text::of(response), body }
     }
 }

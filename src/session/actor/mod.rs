@@ -6,10 +6,10 @@
 
 mod backlog;
 mod command;
+mod ended_prompts;
 mod intake;
 mod journal;
 mod link;
-mod outcomes;
 mod outputs;
 mod restore;
 mod summary;
@@ -26,9 +26,9 @@ use tokio_util::sync::CancellationToken;
 use backlog::Backlog;
 pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
 pub(super) use command::{Adoption, Command};
+use ended_prompts::EndedPrompts;
 use journal::Journal;
 use link::{Link, LinkEvent};
-use outcomes::Outcomes;
 
 use super::answerers::Answerers;
 use super::day_usage::DayUsage;
@@ -90,7 +90,7 @@ pub(super) struct Actor {
     folder_rules: watch::Receiver<FolderRuleSet>,
     /// Commands to send once everything up to a number is committed.
     unsent: VecDeque<(Seq, AgentCommand)>,
-    outcomes: Outcomes,
+    ended_prompts: EndedPrompts,
     buffer: Vec<AgentEvent>,
     backlog: Backlog,
     stalled_since: Option<Instant>,
@@ -117,7 +117,7 @@ impl Actor {
             login_change: None,
             probe: None,
             unsent: VecDeque::new(),
-            outcomes: Outcomes::default(),
+            ended_prompts: EndedPrompts::default(),
             buffer: Vec::new(),
             backlog: Backlog::default(),
             stalled_since: None,
@@ -361,13 +361,13 @@ impl Actor {
         self.carry_out(&mut inputs, &mut None).await;
         debug_assert!(inputs.is_empty(), "handing events to the store leads to nothing else");
         self.after_step();
-        self.outcomes.announce();
+        self.ended_prompts.announce();
     }
 
     fn after_step(&mut self) {
         if self.machine.has_turn() {
             self.tail_release_at = None;
-        } else if self.outcomes.is_turn_over() {
+        } else if self.ended_prompts.is_turn_over() {
             self.tail_release_at = Some(Instant::now() + TAIL_LINGERS);
         }
         if let Some(entry) = self.machine.take_status() {

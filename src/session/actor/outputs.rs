@@ -48,7 +48,7 @@ impl Actor {
                     }
                 }
                 Output::ReleaseTurnSlot => (self.turn_slot, self.slot_request) = (None, None),
-                Output::Outcome(outcome) => self.outcomes.add(outcome),
+                Output::PromptEnded(prompt) => self.ended_prompts.add(prompt),
                 Output::CountUnknown => drop(self.services.unknown_events.fetch_add(1, Ordering::Relaxed)),
                 Output::Closed { at } => {
                     let flushed = self.services.store.flush().await;
@@ -93,7 +93,7 @@ impl Actor {
                 let _ = reply.send(self.prompt(*prompt).await);
             }
             Command::AwaitOutcome(prompt, reply) => {
-                let receiver = self.machine.is_unfinished(prompt).then(|| self.outcomes.wait_for(prompt));
+                let receiver = self.machine.is_unfinished(prompt).then(|| self.ended_prompts.wait_for(prompt));
                 let _ = reply.send(receiver);
             }
             Command::Interrupt(reply) => {

@@ -80,7 +80,7 @@ impl Fold {
             }
             Callback::StartToolExecution { tool_call_id, parent_tool_call_id, .. } => {
                 // What the agent said before a tool call is not its answer.
-                self.answer.text.clear();
+                self.answer.text = String::new();
                 start(&mut self.tools, tool_call_id, seq, parent_tool_call_id.as_ref())
             }
             Callback::Reasoning { reasoning_id, delta } => extend(&mut self.reasoning, reasoning_id, delta),
@@ -137,6 +137,11 @@ impl Fold {
     /// A turn did not begin after all.
     pub fn restore_answer(&mut self, answer: Answer) {
         self.answer = answer;
+    }
+
+    /// The turn is over: what it has produced belongs to its outcome, and a session at rest does not hold it.
+    pub fn take_answer(&mut self) -> Answer {
+        std::mem::take(&mut self.answer)
     }
 
     /// What the turn has produced so far.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::draft::Batch;
 use crate::agent::{AgentCommand, SuspendedTurn};
-use crate::model::{PromptOutcome, Seq, Timestamp};
+use crate::model::{PromptId, Seq, Timestamp};
 use crate::session::actor::Accepted;
 use crate::session::{AnswerError, PromptError, SessionError};
 
@@ -34,8 +34,8 @@ pub(in crate::session) enum Output {
     /// Queue for a process for the next turn.
     AcquireTurnSlot,
     ReleaseTurnSlot,
-    /// A prompt's turn is over.
-    Outcome(PromptOutcome),
+    /// A prompt's turn is over; its outcome is among the changes of the next batch.
+    PromptEnded(PromptId),
     /// An event of an unknown kind was kept.
     CountUnknown,
     /// Write everything, then notify readers that the session is closed.

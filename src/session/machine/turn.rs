@@ -396,6 +396,7 @@ impl Machine {
             self.write(Callback::Idle {});
         }
         self.forget_open();
+        self.transcript.fold_mut().take_answer();
     }
 
     /// Closes whatever is open, then writes `onAgentEnd` and `onIdle`, in this order and always.
@@ -433,10 +434,13 @@ impl Machine {
         self.transcript.write_agent_end(&mut self.draft);
         self.write(Callback::Idle {});
         self.forget_open();
-        let answer = self.transcript.fold().answer();
-        let (text, usage) = (answer.text.clone(), answer.usage.clone());
-        for prompt in prompts {
-            self.resolve_prompt(prompt, text.clone(), verdict, usage.clone(), turn.failed);
+        let Answer { text, usage, .. } = self.transcript.fold_mut().take_answer();
+        // The text may be long: only prompts that were added to the turn need a copy of it.
+        if let Some((last, others)) = prompts.split_last() {
+            for prompt in others {
+                self.resolve_prompt(*prompt, text.clone(), verdict, usage.clone(), turn.failed);
+            }
+            self.resolve_prompt(*last, text, verdict, usage, turn.failed);
         }
         if context.abilities.process_per_turn && self.turn_slot != TurnSlot::None {
             self.turn_slot = TurnSlot::None;
@@ -455,8 +459,8 @@ impl Machine {
     ) {
         let retry = RetryHint::of(verdict, error_class);
         let outcome = PromptOutcome { prompt_id: prompt, text, verdict, usage, error_class, retry };
-        self.draft.change(Change::PromptEnded(prompt, outcome.clone()));
-        self.outputs.push(Output::Outcome(outcome));
+        self.draft.change(Change::PromptEnded(prompt, outcome));
+        self.outputs.push(Output::PromptEnded(prompt));
     }
 
     /// Ends every queued prompt as a failed turn, because its sender waits for an outcome.

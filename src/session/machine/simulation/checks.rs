@@ -10,6 +10,7 @@ impl World {
     /// After every step.
     pub fn check(&mut self) {
         self.check_order_of_prompts();
+        self.check_rest();
         if self.random.one_in(8) {
             self.flush();
             while self.store.has_handed() && !self.store.refuses {
@@ -23,6 +24,13 @@ impl World {
     fn check_order_of_prompts(&self) {
         if let [.., (_, before), (_, last)] = self.begun[..] {
             assert!(last >= before, "turn-{last} was sent after turn-{before}");
+        }
+    }
+
+    /// A session without work holds no text: a thousand of them would hold a thousand answers.
+    fn check_rest(&self) {
+        if self.machine.turn.is_none() && self.machine.open_after.is_none() {
+            assert_eq!(self.machine.transcript.fold().answer().text, "", "an answer is held after its turn");
         }
     }
 

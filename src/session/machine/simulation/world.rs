@@ -271,8 +271,8 @@ impl World {
                 Output::Reply(answer) => {
                     assert!(reply.replace(answer).is_none(), "a command is answered twice");
                 }
-                Output::Outcome(outcome) => {
-                    assert!(self.reported.insert(outcome.prompt_id), "{} is reported twice", outcome.prompt_id);
+                Output::PromptEnded(prompt) => {
+                    assert!(self.reported.insert(prompt), "{prompt} is reported twice");
                 }
                 // The actor replies once everything is written.
                 Output::Closed { .. } => {

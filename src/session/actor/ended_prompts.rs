@@ -4,24 +4,24 @@ use std::collections::HashMap;
 
 use tokio::sync::oneshot;
 
-use crate::model::{PromptId, PromptOutcome};
+use crate::model::PromptId;
 
 #[derive(Default)]
-pub(super) struct Outcomes {
-    awaited: HashMap<PromptId, Vec<oneshot::Sender<PromptOutcome>>>,
+pub(super) struct EndedPrompts {
+    awaited: HashMap<PromptId, Vec<oneshot::Sender<()>>>,
     /// Turns that are over, until their end has been handed to the store: callers read the outcome from there.
-    over: Vec<PromptOutcome>,
+    over: Vec<PromptId>,
 }
 
-impl Outcomes {
-    pub fn wait_for(&mut self, prompt: PromptId) -> oneshot::Receiver<PromptOutcome> {
+impl EndedPrompts {
+    pub fn wait_for(&mut self, prompt: PromptId) -> oneshot::Receiver<()> {
         let (sender, receiver) = oneshot::channel();
         self.awaited.entry(prompt).or_default().push(sender);
         receiver
     }
 
-    pub fn add(&mut self, outcome: PromptOutcome) {
-        self.over.push(outcome);
+    pub fn add(&mut self, prompt: PromptId) {
+        self.over.push(prompt);
     }
 
     /// Whether a turn has ended since the last announcement.
@@ -30,10 +30,10 @@ impl Outcomes {
     }
 
     pub fn announce(&mut self) {
-        for outcome in self.over.drain(..) {
-            for waiting in self.awaited.remove(&outcome.prompt_id).into_iter().flatten() {
+        for prompt in self.over.drain(..) {
+            for waiting in self.awaited.remove(&prompt).into_iter().flatten() {
                 // The caller may have hung up.
-                let _ = waiting.send(outcome.clone());
+                let _ = waiting.send(());
             }
         }
     }
