@@ -115,6 +115,12 @@ pub enum AgentEvent {
     },
     /// The agent's model asks for these tools, in this order, in one message. Only from connections with declared tools.
     ToolsRequested(Vec<ToolRequest>),
+    /// Why a call of the model ended, in the words of chat completions: `stop`, `length`, `tool_calls` or `content_filter`.
+    /// Only from connections with declared tools.
+    ModelStopped {
+        /// The reason.
+        reason: String,
+    },
     /// The call of a declared tool waits for [`super::AgentCommand::AnswerTools`].
     ToolWaits {
         /// The agent's id for the request.

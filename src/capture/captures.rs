@@ -397,7 +397,7 @@ impl Shared {
             Ok(()) => self.forgotten(session).await,
             // It stays recorded and is tried again.
             Err(error) => {
-                tracing::warn!(error, session, "a captured session could not be deleted from the agent's disk")
+                tracing::warn!(error, session, "a captured session could not be deleted from the agent's disk");
             }
         }
     }

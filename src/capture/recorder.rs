@@ -15,6 +15,7 @@ pub(super) struct Recorder {
     messages: HashMap<String, usize>,
     reasoned: HashMap<String, usize>,
     released: usize,
+    stop: StopReason,
 }
 
 impl Recorder {
@@ -26,6 +27,7 @@ impl Recorder {
             messages: HashMap::new(),
             reasoned: HashMap::new(),
             released: 0,
+            stop: StopReason::Stop,
         }
     }
 
@@ -110,8 +112,17 @@ impl Recorder {
         }
     }
 
+    /// A call of the model ended.
+    pub fn stopped(&mut self, reason: &str) {
+        self.stop = match reason {
+            "length" => StopReason::Length,
+            "content_filter" => StopReason::ContentFilter,
+            _ => StopReason::Stop,
+        };
+    }
+
     /// Why the model stopped.
     pub fn stop(&self) -> StopReason {
-        StopReason::Stop
+        self.stop
     }
 }

@@ -388,7 +388,7 @@ impl Seat {
             let event = event.unwrap_or_else(|| AgentEvent::Gone { reason: "the agent ended".to_owned() });
             match event {
                 AgentEvent::BlockDelta { key, delta } if key.kind == BlockKind::Message => {
-                    recorder.text(&key.id, delta)
+                    recorder.text(&key.id, delta);
                 }
                 AgentEvent::BlockDelta { key, delta } if key.kind == BlockKind::Reasoning => {
                     recorder.reasoning(&key.id, delta);
@@ -400,13 +400,14 @@ impl Seat {
                         "The connection to the model broke off after part of the answer; send the request again.";
                     return self.fail(turn, "failed", CaptureError::new(ErrorKind::Failed, message), usage);
                 }
+                AgentEvent::ModelStopped { reason } => recorder.stopped(&reason),
                 AgentEvent::UsageReported(more) => {
                     is_answered = true;
                     self.shared.account(&turn.model, &more);
                     usage.get_or_insert_default().add(&more);
                 }
                 AgentEvent::ToolsRequested(requests) => {
-                    if let Some(after) = self.hand_over(turn, &requests, &mut recorder, &mut usage).await {
+                    if let Some(after) = self.hand_over(turn, &requests, &mut recorder, &mut usage) {
                         return after;
                     }
                 }
@@ -464,13 +465,13 @@ impl Seat {
     async fn refuse(&self, agent_request_id: String, body: &RequestBody) {
         let answer = match body {
             RequestBody::Permission { .. } => RequestAnswer::Permission { decision: Decision::Deny, feedback: None },
-            _ => RequestAnswer::Question(QuestionAnswer::Nobody),
+            RequestBody::Question { .. } => RequestAnswer::Question(QuestionAnswer::Nobody),
         };
         self.send(AgentCommand::Answer { agent_request_id, answer }).await;
     }
 
     /// The model called tools: the caller gets the calls. `None` if there is nothing to hand over.
-    async fn hand_over(
+    fn hand_over(
         &mut self,
         turn: &mut Turn,
         requests: &[ToolRequest],
@@ -575,7 +576,7 @@ impl Seat {
         while !self.calls_wait() {
             match tokio::time::timeout_at(deadline, self.connection.events.recv()).await {
                 Ok(Some(AgentEvent::ToolWaits { agent_request_id, call_id })) => {
-                    self.note_wait(&call_id, agent_request_id)
+                    self.note_wait(&call_id, agent_request_id);
                 }
                 Ok(Some(AgentEvent::Gone { .. }) | None) => {
                     self.is_gone = true;

@@ -310,7 +310,14 @@ fn scope_missing(need: Need) -> ApiError {
 
 /// An error in the shape that the path's clients understand.
 fn error_response(path: &str, headers: &HeaderMap, error: ApiError) -> Response {
-    if is_models_path(path) { refusal(path, headers, &CaptureError::from(error)) } else { error.into_response() }
+    if !is_models_path(path) {
+        return error.into_response();
+    }
+    let status = error.status;
+    let mut response = refusal(path, headers, &CaptureError::from(error));
+    // Dialects know fewer.
+    *response.status_mut() = status;
+    response
 }
 
 fn too_many_attempts_error() -> ApiError {

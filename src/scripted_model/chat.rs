@@ -18,7 +18,10 @@ pub(super) fn respond(request: &Value, items: Vec<Item>) -> Response {
         "prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120,
         "prompt_tokens_details": { "cached_tokens": 50 },
     });
-    let finish = if items.iter().any(|item| matches!(item, Item::Tool { .. })) { "tool_calls" } else { "stop" };
+    let usual = if items.iter().any(|item| matches!(item, Item::Tool { .. })) { "tool_calls" } else { "stop" };
+    let chosen =
+        items.iter().find_map(|item| if let Item::Finish(reason) = item { Some(reason.clone()) } else { None });
+    let finish = chosen.as_deref().unwrap_or(usual);
     if request["stream"] != json!(true) {
         return whole(request, &items, finish, &usage);
     }
@@ -51,7 +54,7 @@ pub(super) fn respond(request: &Value, items: Vec<Item>) -> Response {
                 return stream(chunks, false);
             }
             Item::Billed(nano) => billed = Some(nano),
-            Item::Error(_) => {}
+            Item::Error(_) | Item::Finish(_) => {}
         }
     }
     chunks.push(chunk(json!({}), Some(finish)));

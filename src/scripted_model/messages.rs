@@ -31,7 +31,7 @@ fn whole(mut message: Value, items: Vec<Item>, stop_reason: &str) -> Response {
             Some(json!({ "type": "thinking", "thinking": pieces.concat(), "signature": "c2ln" }))
         }
         Item::Tool { name, arguments } => Some(tool_use(&name, &serde_json::from_str(&arguments).unwrap_or_default())),
-        Item::Break | Item::Error(_) | Item::Billed(_) => None,
+        Item::Break | Item::Error(_) | Item::Billed(_) | Item::Finish(_) => None,
     };
     message["content"] = items.into_iter().filter_map(block).collect();
     message["stop_reason"] = json!(stop_reason);
@@ -71,7 +71,7 @@ fn streamed(message: &Value, items: Vec<Item>, stop_reason: &str) -> Response {
                 chunks.push((None, Duration::ZERO));
                 return stream(chunks, false);
             }
-            Item::Error(_) | Item::Billed(_) => continue,
+            Item::Error(_) | Item::Billed(_) | Item::Finish(_) => continue,
         }
         chunks.push(at_once(json!({ "type": "content_block_stop", "index": index })));
     }

@@ -43,7 +43,7 @@ pub(super) fn respond(request: &Value, items: Vec<Item>) -> Response {
                 events.0.push((None, Duration::ZERO));
                 return stream(events.0, false);
             }
-            Item::Error(_) | Item::Billed(_) => continue,
+            Item::Error(_) | Item::Billed(_) | Item::Finish(_) => continue,
         };
         events.at_once("response.output_item.done", json!({ "output_index": index, "item": finished }));
         output.push(finished);

@@ -19,6 +19,8 @@ pub(super) enum Item {
     Error(u16),
     /// The connection breaks off here.
     Break,
+    /// The answer ends for this reason, in the words of chat completions.
+    Finish(String),
     /// What the answer is billed, in billionths of a credit, as GitHub's own models report it.
     Billed(u64),
 }
@@ -184,6 +186,8 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
                 after_tool()
             }
         }
+        // An answer that ends for a reason, such as `length`.
+        "finish" => vec![say("As far as it goes"), Item::Finish(argument.to_owned())],
         // These words.
         "say" => vec![say(argument)],
         // Runs the commands again whenever the user says something; ` ;; ` separates commands that run at once.

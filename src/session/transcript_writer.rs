@@ -98,6 +98,7 @@ impl TranscriptWriter {
             }
             AgentEvent::TurnEnded { .. }
             | AgentEvent::ToolsRequested(_)
+            | AgentEvent::ModelStopped { .. }
             | AgentEvent::ToolWaits { .. }
             | AgentEvent::ToolAnswerRefused { .. }
             | AgentEvent::ImageMade { .. }

@@ -171,7 +171,7 @@ impl Link {
                     _ => Verdict::Unconcerned,
                 };
                 match verdict {
-                    Verdict::Unconcerned | Verdict::Requested(_) => {}
+                    Verdict::Unconcerned | Verdict::Requested(_) | Verdict::Stopped(_) => {}
                     Verdict::Permission { request, result } => {
                         let params = json!({ "sessionId": self.session, "requestId": request, "result": result });
                         let method = "session.permissions.handlePendingPermissionRequest";
@@ -204,6 +204,7 @@ impl Link {
                 self.translated = translated;
                 match verdict {
                     Verdict::Requested(requests) => self.emit(AgentEvent::ToolsRequested(requests), calls),
+                    Verdict::Stopped(reason) => self.emit(AgentEvent::ModelStopped { reason }, calls),
                     _ => Ok(()),
                 }
             }

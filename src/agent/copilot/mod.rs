@@ -217,12 +217,10 @@ impl Copilot {
         // Subscribed before the query, so that no login in between is missed.
         let logins = route.provider.is_none().then(|| self.authentication.changes());
         self.check_login(&route).await?;
+        let new_session = || spec.new_session_id.clone().unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
         let (session, method) = match &spec.agent_session_id {
             Some(id) => (id.clone(), "session.resume"),
-            None => {
-                let id = spec.new_session_id.clone().unwrap_or_else(|| uuid::Uuid::new_v4().to_string());
-                (id, "session.create")
-            }
+            None => (new_session(), "session.create"),
         };
         let servers = self.servers_for(spec.owner).await;
         let mut opening = Opening::new(servers.lease().await?, session);

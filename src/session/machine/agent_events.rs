@@ -102,6 +102,7 @@ impl Machine {
             AgentEvent::TurnEnded { .. }
             // Sessions declare no tools.
             | AgentEvent::ToolsRequested(_)
+            | AgentEvent::ModelStopped { .. }
             | AgentEvent::ToolWaits { .. }
             | AgentEvent::ToolAnswerRefused { .. }
             // Handled above, or by a case of their own in `AgentInput`.

@@ -155,7 +155,7 @@ impl Machine {
             StartError::Temporary(_) => self.recover_or_fail(context, &message),
             StartError::NeedsLogin(_) => self.await_login(message),
             StartError::Permanent(_) | StartError::NotConformant(_) => {
-                self.fail(context, ErrorClass::Configuration, message)
+                self.fail(context, ErrorClass::Configuration, message);
             }
         }
     }

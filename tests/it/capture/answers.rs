@@ -171,3 +171,16 @@ async fn fifty_calls_at_once_are_all_answered_and_leave_nothing() {
     super::until_nothing_is_left(&copilot).await;
     assert!(sessions_on_disk(&copilot).is_empty());
 }
+
+#[tokio::test]
+async fn why_the_model_stopped_is_passed_on() {
+    for program in Program::BOTH {
+        let copilot = server(program, "").await;
+        for reason in ["length", "content_filter", "stop"] {
+            let mut caller = Caller::of(&copilot);
+            caller.says(&format!("@@finish {reason}"));
+            let reply = caller.post().await;
+            assert_eq!(reply.json()["choices"][0]["finish_reason"], reason, "{program:?}: {}", reply.text());
+        }
+    }
+}

@@ -33,6 +33,8 @@ pub(in crate::agent::copilot) enum Verdict {
     Waits { request: String, call: String },
     /// The model asked for these tools.
     Requested(Vec<ToolRequest>),
+    /// A call of the model ended for this reason.
+    Stopped(String),
 }
 
 #[derive(Deserialize)]
@@ -56,6 +58,13 @@ struct Permission {
 struct Waiting {
     request_id: String,
     tool_call_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Used {
+    #[serde(default)]
+    finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -99,6 +108,10 @@ impl Barriers {
             },
             "assistant.message" if !event.is_sub_agents => match serde_json::from_str::<Said<'_>>(data) {
                 Ok(said) if !said.tool_requests.is_empty() => Verdict::Requested(requests(&said)),
+                _ => Verdict::Unconcerned,
+            },
+            "assistant.usage" if !event.is_sub_agents => match serde_json::from_str::<Used>(data) {
+                Ok(Used { finish_reason: Some(reason) }) => Verdict::Stopped(reason),
                 _ => Verdict::Unconcerned,
             },
             _ => Verdict::Unconcerned,
