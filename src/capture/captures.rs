@@ -14,9 +14,11 @@ use tokio_util::task::TaskTracker;
 
 use super::compliance::Demands;
 use super::fingerprint::{self, Fingerprint};
-use super::seat::{self, Input, Start, Turn, after_last_answer};
+use super::opening::Start;
+use super::seat;
 use super::settings::CaptureSettings;
-use super::waiting::{Entry, OpenCall, Place, Waiting, WaitsFor};
+use super::turn::{Input, Turn, after_last_answer};
+use super::waiting::{Entry, Place, Waiting, WaitsFor};
 use super::{Answer, CaptureError, ErrorKind, Message, Origin, Recording, Request, ToolChoice};
 use crate::agent::{Freshness, Runtimes};
 use crate::model::{Day, Timestamp, Usage};
@@ -382,9 +384,9 @@ impl Shared {
         self.store.put_capture_session(session).await
     }
 
-    /// The agent waits for the results of these calls; a later process can give them too.
-    pub async fn keep_waiting(&self, session: &str, calls: &[OpenCall]) {
-        let Some(waits_for) = self.waiting.set_calls(session, calls) else { return };
+    /// The agent waits for results; a later process can give them too.
+    pub async fn keep_waiting(&self, session: &str) {
+        let Some(waits_for) = self.waiting.waits_for(session) else { return };
         if let Err(error) = self.keep(session, Some(&waits_for)).await {
             tracing::warn!(%error, session, "a held session was not recorded; it will not survive a restart");
         }

@@ -24,10 +24,12 @@ mod conversation;
 mod error;
 mod failure;
 mod fingerprint;
+mod opening;
 mod recorder;
 mod rendering;
 mod seat;
 mod settings;
+mod turn;
 mod waiting;
 
 pub use answer::{Answer, Origin, Piece, Reading, Recording, StopReason};

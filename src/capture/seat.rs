@@ -1,67 +1,32 @@
 //! One session of an agent that answers as a model: it is opened, answers turns, waits for its caller, and is destroyed.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, mpsc, watch};
+use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::captures::Shared;
-use super::compliance::{Demands, MOST_CORRECTIONS, system};
-use super::fingerprint::{self, Fingerprint};
+use super::compliance::MOST_CORRECTIONS;
+use super::fingerprint::Fingerprint;
+use super::opening::{Start, open};
 use super::recorder::Recorder;
 use super::rendering::{self, Prompt};
+use super::turn::{Input, Turn};
 use super::waiting::{OpenCall, Place, WaitsFor};
 use super::{
-    CaptureError, ErrorKind, Message, Mode, Origin, Part, Piece, Reading, Recording, Request, StopReason, ToolCall,
-    ToolChoice, images_of, text_of,
+    CaptureError, ErrorKind, Message, Mode, Origin, Part, Piece, Reading, Recording, StopReason, ToolCall, images_of,
+    text_of,
 };
 use crate::agent::{
-    AgentCommand, AgentEvent, BlockEnd, Connection, DeclaredTool, DeclaredTools, Owner, QuestionAnswer, RequestAnswer,
-    StartError, StartSpec, SuspendedTurn, ToolAccess, ToolAnswer, ToolRequest,
+    AgentCommand, AgentEvent, BlockEnd, Connection, QuestionAnswer, RequestAnswer, ToolAnswer, ToolRequest,
 };
 use crate::model::{Attachment, BlockKind, Decision, RequestBody, Usage};
 
-/// How long the agent may take to wait for the results of calls that it has announced.
-const CALLS_WITHIN: Duration = Duration::from_secs(30);
 /// How long to wait for usage that the agent reports after it is idle.
 const USAGE_WITHIN: Duration = Duration::from_millis(200);
-
-/// One request that is being answered.
-pub(super) struct Turn {
-    pub request: Arc<Request>,
-    /// The agent's name of the model.
-    pub model: String,
-    pub token: String,
-    pub mode: Mode,
-    pub input: Input,
-    pub demands: Demands,
-    pub recording: Recording,
-    pub deadline: Instant,
-    pub begun: std::time::Instant,
-    /// One of the places for answers at a time.
-    pub place: Option<OwnedSemaphorePermit>,
-}
-
-/// What the agent's session is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Input {
-    /// The whole conversation, because the session is new.
-    Conversation,
-    /// What follows the model's last message.
-    Tail,
-}
-
-/// How a seat begins.
-pub(super) enum Start {
-    New,
-    /// From a session on the agent's disk.
-    Resume {
-        session: String,
-        calls: Vec<OpenCall>,
-    },
-}
 
 /// How an answer ended.
 enum After {
@@ -146,149 +111,12 @@ pub(super) async fn run(shared: Arc<Shared>, turn: Turn, start: Start) {
     }
 }
 
-/// Opens the session of a turn. A session that cannot be resumed is replaced by a new one.
-async fn open(shared: &Arc<Shared>, turn: &mut Turn, start: Start) -> Option<Seat> {
-    let mut start = start;
-    loop {
-        let (session, calls) = match &start {
-            Start::New => (uuid::Uuid::new_v4().to_string(), Vec::new()),
-            Start::Resume { session, calls } => (session.clone(), calls.clone()),
-        };
-        // Before the agent has it, so that it is found again whatever happens; and nobody may continue it twice.
-        if let Err(error) = shared.keep(&session, None).await {
-            let message = format!("The capture cannot be recorded: {error}.");
-            turn.fail(shared, "failed", CaptureError::new(ErrorKind::Unavailable, message), None);
-            return None;
-        }
-        let opening = shared.runtimes.open(&shared.settings.runtime, spec(shared, turn, &start, &session)).finish();
-        let opened = tokio::select! {
-            opened = opening => opened,
-            () = tokio::time::sleep_until(turn.deadline) => Err(StartError::Temporary(TIMED_OUT.to_owned())),
-            () = shared.stopping.cancelled() => Err(StartError::Permanent("the server is stopping".to_owned())),
-        };
-        match opened {
-            Ok(connection) => {
-                let (sender, turns) = mpsc::channel(1);
-                let shared = Arc::clone(shared);
-                return Some(Seat {
-                    shared,
-                    session,
-                    connection,
-                    is_gone: false,
-                    was_resumed: false,
-                    calls,
-                    turns,
-                    sender,
-                });
-            }
-            Err(StartError::SessionLost(reason)) if matches!(start, Start::Resume { .. }) => {
-                tracing::info!(session, reason, "the agent lost a held session; the conversation is sent again");
-                shared.forget(&session).await;
-                turn.recording.set_origin(Origin::Fresh);
-                turn.input = Input::Conversation;
-                start = Start::New;
-            }
-            Err(StartError::NotConformant(reason)) if turn.mode == Mode::Hold => {
-                tracing::warn!(reason, "sessions are destroyed instead of held");
-                shared.forget(&session).await;
-                turn.mode = Mode::Destroy;
-                turn.recording.set_origin(Origin::Destroyed);
-                turn.input = Input::Conversation;
-                start = Start::New;
-            }
-            Err(error) => {
-                shared.forget(&session).await;
-                turn.fail(shared, "failed", not_opened(&error), None);
-                return None;
-            }
-        }
-    }
-}
-
-const TIMED_OUT: &str = "the agent did not answer in time";
-
-fn not_opened(error: &StartError) -> CaptureError {
-    let kind = match error {
-        StartError::Temporary(text) if text == TIMED_OUT => ErrorKind::TimedOut,
-        StartError::Temporary(_) => ErrorKind::Failed,
-        StartError::NeedsLogin(_)
-        | StartError::SessionLost(_)
-        | StartError::NotConformant(_)
-        | StartError::Permanent(_) => ErrorKind::Unavailable,
-    };
-    CaptureError::new(kind, format!("The agent could not be used: {error}"))
-}
-
-fn spec(shared: &Shared, turn: &Turn, start: &Start, session: &str) -> StartSpec {
-    let request = &turn.request;
-    let declared = |tool: &super::Tool| DeclaredTool {
-        name: tool.name.clone(),
-        description: tool.description.clone(),
-        parameters: tool.parameters.clone(),
-    };
-    let tools = match &request.tool_choice {
-        ToolChoice::None => Vec::new(),
-        // Nothing else can be called then.
-        ToolChoice::Named(name) => request.tools.iter().filter(|tool| tool.name == *name).map(declared).collect(),
-        ToolChoice::Auto | ToolChoice::Required => request.tools.iter().map(declared).collect(),
-    };
-    let access = match turn.mode {
-        Mode::Hold => ToolAccess::OnlyHeld,
-        Mode::Destroy => ToolAccess::OnlyDenied,
-    };
-    let (agent_session_id, new_session_id, suspended) = match start {
-        Start::New => (None, Some(session.to_owned()), None),
-        Start::Resume { .. } => {
-            (Some(session.to_owned()), None, Some(SuspendedTurn { turn_id: "held".into(), requests: Vec::new() }))
-        }
-    };
-    StartSpec {
-        model: turn.model.clone(),
-        effort: request.effort.clone(),
-        system_prompt: Some(system(request)),
-        agent_session_id,
-        new_session_id,
-        tools: Some(DeclaredTools { tools, access }),
-        suspended,
-        ..StartSpec::in_folder(Owner::Capture, &shared.folder)
-    }
-}
-
-impl Turn {
-    /// There will be no answer.
-    fn fail(&mut self, shared: &Shared, outcome: &'static str, error: CaptureError, usage: Option<Usage>) {
-        let message = error.message.clone();
-        self.recording.push(Piece::Failed(error));
-        self.place = None;
-        shared.note(self, outcome, Some(message), usage);
-    }
-
-    /// The answer is complete: it is logged, and its place is free.
-    fn end(&mut self, shared: &Shared, outcome: &'static str, usage: Option<Usage>) {
-        self.place = None;
-        shared.note(self, outcome, None, usage);
-    }
-
-    /// The messages after the model's last one.
-    fn tail(&self) -> &[Message] {
-        after_last_answer(&self.request.messages)
-    }
-
-    /// The conversation with the answer at its end.
-    fn continued(&self, text: &str, calls: &[ToolCall]) -> Fingerprint {
-        let mut messages = self.request.messages.clone();
-        messages.push(Message::Assistant { text: text.to_owned(), calls: calls.to_vec() });
-        fingerprint::conversation(&self.request, &self.model, &messages)
-    }
-}
-
-/// The messages after the model's last one.
-pub(super) fn after_last_answer(messages: &[Message]) -> &[Message] {
-    let last = messages.iter().rposition(|message| matches!(message, Message::Assistant { .. }));
-    &messages[last.map_or(0, |last| last + 1)..]
-}
-
 impl Seat {
+    pub fn new(shared: Arc<Shared>, session: String, connection: Box<Connection>, calls: Vec<OpenCall>) -> Self {
+        let (sender, turns) = mpsc::channel(1);
+        Self { shared, session, connection, is_gone: false, was_resumed: false, calls, turns, sender }
+    }
+
     async fn send(&self, command: AgentCommand) {
         // An error means that the agent is gone, and the next event says so.
         let _ = self.connection.commands.send(command).await;
@@ -320,9 +148,6 @@ impl Seat {
             }
             self.prompt(prompt).await;
             return true;
-        }
-        if calls.iter().any(|call| call.request_id.is_empty()) {
-            return false;
         }
         // From here on nobody may give these results again.
         if self.shared.keep(&self.session, None).await.is_err() {
@@ -358,34 +183,22 @@ impl Seat {
     /// Answers one request.
     async fn answer(&mut self, turn: &mut Turn) -> After {
         let calls = self.calls.clone();
-        if !calls.is_empty() && !self.all_calls_wait().await {
-            return if self.is_gone { self.died(calls) } else { After::Forgotten };
+        if self.is_gone {
+            return self.died(calls);
         }
-        if self.is_gone || !self.tell(turn).await {
+        if !self.tell(turn).await {
             return After::Forgotten;
         }
+        let mut asked: Vec<AskedCall> = Vec::new();
         let mut recorder = Recorder::new(&turn.recording, turn.demands.withhold_text() || turn.request.is_whole);
         let (mut usage, mut corrections, mut is_answered) = (None::<Usage>, 0, false);
         let unheard = unheard(turn.recording.reading(), self.shared.settings.unheard);
         tokio::pin!(unheard);
         loop {
-            let event = tokio::select! {
-                event = self.connection.events.recv() => event,
-                () = tokio::time::sleep_until(turn.deadline) => {
-                    let within = humantime::format_duration(self.shared.settings.deadline);
-                    let message = format!("The model did not finish within {within} (capture.deadline).");
-                    return self.fail(turn, "timed_out", CaptureError::new(ErrorKind::TimedOut, message), usage);
-                }
-                () = &mut unheard => {
-                    let error = CaptureError::new(ErrorKind::Failed, "The caller hung up.");
-                    return self.fail(turn, "hung_up", error, usage);
-                }
-                () = self.shared.stopping.cancelled() => {
-                    let error = CaptureError::new(ErrorKind::Unavailable, "The server is stopping; try again later.");
-                    return self.fail(turn, "stopped", error, usage);
-                }
+            let event = match self.next_event(turn, unheard.as_mut()).await {
+                Ok(event) => event,
+                Err((outcome, error)) => return self.fail(turn, outcome, error, usage),
             };
-            let event = event.unwrap_or_else(|| AgentEvent::Gone { reason: "the agent ended".to_owned() });
             match event {
                 AgentEvent::BlockDelta { key, delta } if key.kind == BlockKind::Message => {
                     recorder.text(&key.id, delta);
@@ -407,8 +220,24 @@ impl Seat {
                     usage.get_or_insert_default().add(&more);
                 }
                 AgentEvent::ToolsRequested(requests) => {
-                    if let Some(after) = self.hand_over(turn, &requests, &mut recorder, &mut usage) {
-                        return after;
+                    asked = asked_calls(turn, requests);
+                    if turn.mode == Mode::Destroy && !asked.is_empty() {
+                        return self.hand_over(turn, asked, &mut recorder, usage);
+                    }
+                }
+                AgentEvent::ToolWaits { agent_request_id, call_id } => {
+                    if let Some(asked) = asked.iter_mut().find(|asked| asked.open.call_id == call_id) {
+                        asked.open.request_id = agent_request_id;
+                    }
+                    if asked.iter().all(AskedCall::waits) && !asked.is_empty() {
+                        return self.hand_over(turn, asked, &mut recorder, usage);
+                    }
+                }
+                // The agent has dealt with a call itself, because its arguments are invalid.
+                AgentEvent::BlockEnded(BlockEnd::Tool { id, .. }) => {
+                    asked.retain(|asked| asked.open.call_id != id);
+                    if asked.iter().all(AskedCall::waits) && !asked.is_empty() {
+                        return self.hand_over(turn, asked, &mut recorder, usage);
                     }
                 }
                 AgentEvent::ToolAnswerRefused { reason, .. } if !is_answered => {
@@ -450,10 +279,31 @@ impl Seat {
         }
     }
 
+    /// The agent's next event, or how the answer ends without one.
+    async fn next_event(
+        &mut self,
+        turn: &Turn,
+        unheard: Pin<&mut impl Future<Output = ()>>,
+    ) -> Result<AgentEvent, (&'static str, CaptureError)> {
+        let gone = || AgentEvent::Gone { reason: "the agent ended".to_owned() };
+        tokio::select! {
+            event = self.connection.events.recv() => Ok(event.unwrap_or_else(gone)),
+            () = tokio::time::sleep_until(turn.deadline) => {
+                let within = humantime::format_duration(self.shared.settings.deadline);
+                let message = format!("The model did not finish within {within} (capture.deadline).");
+                Err(("timed_out", CaptureError::new(ErrorKind::TimedOut, message)))
+            }
+            () = unheard => Err(("hung_up", CaptureError::new(ErrorKind::Failed, "The caller hung up."))),
+            () = self.shared.stopping.cancelled() => {
+                let message = "The server is stopping; try again later.";
+                Err(("stopped", CaptureError::new(ErrorKind::Unavailable, message)))
+            }
+        }
+    }
+
     /// The agent ended before it answered. What it wrote to its disk is tried once.
     fn died(&self, calls: Vec<OpenCall>) -> After {
-        let known = calls.iter().all(|call| !call.request_id.is_empty());
-        if known && !self.was_resumed { After::Died(calls) } else { After::Forgotten }
+        if !calls.is_empty() && !self.was_resumed { After::Died(calls) } else { After::Forgotten }
     }
 
     fn fail(&mut self, turn: &mut Turn, outcome: &'static str, error: CaptureError, usage: Option<Usage>) -> After {
@@ -470,40 +320,21 @@ impl Seat {
         self.send(AgentCommand::Answer { agent_request_id, answer }).await;
     }
 
-    /// The model called tools: the caller gets the calls. `None` if there is nothing to hand over.
+    /// The model called tools: the caller gets the calls.
     fn hand_over(
         &mut self,
         turn: &mut Turn,
-        requests: &[ToolRequest],
+        asked: Vec<AskedCall>,
         recorder: &mut Recorder,
-        usage: &mut Option<Usage>,
-    ) -> Option<After> {
-        // In a held session the agent itself tells the model that an undeclared tool does not exist.
-        let is_for_caller = |request: &&ToolRequest| {
-            turn.mode == Mode::Destroy || turn.request.tools.iter().any(|tool| tool.name == request.name)
-        };
-        let wanted: Vec<&ToolRequest> = requests.iter().filter(is_for_caller).collect();
-        if wanted.is_empty() {
-            return None;
-        }
+        usage: Option<Usage>,
+    ) -> After {
         recorder.release();
-        let given: Vec<ToolCall> = wanted
-            .iter()
-            .map(|request| ToolCall {
-                id: new_call_id(),
-                name: request.name.clone(),
-                arguments: request.arguments.clone(),
-            })
-            .collect();
+        let (given, open): (Vec<ToolCall>, Vec<OpenCall>) =
+            asked.into_iter().map(|asked| (asked.given, asked.open)).unzip();
         let after = match turn.mode {
             Mode::Destroy => After::Over,
             Mode::Hold => {
-                let open = |(call, request): (&ToolCall, &&ToolRequest)| OpenCall {
-                    id: call.id.clone(),
-                    call_id: request.call_id.clone(),
-                    request_id: String::new(),
-                };
-                self.calls = given.iter().zip(&wanted).map(open).collect();
+                self.calls = open;
                 // Before the caller has the calls: it may come back at once.
                 self.offer(turn, turn.continued(recorder.said(), &given));
                 After::Waits
@@ -511,8 +342,8 @@ impl Seat {
         };
         turn.recording.push(Piece::Calls(given));
         turn.recording.push(Piece::End { stop: StopReason::ToolCalls, usage: usage.clone() });
-        turn.end(&self.shared, "tool_calls", usage.take());
-        Some(after)
+        turn.end(&self.shared, "tool_calls", usage);
+        after
     }
 
     /// The model is done.
@@ -560,54 +391,22 @@ impl Seat {
         self.shared.offer(&self.session, waits_for, place);
     }
 
-    fn note_wait(&mut self, call_id: &str, agent_request_id: String) {
-        if let Some(call) = self.calls.iter_mut().find(|call| call.call_id == call_id) {
-            call.request_id = agent_request_id;
-        }
-    }
-
-    fn calls_wait(&self) -> bool {
-        self.calls.iter().all(|call| !call.request_id.is_empty())
-    }
-
-    /// Waits until the agent waits for the result of every call that it announced.
-    async fn all_calls_wait(&mut self) -> bool {
-        let deadline = Instant::now() + CALLS_WITHIN;
-        while !self.calls_wait() {
-            match tokio::time::timeout_at(deadline, self.connection.events.recv()).await {
-                Ok(Some(AgentEvent::ToolWaits { agent_request_id, call_id })) => {
-                    self.note_wait(&call_id, agent_request_id);
-                }
-                Ok(Some(AgentEvent::Gone { .. }) | None) => {
-                    self.is_gone = true;
-                    return false;
-                }
-                Ok(Some(_)) => {}
-                Err(_) => return false,
-            }
-        }
-        true
-    }
-
     /// Waits for the caller's next request.
     async fn wait(&mut self, last: &Recording) -> Next {
         let unheard = unheard(last.reading(), self.shared.settings.unheard);
         let leave = self.shared.leave_token(&self.session);
         let long_enough = tokio::time::sleep(self.shared.settings.waiting_for);
         tokio::pin!(unheard, long_enough);
-        let mut is_kept = self.calls.is_empty();
+        if !self.calls.is_empty() {
+            self.shared.keep_waiting(&self.session).await;
+        }
         loop {
-            if !is_kept && self.calls_wait() {
-                is_kept = true;
-                self.shared.keep_waiting(&self.session, &self.calls).await;
-            }
             tokio::select! {
                 turn = self.turns.recv() => match turn {
                     Some(turn) => return Next::Turn(Box::new(turn)),
                     None => return Next::Over,
                 },
                 event = self.connection.events.recv() => match event {
-                    Some(AgentEvent::ToolWaits { agent_request_id, call_id }) => self.note_wait(&call_id, agent_request_id),
                     Some(AgentEvent::UsageReported(usage)) => self.shared.account("", &usage),
                     Some(AgentEvent::Gone { .. }) | None => { self.is_gone = true; break }
                     Some(AgentEvent::Outdated) => break,
@@ -629,7 +428,7 @@ impl Seat {
     /// Leaves the memory: a session with open calls stays on the agent's disk, any other is over. Its caller finds it all the
     /// time.
     async fn leave(&mut self) -> Next {
-        let stays = !self.calls.is_empty() && self.calls_wait();
+        let stays = !self.calls.is_empty();
         if stays {
             if !self.is_gone {
                 self.send(AgentCommand::Suspend).await;
@@ -688,6 +487,34 @@ pub(super) async fn unheard(mut reading: watch::Receiver<Reading>, within: Durat
             return std::future::pending().await;
         }
     }
+}
+
+/// A call that the model asked for.
+struct AskedCall {
+    given: ToolCall,
+    open: OpenCall,
+}
+
+impl AskedCall {
+    /// Whether the agent waits for its result.
+    fn waits(&self) -> bool {
+        !self.open.request_id.is_empty()
+    }
+}
+
+/// The calls that are for the caller. In a held session the agent itself tells the model that an undeclared tool does not
+/// exist.
+fn asked_calls(turn: &Turn, requests: Vec<ToolRequest>) -> Vec<AskedCall> {
+    let is_declared = |name: &str| turn.request.tools.iter().any(|tool| tool.name == name);
+    requests
+        .into_iter()
+        .filter(|request| turn.mode == Mode::Destroy || is_declared(&request.name))
+        .map(|request| {
+            let id = new_call_id();
+            let open = OpenCall { id: id.clone(), call_id: request.call_id, request_id: String::new() };
+            AskedCall { given: ToolCall { id, name: request.name, arguments: request.arguments }, open }
+        })
+        .collect()
 }
 
 /// 128 random bits: whoever knows it was given it.

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::fingerprint::Fingerprint;
-use super::seat::Turn;
+use super::turn::Turn;
 use super::{Answer, Origin, Recording};
 
 /// A call that waits for its result.
@@ -19,7 +19,7 @@ pub(super) struct OpenCall {
     pub id: String,
     /// The agent's id of the call.
     pub call_id: String,
-    /// The agent's id for the request; empty until the agent waits.
+    /// The agent's id for the request.
     pub request_id: String,
 }
 
@@ -124,12 +124,9 @@ impl Waiting {
         }
     }
 
-    /// The calls as the agent waits for them. Returns what the session waits for, unless its caller has come.
-    pub fn set_calls(&self, session: &str, calls: &[OpenCall]) -> Option<WaitsFor> {
-        let mut lists = self.0.lock();
-        let entry = lists.sessions.get_mut(session)?;
-        entry.waits_for.calls = calls.to_vec();
-        Some(entry.waits_for.clone())
+    /// What a session waits for, unless its caller has come.
+    pub fn waits_for(&self, session: &str) -> Option<WaitsFor> {
+        Some(self.0.lock().sessions.get(session)?.waits_for.clone())
     }
 
     /// Removes a session that is on disk, or that nobody waits in. `false` if it is connected.

@@ -179,7 +179,8 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
         "loop" => {
             let (rounds, rest) = argument.split_once(' ').unwrap_or((argument, "look"));
             let (name, arguments) = rest.split_once(' ').unwrap_or((rest, "{}"));
-            let written = messages.iter().map(|message| message.text.matches("<tool_result ").count()).sum::<usize>();
+            let users = messages.iter().filter(|message| message.role == "user");
+            let written: usize = users.map(|message| message.text.matches("<tool_result ").count()).sum();
             if step + written < rounds.parse().unwrap_or(1) {
                 vec![tool(name, &serde_json::from_str(arguments).unwrap_or_default())]
             } else {

@@ -10,6 +10,7 @@ mod deny;
 mod fuzz;
 mod lint;
 mod npm;
+mod pypi;
 mod shell;
 mod test;
 
