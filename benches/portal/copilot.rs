@@ -17,12 +17,12 @@ const PIECES: usize = 1_000;
 const LONG: usize = 100_000;
 
 /// The server-only program, where `cargo xtask bench` put it.
-fn program() -> Option<PathBuf> {
+pub fn program() -> Option<PathBuf> {
     let packages = PathBuf::from(std::env::var_os("TEST_AGENTS")?).join("node_modules/@github");
     Some(packages.join("copilot-sdk-linux-x64/prebuilds/linux-x64/copilot-runtime")).filter(|path| path.exists())
 }
 
-async fn start(program: &Path, model: &ScriptedModel, more: &[(&str, &str)]) -> Process {
+pub async fn start(program: &Path, model: &ScriptedModel, more: &[(&str, &str)]) -> Process {
     let folder = tempfile::tempdir().expect("a folder");
     let home = folder.path().join("copilot");
     let base_url = model.base_url();
@@ -78,17 +78,11 @@ async fn own_share(report: &mut Report, program: &Path, model: &ScriptedModel) {
     }
     process.stop().await;
     let text = std::fs::read_to_string(notes.path()).expect("readable");
-    let moments = |direction: &str| -> HashMap<u32, u128> {
-        text.lines()
-            .filter_map(|line| line.strip_prefix(direction)?.trim().split_once(' '))
-            .map(|(number, moment)| (number.parse().expect("a number"), moment.parse().expect("a moment")))
-            .collect()
-    };
     let share = |from: &HashMap<u32, u128>, to: &HashMap<u32, u128>| -> Vec<f64> {
         // The first ones start the program's own session.
         (5..PROBES).map(|number| milliseconds(to[&number].saturating_sub(from[&number]))).collect()
     };
-    let (mut prompt, mut event) = (share(&sent, &moments("in")), share(&moments("out"), &seen));
+    let (mut prompt, mut event) = (share(&sent, &moments(&text, "in")), share(&moments(&text, "out"), &seen));
     for (what, values) in [
         ("our share of a prompt on the real Copilot: HTTP request to frame in its pipe", &mut prompt),
         ("our share of an event of the real Copilot: frame in its pipe to viewer", &mut event),
@@ -102,8 +96,17 @@ async fn own_share(report: &mut Report, program: &Path, model: &ScriptedModel) {
     }
 }
 
+/// The moments that a clock noted, by number.
+pub fn moments(notes: &str, direction: &str) -> HashMap<u32, u128> {
+    notes
+        .lines()
+        .filter_map(|line| line.strip_prefix(direction)?.trim().split_once(' '))
+        .map(|(number, moment)| (number.parse().expect("a number"), moment.parse().expect("a moment")))
+        .collect()
+}
+
 #[expect(clippy::cast_precision_loss, reason = "a few milliseconds")]
-fn milliseconds(nanoseconds: u128) -> f64 {
+pub fn milliseconds(nanoseconds: u128) -> f64 {
     nanoseconds as f64 / 1e6
 }
 

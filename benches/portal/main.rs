@@ -3,6 +3,7 @@
 //! `cargo xtask bench` builds, runs and writes the table into `docs/benchmarks.md`. Nothing here asserts a time: machines differ, and
 //! the table says which one it was.
 
+mod capture;
 mod copilot;
 #[path = "../../tests/fake_runtime/mod.rs"]
 #[expect(dead_code, reason = "tests use more of it")]
@@ -36,7 +37,8 @@ async fn measure() {
         Ok("memory") => memory::measure(&mut report).await,
         Ok("start") => start::measure(&mut report).await,
         Ok("full_speed") => full_speed::measure(&mut report).await,
-        Ok(other) => panic!("BENCH_ONLY takes readers, memory, start or full_speed, not {other}"),
+        Ok("capture") => capture::measure(&mut report).await,
+        Ok(other) => panic!("BENCH_ONLY takes readers, memory, start, full_speed or capture, not {other}"),
         Err(_) => all(&mut report).await,
     }
     let text = report.write();
@@ -54,4 +56,5 @@ async fn all(report: &mut Report) {
     history::measure(report).await;
     latency::measure(report).await;
     copilot::measure(report).await;
+    capture::measure(report).await;
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -223,6 +224,8 @@ pub struct Connection {
     pub restored: Restored,
     /// What the agent still waits for, of the suspended turn.
     pub pending: Pending,
+    /// Set when closing the connection deleted the agent's session.
+    discarded: Arc<AtomicBool>,
     task: JoinHandle<()>,
     ends_when_dropped: DropGuard,
     liveness: Option<Arc<dyn Liveness>>,
@@ -245,6 +248,7 @@ impl Connection {
             agent_session_id,
             restored,
             pending: Pending::default(),
+            discarded: Arc::default(),
             task,
             ends_when_dropped,
             liveness: None,
@@ -263,6 +267,13 @@ impl Connection {
     #[must_use]
     pub fn with_pending(mut self, pending: Pending) -> Self {
         self.pending = pending;
+        self
+    }
+
+    /// The same connection, with a flag that is set when closing it deleted the agent's session.
+    #[must_use]
+    pub fn with_discarded(mut self, discarded: Arc<AtomicBool>) -> Self {
+        self.discarded = discarded;
         self
     }
 
@@ -296,9 +307,9 @@ impl Connection {
     }
 
     /// Closes the connection and waits until its task has ended. Only then are its process slot and the agent's session
-    /// released.
-    pub async fn close(self) {
-        let Self { commands, events, task, ends_when_dropped, held, .. } = self;
+    /// released. Returns whether the agent's session was deleted, which happens if the agent was only a model.
+    pub async fn close(self) -> bool {
+        let Self { commands, events, task, ends_when_dropped, held, discarded, .. } = self;
         drop((commands, events, ends_when_dropped));
         if let Err(error) = task.await
             && error.is_panic()
@@ -306,5 +317,6 @@ impl Connection {
             tracing::error!(error = %error, "agent connection ended in a panic");
         }
         drop(held);
+        discarded.load(Ordering::Acquire)
     }
 }

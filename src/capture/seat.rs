@@ -450,21 +450,21 @@ impl Seat {
         Next::Left
     }
 
-    async fn close(&mut self) {
+    /// Whether the agent deleted its session.
+    async fn close(&mut self) -> bool {
         let (commands, _) = mpsc::channel(1);
         let (_, events) = mpsc::channel(1);
         let nothing = Connection::new(commands, events, None, tokio::spawn(async {}), CancellationToken::new());
-        std::mem::replace(&mut *self.connection, nothing).close().await;
+        std::mem::replace(&mut *self.connection, nothing).close().await
     }
 
     /// Destroys the session and deletes it from the agent's disk.
     async fn discard(mut self) {
         self.shared.waiting.remove(&self.session);
-        self.close().await;
-        if self.is_gone {
-            self.shared.forget(&self.session).await;
-        } else {
+        if self.close().await {
             self.shared.forgotten(&self.session).await;
+        } else {
+            self.shared.forget(&self.session).await;
         }
     }
 }

@@ -1,25 +1,21 @@
 //! Creates the captures from the configuration.
 
 use std::cmp::Reverse;
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::capture::{Accounting, CaptureSettings, Captures, CapturesParts, Mode};
 use crate::config::{Capture, CaptureMode};
 use crate::model::Usage;
 use crate::session::{Sessions, now};
-use crate::store::Store;
-
-/// The folder below the data folder in which the agent's sessions work; always empty.
-const FOLDER: &str = "capture";
+use crate::store::{DataFolder, Store};
 
 /// All captures.
-pub(super) fn captures(config: &Capture, sessions: &Sessions, store: Store, data_folder: &Path) -> Captures {
-    let folder = data_folder.join(FOLDER);
-    if let Err(error) = std::fs::create_dir_all(&folder) {
+pub(super) fn captures(config: &Capture, sessions: &Sessions, store: Store, data: &DataFolder) -> Captures {
+    let folder = data.captures().unwrap_or_else(|error| {
         // The server must start on a full disk too.
-        tracing::warn!(%error, folder = %folder.display(), "the folder for captures cannot be created; captures will fail");
-    }
+        tracing::warn!(%error, "the folder for captures cannot be created; captures will fail");
+        data.path().join(DataFolder::CAPTURES)
+    });
     Captures::new(CapturesParts {
         runtimes: sessions.runtimes().clone(),
         store,

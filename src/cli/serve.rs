@@ -91,7 +91,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     }
     sessions.restore().await.context("cannot restore the sessions of the last run")?;
     sessions.start_housekeeping();
-    let captures = captures::captures(&config.capture, &sessions, store.clone(), folder.path());
+    let captures = captures::captures(&config.capture, &sessions, store.clone(), &folder);
     captures.restore().await.context("cannot restore the captures of the last run")?;
 
     let (address, port) = (listeners.address, listeners.port);

@@ -29,6 +29,11 @@ struct RequestLabels {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct CaptureLabels {
+    state: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct StateLabels {
     state: &'static str,
 }
@@ -49,6 +54,7 @@ pub(super) struct Metrics {
     unknown_events: Gauge,
     processes_held: Gauge,
     processes_awaited: Gauge,
+    captures: Family<CaptureLabels, Gauge>,
     usage: UsageSeries,
 }
 
@@ -63,6 +69,8 @@ impl Metrics {
         registry.register("readers", "Readers attached right now", readers.clone());
         registry.register("queued_prompts", "Prompts waiting for a turn to end", queued_prompts.clone());
         registry.register("unknown_agent_events", "Agent events of unknown kinds", unknown_events.clone());
+        let captures = Family::<CaptureLabels, Gauge>::default();
+        registry.register("captures", "Requests and sessions of the model API by what they do now", captures.clone());
         let (processes_held, processes_awaited) = (Gauge::default(), Gauge::default());
         registry.register("agent_slots_held", "Agent processes counted against the limit", processes_held.clone());
         registry.register("agent_slots_awaited", "Sessions waiting for an agent process", processes_awaited.clone());
@@ -79,6 +87,7 @@ impl Metrics {
             unknown_events,
             processes_held,
             processes_awaited,
+            captures,
             usage: UsageSeries::default(),
         }
     }
@@ -116,6 +125,16 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     let (held, awaited) = app.sessions().process_figures();
     metrics.processes_held.set(i64::try_from(held).unwrap_or(i64::MAX));
     metrics.processes_awaited.set(i64::try_from(awaited).unwrap_or(i64::MAX));
+    let now = app.captures().figures();
+    for (state, figure) in [
+        ("answering", now.answering),
+        ("queued", now.queued),
+        ("waiting", now.waiting),
+        ("on-disk", now.on_disk),
+        ("unheard", now.unheard),
+    ] {
+        metrics.captures.get_or_create(&CaptureLabels { state }).set(i64::try_from(figure).unwrap_or(i64::MAX));
+    }
     let processes = app.sessions().runtimes().processes().await;
     let usage = store.usage_of_all_time().await?;
     let mut text = String::new();

@@ -41,6 +41,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "login.js",
     "messageBlock.css",
     "messageBlock.js",
+    "panels/captures.js",
     "panels/changes.js",
     "panels/doctor.js",
     "panels/folderRules.js",

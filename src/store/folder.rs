@@ -102,6 +102,8 @@ const SMALLEST_DATABASE: u64 = 512;
 impl DataFolder {
     /// The folder in it where running agents are recorded.
     pub const PROCESSES: &'static str = "processes";
+    /// The folder in which captured sessions of agents work.
+    pub const CAPTURES: &'static str = "capture";
 
     /// The file that holds the server's token; there from the first start on.
     pub const TOKEN: &str = "token";
@@ -151,7 +153,16 @@ impl DataFolder {
 
     /// Where child processes are recorded; created if needed.
     pub fn processes(&self) -> Result<PathBuf, FolderError> {
-        let path = self.path.join(Self::PROCESSES);
+        self.below(Self::PROCESSES)
+    }
+
+    /// The empty folder in which captured sessions of agents work; created if needed.
+    pub fn captures(&self) -> Result<PathBuf, FolderError> {
+        self.below(Self::CAPTURES)
+    }
+
+    fn below(&self, name: &str) -> Result<PathBuf, FolderError> {
+        let path = self.path.join(name);
         create_private_folder(&path).map_err(|source| FolderError::Refused {
             path: path.clone(),
             action: "created",

@@ -2,6 +2,7 @@
 
 import { sessionInAddress } from "../lib/address.js";
 import { ask, sessionPath } from "../lib/api.js";
+import { useCaptures } from "./captures.js";
 import { useChanges } from "./changes.js";
 import { askForText } from "../lib/dialog.js";
 import { useDoctor } from "./doctor.js";
@@ -47,11 +48,13 @@ export function useFrame(session) {
   inbox.addEventListener("connection", () => showConnection(session()));
 
   const usage = useUsage();
+  const captures = useCaptures();
   const panels = { inbox: useInbox(), changes: useChanges(session), details: useSessionDetails(session, () => usage.open()), usage };
   const doctor = useDoctor();
   const help = useKeyHelp();
   useMoreMenu([
     { label: "Usage and cost", key: "Alt+M", icon: "meter", run: () => usage.open() },
+    { label: "Model API", icon: "meter", run: () => captures.open() },
     { label: "System check", icon: "pulse", run: () => doctor.open() },
     { label: "Keyboard shortcuts", key: "?", icon: "keys", run: () => help.open() },
   ]);

@@ -8,6 +8,7 @@ mod falling_behind;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -47,6 +48,8 @@ pub(super) struct Link {
     pub router: Router,
     /// The declared tools, if there are any.
     pub barriers: Option<Barriers>,
+    /// Set when the session was deleted from the program's disk.
+    pub discarded: Arc<AtomicBool>,
     /// Changes with each login or logout; `None` for a session that needs no login.
     pub logins: Option<watch::Receiver<u64>>,
     pub outbox: Outbox,
@@ -411,7 +414,10 @@ impl Link {
             // Another turn may have been aborted since.
             Outcome::Stopped { time } if time != self.times_continued => Ok(()),
             // A program that has exited rejected nothing; its exit is reported next.
-            Outcome::PromptRefused(_) | Outcome::SteerRefused { .. } | Outcome::Refused(_)
+            Outcome::PromptRefused(_)
+            | Outcome::SteerRefused { .. }
+            | Outcome::ToolAnswerRefused { .. }
+            | Outcome::Refused(_)
                 if !self.lease.server.is_alive() =>
             {
                 Ok(())
@@ -450,16 +456,19 @@ impl Link {
     async fn discard(self) {
         let server = &self.lease.server;
         let discarded = async {
-            for method in ["session.destroy", "session.delete"] {
+            let call = async |method: &'static str| {
                 let params = json!({ "sessionId": self.session });
-                if let Err(error) = server.client.call(method, Some(params)).await {
+                server.client.call(method, Some(params)).await.inspect_err(|error| {
                     tracing::warn!(method, %error, session = %self.session, "copilot did not discard a session");
-                }
-                for id in self.barriers.iter().flat_map(|barriers| &barriers.held_hooks) {
-                    if method == "session.destroy" {
-                        server.tap.answer(id, &barriers::denial()).await;
-                    }
-                }
+                })
+            };
+            // Harmless if the session is already destroyed.
+            let _ = call("session.destroy").await;
+            for id in self.barriers.iter().flat_map(|barriers| &barriers.held_hooks) {
+                server.tap.answer(id, &barriers::denial()).await;
+            }
+            if call("session.delete").await.is_ok() {
+                self.discarded.store(true, Ordering::Release);
             }
         };
         if tokio::time::timeout(DISCARD_WITHIN, discarded).await.is_err() {

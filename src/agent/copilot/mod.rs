@@ -27,7 +27,7 @@ mod transport;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -267,10 +267,12 @@ impl Copilot {
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
         let (lease, incoming) = opening.into_parts();
+        let discarded = Arc::new(AtomicBool::new(false));
         let link = Link {
             lease,
             servers: Arc::clone(servers),
             barriers: spec.tools.as_ref().map(Barriers::new),
+            discarded: Arc::clone(&discarded),
             session: session.clone(),
             router: Router { settings: Arc::clone(&self.settings), spec, provider: route.provider },
             logins,
@@ -290,7 +292,8 @@ impl Copilot {
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
             .with_liveness(Arc::new(liveness))
             .with_restored(restored)
-            .with_pending(pending))
+            .with_pending(pending)
+            .with_discarded(discarded))
     }
 
     /// A version that failed a check is not used for what rests on it.

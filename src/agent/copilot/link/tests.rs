@@ -62,6 +62,7 @@ impl Session {
         let spec = StartSpec::in_folder(crate::agent::Owner::Canary, std::path::Path::new("/"));
         let link = Link {
             barriers: None,
+            discarded: Arc::default(),
             lease: Lease::of(server),
             servers: Arc::new(Servers::new(settings.clone())),
             session: name.to_owned(),
