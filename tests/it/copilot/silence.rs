@@ -1,6 +1,6 @@
 //! A program that hangs: said, and ended only where that is configured.
 
-use crate::support::{CopilotServer, Program, TestSession, is_alive, send_signal};
+use crate::support::{CopilotServer, Program, TestSession, is_alive, send_signal, until_gone};
 
 /// A turn in which the program stands still: gives the program.
 async fn stop_in_turn(copilot: &CopilotServer, session: &TestSession) -> u32 {
@@ -89,5 +89,6 @@ async fn a_program_that_does_not_answer_while_its_tool_works_lives() {
     }
     let mut copilot = copilot;
     assert!(copilot.server.stop().await);
-    assert!(!is_alive(tool));
+    // It was told to end, and does so when it is given the time.
+    until_gone(tool).await;
 }
