@@ -38,3 +38,14 @@ pub struct StoredCaptureCall {
     /// The call.
     pub call: CaptureCall,
 }
+
+/// What the calls of one token used, as far as they are in the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CaptureUsage {
+    /// Whose calls: `admin`, or the id of a token with scopes.
+    pub token_id: String,
+    /// How many.
+    pub calls: u64,
+    /// The sums of the figures that agents reported.
+    pub usage: Usage,
+}

@@ -38,7 +38,7 @@ mod token_records;
 mod usage_records;
 
 pub use blob::Blob;
-pub use capture_records::{CaptureCall, CaptureCallId, StoredCaptureCall};
+pub use capture_records::{CaptureCall, CaptureCallId, CaptureUsage, StoredCaptureCall};
 pub use capture_sessions::CaptureSession;
 pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
 pub use error::{Cause, StoreError};

@@ -7,10 +7,10 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, CaptureCall, CaptureCallId, CaptureSession, ClosedRequest, Creation, KnownPrompt, Log, NewSessionRecord,
-    NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth,
-    StoreStatistics, StoredCaptureCall, StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, StoredToken,
-    UsageGrouping, UsageReport, UsageRow,
+    Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, KnownPrompt, Log,
+    NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError,
+    StoreHealth, StoreStatistics, StoredCaptureCall, StoredFolderRule, StoredLogin, StoredOutcome, StoredSession,
+    StoredToken, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, TokenId, UsageTotal};
 
@@ -127,6 +127,8 @@ pub trait CaptureRecords {
     fn add_capture_call(&self, call: CaptureCall);
     /// At most that many calls with a number below `before`, newest first.
     fn capture_calls(&self, before: Option<CaptureCallId>, limit: usize) -> Answer<'_, Vec<StoredCaptureCall>>;
+    /// What each token used, by token.
+    fn capture_usage(&self) -> Answer<'_, Vec<CaptureUsage>>;
     /// Deletes calls that began before that moment.
     fn expire_capture_calls(&self, before: Timestamp) -> Answer<'_, ()>;
 }

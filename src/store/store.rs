@@ -7,8 +7,8 @@ use tokio::sync::watch;
 
 use super::sqlite::Sqlite;
 use super::{
-    Append, Backend, Blob, CaptureCall, CaptureCallId, CaptureSession, ClosedRequest, CommitObserver, Creation,
-    DataFolder, EventPage, KnownPrompt, NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition,
+    Append, Backend, Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, CommitObserver,
+    Creation, DataFolder, EventPage, KnownPrompt, NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition,
     Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredEvent,
     StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageReport, UsageRow,
 };
@@ -322,6 +322,11 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<StoredCaptureCall>, StoreError> {
         self.backend.capture_calls(before, limit).await
+    }
+
+    /// What each token used in captures, as far as the log goes back.
+    pub async fn capture_usage(&self) -> Result<Vec<CaptureUsage>, StoreError> {
+        self.backend.capture_usage().await
     }
 
     /// Deletes captured calls that began before that moment.

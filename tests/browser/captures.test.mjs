@@ -33,7 +33,7 @@ test("calls are listed with how they were answered, page by page, and a failure 
   await openCaptures(page);
   await waitForText(page.locator("#side-panel [role=status]"), /1 answer in progress, 0 queued, 3 sessions waiting/);
   const rows = page.locator(".captures-list tbody tr");
-  await waitForText(rows.first(), /gpt-5.2.*token-1, chat, 2 tools.*tool calls, held, 1.5 s.*1.2k.*–/s);
+  await waitForText(rows.first(), /gpt-5.2.*token-1, chat, 2 tools.*tool calls, held, 1\.5\ss.*1.2k.*–/s);
   await page.getByRole("button", { name: "Show more" }).click();
   await waitForText(rows.nth(1), /failed, fresh.*The model is <b>gone<\/b>\./s);
   assert.ok(await page.getByRole("button", { name: "Show more" }).isHidden());

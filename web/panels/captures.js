@@ -73,7 +73,8 @@ class CapturesPanel {
 function row({ at, token, dialect, model, capture, tools, outcome, error, usage, durationMs }) {
   const time = new Date(at).toLocaleString();
   const about = `${time}, ${token}, ${dialect}, ${plural(tools, "tool")}`;
-  const words = `${outcome.replaceAll("_", " ")}, ${capture}, ${(durationMs / 1000).toFixed(1)} s`;
+  const took = durationMs < 1000 ? `${durationMs}\u00a0ms` : `${(durationMs / 1000).toFixed(1)}\u00a0s`;
+  const words = `${outcome.replaceAll("_", " ")}, ${capture}, ${took}`;
   return make(
     "tr",
     {},

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::http::app::App;
 use crate::http::body::QueryPart;
-use crate::http::error::ApiResult;
-use crate::store::StoredCaptureCall;
+use crate::http::error::{ApiError, ApiResult};
+use crate::store::{CaptureUsage, StoredCaptureCall};
 
 /// How many calls are shown by default, and at most.
 const USUAL_CALLS: usize = 100;
@@ -22,6 +22,8 @@ pub(in crate::http) struct CapturesQuery {
     before: Option<u64>,
     /// How many.
     limit: Option<usize>,
+    /// `token` for the sums of each token instead of calls.
+    by: Option<String>,
 }
 
 /// `GET /api/captures`: calls, newest first.
@@ -29,12 +31,27 @@ pub(in crate::http) async fn captures(
     State(app): State<App>,
     QueryPart(query): QueryPart<CapturesQuery>,
 ) -> ApiResult<Json<Value>> {
+    match query.by.as_deref() {
+        None | Some("") => {}
+        Some("token") => return by_token(&app).await,
+        Some(other) => {
+            let message = format!("Unknown value {other:?} for by; use token, or leave it out.");
+            return Err(ApiError::bad_request("InvalidQuery", message));
+        }
+    }
     let limit = query.limit.unwrap_or(USUAL_CALLS).clamp(1, MOST_CALLS);
     let calls = app.sessions().store().capture_calls(query.before, limit).await?;
     // A full page may have more behind it.
     let next = calls.last().filter(|_| calls.len() == limit).map(|call| call.id);
     let calls: Vec<Value> = calls.iter().map(shown).collect();
     Ok(Json(json!({ "calls": calls, "next": next, "now": app.captures().figures() })))
+}
+
+/// What each token used, as far as the log goes back.
+async fn by_token(app: &App) -> ApiResult<Json<Value>> {
+    let sums = app.sessions().store().capture_usage().await?;
+    let shown = |sum: &CaptureUsage| json!({ "token": sum.token_id, "calls": sum.calls, "usage": sum.usage });
+    Ok(Json(json!({ "tokens": sums.iter().map(shown).collect::<Vec<_>>() })))
 }
 
 fn shown(stored: &StoredCaptureCall) -> Value {

@@ -3,8 +3,8 @@
 use rusqlite::{Row, params};
 
 use super::Sqlite;
-use crate::model::Timestamp;
-use crate::store::{Answer, CaptureCall, CaptureCallId, CaptureRecords, StoredCaptureCall};
+use crate::model::{Timestamp, Usage};
+use crate::store::{Answer, CaptureCall, CaptureCallId, CaptureRecords, CaptureUsage, StoredCaptureCall};
 
 /// Calls that one transaction deletes, so that nobody else waits long.
 const DELETED_AT_ONCE: usize = 2_048;
@@ -45,6 +45,36 @@ impl CaptureRecords for Sqlite {
                      FROM capture_call WHERE id < ?1 ORDER BY id DESC LIMIT ?2",
                 )?
                 .query_map(params![before, limit], stored)?
+                .collect()
+        })
+    }
+
+    fn capture_usage(&self) -> Answer<'_, Vec<CaptureUsage>> {
+        self.read(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT token_id, count(*), sum(usage ->> 'costUsd'), sum(usage ->> 'inputTokens'),
+                            sum(usage ->> 'outputTokens'), sum(usage ->> 'cacheRead'), sum(usage ->> 'cacheCreation'),
+                            sum(usage ->> 'durationMs'), sum(usage ->> 'numTurns'), sum(usage ->> 'premiumRequests'),
+                            sum(usage ->> 'credits')
+                     FROM capture_call GROUP BY token_id ORDER BY token_id",
+                )?
+                .query_map([], |row| {
+                    let usage = Usage {
+                        cost_usd: row.get(2)?,
+                        input_tokens: row.get(3)?,
+                        output_tokens: row.get(4)?,
+                        cache_read: row.get(5)?,
+                        cache_creation: row.get(6)?,
+                        duration_ms: row.get(7)?,
+                        num_turns: row.get(8)?,
+                        premium_requests: row.get(9)?,
+                        credits: row.get(10)?,
+                        model: None,
+                        code_changes: None,
+                    };
+                    Ok(CaptureUsage { token_id: row.get(0)?, calls: row.get(1)?, usage })
+                })?
                 .collect()
         })
     }

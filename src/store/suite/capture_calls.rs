@@ -2,7 +2,7 @@
 
 use super::{Ending, Medium};
 use crate::model::{Timestamp, Usage};
-use crate::store::{CaptureCall, CaptureCallId, Store};
+use crate::store::{CaptureCall, CaptureCallId, CaptureUsage, Store};
 
 fn call(at: i64, usage: Usage) -> CaptureCall {
     CaptureCall {
@@ -43,6 +43,13 @@ pub(super) async fn captured_calls_are_listed_newest_first_in_pages(medium: &Med
     assert_eq!(page(&store, Some(ids[1]), 2).await.0, ids[2..]);
     assert_eq!(page(&store, Some(ids[2]), 2).await.0, [0; 0]);
     assert_eq!(page(&store, Some(CaptureCallId::MAX), 9).await.0, ids);
+    let sums = store.capture_usage().await.expect("read");
+    let known = Usage { input_tokens: Some(7), premium_requests: Some(0.5), ..Usage::default() };
+    assert_eq!(
+        sums,
+        [CaptureUsage { token_id: "token-1".to_owned(), calls: 3, usage: known }],
+        "unknown stays unknown"
+    );
     store.close().await;
 }
 

@@ -1,6 +1,7 @@
 //! Callers that hang up, and what they get when they ask again.
 
 use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
 
 use super::{Caller, server, until_nothing_is_left};
 use crate::support::{Program, eventually};
@@ -67,4 +68,36 @@ async fn an_agent_that_is_killed_fails_the_call_at_once_and_the_next_one_works()
     assert!(reply.json()["error"]["message"].as_str().expect("a message").contains("ended"), "{}", reply.text());
     let mut next = Caller::of(&copilot);
     assert_eq!(next.ask("@@echo again").await.0["content"], json!("ECHO[again]"));
+}
+
+#[tokio::test]
+async fn a_caller_that_never_reads_delays_nobody() {
+    let copilot = server(Program::Runtime, "").await;
+    let mut caller = Caller::of(&copilot);
+    caller.says("@@many 50000");
+    let mut body = caller.body();
+    body["stream"] = json!(true);
+    let body = body.to_string();
+    let token = copilot.server.token();
+    let mut silent = tokio::net::TcpStream::connect(copilot.server.authority()).await.expect("connected");
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    silent.write_all(head.as_bytes()).await.expect("sent");
+    eventually("the long answer is made", async || {
+        let calls = copilot.server.http().get("/api/captures").await.json();
+        (calls["calls"][0]["outcome"] == "stop").then_some(())
+    })
+    .await;
+    let mut other = Caller::of(&copilot);
+    assert_eq!(other.ask("@@echo meanwhile").await.0["content"], "ECHO[meanwhile]");
+    let by_token = copilot.server.http().get("/api/captures?by=token").await.json();
+    assert_eq!(
+        (&by_token["tokens"][0]["token"], by_token["tokens"].as_array().map(Vec::len)),
+        (&json!("admin"), Some(1))
+    );
+    assert_eq!(by_token["tokens"][0]["usage"]["inputTokens"].as_u64().map(|tokens| tokens >= 100), Some(true));
+    drop(silent);
 }
