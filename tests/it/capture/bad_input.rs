@@ -64,7 +64,7 @@ async fn a_history_of_five_megabytes_is_answered_or_refused_in_words() {
     let copilot = server(Program::Runtime, "").await;
     let mut caller = Caller::of(&copilot);
     for _ in 0..50 {
-        caller.says(&"x".repeat(100_000));
+        caller.says(&"one line of a long conversation\n".repeat(3_200));
         caller.messages.push(json!({ "role": "assistant", "content": "yes" }));
     }
     caller.says("@@echo done");

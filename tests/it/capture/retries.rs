@@ -74,12 +74,16 @@ async fn an_agent_that_is_killed_fails_the_call_at_once_and_the_next_one_works()
 async fn a_caller_that_never_reads_delays_nobody() {
     let copilot = server(Program::Runtime, "").await;
     let mut caller = Caller::of(&copilot);
-    caller.says("@@many 50000");
+    caller.says("@@many 15000");
     let mut body = caller.body();
     body["stream"] = json!(true);
     let body = body.to_string();
     let token = copilot.server.token();
-    let mut silent = tokio::net::TcpStream::connect(copilot.server.authority()).await.expect("connected");
+    let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
+    // So that the answer does not fit into the connection.
+    socket.set_recv_buffer_size(4_096).expect("set");
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], copilot.server.port()));
+    let mut silent = socket.connect(address).await.expect("connected");
     let head = format!(
         "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
