@@ -6,6 +6,7 @@ mod barriers;
 mod clients;
 mod destroying;
 mod holding;
+mod quarantine;
 mod retries;
 
 use serde_json::{Value, json};
