@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use flightdeck::scripted_model::ScriptedModel;
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 
 use crate::copilot::{milliseconds, moments, program, start};
 use crate::pipe_clock;
@@ -23,6 +25,7 @@ pub async fn measure(report: &mut Report) {
     for mode in ["hold", "destroy"] {
         own_share(report, &program, mode).await;
     }
+    first_piece(report, &program).await;
     loops(report, &program).await;
     many_at_once(report, &program).await;
 }
@@ -74,6 +77,60 @@ async fn own_share(report: &mut Report, program: &Path, mode: &str) {
         "median under 5 ms",
         format!("p50 {first:.2} ms {before_is}, {second:.2} ms after its message"),
     );
+}
+
+/// With the same clock: how long the first piece takes from the program's pipe to a caller that streams.
+async fn first_piece(report: &mut Report, program: &Path) {
+    let model = ScriptedModel::start().await.expect("started");
+    let notes = tempfile::NamedTempFile::new().expect("a file");
+    let clock = std::env::current_exe().expect("this program");
+    let variables = [
+        (pipe_clock::PROGRAM, program.to_str().expect("UTF-8")),
+        (pipe_clock::LOG, notes.path().to_str().expect("UTF-8")),
+    ];
+    let process = start(&clock, &model, &variables).await;
+    let mut seen = HashMap::new();
+    for number in 0..PROBES {
+        // Longer than anything that waits for a quiet moment.
+        let content = format!("@@slow 5 20 {}{number}", pipe_clock::MARK);
+        let messages = json!([{ "role": "user", "content": content }]);
+        let body = json!({ "model": "scripted-model", "messages": messages, "stream": true }).to_string();
+        seen.insert(number, time_of_first_piece(process.port, &body).await);
+    }
+    process.stop().await;
+    let text = std::fs::read_to_string(notes.path()).expect("readable");
+    let first = moments(&text, "first");
+    let mut shares: Vec<f64> =
+        (5..PROBES).map(|number| milliseconds(seen[&number].saturating_sub(first[&number]))).collect();
+    let (median, high) = (percentile(&mut shares, 0.5), percentile(&mut shares, 0.99));
+    report.add(
+        "the first piece of a captured stream: frame in the program's pipe to caller",
+        "median under 1 ms",
+        format!("p50 {median:.2} ms, p99 {high:.2} ms over {} readings", shares.len()),
+    );
+}
+
+/// Reads a stream to its end; gives when its first text came.
+async fn time_of_first_piece(port: u16, body: &str) -> u128 {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).await.expect("listening");
+    stream.set_nodelay(true).expect("set");
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.expect("sent");
+    let (mut read, mut buffer, mut first) = (Vec::new(), vec![0; 64 * 1024], None);
+    loop {
+        let count = stream.read(&mut buffer).await.expect("readable");
+        if count == 0 {
+            return first.expect("a piece");
+        }
+        let moment = pipe_clock::now();
+        read.extend_from_slice(&buffer[..count]);
+        if first.is_none() && String::from_utf8_lossy(&read).contains("tick0") {
+            first = Some(moment);
+        }
+    }
 }
 
 /// A loop of five rounds, held and destroyed.

@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The program behind the clock.
@@ -12,6 +13,10 @@ pub const PROGRAM: &str = "PIPE_CLOCK_PROGRAM";
 pub const LOG: &str = "PIPE_CLOCK_LOG";
 /// What frames of interest contain, followed by a number.
 pub const MARK: &str = "probe-";
+
+/// The number of the last prompt, until the first piece of its answer.
+static PROMPTED: AtomicU32 = AtomicU32::new(NOTHING);
+const NOTHING: u32 = u32::MAX;
 
 /// Nanoseconds since 1970: one clock for all processes of the machine.
 pub fn now() -> u128 {
@@ -65,6 +70,15 @@ fn pass(from: impl Read, mut to: impl Write, mut log: File, direction: &str, kin
         let moment = now();
         let text = String::from_utf8_lossy(&content);
         let number = if text.contains(kind) { marked(&text) } else { None };
+        if direction == "in" {
+            number.inspect(|number| PROMPTED.store(*number, Ordering::Release));
+        } else if text.contains("\"assistant.message_delta\"") {
+            // The first piece of the answer to the last prompt.
+            let prompted = PROMPTED.swap(NOTHING, Ordering::AcqRel);
+            if prompted != NOTHING {
+                writeln!(log, "first {prompted} {moment}").expect("noted");
+            }
+        }
         let mut frame = format!("Content-Length: {length}\r\n\r\n").into_bytes();
         frame.extend_from_slice(&content);
         if to.write_all(&frame).and_then(|()| to.flush()).is_err() {
