@@ -4,6 +4,7 @@ mod adoption;
 mod command_line;
 mod conformance;
 mod credits;
+mod declared_tools;
 mod event_kinds;
 mod failures;
 mod idle;
