@@ -73,11 +73,12 @@ impl Origin {
 pub struct Recording(Arc<Recorded>);
 
 struct Recorded {
+    id: String,
+    origin: Mutex<Origin>,
     pieces: Mutex<Vec<Piece>>,
     /// How many there are.
     count: watch::Sender<usize>,
     reading: watch::Sender<Reading>,
-    origin: Mutex<Option<Origin>>,
 }
 
 /// Whether somebody reads an answer.
@@ -91,14 +92,18 @@ pub enum Reading {
     Delivered,
 }
 
-impl Default for Recording {
-    fn default() -> Self {
-        let (count, reading) = (watch::Sender::new(0), watch::Sender::new(Reading::Connected));
-        Self(Arc::new(Recorded { pieces: Mutex::default(), count, reading, origin: Mutex::default() }))
-    }
-}
-
 impl Recording {
+    /// A recording of an answer that is probably made like this.
+    pub fn new(origin: Origin) -> Self {
+        Self(Arc::new(Recorded {
+            id: uuid::Uuid::new_v4().simple().to_string(),
+            origin: Mutex::new(origin),
+            pieces: Mutex::default(),
+            count: watch::Sender::new(0),
+            reading: watch::Sender::new(Reading::Connected),
+        }))
+    }
+
     /// Adds a piece. Nothing is added after the end.
     pub fn push(&self, piece: Piece) {
         let mut pieces = self.0.pieces.lock();
@@ -119,14 +124,14 @@ impl Recording {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// How the answer is made, once that is known.
-    pub fn origin(&self) -> Option<Origin> {
+    /// How the answer is made. Final once the first piece is there.
+    pub fn origin(&self) -> Origin {
         *self.0.origin.lock()
     }
 
-    /// How the answer is really made, if that differs from what was expected. Readers learn of it with the first piece.
+    /// The answer is made in another way than was expected.
     pub fn set_origin(&self, origin: Origin) {
-        *self.0.origin.lock() = Some(origin);
+        *self.0.origin.lock() = origin;
     }
 
     /// Whether its caller hung up.
@@ -140,18 +145,18 @@ impl Recording {
     }
 
     /// A reader from the beginning, if no other caller is connected and none has all of it.
-    pub fn read_again(&self, origin: Origin, id: &str) -> Option<Answer> {
+    pub fn read_again(&self) -> Option<Answer> {
         let hung_up = self.0.reading.send_if_modified(|reading| {
             let hung_up = *reading == Reading::HungUp;
             *reading = if hung_up { Reading::Connected } else { *reading };
             hung_up
         });
-        hung_up.then(|| self.reader(origin, id))
+        hung_up.then(|| self.reader())
     }
 
     /// The first reader.
-    pub fn reader(&self, origin: Origin, id: &str) -> Answer {
-        Answer { origin, id: id.to_owned(), recording: self.clone(), count: self.0.count.subscribe(), next: 0 }
+    pub fn reader(&self) -> Answer {
+        Answer { recording: self.clone(), count: self.0.count.subscribe(), next: 0 }
     }
 }
 
@@ -164,10 +169,6 @@ impl Piece {
 
 /// An answer as its caller reads it. Dropping it before its end is a hang-up.
 pub struct Answer {
-    /// How it is made. Final once the first piece is there.
-    pub origin: Origin,
-    /// Its id: 32 hexadecimal digits, for the dialect to put its own prefix before.
-    pub id: String,
     recording: Recording,
     count: watch::Receiver<usize>,
     next: usize,
@@ -177,11 +178,21 @@ impl Answer {
     /// An answer that is already complete, for tests.
     #[cfg(test)]
     pub fn of(pieces: Vec<Piece>) -> Self {
-        let recording = Recording::default();
+        let recording = Recording::new(Origin::Fresh);
         for piece in pieces {
             recording.push(piece);
         }
-        recording.reader(Origin::Fresh, "0123456789abcdef0123456789abcdef")
+        recording.reader()
+    }
+
+    /// How it is made. Final once the first piece is there.
+    pub fn origin(&self) -> Origin {
+        self.recording.origin()
+    }
+
+    /// Its id: 32 hexadecimal digits, for the dialect to put its own prefix before.
+    pub fn id(&self) -> &str {
+        &self.recording.0.id
     }
 
     /// The next piece; `None` after the end. Cancel-safe.
@@ -192,7 +203,6 @@ impl Answer {
             match piece {
                 Some(piece) => {
                     self.next += 1;
-                    self.origin = self.recording.0.origin.lock().unwrap_or(self.origin);
                     if piece.is_end() {
                         self.recording.0.reading.send_replace(Reading::Delivered);
                     }
@@ -226,20 +236,20 @@ mod tests {
 
     #[tokio::test]
     async fn a_caller_that_hung_up_reads_the_answer_again_from_its_beginning() {
-        let recording = Recording::default();
-        let mut first = recording.reader(Origin::Fresh, "a");
+        let recording = Recording::new(Origin::Fresh);
+        let mut first = recording.reader();
         recording.push(Piece::Text("one".to_owned()));
         assert!(matches!(first.next().await, Some(Piece::Text(text)) if text == "one"));
-        assert!(recording.read_again(Origin::Fresh, "a").is_none(), "somebody still reads it");
+        assert!(recording.read_again().is_none(), "somebody still reads it");
         drop(first);
         assert_eq!(*recording.reading().borrow(), Reading::HungUp);
-        let mut again = recording.read_again(Origin::Fresh, "a").expect("nobody reads it");
+        let mut again = recording.read_again().expect("nobody reads it");
         recording.push(end());
         recording.push(Piece::Text("never".to_owned()));
         assert!(matches!(again.next().await, Some(Piece::Text(text)) if text == "one"));
         assert!(matches!(again.next().await, Some(Piece::End { .. })));
         assert!(again.next().await.is_none());
         drop(again);
-        assert!(recording.read_again(Origin::Fresh, "a").is_none(), "it was delivered");
+        assert!(recording.read_again().is_none(), "it was delivered");
     }
 }

@@ -162,7 +162,7 @@ impl Captures {
         }
         let mode = mode.unwrap_or(shared.settings.mode);
         let whole = fingerprint::whole(&request, &model);
-        if let Some(answer) = shared.waiting.hear_again(token, &whole, Origin::Fresh) {
+        if let Some(answer) = shared.waiting.hear_again(token, &whole) {
             return Ok(answer);
         }
         let place = shared.place().await?;
@@ -172,11 +172,10 @@ impl Captures {
             (None, Mode::Hold) => Origin::Fresh,
             (None, Mode::Destroy) => Origin::Destroyed,
         };
-        let (recording, id) = (Recording::default(), uuid::Uuid::new_v4().simple().to_string());
-        recording.set_origin(origin);
-        shared.waiting.record(token, &whole, &recording, &id);
+        let recording = Recording::new(origin);
+        shared.waiting.record(token, &whole, &recording);
         shared.keep_until_heard(token, whole, &recording);
-        let answer = recording.reader(origin, &id);
+        let answer = recording.reader();
         let turn = Turn {
             request: Arc::new(request),
             model,
@@ -333,8 +332,7 @@ impl Shared {
                     Err(refused) => {
                         // It ended in this moment.
                         turn = refused.0;
-                        turn.recording.set_origin(Origin::Fresh);
-                        turn.input = Input::Conversation;
+                        turn.start_afresh();
                         Start::New
                     }
                 },
@@ -461,7 +459,7 @@ impl Shared {
             token_id: turn.token.clone(),
             dialect: turn.request.dialect.to_owned(),
             model: turn.model.clone(),
-            mode: turn.recording.origin().map_or("", Origin::as_str).to_owned(),
+            mode: turn.recording.origin().as_str().to_owned(),
             tools: u32::try_from(turn.request.tools.len()).unwrap_or(u32::MAX),
             outcome: outcome.to_owned(),
             error,

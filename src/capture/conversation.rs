@@ -30,6 +30,17 @@ pub struct Request {
     pub ignored: Vec<String>,
 }
 
+impl Request {
+    /// The tools that the model can call in this request: a named one is the only one, so that nothing else can be called.
+    pub fn callable_tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().filter(|tool| match &self.tool_choice {
+            ToolChoice::Auto | ToolChoice::Required => true,
+            ToolChoice::None => false,
+            ToolChoice::Named(name) => tool.name == *name,
+        })
+    }
+}
+
 /// One message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Message {

@@ -29,18 +29,21 @@ pub(super) fn whole(request: &Request, model: &str) -> Fingerprint {
     hash(&json!([setting(request, model), choice, normalised(&request.messages)]))
 }
 
+/// What callers may order differently is in `value` as canonical text.
 fn hash(value: &Value) -> Fingerprint {
-    hex(&Sha256::digest(canonical(value).as_bytes()))
+    hex(&Sha256::digest(value.to_string().as_bytes()))
 }
 
 /// What the agent's session was opened with.
 fn setting(request: &Request, model: &str) -> Value {
-    let tools: Vec<Value> =
-        request.tools.iter().map(|tool| json!([tool.name, tool.description, tool.parameters])).collect();
+    let tools: Vec<Value> = request
+        .callable_tools()
+        .map(|tool| json!([tool.name, tool.description, canonical(&tool.parameters)]))
+        .collect();
     let format = match &request.format {
         AnswerFormat::Text => Value::Null,
         AnswerFormat::JsonObject => json!("object"),
-        AnswerFormat::JsonSchema { schema, .. } => schema.clone(),
+        AnswerFormat::JsonSchema { schema, .. } => json!(canonical(schema)),
     };
     json!([model, request.effort, request.system.trim(), tools, format])
 }
@@ -90,7 +93,7 @@ fn part(part: &Part) -> Value {
 fn call(call: &ToolCall) -> Value {
     let arguments: Value =
         serde_json::from_str(&call.arguments).unwrap_or_else(|_| Value::String(call.arguments.clone()));
-    json!([call.id, call.name, arguments])
+    json!([call.id, call.name, canonical(&arguments)])
 }
 
 #[cfg(test)]
@@ -146,8 +149,21 @@ mod tests {
             assert_ne!(conversation(&other, "m", &messages), plain);
         }
         assert_ne!(conversation(&base, "other", &messages), plain);
-        let forced = Request { tool_choice: ToolChoice::Required, ..base.clone() };
-        assert_eq!(conversation(&forced, "m", &messages), plain, "how a turn is forced is not part of its past");
-        assert_ne!(whole(&forced, "m"), whole(&base, "m"));
+        let with_tools = |tool_choice| {
+            let tool = |name: &str| Tool {
+                name: name.to_owned(),
+                description: String::new(),
+                parameters: json!({}),
+                is_free_form: false,
+            };
+            Request { tool_choice, tools: vec![tool("a"), tool("b")], ..base.clone() }
+        };
+        let (free, forced) = (with_tools(ToolChoice::Auto), with_tools(ToolChoice::Required));
+        let of = |request: &Request| conversation(request, "m", &messages);
+        assert_eq!(of(&forced), of(&free), "how a turn is forced is not part of its past");
+        assert_ne!(whole(&forced, "m"), whole(&free, "m"));
+        for other in [ToolChoice::None, ToolChoice::Named("a".to_owned())] {
+            assert_ne!(of(&with_tools(other)), of(&free), "the session has other tools");
+        }
     }
 }

@@ -7,7 +7,7 @@ use super::compliance::system;
 use super::seat::Seat;
 use super::turn::{Input, Turn};
 use super::waiting::OpenCall;
-use super::{CaptureError, ErrorKind, Mode, Origin, ToolChoice};
+use super::{CaptureError, ErrorKind, Mode, Origin};
 use crate::agent::{DeclaredTool, DeclaredTools, Owner, StartError, StartSpec, SuspendedTurn, ToolAccess};
 
 /// How a seat begins.
@@ -48,8 +48,7 @@ pub(super) async fn open(shared: &Arc<Shared>, turn: &mut Turn, start: Start) ->
             Err(StartError::SessionLost(reason)) if matches!(start, Start::Resume { .. }) => {
                 tracing::info!(session, reason, "the agent lost a held session; the conversation is sent again");
                 shared.forget(&session).await;
-                turn.recording.set_origin(Origin::Fresh);
-                turn.input = Input::Conversation;
+                turn.start_afresh();
                 start = Start::New;
             }
             Err(StartError::NotConformant(reason)) if turn.mode == Mode::Hold => {
@@ -90,12 +89,7 @@ fn spec(shared: &Shared, turn: &Turn, start: &Start, session: &str) -> StartSpec
         description: tool.description.clone(),
         parameters: tool.parameters.clone(),
     };
-    let tools = match &request.tool_choice {
-        ToolChoice::None => Vec::new(),
-        // Nothing else can be called then.
-        ToolChoice::Named(name) => request.tools.iter().filter(|tool| tool.name == *name).map(declared).collect(),
-        ToolChoice::Auto | ToolChoice::Required => request.tools.iter().map(declared).collect(),
-    };
+    let tools = request.callable_tools().map(declared).collect();
     let access = match turn.mode {
         Mode::Hold => ToolAccess::OnlyHeld,
         Mode::Destroy => ToolAccess::OnlyDenied,

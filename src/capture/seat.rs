@@ -17,8 +17,7 @@ use super::rendering::{self, Prompt};
 use super::turn::{Input, Turn};
 use super::waiting::{OpenCall, Place, WaitsFor};
 use super::{
-    CaptureError, ErrorKind, Message, Mode, Origin, Part, Piece, Reading, Recording, StopReason, ToolCall, images_of,
-    text_of,
+    CaptureError, ErrorKind, Message, Mode, Part, Piece, Reading, Recording, StopReason, ToolCall, images_of, text_of,
 };
 use crate::agent::{
     AgentCommand, AgentEvent, BlockEnd, Connection, QuestionAnswer, RequestAnswer, ToolAnswer, ToolRequest,
@@ -42,13 +41,14 @@ enum After {
 
 /// How waiting ended.
 enum Next {
-    Turn(Box<Turn>),
+    /// The caller came.
+    Turn(Seat, Box<Turn>),
     /// The caller came while the session was being put on the agent's disk.
-    TurnOnDisk(Box<Turn>),
+    Resume(Start, Box<Turn>),
     /// The session is on the agent's disk.
     Left,
     /// Nobody will come.
-    Over,
+    Over(Seat),
 }
 
 pub(super) struct Seat {
@@ -56,8 +56,6 @@ pub(super) struct Seat {
     session: String,
     connection: Box<Connection>,
     is_gone: bool,
-    /// The agent died in this turn once already.
-    was_resumed: bool,
     /// The calls that wait, in order.
     calls: Vec<OpenCall>,
     turns: mpsc::Receiver<Turn>,
@@ -65,56 +63,45 @@ pub(super) struct Seat {
 }
 
 /// Answers a turn in a new or resumed session, and further turns of the same conversation.
-pub(super) async fn run(shared: Arc<Shared>, turn: Turn, start: Start) {
-    let mut turn = turn;
-    let Some(mut seat) = open(&shared, &mut turn, start).await else { return };
-    loop {
-        match seat.answer(&mut turn).await {
-            After::Over => return seat.discard().await,
-            After::Waits => {}
-            After::Died(calls) => {
-                seat.close().await;
-                let start = Start::Resume { session: seat.session.clone(), calls };
-                match open(&shared, &mut turn, start).await {
-                    Some(resumed) => seat = resumed,
-                    None => return,
+pub(super) async fn run(shared: Arc<Shared>, mut turn: Turn, mut start: Start) {
+    let mut was_resumed = false;
+    while let Some(mut seat) = open(&shared, &mut turn, start).await {
+        start = loop {
+            match seat.answer(&mut turn).await {
+                After::Over => return seat.discard().await,
+                // What the agent wrote to its disk is tried once in a turn.
+                After::Died(calls) if !calls.is_empty() && !was_resumed => {
+                    was_resumed = true;
+                    break seat.close_to_resume(calls).await;
                 }
-                seat.was_resumed = true;
-                continue;
-            }
-            After::Forgotten => {
-                seat.discard().await;
-                turn.recording.set_origin(Origin::Fresh);
-                turn.input = Input::Conversation;
-                match open(&shared, &mut turn, Start::New).await {
-                    Some(fresh) => seat = fresh,
-                    None => return,
+                After::Died(_) | After::Forgotten => {
+                    seat.discard().await;
+                    turn.start_afresh();
+                    break Start::New;
                 }
-                continue;
+                After::Waits => {}
             }
-        }
-        let recording = turn.recording.clone();
-        drop(turn);
-        match seat.wait(&recording).await {
-            Next::Turn(next) => turn = *next,
-            Next::TurnOnDisk(next) => {
-                turn = *next;
-                let start = Start::Resume { session: seat.session.clone(), calls: seat.calls.clone() };
-                match open(&shared, &mut turn, start).await {
-                    Some(resumed) => seat = resumed,
-                    None => return,
+            was_resumed = false;
+            let recording = turn.recording.clone();
+            // Its conversation need not wait in memory too.
+            drop(turn);
+            match seat.wait(&recording).await {
+                Next::Turn(same, next) => (seat, turn) = (same, *next),
+                Next::Resume(resumed, next) => {
+                    turn = *next;
+                    break resumed;
                 }
+                Next::Left => return,
+                Next::Over(seat) => return seat.discard().await,
             }
-            Next::Left => return,
-            Next::Over => return seat.discard().await,
-        }
+        };
     }
 }
 
 impl Seat {
     pub fn new(shared: Arc<Shared>, session: String, connection: Box<Connection>, calls: Vec<OpenCall>) -> Self {
         let (sender, turns) = mpsc::channel(1);
-        Self { shared, session, connection, is_gone: false, was_resumed: false, calls, turns, sender }
+        Self { shared, session, connection, is_gone: false, calls, turns, sender }
     }
 
     async fn send(&self, command: AgentCommand) {
@@ -184,7 +171,7 @@ impl Seat {
     async fn answer(&mut self, turn: &mut Turn) -> After {
         let calls = self.calls.clone();
         if self.is_gone {
-            return self.died(calls);
+            return After::Died(calls);
         }
         if !self.tell(turn).await {
             return After::Forgotten;
@@ -269,7 +256,7 @@ impl Seat {
                 AgentEvent::Gone { reason } => {
                     self.is_gone = true;
                     if !is_answered && recorder.said().is_empty() && !calls.is_empty() {
-                        return self.died(calls);
+                        return After::Died(calls);
                     }
                     let message = format!("The agent ended in the middle of the answer: {reason}");
                     return self.fail(turn, "failed", CaptureError::new(ErrorKind::Failed, message), usage);
@@ -299,11 +286,6 @@ impl Seat {
                 Err(("stopped", CaptureError::new(ErrorKind::Unavailable, message)))
             }
         }
-    }
-
-    /// The agent ended before it answered. What it wrote to its disk is tried once.
-    fn died(&self, calls: Vec<OpenCall>) -> After {
-        if !calls.is_empty() && !self.was_resumed { After::Died(calls) } else { After::Forgotten }
     }
 
     fn fail(&mut self, turn: &mut Turn, outcome: &'static str, error: CaptureError, usage: Option<Usage>) -> After {
@@ -392,7 +374,7 @@ impl Seat {
     }
 
     /// Waits for the caller's next request.
-    async fn wait(&mut self, last: &Recording) -> Next {
+    async fn wait(mut self, last: &Recording) -> Next {
         let unheard = unheard(last.reading(), self.shared.settings.unheard);
         let leave = self.shared.leave_token(&self.session);
         let long_enough = tokio::time::sleep(self.shared.settings.waiting_for);
@@ -403,8 +385,8 @@ impl Seat {
         loop {
             tokio::select! {
                 turn = self.turns.recv() => match turn {
-                    Some(turn) => return Next::Turn(Box::new(turn)),
-                    None => return Next::Over,
+                    Some(turn) => return Next::Turn(self, Box::new(turn)),
+                    None => return Next::Over(self),
                 },
                 event = self.connection.events.recv() => match event {
                     Some(AgentEvent::UsageReported(usage)) => self.shared.account("", &usage),
@@ -427,41 +409,44 @@ impl Seat {
 
     /// Leaves the memory: a session with open calls stays on the agent's disk, any other is over. Its caller finds it all the
     /// time.
-    async fn leave(&mut self) -> Next {
-        let stays = !self.calls.is_empty();
-        if stays {
-            if !self.is_gone {
-                self.send(AgentCommand::Suspend).await;
+    async fn leave(mut self) -> Next {
+        if self.calls.is_empty() {
+            if self.shared.waiting.remove(&self.session).is_some() {
+                return Next::Over(self);
             }
-            self.close().await;
-        }
-        let Some(entry) = self.shared.waiting.remove(&self.session) else {
             // The caller is already on its way.
             return match self.turns.recv().await {
-                Some(turn) if stays => Next::TurnOnDisk(Box::new(turn)),
-                Some(turn) => Next::Turn(Box::new(turn)),
-                None => Next::Over,
+                Some(turn) => Next::Turn(self, Box::new(turn)),
+                None => Next::Over(self),
             };
-        };
-        if !stays {
-            return Next::Over;
         }
-        self.shared.offer(&self.session, entry.waits_for, Place::OnDisk);
-        Next::Left
+        if !self.is_gone {
+            self.send(AgentCommand::Suspend).await;
+        }
+        let Self { shared, session, connection, calls, mut turns, sender, .. } = self;
+        connection.close().await;
+        if let Some(entry) = shared.waiting.remove(&session) {
+            shared.offer(&session, entry.waits_for, Place::OnDisk);
+            return Next::Left;
+        }
+        // The caller is already on its way.
+        drop(sender);
+        match turns.recv().await {
+            Some(turn) => Next::Resume(Start::Resume { session, calls }, Box::new(turn)),
+            None => Next::Left,
+        }
     }
 
-    /// Whether the agent deleted its session.
-    async fn close(&mut self) -> bool {
-        let (commands, _) = mpsc::channel(1);
-        let (_, events) = mpsc::channel(1);
-        let nothing = Connection::new(commands, events, None, tokio::spawn(async {}), CancellationToken::new());
-        std::mem::replace(&mut *self.connection, nothing).close().await
+    /// The agent is gone; its session may be on its disk.
+    async fn close_to_resume(self, calls: Vec<OpenCall>) -> Start {
+        self.connection.close().await;
+        Start::Resume { session: self.session, calls }
     }
 
     /// Destroys the session and deletes it from the agent's disk.
-    async fn discard(mut self) {
+    async fn discard(self) {
         self.shared.waiting.remove(&self.session);
-        if self.close().await {
+        if self.connection.close().await {
             self.shared.forgotten(&self.session).await;
         } else {
             self.shared.forget(&self.session).await;
@@ -505,7 +490,7 @@ impl AskedCall {
 /// The calls that are for the caller. In a held session the agent itself tells the model that an undeclared tool does not
 /// exist.
 fn asked_calls(turn: &Turn, requests: Vec<ToolRequest>) -> Vec<AskedCall> {
-    let is_declared = |name: &str| turn.request.tools.iter().any(|tool| tool.name == name);
+    let is_declared = |name: &str| turn.request.callable_tools().any(|tool| tool.name == name);
     requests
         .into_iter()
         .filter(|request| turn.mode == Mode::Destroy || is_declared(&request.name))

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use super::captures::Shared;
 use super::compliance::Demands;
 use super::fingerprint::{self, Fingerprint};
-use super::{CaptureError, Message, Mode, Piece, Recording, Request, ToolCall};
+use super::{CaptureError, Message, Mode, Origin, Piece, Recording, Request, ToolCall};
 use crate::model::Usage;
 
 /// One request that is being answered.
@@ -49,6 +49,12 @@ impl Turn {
     pub fn end(&mut self, shared: &Shared, outcome: &'static str, usage: Option<Usage>) {
         self.place = None;
         shared.note(self, outcome, None, usage);
+    }
+
+    /// No session knows the conversation: a new one is told all of it.
+    pub fn start_afresh(&mut self) {
+        self.recording.set_origin(Origin::Fresh);
+        self.input = Input::Conversation;
     }
 
     /// The messages after the model's last one.

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::fingerprint::Fingerprint;
 use super::turn::Turn;
-use super::{Answer, Origin, Recording};
+use super::{Answer, Recording};
 
 /// A call that waits for its result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,12 +48,6 @@ pub(super) struct Entry {
     since: Instant,
 }
 
-/// An answer whose caller may ask for it again.
-struct Unheard {
-    recording: Recording,
-    id: String,
-}
-
 #[derive(Default)]
 struct Lists {
     /// By the agent's id of the session.
@@ -62,8 +56,8 @@ struct Lists {
     by_call: HashMap<String, String>,
     /// By token and conversation, of sessions without open calls.
     by_conversation: HashMap<(String, Fingerprint), String>,
-    /// By token and request.
-    unheard: HashMap<(String, Fingerprint), Unheard>,
+    /// Answers whose callers may ask for them again, by token and request.
+    unheard: HashMap<(String, Fingerprint), Recording>,
 }
 
 /// All of them.
@@ -148,28 +142,25 @@ impl Waiting {
     }
 
     /// An answer is being made; an identical request after a hang-up gets it too.
-    pub fn record(&self, token: &str, request: &Fingerprint, recording: &Recording, id: &str) {
-        let unheard = Unheard { recording: recording.clone(), id: id.to_owned() };
-        self.0.lock().unheard.insert((token.to_owned(), request.clone()), unheard);
+    pub fn record(&self, token: &str, request: &Fingerprint, recording: &Recording) {
+        self.0.lock().unheard.insert((token.to_owned(), request.clone()), recording.clone());
     }
 
     /// How many answers have lost their caller.
     pub fn unheard(&self) -> usize {
-        self.0.lock().unheard.values().filter(|unheard| unheard.recording.is_unheard()).count()
+        self.0.lock().unheard.values().filter(|recording| recording.is_unheard()).count()
     }
 
     /// The answer to an identical request whose caller hung up.
-    pub fn hear_again(&self, token: &str, request: &Fingerprint, origin: Origin) -> Option<Answer> {
-        let lists = self.0.lock();
-        let unheard = lists.unheard.get(&(token.to_owned(), request.clone()))?;
-        unheard.recording.read_again(origin, &unheard.id)
+    pub fn hear_again(&self, token: &str, request: &Fingerprint) -> Option<Answer> {
+        self.0.lock().unheard.get(&(token.to_owned(), request.clone()))?.read_again()
     }
 
     /// The answer is no longer kept.
     pub fn forget(&self, token: &str, request: &Fingerprint, recording: &Recording) {
         let mut lists = self.0.lock();
         let key = (token.to_owned(), request.clone());
-        if lists.unheard.get(&key).is_some_and(|unheard| unheard.recording.is_same(recording)) {
+        if lists.unheard.get(&key).is_some_and(|kept| kept.is_same(recording)) {
             lists.unheard.remove(&key);
         }
     }

@@ -86,7 +86,8 @@ fn typed<T: DeserializeOwned>(path: &str, value: &Value) -> Result<T, String> {
     serde_json::from_value(value.clone()).map_err(|error| format!("{path}: {error}"))
 }
 
-fn kind_of(value: &Value) -> &'static str {
+/// What a value is, for error messages.
+pub fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",

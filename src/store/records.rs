@@ -101,6 +101,8 @@ pub trait FolderRuleRecords {
 
 /// Usage by day: kept also when its sessions are deleted.
 pub trait UsageRecords {
+    /// Adds to the usage of a day; it belongs to no session. A session's usage changes by [`super::Change`]s in appends.
+    fn add_usage(&self, report: UsageReport) -> Answer<'_, ()>;
     /// Figures of these days, both included, grouped; at most that many rows.
     fn usage(&self, from: Day, to: Day, grouping: UsageGrouping, limit: usize) -> Answer<'_, Vec<UsageRow>>;
     /// The figures of these days, both included, in one sum.
@@ -109,7 +111,7 @@ pub trait UsageRecords {
     fn usage_of_all_time(&self) -> Answer<'_, Vec<(String, String, UsageTotal)>>;
 }
 
-/// Sessions of agents that captures use, and usage that belongs to no session.
+/// Sessions of agents that captures use.
 pub trait CaptureSessions {
     /// Writes a session, or writes it again.
     fn put_capture_session(&self, session: CaptureSession) -> Answer<'_, ()>;
@@ -117,8 +119,6 @@ pub trait CaptureSessions {
     fn remove_capture_session(&self, id: String) -> Answer<'_, ()>;
     /// All of them, the first to expire first.
     fn capture_sessions(&self) -> Answer<'_, Vec<CaptureSession>>;
-    /// Adds to the usage of a day.
-    fn add_usage(&self, report: UsageReport) -> Answer<'_, ()>;
 }
 
 /// The log of captured calls.

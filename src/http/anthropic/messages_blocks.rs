@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::messages_tools;
 use crate::capture::{CaptureError, Part, ToolCall, ToolResult};
-use crate::http::dialect::{Fields, Ignored, ToolList, from_base64, kind_of};
+use crate::http::dialect::{Fields, Ignored, ToolList, from_base64, wrong_kind};
 
 /// The field that quotes arguments that are no JSON object, in answers and in the histories that repeat them.
 pub(super) const INVALID_JSON: &str = "INVALID_JSON";
@@ -36,10 +36,7 @@ pub(super) fn read(
             }
             Ok(read)
         }
-        Some(other) => {
-            let message = format!("Invalid {path}: expected a string or an array, got {}.", kind_of(&other));
-            Err(CaptureError::invalid(path, message))
-        }
+        Some(other) => Err(wrong_kind(path, "a string or an array", &other)),
     }
 }
 

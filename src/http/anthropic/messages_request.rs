@@ -6,7 +6,7 @@ use super::messages::Messages;
 use super::messages_blocks::{self, ContentBlock};
 use super::messages_tools;
 use crate::capture::{AnswerFormat, CaptureError, Part, Request};
-use crate::http::dialect::{Fields, Ignored, ReadRequest, ToolList, Transcript, kind_of};
+use crate::http::dialect::{Fields, Ignored, ReadRequest, ToolList, Transcript, wrong_kind};
 
 /// A system block that Claude Code sends for Anthropic's accounting. It differs from request to request and is not for
 /// the model.
@@ -140,10 +140,7 @@ fn read_format(mut format: Fields) -> Result<AnswerFormat, CaptureError> {
     match format.take("schema") {
         Some(schema @ Value::Object(_)) => Ok(AnswerFormat::JsonSchema { name: "answer".to_owned(), schema }),
         None => Err(format.missing("schema")),
-        Some(other) => {
-            let message = format!("Invalid {path}: expected a JSON Schema object, got {}.", kind_of(&other));
-            Err(CaptureError::invalid(path, message))
-        }
+        Some(other) => Err(wrong_kind(path, "a JSON Schema object", &other)),
     }
 }
 

@@ -50,10 +50,10 @@ async fn finish<D: Dialect + Sync>(
     wants_stream: bool,
     ignored: String,
 ) -> Response {
-    dialect.begin_answer(&answer.id, now().as_millis() / 1_000);
+    dialect.begin_answer(answer.id(), now().as_millis() / 1_000);
     let prepared = prepare(dialect, &mut answer, wants_stream).await;
     // How it is made is final with the first piece.
-    let about = AboutAnswer { ignored, origin: answer.origin.as_str(), id: answer.id.clone() };
+    let about = AboutAnswer { ignored, origin: answer.origin().as_str(), id: answer.id().to_owned() };
     let mut response = match prepared {
         Ok(Ready::Response(response)) => response,
         Ok(Ready::Stream(dialect, first)) => stream(dialect, answer, first),

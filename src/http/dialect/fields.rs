@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Ignored;
-use crate::capture::CaptureError;
+use crate::capture::{CaptureError, Part};
+use crate::model::kind_of;
 
 /// An object that is being read. Fields are taken out of it; those that are left were not understood.
 #[derive(Debug)]
@@ -113,22 +114,27 @@ impl Fields {
     }
 }
 
+/// A content: a string, or parts that the dialect reads, each with its path. Nothing if it is missing.
+pub(in crate::http) fn content(
+    of: &mut Fields,
+    name: &str,
+    read_part: impl Fn(Value, String) -> Result<Part, CaptureError>,
+) -> Result<Vec<Part>, CaptureError> {
+    let path = of.path_of(name);
+    match of.take(name) {
+        None => Ok(Vec::new()),
+        Some(Value::String(text)) => Ok(vec![Part::Text(text)]),
+        Some(Value::Array(parts)) => {
+            parts.into_iter().enumerate().map(|(at, part)| read_part(part, format!("{path}[{at}]"))).collect()
+        }
+        Some(other) => Err(wrong_kind(path, "a string or an array", &other)),
+    }
+}
+
 /// A value of the wrong kind.
 pub(in crate::http) fn wrong_kind(path: String, expected: &str, got: &Value) -> CaptureError {
     let message = format!("Invalid {path}: expected {expected}, got {}.", kind_of(got));
     CaptureError::invalid(path, message)
-}
-
-/// What a value is, for error messages.
-pub(in crate::http) fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a string",
-        Value::Array(_) => "an array",
-        Value::Object(_) => "an object",
-    }
 }
 
 #[cfg(test)]

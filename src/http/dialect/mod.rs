@@ -23,7 +23,7 @@ mod whole;
 
 pub(super) use answering::{answer, estimate_tokens};
 pub(super) use estimate::estimate;
-pub(super) use fields::{Fields, kind_of};
+pub(super) use fields::{Fields, content, wrong_kind};
 pub(super) use frames::Frames;
 pub(super) use ids::random_id;
 pub(super) use ignored::Ignored;

@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::fields::{Fields, kind_of, wrong_kind};
+use super::fields::{Fields, wrong_kind};
 use crate::capture::{CaptureError, Tool, ToolChoice};
+use crate::model::kind_of;
 
 /// The longest name. OpenAI documents 64 and Anthropic 128; the longer one works in both dialects, because the model's
 /// own service has the last word.

@@ -6,7 +6,7 @@ use super::chat::Chat;
 use super::function_calls::{arguments, chat_call};
 use super::{tool_choice, tool_definitions};
 use crate::capture::{AnswerFormat, CaptureError, Part, Request, ToolCall, ToolChoice, ToolResult};
-use crate::http::dialect::{Fields, Ignored, ReadRequest, ToolList, Transcript, from_url, kind_of};
+use crate::http::dialect::{Fields, Ignored, ReadRequest, ToolList, Transcript, content, from_url, wrong_kind};
 
 /// Reads the body of a chat request.
 pub(super) fn read(mut body: Fields) -> Result<ReadRequest<Chat>, CaptureError> {
@@ -96,7 +96,7 @@ fn read_message(mut message: Fields, transcript: &mut Transcript) -> Result<(), 
     match role.as_str() {
         "system" | "developer" => transcript.system(text_content(&mut message)?),
         "user" => {
-            let parts = content(&mut message)?;
+            let parts = content(&mut message, "content", read_part)?;
             transcript.user(parts);
         }
         "assistant" => {
@@ -113,11 +113,11 @@ fn read_message(mut message: Fields, transcript: &mut Transcript) -> Result<(), 
         }
         "tool" => {
             let call = message.required_text("tool_call_id")?;
-            transcript.tool(ToolResult { call, parts: content(&mut message)?, is_error: false });
+            transcript.tool(ToolResult { call, parts: content(&mut message, "content", read_part)?, is_error: false });
         }
         "function" => {
             let call = legacy_id(&message.required_text("name")?);
-            transcript.tool(ToolResult { call, parts: content(&mut message)?, is_error: false });
+            transcript.tool(ToolResult { call, parts: content(&mut message, "content", read_part)?, is_error: false });
         }
         _ => {
             let path = message.path_of("role");
@@ -130,22 +130,6 @@ fn read_message(mut message: Fields, transcript: &mut Transcript) -> Result<(), 
 
 fn legacy_id(name: &str) -> String {
     format!("function_{name}")
-}
-
-/// The content of a message: a string or parts.
-fn content(message: &mut Fields) -> Result<Vec<Part>, CaptureError> {
-    let path = message.path_of("content");
-    match message.take("content") {
-        None => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(vec![Part::Text(text)]),
-        Some(Value::Array(parts)) => {
-            parts.into_iter().enumerate().map(|(at, part)| read_part(part, format!("{path}[{at}]"))).collect()
-        }
-        Some(other) => {
-            let message = format!("Invalid {path}: expected a string or an array, got {}.", kind_of(&other));
-            Err(CaptureError::invalid(path, message))
-        }
-    }
 }
 
 fn read_part(part: Value, path: String) -> Result<Part, CaptureError> {
@@ -171,7 +155,7 @@ fn read_part(part: Value, path: String) -> Result<Part, CaptureError> {
 fn text_content(message: &mut Fields) -> Result<String, CaptureError> {
     let path = message.path_of("content");
     let mut text = String::new();
-    for (at, part) in content(message)?.into_iter().enumerate() {
+    for (at, part) in content(message, "content", read_part)?.into_iter().enumerate() {
         match part {
             Part::Text(more) => {
                 if at > 0 {
@@ -212,10 +196,7 @@ pub(super) fn schema_format(mut format: Fields) -> Result<AnswerFormat, CaptureE
     match format.take("schema") {
         Some(schema @ Value::Object(_)) => Ok(AnswerFormat::JsonSchema { name, schema }),
         None => Err(format.missing("schema")),
-        Some(other) => {
-            let message = format!("Invalid {path}: expected a JSON Schema object, got {}.", kind_of(&other));
-            Err(CaptureError::invalid(path, message))
-        }
+        Some(other) => Err(wrong_kind(path, "a JSON Schema object", &other)),
     }
 }
 

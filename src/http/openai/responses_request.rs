@@ -8,7 +8,7 @@ use super::responses::Responses;
 use super::tool_definitions::full_name;
 use super::{tool_choice, tool_definitions};
 use crate::capture::{AnswerFormat, CaptureError, Part, Request, ToolCall, ToolResult, text_of};
-use crate::http::dialect::{Fields, Ignored, ReadRequest, ToolList, Transcript, from_url, kind_of};
+use crate::http::dialect::{Fields, Ignored, ReadRequest, ToolList, Transcript, content, from_url, wrong_kind};
 
 /// Reads the body of a request.
 pub(super) fn read(mut body: Fields) -> Result<ReadRequest<Responses>, CaptureError> {
@@ -94,8 +94,7 @@ fn read_input(body: &mut Fields, transcript: &mut Transcript, ignored: &mut Igno
             }
         }
         Some(other) => {
-            let message = format!("Invalid input: expected a string or an array, got {}.", kind_of(&other));
-            return Err(CaptureError::invalid("input", message));
+            return Err(wrong_kind("input".to_owned(), "a string or an array", &other));
         }
     }
     Ok(())
@@ -122,7 +121,7 @@ fn read_item(mut item: Fields, transcript: &mut Transcript, ignored: &mut Ignore
         }
         "function_call_output" | "custom_tool_call_output" => {
             let call = item.required_text("call_id")?;
-            let parts = content(&mut item, "output")?;
+            let parts = content(&mut item, "output", read_part)?;
             transcript.tool(ToolResult { call, parts, is_error: false });
         }
         // The model's own reasoning, which an agent does not take back.
@@ -143,9 +142,9 @@ fn read_item(mut item: Fields, transcript: &mut Transcript, ignored: &mut Ignore
 fn read_message(mut message: Fields, transcript: &mut Transcript) -> Result<(), CaptureError> {
     let role = message.required_text("role")?;
     match role.as_str() {
-        "system" | "developer" => transcript.system(text_of(&content(&mut message, "content")?)),
-        "user" => transcript.user(content(&mut message, "content")?),
-        "assistant" => transcript.assistant_part(&text_of(&content(&mut message, "content")?), vec![]),
+        "system" | "developer" => transcript.system(text_of(&content(&mut message, "content", read_part)?)),
+        "user" => transcript.user(content(&mut message, "content", read_part)?),
+        "assistant" => transcript.assistant_part(&text_of(&content(&mut message, "content", read_part)?), vec![]),
         _ => {
             let path = message.path_of("role");
             let message = format!("Invalid {path}: expected system, developer, user or assistant, got {role:?}.");
@@ -153,22 +152,6 @@ fn read_message(mut message: Fields, transcript: &mut Transcript) -> Result<(), 
         }
     }
     Ok(())
-}
-
-/// A string or parts.
-fn content(item: &mut Fields, name: &str) -> Result<Vec<Part>, CaptureError> {
-    let path = item.path_of(name);
-    match item.take(name) {
-        None => Ok(Vec::new()),
-        Some(Value::String(text)) => Ok(vec![Part::Text(text)]),
-        Some(Value::Array(parts)) => {
-            parts.into_iter().enumerate().map(|(at, part)| read_part(part, format!("{path}[{at}]"))).collect()
-        }
-        Some(other) => {
-            let message = format!("Invalid {path}: expected a string or an array, got {}.", kind_of(&other));
-            Err(CaptureError::invalid(path, message))
-        }
-    }
 }
 
 fn read_part(part: Value, path: String) -> Result<Part, CaptureError> {

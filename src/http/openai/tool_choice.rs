@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::capture::{CaptureError, ToolChoice};
-use crate::http::dialect::{Fields, Ignored, ToolList, kind_of};
+use crate::http::dialect::{Fields, Ignored, ToolList, wrong_kind};
 
 /// Reads `tool_choice` of either dialect, and leaves only the tools that it allows.
 pub(super) fn read(body: &mut Fields, tools: &mut ToolList, ignored: &mut Ignored) -> Result<ToolChoice, CaptureError> {
@@ -24,8 +24,7 @@ pub(super) fn read(body: &mut Fields, tools: &mut ToolList, ignored: &mut Ignore
             }
         }
         Some(other) => {
-            let message = format!("Invalid {path}: expected a string or an object, got {}.", kind_of(&other));
-            return Err(CaptureError::invalid(path, message));
+            return Err(wrong_kind(path, "a string or an object", &other));
         }
     };
     tools.check(&choice, &path)?;

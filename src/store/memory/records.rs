@@ -318,6 +318,10 @@ impl FolderRuleRecords for Memory {
 }
 
 impl UsageRecords for Memory {
+    fn add_usage(&self, report: UsageReport) -> Answer<'_, ()> {
+        self.write(|state| state.usage.push((SessionId::from_number(0), report)))
+    }
+
     fn usage(&self, from: Day, to: Day, grouping: UsageGrouping, limit: usize) -> Answer<'_, Vec<UsageRow>> {
         self.read(|state| {
             let mut groups: BTreeMap<String, Vec<&(SessionId, UsageReport)>> = BTreeMap::new();
@@ -463,9 +467,5 @@ impl CaptureSessions for Memory {
             all.sort_by_key(|session| session.expires_at);
             all
         })
-    }
-
-    fn add_usage(&self, report: UsageReport) -> Answer<'_, ()> {
-        self.write(|state| state.usage.push((SessionId::from_number(0), report)))
     }
 }

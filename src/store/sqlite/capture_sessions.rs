@@ -3,9 +3,8 @@
 use rusqlite::params;
 
 use super::Sqlite;
-use super::usage;
-use crate::model::{SessionId, Timestamp};
-use crate::store::{Answer, CaptureSession, CaptureSessions, UsageReport};
+use crate::model::Timestamp;
+use crate::store::{Answer, CaptureSession, CaptureSessions};
 
 impl CaptureSessions for Sqlite {
     fn put_capture_session(&self, session: CaptureSession) -> Answer<'_, ()> {
@@ -39,10 +38,5 @@ impl CaptureSessions for Sqlite {
                 })?
                 .collect()
         })
-    }
-
-    fn add_usage(&self, report: UsageReport) -> Answer<'_, ()> {
-        // No session has this number.
-        self.write(move |connection| usage::record(connection, SessionId::from_number(0), &report))
     }
 }

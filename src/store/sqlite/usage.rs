@@ -77,6 +77,11 @@ pub(super) fn record(connection: &Connection, session: SessionId, report: &Usage
 }
 
 impl UsageRecords for Sqlite {
+    fn add_usage(&self, report: UsageReport) -> Answer<'_, ()> {
+        // No session has this number.
+        self.write(move |connection| record(connection, SessionId::from_number(0), &report))
+    }
+
     fn usage(&self, from: Day, to: Day, grouping: UsageGrouping, limit: usize) -> Answer<'_, Vec<UsageRow>> {
         let (key, join, group, order) = match grouping {
             UsageGrouping::Day => ("day", "", "day", "day DESC".to_owned()),

@@ -75,6 +75,22 @@ async fn an_edited_history_other_tools_and_a_second_use_start_a_new_session() {
 }
 
 #[tokio::test]
+async fn a_session_that_was_forced_to_one_tool_is_not_continued_with_all_of_them() {
+    let copilot = server(Program::Runtime, "").await;
+    let mut caller = Caller::of(&copilot);
+    caller.says("@@loop 1 look {\"at\":\"x\"}");
+    let mut body = caller.body();
+    body["tool_choice"] = json!({ "type": "function", "function": { "name": "look" } });
+    let reply = copilot.server.http().post_json("/v1/chat/completions", &body).await;
+    caller.messages.push(reply.json()["choices"][0]["message"].clone());
+    caller.give_results("seen");
+    let (_, origin) = caller.send().await;
+    assert_eq!(origin, "fresh");
+    let offered = copilot.model.requests().last().expect("a request")["tools"].as_array().map(Vec::len);
+    assert_eq!(offered, Some(2), "now the model may choose");
+}
+
+#[tokio::test]
 async fn another_token_never_continues_a_session() {
     let copilot = server(Program::Runtime, "").await;
     let mut caller = Caller::of(&copilot);

@@ -59,8 +59,8 @@ async fn a_failure_after_some_text_is_a_status_or_an_event() {
 
 #[tokio::test(start_paused = true)]
 async fn a_stream_begins_before_its_first_piece_if_that_takes_long() {
-    let recording = Recording::default();
-    let answer = recording.reader(Origin::Held, "a");
+    let recording = Recording::new(Origin::Held);
+    let answer = recording.reader();
     let before = tokio::time::Instant::now();
     let response = finish(Chat::default(), answer, true, String::new()).await;
     assert_eq!(before.elapsed(), FIRST_PIECE);

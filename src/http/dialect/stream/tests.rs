@@ -49,8 +49,8 @@ async fn next(body: &mut axum::body::Body) -> Option<String> {
 
 #[tokio::test(start_paused = true)]
 async fn each_piece_is_sent_at_once_and_a_quiet_stream_stays_alive() {
-    let recording = Recording::default();
-    let response = stream(Plain, recording.reader(Origin::Fresh, "a"), Some(text("one")));
+    let recording = Recording::new(Origin::Fresh);
+    let response = stream(Plain, recording.reader(), Some(text("one")));
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     assert_eq!(response.headers()["x-accel-buffering"], "no");
     let mut body = response.into_body();
@@ -72,8 +72,8 @@ async fn each_piece_is_sent_at_once_and_a_quiet_stream_stays_alive() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_takes_no_piece_and_one_that_hangs_up_drops_the_answer() {
-    let recording = Recording::default();
-    let response = stream(Plain, recording.reader(Origin::Fresh, "a"), None);
+    let recording = Recording::new(Origin::Fresh);
+    let response = stream(Plain, recording.reader(), None);
     for number in 0..1_000 {
         recording.push(text(&number.to_string()));
     }
@@ -87,8 +87,8 @@ async fn a_client_that_does_not_read_takes_no_piece_and_one_that_hangs_up_drops_
 
 #[tokio::test]
 async fn a_failure_is_sent_without_secrets() {
-    let recording = Recording::default();
-    let mut body = stream(Plain, recording.reader(Origin::Fresh, "a"), Some(text("one"))).into_body();
+    let recording = Recording::new(Origin::Fresh);
+    let mut body = stream(Plain, recording.reader(), Some(text("one"))).into_body();
     assert_eq!(next(&mut body).await.as_deref(), Some("begin one"));
     let message = "ghp_0123456789abcdefghijklmnopqrstuvwxyz was refused";
     recording.push(Piece::Failed(CaptureError::new(crate::capture::ErrorKind::Failed, message)));
