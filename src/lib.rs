@@ -14,6 +14,7 @@
 //! - [`render`]: what agents wrote, as HTML that a page may show
 //! - [`session`]: one actor per session, its log and its readers
 //! - [`capture`]: an agent as a model for other programs
+//! - [`jobs`]: tasks and jobs, which lead sessions through checked steps
 //! - [`doctor`]: diagnostics of the machine, the database and the agents
 //! - [`http`]: the only HTTP
 //! - [`cli`]: a file per command
@@ -25,6 +26,7 @@ pub mod config;
 pub mod doctor;
 pub mod folder;
 pub mod http;
+pub mod jobs;
 pub mod model;
 pub mod private_file;
 pub mod process;

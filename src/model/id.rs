@@ -13,8 +13,11 @@ pub type Seq = u64;
 pub enum StreamId {
     /// The log of a session.
     Session(SessionId),
-    /// The log of the job with this number.
-    Job(u32),
+    /// The log of a job, with all of its tasks.
+    Job(JobId),
+    /// The log of a task that runs in somebody's session, outside a job. (Tasks of a job are in the job's log; their readers
+    /// are kept under this name.)
+    Task(TaskId),
 }
 
 impl StreamId {
@@ -22,7 +25,7 @@ impl StreamId {
     pub fn session(self) -> Option<SessionId> {
         match self {
             Self::Session(id) => Some(id),
-            Self::Job(_) => None,
+            Self::Job(_) | Self::Task(_) => None,
         }
     }
 }
@@ -33,11 +36,24 @@ impl From<SessionId> for StreamId {
     }
 }
 
+impl From<JobId> for StreamId {
+    fn from(id: JobId) -> Self {
+        Self::Job(id)
+    }
+}
+
+impl From<TaskId> for StreamId {
+    fn from(id: TaskId) -> Self {
+        Self::Task(id)
+    }
+}
+
 impl fmt::Display for StreamId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Session(id) => id.fmt(formatter),
-            Self::Job(number) => write!(formatter, "job-{number}"),
+            Self::Job(id) => id.fmt(formatter),
+            Self::Task(id) => id.fmt(formatter),
         }
     }
 }
@@ -87,6 +103,68 @@ impl<'de> Deserialize<'de> for SessionId {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
+}
+
+/// Declares an id that is a word and a number. The number is never given twice in the life of a database.
+macro_rules! numbered_id {
+    ($(#[$doc:meta])* $name:ident, $error:ident, $prefix:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The id with the given number.
+            pub fn from_number(number: u32) -> Self {
+                Self(number)
+            }
+
+            /// The number behind the word.
+            pub fn number(self) -> u32 {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, concat!($prefix, "{}"), self.0)
+            }
+        }
+
+        /// The text is no such id.
+        #[derive(Debug, thiserror::Error)]
+        #[error("not an id such as {}1", $prefix)]
+        pub struct $error;
+
+        impl FromStr for $name {
+            type Err = $error;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                number_after($prefix, text).map(Self).ok_or($error)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+            }
+        }
+    };
+}
+
+numbered_id! {
+    /// A job's id, written `job-N`.
+    JobId, InvalidJobId, "job-"
+}
+
+numbered_id! {
+    /// The id of a task that runs or ran, written `task-N`.
+    TaskId, InvalidTaskId, "task-"
 }
 
 /// A prompt's id within its session, written `prompt-N`.
@@ -250,6 +328,15 @@ mod tests {
             ["session-", "session-0", "session-01", "session-+1", "session-1 ", "task-1", "1", "session-99999999999"]
         {
             assert!(wrong.parse::<SessionId>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_job_and_a_task_have_exactly_one_name() {
+        assert_eq!("job-3".parse::<JobId>().expect("valid").to_string(), "job-3");
+        assert_eq!("task-4".parse::<TaskId>().expect("valid").number(), 4);
+        for wrong in ["job-", "job-0", "job-03", "task-3", "3"] {
+            assert!(wrong.parse::<JobId>().is_err(), "{wrong}");
         }
     }
 

@@ -14,6 +14,7 @@ mod day;
 mod error_class;
 mod hex;
 mod id;
+mod job;
 mod mcp_server;
 mod notice;
 mod permission;
@@ -41,8 +42,10 @@ pub use day::{Day, InvalidDay};
 pub use error_class::ErrorClass;
 pub use hex::hex;
 pub use id::{
-    InvalidPromptId, InvalidSessionId, InvalidTokenId, PromptId, RequestId, Seq, SessionId, StreamId, TokenId, TurnId,
+    InvalidJobId, InvalidPromptId, InvalidSessionId, InvalidTaskId, InvalidTokenId, JobId, PromptId, RequestId, Seq,
+    SessionId, StreamId, TaskId, TokenId, TurnId,
 };
+pub use job::{JobStatus, SessionJob};
 pub use mcp_server::{McpAddress, McpServer, McpTransport, merged_mcp_servers};
 pub use notice::NoticeKind;
 pub use permission::{
@@ -57,7 +60,7 @@ pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, Too
 pub use scope::{Scope, UnknownScope};
 pub use session::{LostSession, SessionOrigin, SessionProfile, SessionSummary};
 pub use session_defaults::SessionDefaults;
-pub use session_options::SessionOptions;
+pub use session_options::{SessionOptions, kind_of};
 pub use state::SessionState;
 pub use timestamp::Timestamp;
 pub use usage::{CodeChanges, UnknownFigures, Usage, UsageTotal};

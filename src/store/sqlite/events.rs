@@ -10,17 +10,20 @@ use crate::store::{EventPage, StoredEvent};
 const SEQ_BITS: u32 = 40;
 /// Streams of a kind beyond this would not fit beside the number.
 pub(super) const LAST_OF_KIND: u32 = 1 << (63 - SEQ_BITS - 1);
+/// Jobs and tasks share the second half.
+const LAST_JOB: u32 = LAST_OF_KIND / 2;
 
 /// The highest number that fits.
 const LAST_SEQ: Seq = (1 << SEQ_BITS) - 1;
 
-/// The key of a stream: sessions first, so that a session's key is its number, then jobs.
+/// The key of a stream: sessions first, so that a session's key is its number, then jobs, then tasks.
 pub(super) fn stream_key(stream: StreamId) -> i64 {
-    let (first, number) = match stream {
-        StreamId::Session(id) => (0, id.number()),
-        StreamId::Job(number) => (LAST_OF_KIND, number),
+    let (first, number, limit) = match stream {
+        StreamId::Session(id) => (0, id.number(), LAST_OF_KIND),
+        StreamId::Job(id) => (LAST_OF_KIND, id.number(), LAST_JOB),
+        StreamId::Task(id) => (LAST_OF_KIND + LAST_JOB, id.number(), LAST_OF_KIND - LAST_JOB),
     };
-    i64::from(first) + i64::from(number.min(LAST_OF_KIND - 1))
+    i64::from(first) + i64::from(number.min(limit - 1))
 }
 
 /// A number that is too high counts as the last possible one, so that no cursor reaches into another stream's events.

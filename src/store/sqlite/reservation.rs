@@ -36,7 +36,7 @@ impl Reservation {
                 .query_row([id.number()], |row| Ok(Self { events: row.get(0)?, prompts: row.get(1)? }))
                 .optional()?
                 .unwrap_or(Self::NOT_NEEDED),
-            StreamId::Job(_) => connection
+            StreamId::Job(_) | StreamId::Task(_) => connection
                 .prepare_cached("SELECT reserved FROM stream WHERE id = ?1")?
                 .query_row([stream_key(stream)], |row| Ok(Self { events: row.get(0)?, ..Self::NOT_NEEDED }))
                 .optional()?

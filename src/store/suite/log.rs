@@ -84,7 +84,7 @@ pub(super) async fn a_rejected_append_takes_no_other_with_it(medium: &Medium) {
 pub(super) async fn a_job_has_a_log_like_a_session(medium: &Medium) {
     let store = medium.open();
     let session = new_session(&store).await;
-    let job = StreamId::Job(session.number());
+    let job = StreamId::Job(crate::model::JobId::from_number(session.number()));
     let heard = observe(&store, job);
     assert_eq!(store.next_seq(job).await.expect("read"), 1);
     store.append_checked(events(session, 1..=1)).await.expect("appended");

@@ -8,7 +8,7 @@ use crate::store::{Creation, CreationKey};
 pub(super) async fn numbers_of_events_never_repeat(medium: &Medium) {
     let mut store = medium.open();
     let session = new_session(&store).await;
-    for stream in [StreamId::Session(session), StreamId::Job(1)] {
+    for stream in [StreamId::Session(session), StreamId::Job(crate::model::JobId::from_number(1))] {
         store.append_checked(events(stream, 1..=3)).await.expect("appended");
         let mut seen = 3;
         for ending in [Ending::Crash, Ending::PowerCut, Ending::PowerCut, Ending::Clean] {
