@@ -13,3 +13,6 @@
 //! - Nothing follows the record that ends a job, and nothing starts after it.
 
 pub mod entry;
+mod gate_view;
+pub mod machine;
+mod record;
