@@ -9,7 +9,7 @@ use super::working_directory::{self, WorkingDirectoryError};
 use super::{FoundDefaults, SessionSettings, choice, clock};
 use crate::agent::{ModelChoice, ModelNotFound, RuntimeNotFound, Runtimes};
 use crate::model::{
-    PermissionPolicy, SessionBudget, SessionDefaults, SessionOrigin, SessionProfile, SessionState, hex,
+    PermissionPolicy, SessionBudget, SessionDefaults, SessionJob, SessionOrigin, SessionProfile, SessionState, hex,
 };
 use crate::store::{Creation, CreationKey, NewSessionRecord, Store, StoreError};
 
@@ -39,12 +39,14 @@ pub struct NewSession {
     /// The caller's own key: a repetition with the same key gets the session of the first call. It is forgotten when
     /// the session is deleted.
     pub idempotency_key: Option<String>,
+    /// The job and task that it works for.
+    pub job: Option<SessionJob>,
 }
 
 impl NewSession {
     /// What a repetition with the same key must match: what was asked for, not what the configuration made of it.
     fn fingerprint(&self) -> String {
-        let asked = serde_json::json!({
+        let mut asked = serde_json::json!({
             "runtime": self.runtime,
             "model": self.model,
             "workingDirectory": self.working_directory,
@@ -55,6 +57,10 @@ impl NewSession {
             "options": self.options,
             "budget": self.budget,
         });
+        // Only then, so that the fingerprints of other sessions stay what earlier versions stored.
+        if let Some(job) = &self.job {
+            asked["job"] = serde_json::json!(job);
+        }
         hex(&Sha256::digest(asked.to_string()))
     }
 }
@@ -133,6 +139,7 @@ pub(super) async fn create(
         profile,
         state: SessionState::Starting,
         origin: new.origin,
+        job: new.job,
         key,
         now: clock::now(),
         most_open: settings.open_sessions,

@@ -25,10 +25,14 @@ pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
         "lastSeq": summary.last_seq,
         "pending": summary.pending,
     });
-    match entry {
+    let mut entry = match entry {
         Value::Object(entry) => entry,
         _ => Map::new(),
+    };
+    if let Some(job) = &summary.job {
+        entry.insert("job".to_owned(), json!(job));
     }
+    entry
 }
 
 /// Everything about a session except its log.
