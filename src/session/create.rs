@@ -146,3 +146,45 @@ pub(super) async fn create(
     };
     Ok(store.create_session(record).await?)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agent::demo::Demo;
+    use crate::model::{JobId, TaskId};
+    use crate::store::{DataFolder, StoreSettings};
+
+    #[tokio::test]
+    async fn a_session_knows_its_job_and_a_key_belongs_to_one_task() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::lock(root.path()).expect("locked");
+        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
+        let runtimes = Runtimes::new(vec![Arc::new(Demo::new())]);
+        let settings = SessionSettings::default();
+        let work = |task| SessionJob {
+            job_id: JobId::from_number(1),
+            job_name: "deliver".to_owned(),
+            task_id: TaskId::from_number(task),
+            task_name: "code".to_owned(),
+            work_id: 2,
+            is_driving: true,
+        };
+        let create = async |task| {
+            let new = NewSession {
+                runtime: Some(Demo::NAME.to_owned()),
+                idempotency_key: Some("k".to_owned()),
+                job: Some(work(task)),
+                ..NewSession::default()
+            };
+            super::create(&store, &runtimes, &settings, new).await
+        };
+        let created = create(1).await.expect("created");
+        let Creation::New(id) = created else { panic!("{created:?}") };
+        assert_eq!(store.session(id).await.expect("read").expect("there").job, Some(work(1)));
+        assert_eq!(create(1).await.expect("answered"), Creation::Known(id));
+        assert!(matches!(create(2).await, Err(CreateError::KeyReused)));
+        store.close().await;
+    }
+}

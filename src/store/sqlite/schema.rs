@@ -454,6 +454,34 @@ mod tests {
         assert_eq!(row, (None, 3));
     }
 
+    #[test]
+    fn a_database_without_jobs_keeps_its_readers_and_can_have_jobs() {
+        let mut database = rusqlite::Connection::open_in_memory().expect("opened");
+        super::MIGRATIONS.to_version(&mut database, 11).expect("the eleventh version");
+        database
+            .execute_batch(
+                "INSERT INTO session (id, runtime, model, permissions, options, state, created_at, updated_at)
+                   VALUES (3, 'demo', 'demo', '{}', '{}', 'ready', 1, 1);
+                 INSERT INTO stream (id, reserved) VALUES (3, 65536);
+                 INSERT INTO reader (session, token, position, done, seen_at) VALUES (3, 'a', 7, 1, 5);",
+            )
+            .expect("written");
+        super::MIGRATIONS.to_latest(&mut database).expect("the last version");
+        let reader: (i64, String, u32) = database
+            .query_row("SELECT stream, token, position FROM reader", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .expect("read");
+        let stream = super::super::events::stream_key(crate::model::SessionId::from_number(3).into());
+        assert_eq!(reader, (stream, "a".to_owned(), 7));
+        let job: Option<String> = database.query_row("SELECT job FROM session", [], |row| row.get(0)).expect("read");
+        assert_eq!(job, None);
+        for table in ["job", "task", "trusted_entry"] {
+            let count = format!("SELECT count(*) FROM {table}");
+            assert_eq!(database.query_row(&count, [], |row| row.get::<_, u32>(0)).expect("read"), 0);
+        }
+    }
+
     type UsageRow = (String, u32, String, u32, Option<f64>, u32, Option<u32>, Option<u32>, u32);
 
     #[test]

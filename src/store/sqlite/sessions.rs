@@ -20,7 +20,7 @@ const COLUMNS: &str =
     title_is_given, job";
 
 /// As the index of sessions by job has it.
-const OF_JOB: &str = "job IS NOT NULL AND json_extract(job, '$.jobId') = ?4";
+pub(super) const OF_JOB: &str = "job IS NOT NULL AND json_extract(job, '$.jobId') = ?4";
 
 impl SessionRecords for Sqlite {
     fn create_session(&self, new: NewSessionRecord) -> Answer<'_, Creation> {

@@ -12,7 +12,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis)
 }
 
-fn job() -> NewJob {
+pub(in crate::store) fn job() -> NewJob {
     NewJob {
         name: "deliver".to_owned(),
         plan: r#"{"work":{"kind":"Seq"}}"#.to_owned(),
@@ -28,7 +28,7 @@ fn keyed(fingerprint: &str) -> NewJob {
     NewJob { key: Some(CreationKey { key: "k".to_owned(), fingerprint: fingerprint.to_owned() }), ..job() }
 }
 
-pub(super) async fn new_job(store: &Store) -> JobId {
+pub(in crate::store) async fn new_job(store: &Store) -> JobId {
     match store.create_job(job()).await.expect("created") {
         JobCreation::New(id) => id,
         other => panic!("{other:?}"),

@@ -2,7 +2,7 @@
 //! one.
 
 mod capture_calls;
-mod jobs;
+pub(super) mod jobs;
 mod log;
 mod power_cut;
 mod prompts;

@@ -26,7 +26,11 @@ pub(super) async fn ids_of_tasks_are_never_given_twice(medium: &Medium) {
     let mut store = medium.open();
     let mut next = 1;
     for (count, ending) in [(1, Ending::Clean), (5, Ending::Crash), (3, Ending::PowerCut), (1, Ending::PowerCut)] {
+        let synced = store.statistics().synced_commits.get();
         assert_eq!(store.reserve_task_ids(count).await.expect("reserved"), next, "{ending:?}");
+        if let Medium::Sqlite { .. } = medium {
+            assert!(store.statistics().synced_commits.get() > synced, "the commit waited for the disk");
+        }
         next += count;
         store = medium.restart(store, ending).await;
     }
@@ -69,8 +73,12 @@ pub(super) async fn a_task_outside_a_job_survives_a_power_cut_and_settles(medium
     let store = medium.open();
     let session = new_session(&store).await;
     let (task, other) = (next_task(&store).await, next_task(&store).await);
+    let synced = store.statistics().synced_commits.get();
     for task in [task, other] {
         store.create_task_run(borrowed(task, session)).await.expect("created");
+    }
+    if let Medium::Sqlite { .. } = medium {
+        assert_eq!(store.statistics().synced_commits.get(), synced + 2, "each commit waited for the disk");
     }
     store.append_checked(events(task, 1..=3)).await.expect("appended");
     let store = medium.restart(store, Ending::PowerCut).await;
