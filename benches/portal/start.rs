@@ -31,7 +31,7 @@ fn profile() -> SessionProfile {
 /// A session in a store.
 pub async fn new_session(store: &Store, now: Timestamp) -> SessionId {
     let (state, origin) = (SessionState::Ready, SessionOrigin::User);
-    let record = NewSessionRecord { profile: profile(), state, origin, key: None, now, most_open: 100 };
+    let record = NewSessionRecord { profile: profile(), state, origin, job: None, key: None, now, most_open: 100 };
     match store.create_session(record).await.expect("created") {
         Creation::New(id) => id,
         other => panic!("{other:?}"),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{PermissionPolicy, Seq, SessionBudget, SessionId, SessionState, Timestamp};
+use super::{PermissionPolicy, Seq, SessionBudget, SessionId, SessionJob, SessionState, Timestamp};
 
 /// What a session is made of: chosen at its start, some of it changed later.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +80,8 @@ pub struct SessionSummary {
     pub profile: SessionProfile,
     /// Who created it.
     pub origin: SessionOrigin,
+    /// The job and task that it works for.
+    pub job: Option<SessionJob>,
     /// What it is doing.
     pub state: SessionState,
     /// More about the state, for people.

@@ -115,6 +115,7 @@ impl Sessions {
                 profile,
                 state: SessionState::Ready,
                 origin: SessionOrigin::User,
+                job: None,
                 key: None,
                 now: clock::now(),
                 most_open: limit,

@@ -9,7 +9,7 @@ use super::working_directory::{self, WorkingDirectoryError};
 use super::{FoundDefaults, SessionSettings, choice, clock};
 use crate::agent::{ModelChoice, ModelNotFound, RuntimeNotFound, Runtimes};
 use crate::model::{
-    PermissionPolicy, SessionBudget, SessionDefaults, SessionOrigin, SessionProfile, SessionState, hex,
+    PermissionPolicy, SessionBudget, SessionDefaults, SessionJob, SessionOrigin, SessionProfile, SessionState, hex,
 };
 use crate::store::{Creation, CreationKey, NewSessionRecord, Store, StoreError};
 
@@ -39,12 +39,14 @@ pub struct NewSession {
     /// The caller's own key: a repetition with the same key gets the session of the first call. It is forgotten when
     /// the session is deleted.
     pub idempotency_key: Option<String>,
+    /// The job and task that it works for.
+    pub job: Option<SessionJob>,
 }
 
 impl NewSession {
     /// What a repetition with the same key must match: what was asked for, not what the configuration made of it.
     fn fingerprint(&self) -> String {
-        let asked = serde_json::json!({
+        let mut asked = serde_json::json!({
             "runtime": self.runtime,
             "model": self.model,
             "workingDirectory": self.working_directory,
@@ -55,6 +57,10 @@ impl NewSession {
             "options": self.options,
             "budget": self.budget,
         });
+        // Only then, so that the fingerprints of other sessions stay what earlier versions stored.
+        if let Some(job) = &self.job {
+            asked["job"] = serde_json::json!(job);
+        }
         hex(&Sha256::digest(asked.to_string()))
     }
 }
@@ -133,9 +139,52 @@ pub(super) async fn create(
         profile,
         state: SessionState::Starting,
         origin: new.origin,
+        job: new.job,
         key,
         now: clock::now(),
         most_open: settings.open_sessions,
     };
     Ok(store.create_session(record).await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::agent::demo::Demo;
+    use crate::model::{JobId, TaskId};
+    use crate::store::{DataFolder, StoreSettings};
+
+    #[tokio::test]
+    async fn a_session_knows_its_job_and_a_key_belongs_to_one_task() {
+        let root = tempfile::tempdir().expect("a folder");
+        let folder = DataFolder::lock(root.path()).expect("locked");
+        let store = Store::open(&folder, StoreSettings::default()).expect("opened");
+        let runtimes = Runtimes::new(vec![Arc::new(Demo::new())]);
+        let settings = SessionSettings::default();
+        let work = |task| SessionJob {
+            job_id: JobId::from_number(1),
+            job_name: "deliver".to_owned(),
+            task_id: TaskId::from_number(task),
+            task_name: "code".to_owned(),
+            work_id: 2,
+            is_driving: true,
+        };
+        let create = async |task| {
+            let new = NewSession {
+                runtime: Some(Demo::NAME.to_owned()),
+                idempotency_key: Some("k".to_owned()),
+                job: Some(work(task)),
+                ..NewSession::default()
+            };
+            super::create(&store, &runtimes, &settings, new).await
+        };
+        let created = create(1).await.expect("created");
+        let Creation::New(id) = created else { panic!("{created:?}") };
+        assert_eq!(store.session(id).await.expect("read").expect("there").job, Some(work(1)));
+        assert_eq!(create(1).await.expect("answered"), Creation::Known(id));
+        assert!(matches!(create(2).await, Err(CreateError::KeyReused)));
+        store.close().await;
+    }
 }

@@ -58,7 +58,7 @@ impl Sessions {
         match self.store().save_reader_positions(positions.clone()).await {
             Ok(()) => {
                 for place in &positions {
-                    sessions.iter().filter(|session| session.id == place.session).for_each(|session| {
+                    sessions.iter().filter(|session| place.stream == session.id.into()).for_each(|session| {
                         session.readers.saved(place);
                     });
                 }

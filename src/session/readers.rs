@@ -163,7 +163,7 @@ impl Readers {
             .iter()
             .filter(|(_, cursor)| cursor.unsaved)
             .map(|(token, cursor)| ReaderPosition {
-                session,
+                stream: session.into(),
                 token: token.clone(),
                 position: cursor.position,
                 done: cursor.done,

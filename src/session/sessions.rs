@@ -375,7 +375,10 @@ impl Sessions {
         for state in SessionState::ALL.into_iter().filter(|state| *state != SessionState::Closed) {
             let mut after = None;
             loop {
-                let page = self.store().sessions(SessionFilter { state: Some(state), after, limit: page_size }).await?;
+                let page = self
+                    .store()
+                    .sessions(SessionFilter { state: Some(state), job: None, after, limit: page_size })
+                    .await?;
                 let is_last = page.len() < page_size;
                 after = page.last().map(|summary| summary.id);
                 for summary in page {
@@ -422,7 +425,7 @@ mod tests {
                 budget: SessionBudget::default(),
             };
             let (state, origin, now) = (SessionState::Ready, SessionOrigin::User, clock::now());
-            let record = NewSessionRecord { profile, state, origin, key: None, now, most_open: 9 };
+            let record = NewSessionRecord { profile, state, origin, job: None, key: None, now, most_open: 9 };
             store.create_session(record).await.expect("created");
         }
         let sessions = Sessions::new(SessionsParts {

@@ -1,4 +1,4 @@
-//! Changes of a session's record that are committed together with events. They are data: the backend decides how they
+//! Changes of a session's, job's or task's record that are committed together with events. They are data: the backend decides how they
 //! are stored.
 
 use serde::{Deserialize, Serialize};
@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, LostSession, OpenRequest,
-    PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget, SessionState, Timestamp,
-    TurnId, Usage, hex,
+    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, JobStatus, LostSession, OpenRequest,
+    PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget, SessionState, StreamId,
+    TaskId, Timestamp, TurnId, Usage, hex,
 };
 
 /// A turn that has begun and not ended.
@@ -95,7 +95,8 @@ pub struct AcceptedPrompt {
     pub is_first: bool,
 }
 
-/// Something that changes with an append to a session's log.
+/// Something that changes with an append. Most changes belong in the log of a session and a few in the log of a job or
+/// task; an append with a change that does not belong in its log is rejected.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// What the session is doing.
@@ -146,7 +147,7 @@ pub enum Change {
         /// Its size in bytes.
         size: u64,
     },
-    /// Readers that were notified of the close may read again.
+    /// Readers that were notified of the close may read again. Belongs in every log.
     ReadersReopened,
     /// What it has cost so far.
     Usage(Usage),
@@ -160,6 +161,31 @@ pub enum Change {
     Context(ContextUsage),
     /// Answers that the agent has not received, and what follows from them.
     Continuation(Continuation),
+    /// A job, or a task outside a job, ended or runs again. Either way it is not settled.
+    RunStatus {
+        /// Its status.
+        status: JobStatus,
+        /// Why it could not be done, for people.
+        error: Option<String>,
+        /// When it ended; `None` while it runs.
+        ended_at: Option<Timestamp>,
+    },
+    /// A job, or a task outside a job, has ended and nothing is left to do for it: a restart leaves it alone.
+    RunSettled,
+    /// A job started a task. Belongs in the log of the job.
+    TaskCreated {
+        /// Its id, reserved before.
+        task: TaskId,
+        /// The work within the job.
+        work_id: u32,
+    },
+}
+
+impl Change {
+    /// Why an append with a change that does not belong in its log is rejected.
+    pub(super) fn misplaced(stream: StreamId) -> String {
+        format!("a change does not belong in the log of {stream}")
+    }
 }
 
 fn json<T: Serialize>(value: &T) -> String {

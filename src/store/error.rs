@@ -70,7 +70,7 @@ pub enum StoreError {
     #[error("the server is shutting down")]
     Closed,
     /// All ids are used up.
-    #[error("this database has no session ids left; start a new one with --data-dir")]
+    #[error("this database has no ids left; start a new one with --data-dir")]
     NoMoreIds,
     /// Anything else: a bug of ours.
     #[error("the database rejected a statement; this is a bug in Flightdeck")]

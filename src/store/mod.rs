@@ -19,6 +19,8 @@ mod error;
 mod folder;
 mod folder_rule_records;
 mod health;
+mod job_records;
+mod jobs;
 mod log;
 #[cfg(test)]
 mod memory;
@@ -34,7 +36,9 @@ mod statistics;
 mod store;
 #[cfg(test)]
 mod suite;
+mod task_records;
 mod token_records;
+mod trusted_entries;
 mod usage_records;
 
 pub use blob::Blob;
@@ -45,16 +49,19 @@ pub use error::{Cause, StoreError};
 pub use folder::{DataFolder, FolderError, ServerNote};
 pub use folder_rule_records::StoredFolderRule;
 pub use health::StoreHealth;
+pub use job_records::{JobCreation, JobFilter, JobSummary, NewJob, RunState, StoredJob};
 pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, SearchKind, SearchText, StoredEvent};
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{
-    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, PromptRecords, ReaderRecords,
-    SessionRecords, TokenRecords, Upkeep, UsageRecords,
+    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, JobRecords, PromptRecords,
+    ReaderRecords, SessionRecords, TaskRecords, TokenRecords, TrustedEntries, Upkeep, UsageRecords,
 };
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};
 pub use statistics::StoreStatistics;
 pub use store::{Store, StoreSettings};
+pub use task_records::{NewTaskRun, StoredTask, StoredTaskRun, TaskOwner};
 pub use token_records::{NewToken, Revocation, StoredToken};
+pub use trusted_entries::TrustedEntry;
 pub use usage_records::{UsageGrouping, UsageKey, UsageReport, UsageRow};

@@ -1,17 +1,17 @@
 //! Positions of portal readers, so that they continue after a restart, and which browsers are logged in.
 
-use crate::model::{Seq, SessionId, Timestamp};
+use crate::model::{Seq, StreamId, Timestamp};
 
-/// A reader's position in a session's log.
+/// A reader's position in a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReaderPosition {
     /// Whose log.
-    pub session: SessionId,
+    pub stream: StreamId,
     /// The reader's token; empty for the shared cursor.
     pub token: String,
     /// The number of the last event it got.
     pub position: Seq,
-    /// It got the response that the session is closed.
+    /// It got the response that the session, job or task is closed.
     pub done: bool,
     /// When it last read.
     pub seen_at: Timestamp,

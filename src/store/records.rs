@@ -2,17 +2,21 @@
 //! business; what it must do is in the behavioural suite (`suite/`), which every backend passes.
 
 use std::future::Future;
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use tokio::sync::watch;
 
 use super::{
-    Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, KnownPrompt, Log,
-    NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter, StoreError,
-    StoreHealth, StoreStatistics, StoredCaptureCall, StoredFolderRule, StoredLogin, StoredOutcome, StoredSession,
-    StoredToken, UsageGrouping, UsageReport, UsageRow,
+    Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, JobCreation, JobFilter,
+    JobSummary, KnownPrompt, Log, NewJob, NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt,
+    ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall,
+    StoredFolderRule, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken, TrustedEntry,
+    UsageGrouping, UsageReport, UsageRow,
 };
-use crate::model::{Day, SessionId, SessionState, SessionSummary, Timestamp, TokenId, UsageTotal};
+use crate::model::{
+    Day, JobId, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
+};
 
 /// A backend's future result.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -34,7 +38,7 @@ pub trait SessionRecords {
     /// The agents' own ids of a runtime's sessions, with ours, newest first.
     fn agent_sessions(&self, runtime: String) -> Answer<'_, Vec<(String, SessionId)>>;
     /// The folders of the newest sessions, each once, newest first.
-    fn recent_working_directories(&self, limit: usize) -> Answer<'_, Vec<std::path::PathBuf>>;
+    fn recent_working_directories(&self, limit: usize) -> Answer<'_, Vec<PathBuf>>;
     /// Sessions with an open turn or an open request.
     fn unfinished_sessions(&self) -> Answer<'_, Vec<SessionId>>;
     /// Open sessions with queued prompts.
@@ -43,7 +47,8 @@ pub trait SessionRecords {
     fn settle_states(&self) -> Answer<'_, ()>;
     /// The session that was closed first, if it was closed before that moment.
     fn longest_closed(&self, before: Timestamp) -> Answer<'_, Option<SessionId>>;
-    /// Deletes a session and all that belongs to it but its usage. The session's actor must be gone.
+    /// Deletes a session and all that belongs to it but its usage: also the tasks that ran in it outside jobs. The
+    /// session's actor must be gone.
     fn delete_session(&self, id: SessionId) -> Answer<'_, ()>;
 }
 
@@ -67,9 +72,9 @@ pub trait PromptRecords {
 
 /// Reader positions and logged-in browsers.
 pub trait ReaderRecords {
-    /// The readers of a session.
-    fn reader_positions(&self, session: SessionId) -> Answer<'_, Vec<ReaderPosition>>;
-    /// Saves reader positions, except those of deleted sessions.
+    /// The readers of a stream.
+    fn reader_positions(&self, stream: StreamId) -> Answer<'_, Vec<ReaderPosition>>;
+    /// Saves reader positions, except those of deleted sessions, jobs and tasks.
     fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Answer<'_, ()>;
     /// Deletes readers with a token that have not read since that moment.
     fn expire_readers(&self, before: Timestamp) -> Answer<'_, ()>;
@@ -77,6 +82,50 @@ pub trait ReaderRecords {
     fn add_login(&self, login: StoredLogin, now: Timestamp) -> Answer<'_, ()>;
     /// The browsers that are logged in.
     fn logins(&self, now: Timestamp) -> Answer<'_, Vec<StoredLogin>>;
+}
+
+/// Jobs: creating, finding, listing and deleting them. They change by [`super::Change`]s in appends.
+pub trait JobRecords {
+    /// Creates a job, which runs from the start. Its id and its key survive a power cut.
+    fn create_job(&self, new: NewJob) -> Answer<'_, JobCreation>;
+    /// The job that was created with this key, and the fingerprint of that creation.
+    fn job_by_creation_key(&self, key: String) -> Answer<'_, Option<(JobId, String)>>;
+    /// A job with everything needed to continue it, except its log.
+    fn job(&self, id: JobId) -> Answer<'_, Option<StoredJob>>;
+    /// A page of jobs, newest first.
+    fn jobs(&self, filter: JobFilter) -> Answer<'_, Vec<JobSummary>>;
+    /// Jobs that run, or ended after that moment, newest first.
+    fn recent_jobs(&self, since: Timestamp) -> Answer<'_, Vec<JobSummary>>;
+    /// Jobs that run, or have ended and are not settled, oldest first.
+    fn unsettled_jobs(&self) -> Answer<'_, Vec<JobId>>;
+    /// Deletes a job with its log, its tasks and their readers. Nothing may append to it any more. Its sessions stay.
+    fn delete_job(&self, id: JobId) -> Answer<'_, ()>;
+}
+
+/// Tasks of jobs and of persons' sessions.
+pub trait TaskRecords {
+    /// Reserves ids of tasks. Returns the first number; the others follow it. None is ever returned twice, even after a
+    /// power cut.
+    fn reserve_task_ids(&self, count: u32) -> Answer<'_, u32>;
+    /// Creates a task that runs in a person's session, outside a job. It survives a power cut, and is deleted with the
+    /// session.
+    fn create_task_run(&self, new: NewTaskRun) -> Answer<'_, ()>;
+    /// A task.
+    fn task(&self, id: TaskId) -> Answer<'_, Option<StoredTask>>;
+    /// Tasks outside jobs that run, or have ended and are not settled, oldest first.
+    fn unsettled_task_runs(&self) -> Answer<'_, Vec<TaskId>>;
+}
+
+/// Entries of jobs that a person trusts.
+pub trait TrustedEntries {
+    /// Trusts an entry instead of an earlier one of the same path. It survives a power cut.
+    fn trust_entry(&self, entry: TrustedEntry) -> Answer<'_, ()>;
+    /// Whether an entry is trusted, with exactly this hash.
+    fn is_trusted_entry(&self, path: PathBuf, hash: String) -> Answer<'_, bool>;
+    /// All of them, by path.
+    fn trusted_entries(&self) -> Answer<'_, Vec<TrustedEntry>>;
+    /// Stops trusting an entry, for good even if the power is cut. Returns whether it was trusted.
+    fn forget_trusted_entry(&self, path: PathBuf) -> Answer<'_, bool>;
 }
 
 /// Tokens with scopes.
@@ -171,6 +220,9 @@ pub trait Backend:
     + SessionRecords
     + PromptRecords
     + ReaderRecords
+    + JobRecords
+    + TaskRecords
+    + TrustedEntries
     + TokenRecords
     + FolderRuleRecords
     + UsageRecords
@@ -186,6 +238,9 @@ impl<T> Backend for T where
         + SessionRecords
         + PromptRecords
         + ReaderRecords
+        + JobRecords
+        + TaskRecords
+        + TrustedEntries
         + TokenRecords
         + FolderRuleRecords
         + UsageRecords

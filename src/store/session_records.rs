@@ -2,8 +2,8 @@
 
 use super::{OpenTurn, QueuedPrompt};
 use crate::model::{
-    BudgetNotices, ContextUsage, Continuation, LostSession, OpenRequest, PromptId, Seq, SessionId, SessionOrigin,
-    SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
+    BudgetNotices, ContextUsage, Continuation, JobId, LostSession, OpenRequest, PromptId, Seq, SessionId, SessionJob,
+    SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
 };
 
 /// A session that is to be created.
@@ -15,6 +15,8 @@ pub struct NewSessionRecord {
     pub state: SessionState,
     /// Who creates it.
     pub origin: SessionOrigin,
+    /// The job and task that it works for.
+    pub job: Option<SessionJob>,
     /// The creator's own key, to make a repetition harmless.
     pub key: Option<CreationKey>,
     /// When.
@@ -50,6 +52,8 @@ pub enum Creation {
 pub struct SessionFilter {
     /// Only those in this state.
     pub state: Option<SessionState>,
+    /// Only those that work for this job.
+    pub job: Option<JobId>,
     /// Only those that are older than this one.
     pub after: Option<SessionId>,
     /// At most that many.

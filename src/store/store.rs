@@ -26,7 +26,7 @@ pub struct StoreSettings {
 /// A handle on the store; clones share it.
 #[derive(Clone)]
 pub struct Store {
-    backend: Arc<dyn Backend>,
+    pub(super) backend: Arc<dyn Backend>,
 }
 
 impl Store {
@@ -197,7 +197,8 @@ impl Store {
         self.backend.longest_closed(before).await
     }
 
-    /// Deletes a session and all that belongs to it but its usage. The session's actor must be gone.
+    /// Deletes a session and all that belongs to it but its usage: also the tasks that ran in it outside jobs. The
+    /// session's actor must be gone.
     pub async fn delete_session(&self, id: SessionId) -> Result<(), StoreError> {
         self.backend.delete_session(id).await?;
         self.backend.remove_unused_blobs().await
@@ -243,12 +244,12 @@ impl Store {
         self.backend.closed_request(session, id).await
     }
 
-    /// The readers of a session.
-    pub async fn reader_positions(&self, session: SessionId) -> Result<Vec<ReaderPosition>, StoreError> {
-        self.backend.reader_positions(session).await
+    /// The readers of a stream.
+    pub async fn reader_positions(&self, stream: impl Into<StreamId>) -> Result<Vec<ReaderPosition>, StoreError> {
+        self.backend.reader_positions(stream.into()).await
     }
 
-    /// Saves reader positions, except those of deleted sessions.
+    /// Saves reader positions, except those of deleted sessions, jobs and tasks.
     pub async fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Result<(), StoreError> {
         self.backend.save_reader_positions(positions).await
     }

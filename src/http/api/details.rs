@@ -25,10 +25,14 @@ pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
         "lastSeq": summary.last_seq,
         "pending": summary.pending,
     });
-    match entry {
+    let mut entry = match entry {
         Value::Object(entry) => entry,
         _ => Map::new(),
+    };
+    if let Some(job) = &summary.job {
+        entry.insert("job".to_owned(), json!(job));
     }
+    entry
 }
 
 /// Everything about a session except its log.
@@ -113,6 +117,7 @@ pub(super) fn permission_policy(value: &Value) -> ApiResult<PermissionPolicy> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{JobId, SessionJob, SessionOrigin, SessionProfile, SessionState, TaskId, Timestamp};
 
     #[test]
     fn keys_of_providers_are_not_shown() {
@@ -122,6 +127,48 @@ mod tests {
             shown,
             json!({ "provider": { "apiKey": "[redacted]", "type": "openai" }, "list": [{ "token": "[redacted]" }] })
         );
+    }
+
+    #[test]
+    fn a_session_of_a_job_names_it() {
+        let job = SessionJob {
+            job_id: JobId::from_number(3),
+            job_name: "deliver".to_owned(),
+            task_id: TaskId::from_number(7),
+            task_name: "code".to_owned(),
+            work_id: 2,
+            is_driving: true,
+        };
+        let session = |job| SessionSummary {
+            id: SessionId::from_number(1),
+            profile: SessionProfile {
+                title: None,
+                title_is_given: false,
+                runtime: "demo".to_owned(),
+                model: "demo".to_owned(),
+                effort: None,
+                working_directory: None,
+                permissions: PermissionPolicy::default(),
+                system_prompt: None,
+                options: Map::new(),
+                budget: SessionBudget::default(),
+            },
+            origin: SessionOrigin::Job,
+            job,
+            state: SessionState::Ready,
+            state_detail: None,
+            created_at: Timestamp::from_millis(0),
+            updated_at: Timestamp::from_millis(0),
+            closed_at: None,
+            last_seq: 0,
+            pending: 0,
+        };
+        let shown = json!({
+            "jobId": "job-3", "jobName": "deliver", "taskId": "task-7", "taskName": "code", "workId": 2,
+            "isDriving": true,
+        });
+        assert_eq!(summary(&session(Some(job)))["job"], shown);
+        assert!(!summary(&session(None)).contains_key("job"));
     }
 
     #[test]

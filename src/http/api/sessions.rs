@@ -55,6 +55,7 @@ pub(in crate::http) async fn create_session(
         budget: body.budget.map(checked_budget).transpose()?.unwrap_or_default(),
         origin: caller.origin(),
         idempotency_key: idempotency_key(&headers)?,
+        job: None,
     };
     let session = app.sessions().create(new).await?;
     let details = details(&app, session.id()).await?;
@@ -94,7 +95,8 @@ pub(in crate::http) async fn list_sessions(
         })?),
     };
     let limit = query.limit.unwrap_or(DEFAULT_PAGE).clamp(1, LARGEST_PAGE);
-    let mut found = app.sessions().store().sessions(SessionFilter { state, after, limit: limit + 1 }).await?;
+    let mut found =
+        app.sessions().store().sessions(SessionFilter { state, job: None, after, limit: limit + 1 }).await?;
     let more = found.len() > limit;
     found.truncate(limit);
     let mut reply = json!({ "sessions": found.iter().map(summary).collect::<Vec<_>>() });

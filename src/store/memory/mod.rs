@@ -2,9 +2,12 @@
 //! must do and not how `SQLite` does it. It knows what a power cut takes away: everything since the last synced commit.
 
 mod capture_calls;
+mod jobs;
 mod records;
 mod state;
+mod tasks;
 mod tokens;
+mod trusted_entries;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 

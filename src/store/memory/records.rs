@@ -9,8 +9,8 @@ use tokio::sync::watch;
 use super::Memory;
 use super::state::{PromptRow, SessionRow, State};
 use crate::model::{
-    BudgetNotices, Continuation, Day, SessionId, SessionState, SessionSummary, Timestamp, UnknownFigures, Usage,
-    UsageTotal, hex,
+    BudgetNotices, Continuation, Day, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UnknownFigures,
+    Usage, UsageTotal, hex,
 };
 use crate::store::{
     Answer, Blob, Blobs, CaptureSession, CaptureSessions, ClosedRequest, Creation, FolderRuleRecords, KnownPrompt,
@@ -36,6 +36,7 @@ impl SessionRecords for Memory {
             let row = SessionRow {
                 profile: new.profile,
                 origin: new.origin,
+                job: new.job,
                 key: new.key,
                 state: new.state,
                 state_detail: None,
@@ -98,7 +99,9 @@ impl SessionRecords for Memory {
     fn sessions(&self, filter: SessionFilter) -> Answer<'_, Vec<SessionSummary>> {
         self.read(|state| {
             let rows = state.sessions.iter().rev().filter(|(id, row)| {
-                filter.after.is_none_or(|after| **id < after) && filter.state.is_none_or(|state| row.state == state)
+                filter.after.is_none_or(|after| **id < after)
+                    && filter.state.is_none_or(|state| row.state == state)
+                    && filter.job.is_none_or(|job| row.job.as_ref().is_some_and(|own| own.job_id == job))
             });
             rows.take(filter.limit).map(|(id, row)| summary(state, *id, row)).collect()
         })
@@ -190,6 +193,7 @@ fn summary(state: &State, id: SessionId, row: &SessionRow) -> SessionSummary {
         id,
         profile: row.profile.clone(),
         origin: row.origin,
+        job: row.job.clone(),
         state: row.state,
         state_detail: row.state_detail.clone(),
         created_at: row.created_at,
@@ -271,14 +275,21 @@ fn known(prompt: &super::state::PromptRow) -> KnownPrompt {
 }
 
 impl ReaderRecords for Memory {
-    fn reader_positions(&self, session: SessionId) -> Answer<'_, Vec<ReaderPosition>> {
-        self.read(|state| state.readers.values().filter(|reader| reader.session == session).cloned().collect())
+    fn reader_positions(&self, stream: StreamId) -> Answer<'_, Vec<ReaderPosition>> {
+        self.read(|state| state.readers.values().filter(|reader| reader.stream == stream).cloned().collect())
     }
 
     fn save_reader_positions(&self, positions: Vec<ReaderPosition>) -> Answer<'_, ()> {
         self.write(|state| {
-            for reader in positions.into_iter().filter(|reader| state.sessions.contains_key(&reader.session)) {
-                state.readers.insert((reader.session, reader.token.clone()), reader);
+            for reader in positions {
+                let has_owner = match reader.stream {
+                    StreamId::Session(id) => state.sessions.contains_key(&id),
+                    StreamId::Job(id) => state.jobs.contains_key(&id),
+                    StreamId::Task(id) => state.tasks.contains_key(&id),
+                };
+                if has_owner {
+                    state.readers.insert((reader.stream, reader.token.clone()), reader);
+                }
             }
         })
     }

@@ -1,17 +1,20 @@
 //! The state in memory, and how an append changes it.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use bytes::Bytes;
 
+use super::jobs::JobRow;
 use crate::model::{
-    Attachment, BudgetNotices, ContextUsage, Continuation, LostSession, OpenRequest, PromptId, PromptOutcome,
-    RequestId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, StreamId, Timestamp, TokenId, Usage,
+    Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LostSession, OpenRequest, PromptId, PromptOutcome,
+    RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, StreamId, TaskId, Timestamp,
+    TokenId, Usage,
 };
 use crate::store::{
     AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, EventPage,
     OpenTurn, OutcomeSeq, ReaderPosition, SearchText, StoreError, StoredEvent, StoredFolderRule, StoredLogin,
-    StoredToken, UsageReport,
+    StoredToken, TaskOwner, TrustedEntry, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -23,7 +26,12 @@ pub(super) struct State {
     pub last_session: u32,
     pub prompts: BTreeMap<(SessionId, u32), PromptRow>,
     pub requests: BTreeMap<(SessionId, Seq), RequestRow>,
-    pub readers: BTreeMap<(SessionId, String), ReaderPosition>,
+    pub jobs: BTreeMap<JobId, JobRow>,
+    pub last_job: u32,
+    pub tasks: BTreeMap<TaskId, TaskOwner>,
+    pub last_task: u32,
+    pub trusted_entries: BTreeMap<PathBuf, TrustedEntry>,
+    pub readers: BTreeMap<(StreamId, String), ReaderPosition>,
     pub blob_uses: BTreeMap<(SessionId, String), String>,
     pub logins: BTreeMap<String, StoredLogin>,
     pub capture_sessions: BTreeMap<String, CaptureSession>,
@@ -63,6 +71,7 @@ struct EventEntry {
 pub(super) struct SessionRow {
     pub profile: SessionProfile,
     pub origin: SessionOrigin,
+    pub job: Option<SessionJob>,
     pub key: Option<CreationKey>,
     pub state: SessionState,
     pub state_detail: Option<String>,
@@ -139,11 +148,16 @@ impl State {
 
     pub fn forget(&mut self, id: SessionId) {
         self.sessions.remove(&id);
-        self.logs.remove(&id.into());
+        self.forget_stream(id.into());
+        self.forget_task_runs(id);
         self.prompts.retain(|(session, _), _| *session != id);
         self.requests.retain(|(session, _), _| *session != id);
-        self.readers.retain(|(session, _), _| *session != id);
         self.blob_uses.retain(|(session, _), _| *session != id);
+    }
+
+    pub fn forget_stream(&mut self, id: StreamId) {
+        self.logs.remove(&id);
+        self.readers.retain(|(stream, _), _| *stream != id);
     }
 
     pub fn page(&self, stream: StreamId, page: EventPage) -> (Vec<StoredEvent>, bool) {
@@ -202,19 +216,33 @@ impl State {
             let log = self.logs.entry(append.stream).or_default();
             log.retain(|seq, event| *seq >= block.end || event.block != Some(block.start));
         }
-        if let StreamId::Session(id) = append.stream
-            && let Some(mut row) = self.sessions.remove(&id)
-        {
-            row.updated_at = append.time;
-            for change in &append.changes {
-                reserves |= self.change(id, &mut row, append.time, change);
+        match append.stream {
+            StreamId::Session(id) => {
+                if let Some(mut row) = self.sessions.remove(&id) {
+                    row.updated_at = append.time;
+                    for change in &append.changes {
+                        reserves |= self.change(id, &mut row, append.time, change)?;
+                    }
+                    self.sessions.insert(id, row);
+                }
             }
-            self.sessions.insert(id, row);
+            StreamId::Job(id) => append.changes.iter().try_for_each(|change| self.change_job(id, change))?,
+            StreamId::Task(id) => append.changes.iter().try_for_each(|change| self.change_task(id, change))?,
         }
         Ok(reserves)
     }
 
-    fn change(&mut self, id: SessionId, row: &mut SessionRow, time: Timestamp, change: &Change) -> bool {
+    pub fn reopen_readers(&mut self, stream: StreamId) {
+        self.readers.values_mut().filter(|reader| reader.stream == stream).for_each(|reader| reader.done = false);
+    }
+
+    fn change(
+        &mut self,
+        id: SessionId,
+        row: &mut SessionRow,
+        time: Timestamp,
+        change: &Change,
+    ) -> Result<bool, StoreError> {
         match change.clone() {
             Change::State(state, detail) => (row.state, row.state_detail) = (state, detail),
             Change::Title(title) => row.profile.title = Some(title),
@@ -235,7 +263,7 @@ impl State {
             Change::PromptAccepted(accepted) => {
                 let number = accepted.id.number();
                 self.prompts.insert((id, number), PromptRow { accepted, queued: true, outcome: None });
-                return self.give(Counter::Prompts(id), number.into());
+                return Ok(self.give(Counter::Prompts(id), number.into()));
             }
             Change::PromptStarted(prompt) => self.prompt(id, prompt, |prompt| prompt.queued = false),
             Change::PromptPutBack(prompt) => self.prompt(id, prompt, |prompt| prompt.queued = true),
@@ -248,7 +276,7 @@ impl State {
                     }
                     prompt.outcome = Some((seq, outcome));
                 });
-                return self.give(Counter::Outcomes, seq);
+                return Ok(self.give(Counter::Outcomes, seq));
             }
             Change::RequestOpened(request) => {
                 let number = number_of(&request.request_id);
@@ -261,17 +289,18 @@ impl State {
                 }
             }
             Change::BlobUsed { hash, mime, .. } => drop(self.blob_uses.insert((id, hash), mime)),
-            Change::ReadersReopened => {
-                self.readers.values_mut().filter(|reader| reader.session == id).for_each(|reader| reader.done = false);
-            }
+            Change::ReadersReopened => self.reopen_readers(id.into()),
             Change::Usage(usage) => row.usage = usage,
             Change::UsageReported(report) => self.usage.push((id, report)),
             Change::Budget(budget) => row.profile.budget = budget,
             Change::BudgetNotified(news) => row.budget_notified = news,
             Change::Continuation(continuation) => row.continuation = continuation,
             Change::Context(context) => row.context = Some(context),
+            Change::RunStatus { .. } | Change::RunSettled | Change::TaskCreated { .. } => {
+                return Err(misplaced(id.into()));
+            }
         }
-        false
+        Ok(false)
     }
 
     fn prompt(&mut self, id: SessionId, prompt: PromptId, change: impl FnOnce(&mut PromptRow)) {
@@ -294,6 +323,11 @@ impl State {
         }
         reserves
     }
+}
+
+/// A change is in a log where it does not belong.
+pub(super) fn misplaced(stream: StreamId) -> StoreError {
+    StoreError::Statement(Change::misplaced(stream).into())
 }
 
 /// The number of the event that a request is named after.

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 
-use super::change;
 use super::drop_range::{self, DropRange};
 use super::events::event_id;
+use super::{change, jobs, tasks};
 use crate::model::{Seq, StreamId};
 use crate::store::{Append, OutcomeSeq};
 
@@ -28,15 +28,18 @@ pub(super) fn write(connection: &Connection, append: &Append, last_outcome: &mut
         };
         drop_range::drop_or_defer(connection, range, block.deltas)?;
     }
-    let StreamId::Session(session) = append.stream else {
-        return Ok(());
-    };
     for change in &append.changes {
-        change::write(connection, session, append.time, change, last_outcome)?;
+        match append.stream {
+            StreamId::Session(session) => change::write(connection, session, append.time, change, last_outcome)?,
+            StreamId::Job(job) => jobs::write_change(connection, job, change)?,
+            StreamId::Task(task) => tasks::write_change(connection, task, change)?,
+        }
     }
-    connection
-        .prepare_cached("UPDATE session SET updated_at = ?2 WHERE id = ?1")?
-        .execute(params![session.number(), append.time.as_millis()])?;
+    if let StreamId::Session(session) = append.stream {
+        connection
+            .prepare_cached("UPDATE session SET updated_at = ?2 WHERE id = ?1")?
+            .execute(params![session.number(), append.time.as_millis()])?;
+    }
     Ok(())
 }
 

@@ -3,8 +3,8 @@
 use rusqlite::{Connection, params};
 use serde::Serialize;
 
-use super::{folder_rules, usage};
-use crate::model::{SessionId, Timestamp};
+use super::{folder_rules, positions, usage};
+use crate::model::{SessionId, StreamId, Timestamp};
 use crate::store::{Change, OutcomeSeq};
 
 fn json<T: Serialize>(value: &T) -> String {
@@ -100,6 +100,12 @@ pub(super) fn write(
             params![id, (!continuation.is_empty()).then(|| json(continuation))],
         ),
         Change::Context(usage) => execute("UPDATE session SET context = ?2 WHERE id = ?1", params![id, json(usage)]),
-        Change::ReadersReopened => execute("UPDATE reader SET done = 0 WHERE session = ?1", params![id]),
+        Change::ReadersReopened => positions::reopen(connection, session.into()),
+        Change::RunStatus { .. } | Change::RunSettled | Change::TaskCreated { .. } => Err(misplaced(session.into())),
     }
+}
+
+/// A change is in a log where it does not belong.
+pub(super) fn misplaced(stream: StreamId) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(Change::misplaced(stream).into())
 }

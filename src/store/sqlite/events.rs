@@ -10,8 +10,9 @@ use crate::store::{EventPage, StoredEvent};
 const SEQ_BITS: u32 = 40;
 /// Streams of a kind beyond this would not fit beside the number.
 pub(super) const LAST_OF_KIND: u32 = 1 << (63 - SEQ_BITS - 1);
-/// Jobs and tasks share the second half.
-const LAST_JOB: u32 = LAST_OF_KIND / 2;
+/// Jobs and tasks share the second half: the number of the last job plus one, and that of the last task plus one.
+pub(super) const JOBS: u32 = LAST_OF_KIND / 2;
+pub(super) const TASKS: u32 = LAST_OF_KIND - JOBS;
 
 /// The highest number that fits.
 const LAST_SEQ: Seq = (1 << SEQ_BITS) - 1;
@@ -20,8 +21,8 @@ const LAST_SEQ: Seq = (1 << SEQ_BITS) - 1;
 pub(super) fn stream_key(stream: StreamId) -> i64 {
     let (first, number, limit) = match stream {
         StreamId::Session(id) => (0, id.number(), LAST_OF_KIND),
-        StreamId::Job(id) => (LAST_OF_KIND, id.number(), LAST_JOB),
-        StreamId::Task(id) => (LAST_OF_KIND + LAST_JOB, id.number(), LAST_OF_KIND - LAST_JOB),
+        StreamId::Job(id) => (LAST_OF_KIND, id.number(), JOBS),
+        StreamId::Task(id) => (LAST_OF_KIND + JOBS, id.number(), TASKS),
     };
     i64::from(first) + i64::from(number.min(limit - 1))
 }

@@ -22,6 +22,7 @@ mod error;
 mod events;
 mod file_identity;
 mod folder_rules;
+mod jobs;
 mod logins;
 mod outcomes;
 mod positions;
@@ -30,11 +31,14 @@ mod read_pool;
 mod requests;
 mod reservation;
 mod retention;
+mod runs;
 mod schema;
 mod sessions;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod tokens;
+mod trusted_entries;
 mod usage;
 mod writer;
 

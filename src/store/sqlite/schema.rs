@@ -315,6 +315,67 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         CREATE INDEX capture_call_by_time ON capture_call (at);
         ",
         ),
+        M::up(
+            "
+        -- AUTOINCREMENT: an old id never names a new job. The largest columns come last, so that a list does not read
+        -- the plan.
+        CREATE TABLE job (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            name TEXT NOT NULL,
+            working_directory NOT NULL,
+            origin TEXT NOT NULL,
+            status TEXT NOT NULL,
+            error TEXT,
+            started_at INTEGER NOT NULL,
+            ended_at INTEGER,
+            is_settled INTEGER NOT NULL DEFAULT 0,
+            creation_key TEXT,
+            creation_fingerprint TEXT,
+            user_input TEXT NOT NULL,
+            -- What it does, as JSON.
+            plan TEXT NOT NULL
+        );
+        CREATE UNIQUE INDEX job_by_creation_key ON job (creation_key) WHERE creation_key IS NOT NULL;
+        CREATE INDEX job_by_status ON job (status, id);
+        CREATE INDEX job_by_end ON job (ended_at) WHERE ended_at IS NOT NULL;
+        CREATE INDEX job_unsettled ON job (id) WHERE is_settled = 0;
+
+        -- Numbers of tasks are reserved in `meta`. A task either belongs to a job, in whose log it is, or runs in a
+        -- person's session and has all other columns and a log of its own.
+        CREATE TABLE task (
+            id INTEGER PRIMARY KEY,
+            job INTEGER,
+            work_id INTEGER,
+            session INTEGER,
+            name TEXT,
+            status TEXT,
+            error TEXT,
+            started_at INTEGER,
+            ended_at INTEGER,
+            is_settled INTEGER,
+            user_input TEXT,
+            plan TEXT,
+            CHECK ((job IS NULL) <> (session IS NULL))
+        );
+        CREATE INDEX task_by_job ON task (job) WHERE job IS NOT NULL;
+        CREATE INDEX task_by_session ON task (session) WHERE session IS NOT NULL;
+        CREATE INDEX task_unsettled ON task (id) WHERE is_settled = 0;
+
+        -- The job and task that a session works for, as JSON.
+        ALTER TABLE session ADD COLUMN job TEXT;
+        CREATE INDEX session_by_job ON session (json_extract(job, '$.jobId'), id) WHERE job IS NOT NULL;
+
+        -- Jobs and tasks have readers too. The key of a session's stream is the session's number.
+        ALTER TABLE reader RENAME COLUMN session TO stream;
+
+        -- Entries of jobs that a person trusts, by the hash of their file.
+        CREATE TABLE trusted_entry (
+            path PRIMARY KEY NOT NULL,
+            hash TEXT NOT NULL,
+            trusted_at INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        ",
+        ),
     ])
 });
 
@@ -391,6 +452,34 @@ mod tests {
             .query_row("SELECT credits, credits_unknown FROM usage_by_day", [], |row| Ok((row.get(0)?, row.get(1)?)))
             .expect("read");
         assert_eq!(row, (None, 3));
+    }
+
+    #[test]
+    fn a_database_without_jobs_keeps_its_readers_and_can_have_jobs() {
+        let mut database = rusqlite::Connection::open_in_memory().expect("opened");
+        super::MIGRATIONS.to_version(&mut database, 11).expect("the eleventh version");
+        database
+            .execute_batch(
+                "INSERT INTO session (id, runtime, model, permissions, options, state, created_at, updated_at)
+                   VALUES (3, 'demo', 'demo', '{}', '{}', 'ready', 1, 1);
+                 INSERT INTO stream (id, reserved) VALUES (3, 65536);
+                 INSERT INTO reader (session, token, position, done, seen_at) VALUES (3, 'a', 7, 1, 5);",
+            )
+            .expect("written");
+        super::MIGRATIONS.to_latest(&mut database).expect("the last version");
+        let reader: (i64, String, u32) = database
+            .query_row("SELECT stream, token, position FROM reader", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .expect("read");
+        let stream = super::super::events::stream_key(crate::model::SessionId::from_number(3).into());
+        assert_eq!(reader, (stream, "a".to_owned(), 7));
+        let job: Option<String> = database.query_row("SELECT job FROM session", [], |row| row.get(0)).expect("read");
+        assert_eq!(job, None);
+        for table in ["job", "task", "trusted_entry"] {
+            let count = format!("SELECT count(*) FROM {table}");
+            assert_eq!(database.query_row(&count, [], |row| row.get::<_, u32>(0)).expect("read"), 0);
+        }
     }
 
     type UsageRow = (String, u32, String, u32, Option<f64>, u32, Option<u32>, Option<u32>, u32);

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::types::{Type, Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::drop_range::{self, DropRange};
-use super::events::{LAST_OF_KIND, next_seq, seq_of, stream_key, whole_log};
+use super::events::{LAST_OF_KIND, next_seq, seq_of};
 use super::reservation::Reservation;
-use super::{Sqlite, prompts, requests, retention};
+use super::runs::delete_stream;
+use super::{Sqlite, prompts, requests, retention, tasks};
 use crate::model::{PromptId, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp};
 use crate::store::{Answer, Creation, NewSessionRecord, SessionFilter, SessionRecords, StoreError, StoredSession};
 
@@ -17,7 +17,10 @@ const COLUMNS: &str =
     state_detail, created_at, updated_at, closed_at,
     (SELECT max(event.id) FROM event WHERE event.id BETWEEN session.id << 40 AND (session.id << 40) + (1 << 40) - 1),
     (SELECT count(*) FROM request WHERE request.session = session.id AND decision IS NULL), budget, origin,
-    title_is_given";
+    title_is_given, job";
+
+/// As the index of sessions by job has it.
+pub(super) const OF_JOB: &str = "job IS NOT NULL AND json_extract(job, '$.jobId') = ?4";
 
 impl SessionRecords for Sqlite {
     fn create_session(&self, new: NewSessionRecord) -> Answer<'_, Creation> {
@@ -95,11 +98,14 @@ impl SessionRecords for Sqlite {
         self.read(move |connection| {
             let before = filter.after.map_or(i64::MAX, |id| i64::from(id.number()));
             let state = filter.state.map(SessionState::as_str);
-            let condition = if state.is_some() { "state = ?3" } else { "?3 IS NULL" };
+            let job = filter.job.map(|id| id.to_string());
+            // Only conditions that are asked for, so that the right index is used.
+            let in_state = if state.is_some() { "state = ?3" } else { "?3 IS NULL" };
+            let of_job = if job.is_some() { OF_JOB } else { "?4 IS NULL" };
             let mut statement = connection.prepare_cached(&format!(
-                "SELECT {COLUMNS} FROM session WHERE id < ?1 AND {condition} ORDER BY id DESC LIMIT ?2"
+                "SELECT {COLUMNS} FROM session WHERE id < ?1 AND {in_state} AND {of_job} ORDER BY id DESC LIMIT ?2"
             ))?;
-            statement.query_map(params![before, filter.limit, state], summary)?.collect()
+            statement.query_map(params![before, filter.limit, state, job], summary)?.collect()
         })
     }
 
@@ -180,12 +186,11 @@ impl SessionRecords for Sqlite {
     fn delete_session(&self, id: SessionId) -> Answer<'_, ()> {
         self.forget_pending_appends(id.into());
         self.write(move |connection| {
-            let (first, last) = whole_log(id.into());
-            drop_range::defer(connection, DropRange { first, last, block: None })?;
-            for table in ["prompt", "request", "reader", "blob_use"] {
+            tasks::delete_of_session(connection, id)?;
+            delete_stream(connection, id.into())?;
+            for table in ["prompt", "request", "blob_use"] {
                 connection.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [id.number()])?;
             }
-            connection.execute("DELETE FROM stream WHERE id = ?1", [stream_key(id.into())])?;
             connection.execute("DELETE FROM session WHERE id = ?1", [id.number()]).map(drop)
         })
     }
@@ -207,8 +212,8 @@ fn create(connection: &Connection, new: &NewSessionRecord) -> rusqlite::Result<C
     let inserted = connection.execute(
         "INSERT INTO session (title, runtime, model, effort, working_directory, permissions, system_prompt,
             options, state, created_at, updated_at, budget, origin, creation_key, creation_fingerprint,
-            title_is_given)
-         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?12, ?13, ?14, ?15, ?16
+            title_is_given, job)
+         SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?12, ?13, ?14, ?15, ?16, ?17
          WHERE (SELECT count(*) FROM session WHERE state <> 'closed') < ?11",
         params![
             profile.title,
@@ -227,6 +232,7 @@ fn create(connection: &Connection, new: &NewSessionRecord) -> rusqlite::Result<C
             new.key.as_ref().map(|key| &key.key),
             new.key.as_ref().map(|key| &key.fingerprint),
             profile.title_is_given,
+            new.job.as_ref().map(|job| serde_json::to_string(job).expect("plain values")),
         ],
     )?;
     if inserted == 0 {
@@ -313,6 +319,7 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
                 .unwrap_or_default(),
         },
         origin: origin_of(row, 17)?,
+        job: row.get::<_, Option<String>>(19)?.and_then(|json| serde_json::from_str(&json).ok()),
         state: state_of(row, 9)?,
         state_detail: row.get(10)?,
         created_at: Timestamp::from_millis(row.get(11)?),
@@ -331,12 +338,12 @@ fn state_of(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionState> {
     row.get::<_, String>(column)?.parse().map_err(|error: String| unreadable(column, error))
 }
 
-fn origin_of(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionOrigin> {
+pub(super) fn origin_of(row: &Row<'_>, column: usize) -> rusqlite::Result<SessionOrigin> {
     let text: String = row.get(column)?;
     let found = SessionOrigin::ALL.into_iter().find(|origin| origin.as_str() == text);
     found.ok_or_else(|| unreadable(column, format!("unknown origin {text:?}")))
 }
 
-fn unreadable(column: usize, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
+pub(super) fn unreadable(column: usize, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(column, Type::Text, error.into())
 }

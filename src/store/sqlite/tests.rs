@@ -8,9 +8,12 @@ use tempfile::TempDir;
 
 use super::Sqlite;
 use super::checkpoint::WalBound;
+use super::events::{JOBS, TASKS};
 use super::read_pool::AT_ONCE;
-use crate::model::{Seq, SessionId};
-use crate::store::suite::{events, new_session, observe, seqs};
+use super::sessions::OF_JOB;
+use crate::model::{Seq, SessionId, TaskId};
+use crate::store::suite::jobs::new_job;
+use crate::store::suite::{self, events, new_session, observe, seqs};
 use crate::store::{
     Append, DataFolder, EndedBlock, EventPage, Log, Store, StoreError, StoreHealth, StoreSettings, Upkeep,
 };
@@ -132,6 +135,55 @@ async fn a_database_that_is_deleted_while_it_is_open_refuses_writes_until_it_is_
     health.wait_for(|health| *health == StoreHealth::Good).await.expect("good again");
     store.flush().await.expect("flushed");
     assert_eq!(seqs(store, session).await, [1, 2], "what was accepted is written");
+    store.close().await;
+}
+
+#[tokio::test]
+async fn ids_of_jobs_and_tasks_end_before_their_logs_would_be_mixed_up() {
+    let Opened { backend, store, .. } = &open();
+    let used = format!(
+        "INSERT INTO sqlite_sequence (name, seq) VALUES ('job', {});
+         INSERT INTO meta (key, value) VALUES ('last_task', '{}')",
+        JOBS - 2,
+        TASKS - 3
+    );
+    backend.write(move |connection| connection.execute_batch(&used)).await.expect("written");
+    let job = new_job(store).await;
+    assert_eq!(job.number(), JOBS - 1);
+    let refused = store.create_job(suite::jobs::job()).await;
+    assert!(matches!(refused, Err(StoreError::NoMoreIds)), "{refused:?}");
+    assert_eq!(store.unsettled_jobs().await.expect("read"), [job], "nothing is left of the refused one");
+    let refused = store.reserve_task_ids(3).await;
+    assert!(matches!(refused, Err(StoreError::NoMoreIds)), "{refused:?}");
+    assert_eq!(store.reserve_task_ids(2).await.expect("reserved"), TASKS - 2);
+    let last = TaskId::from_number(TASKS - 1);
+    store.append_checked(events(last, 1..=2)).await.expect("appended");
+    assert_eq!((seqs(store, job).await.len(), seqs(store, last).await.len()), (0, 2));
+    store.close().await;
+}
+
+#[tokio::test]
+async fn sessions_of_a_job_and_jobs_to_settle_are_found_by_index() {
+    let Opened { backend, store, .. } = &open();
+    for (query, index) in [
+        (
+            format!("SELECT id FROM session WHERE id < ?1 AND ?3 IS NULL AND {OF_JOB} ORDER BY id DESC"),
+            "session_by_job",
+        ),
+        ("SELECT id FROM job WHERE is_settled = 0 ORDER BY id".to_owned(), "job_unsettled"),
+        ("SELECT id FROM task WHERE is_settled = 0 ORDER BY id".to_owned(), "task_unsettled"),
+    ] {
+        let plan = backend
+            .read(move |connection| {
+                let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}"))?;
+                let lines: Vec<String> =
+                    statement.raw_query().mapped(|row| row.get(3)).collect::<rusqlite::Result<_>>()?;
+                Ok(lines.join("; "))
+            })
+            .await
+            .expect("read");
+        assert!(plan.contains(index) && !plan.contains("TEMP B-TREE"), "{plan}");
+    }
     store.close().await;
 }
 

@@ -2,12 +2,15 @@
 //! one.
 
 mod capture_calls;
+pub(super) mod jobs;
 mod log;
 mod power_cut;
 mod prompts;
 mod records;
 mod sessions;
+mod tasks;
 mod tokens;
+mod trusted_entries;
 
 use std::sync::{Arc, Mutex};
 
@@ -101,6 +104,12 @@ macro_rules! behaviour {
 behaviour! {
     capture_calls::captured_calls_are_listed_newest_first_in_pages,
     capture_calls::old_captured_calls_are_deleted_and_their_numbers_are_not_given_again,
+    jobs::a_job_is_created_once_per_key,
+    jobs::a_job_survives_a_power_cut,
+    jobs::a_job_ends_settles_and_runs_again,
+    jobs::jobs_are_listed_newest_first_and_by_status,
+    jobs::a_deleted_job_leaves_nothing_but_its_sessions,
+    jobs::a_change_in_a_log_where_it_does_not_belong_is_rejected,
     log::a_log_is_read_in_pages_in_both_directions,
     log::deltas_of_an_ended_block_are_gone_and_its_end_leads_to_its_start,
     log::subscribers_hear_of_every_commit_to_their_stream,
@@ -121,16 +130,25 @@ behaviour! {
     sessions::changes_are_there_after_a_restart,
     sessions::the_newest_loss_is_kept,
     sessions::sessions_are_listed_newest_first_and_by_state,
+    sessions::sessions_of_a_job_are_found_by_it,
     sessions::a_folder_whose_name_is_not_text_is_kept_as_it_is,
     sessions::a_deleted_session_leaves_nothing_but_its_usage,
     records::readers_are_saved_and_expire,
+    records::readers_of_jobs_and_tasks_are_not_mixed_up_with_those_of_sessions,
     records::logins_expire,
     records::sessions_of_captures_are_kept_until_they_are_removed,
     records::rules_of_folders_are_kept_once_until_they_are_removed,
     records::usage_is_summed_by_day_model_and_session,
     records::blobs_belong_to_the_sessions_that_use_them,
+    tasks::ids_of_tasks_are_never_given_twice,
+    tasks::a_task_is_of_a_job_or_of_a_session,
+    tasks::an_id_names_one_task,
+    tasks::a_task_outside_a_job_survives_a_power_cut_and_settles,
+    tasks::a_deleted_session_takes_its_tasks_with_it,
     tokens::a_token_is_there_until_it_is_revoked_and_its_record_stays,
     tokens::tokens_and_revocations_survive_a_power_cut,
+    trusted_entries::an_entry_is_trusted_with_one_hash,
+    trusted_entries::trust_and_its_end_survive_a_power_cut,
 }
 
 #[tokio::test]
@@ -166,6 +184,7 @@ pub(super) fn new_record() -> NewSessionRecord {
         profile: profile(),
         state: SessionState::Ready,
         origin: SessionOrigin::User,
+        job: None,
         key: None,
         now: TIME,
         most_open: 100,
@@ -192,8 +211,8 @@ pub(super) fn events(stream: impl Into<StreamId>, seqs: std::ops::RangeInclusive
 }
 
 /// An append of changes alone.
-fn changes(session: SessionId, changes: Vec<Change>) -> Append {
-    Append { stream: session.into(), time: TIME, events: Vec::new(), ended_blocks: Vec::new(), changes }
+fn changes(stream: impl Into<StreamId>, changes: Vec<Change>) -> Append {
+    Append { stream: stream.into(), time: TIME, events: Vec::new(), ended_blocks: Vec::new(), changes }
 }
 
 /// The numbers of all events.

@@ -1,21 +1,22 @@
 //! What must hold for readers, logins, usage and blobs.
 
+use super::jobs::new_job;
 use super::{Ending, Medium, changes, new_session};
-use crate::model::{Day, FolderRule, PermissionRule, RuleDecision, SessionId, Timestamp, Usage};
+use crate::model::{
+    Day, FolderRule, JobId, PermissionRule, RuleDecision, Seq, SessionId, StreamId, TaskId, Timestamp, Usage,
+};
 use crate::store::{
     Blob, CaptureSession, Change, ReaderPosition, StoredFolderRule, StoredLogin, UsageGrouping, UsageKey, UsageReport,
 };
 
+fn reader(stream: impl Into<StreamId>, token: &str, position: Seq, done: bool, seen_at: i64) -> ReaderPosition {
+    let seen_at = Timestamp::from_millis(seen_at);
+    ReaderPosition { stream: stream.into(), token: token.to_owned(), position, done, seen_at }
+}
+
 pub(super) async fn readers_are_saved_and_expire(medium: &Medium) {
     let store = medium.open();
     let session = new_session(&store).await;
-    let reader = |session, token: &str, position, done, seen_at| ReaderPosition {
-        session,
-        token: token.to_owned(),
-        position,
-        done,
-        seen_at: Timestamp::from_millis(seen_at),
-    };
     let nobody = SessionId::from_number(999);
     let saved = vec![
         reader(session, "", 1, false, 1),
@@ -38,6 +39,34 @@ pub(super) async fn readers_are_saved_and_expire(medium: &Medium) {
     store.expire_readers(Timestamp::from_millis(5)).await.expect("expired");
     let left: Vec<String> = read(session).await.into_iter().map(|reader| reader.token).collect();
     assert_eq!(left, ["", "b"], "the shared cursor stays");
+    store.close().await;
+}
+
+pub(super) async fn readers_of_jobs_and_tasks_are_not_mixed_up_with_those_of_sessions(medium: &Medium) {
+    let store = medium.open();
+    let (session, job) = (new_session(&store).await, new_job(&store).await);
+    assert_eq!(session.number(), job.number());
+    let task = TaskId::from_number(store.reserve_task_ids(1).await.expect("reserved"));
+    store.append_checked(changes(job, vec![Change::TaskCreated { task, work_id: 0 }])).await.expect("appended");
+    let streams = [StreamId::Session(session), job.into(), task.into()];
+    let saved: Vec<_> = streams.iter().zip(1..).map(|(stream, seq)| reader(*stream, "a", seq, true, 1)).collect();
+    store.save_reader_positions(saved.clone()).await.expect("saved");
+    let nobodies = [StreamId::Job(JobId::from_number(999)), TaskId::from_number(999).into()];
+    let lost = nobodies.iter().map(|stream| reader(*stream, "a", 1, true, 1)).collect();
+    store.save_reader_positions(lost).await.expect("ignored");
+    let store = medium.restart(store, Ending::Crash).await;
+    for (stream, reader) in streams.into_iter().zip(saved) {
+        assert_eq!(store.reader_positions(stream).await.expect("read"), [reader]);
+    }
+    for nobody in nobodies {
+        assert_eq!(store.reader_positions(nobody).await.expect("read"), []);
+    }
+    store.append_checked(changes(job, vec![Change::ReadersReopened])).await.expect("appended");
+    let mut done = Vec::new();
+    for stream in streams {
+        done.extend(store.reader_positions(stream).await.expect("read").iter().map(|reader| reader.done));
+    }
+    assert_eq!(done, [true, false, true]);
     store.close().await;
 }
 

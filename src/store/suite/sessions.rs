@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use super::{Ending, Medium, TIME, accepted, changes, ended, events, new_record, new_session, seqs};
-use crate::model::{LostSession, PromptId, SessionOrigin, SessionState, Timestamp, TurnId, Usage};
-use crate::store::{Change, Creation, CreationKey, OpenTurn, SessionFilter, Store, UsageReport};
+use crate::model::{
+    JobId, LostSession, PromptId, SessionJob, SessionOrigin, SessionState, TaskId, Timestamp, TurnId, Usage,
+};
+use crate::store::{Change, Creation, CreationKey, NewSessionRecord, OpenTurn, SessionFilter, Store, UsageReport};
 
 pub(super) async fn a_creation_with_a_known_key_returns_the_same_session(medium: &Medium) {
     let store = medium.open();
@@ -98,7 +100,7 @@ pub(super) async fn sessions_are_listed_newest_first_and_by_state(medium: &Mediu
     store.append_checked(changes(ids[1], close(Timestamp::from_millis(20)))).await.expect("appended");
     store.append_checked(changes(ids[2], close(Timestamp::from_millis(10)))).await.expect("appended");
     let list = async |state, after, limit| {
-        let found = store.sessions(SessionFilter { state, after, limit }).await.expect("read");
+        let found = store.sessions(SessionFilter { state, job: None, after, limit }).await.expect("read");
         found.into_iter().map(|summary| summary.id).collect::<Vec<_>>()
     };
     assert_eq!(list(None, None, 2).await, [ids[3], ids[2]]);
@@ -112,14 +114,47 @@ pub(super) async fn sessions_are_listed_newest_first_and_by_state(medium: &Mediu
     store.close().await;
 }
 
+pub(super) async fn sessions_of_a_job_are_found_by_it(medium: &Medium) {
+    let store = medium.open();
+    let work = |job: u32, task: u32| SessionJob {
+        job_id: JobId::from_number(job),
+        job_name: "deliver".to_owned(),
+        task_id: TaskId::from_number(task),
+        task_name: "code".to_owned(),
+        work_id: 2,
+        is_driving: true,
+    };
+    let works = [Some(work(1, 1)), None, Some(work(11, 2)), Some(work(1, 3))];
+    let mut ids = Vec::new();
+    for job in works.clone() {
+        let created = store.create_session(NewSessionRecord { job, ..new_record() }).await.expect("created");
+        let Creation::New(id) = created else { panic!("{created:?}") };
+        ids.push(id);
+    }
+    let store = medium.restart(store, Ending::PowerCut).await;
+    for (id, work) in ids.iter().zip(works) {
+        assert_eq!(store.session(*id).await.expect("read").expect("there").job, work);
+    }
+    let list = async |filter| {
+        let found = store.sessions(filter).await.expect("read");
+        found.into_iter().map(|summary| summary.id).collect::<Vec<_>>()
+    };
+    let all = SessionFilter { state: None, job: Some(JobId::from_number(1)), after: None, limit: 9 };
+    assert_eq!(list(all).await, [ids[3], ids[0]]);
+    assert_eq!(list(SessionFilter { limit: 1, ..all }).await, [ids[3]]);
+    assert_eq!(list(SessionFilter { after: Some(ids[3]), ..all }).await, [ids[0]]);
+    assert_eq!(list(SessionFilter { state: Some(SessionState::Closed), ..all }).await, []);
+    store.close().await;
+}
+
 #[cfg(unix)]
-fn odd_folder() -> PathBuf {
+pub(super) fn odd_folder() -> PathBuf {
     use std::os::unix::ffi::OsStrExt;
     PathBuf::from(std::ffi::OsStr::from_bytes(b"/work/\xff\xfe"))
 }
 
 #[cfg(not(unix))]
-fn odd_folder() -> PathBuf {
+pub(super) fn odd_folder() -> PathBuf {
     PathBuf::from("/work/odd")
 }
 

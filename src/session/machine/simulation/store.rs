@@ -200,6 +200,7 @@ impl Store {
                 last_seq: self.committed(),
                 pending: 0,
                 origin: self.origin,
+                job: None,
             },
             next_seq: records.next_seq,
             agent_session_id: records.agent_session_id.clone(),
@@ -354,6 +355,10 @@ impl Records {
             | Change::SessionLost(_)
             | Change::UsageReported(_)
             | Change::Context(_) => {}
+            // A session's machine never makes these.
+            change @ (Change::RunStatus { .. } | Change::RunSettled | Change::TaskCreated { .. }) => {
+                panic!("{change:?} in a session's log")
+            }
         }
     }
 }
