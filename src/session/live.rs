@@ -12,13 +12,13 @@ use crate::model::Seq;
 use crate::store::{StoreError, StoredEvent};
 
 /// How long a call waits for the first response.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// What arrives within this time of the first response comes in the same batch.
 const COALESCE: Duration = Duration::from_millis(2);
-/// A caller that hung up and calls again at once may arrive before its old call has ended.
-const RELEASE_WAIT: Duration = Duration::from_millis(500);
-const BATCH_RESPONSES: usize = 1_000;
-const BATCH_BYTES: usize = 1_000_000;
+/// The most responses of a batch.
+pub const BATCH_RESPONSES: usize = 1_000;
+/// The most bytes of a batch, unless one response alone is larger.
+pub const BATCH_BYTES: usize = 1_000_000;
 
 /// Why a call gets no response.
 #[derive(Debug, thiserror::Error)]
@@ -122,19 +122,8 @@ impl Session {
         self.poll(token, position, BATCH_RESPONSES).await
     }
 
-    /// Claims the reader, and waits a moment for an earlier call to release it.
     async fn begin(&self, token: &str, new_reader: NewReader) -> Result<Seq, LiveError> {
-        let deadline = Instant::now() + RELEASE_WAIT;
-        loop {
-            // Created before checking, so that a call that ends in between is not missed.
-            let finish = self.readers.next_finish();
-            match self.readers.begin(token, new_reader) {
-                Err(ReaderRefused::Busy) => {
-                    tokio::time::timeout_at(deadline, finish).await.map_err(|_| LiveError::ParallelCall)?;
-                }
-                other => return Ok(other?),
-            }
-        }
+        Ok(self.readers.claim(token, new_reader).await?)
     }
 
     /// A cursor beyond every number that was ever given is a mistake of the caller.

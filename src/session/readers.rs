@@ -1,4 +1,4 @@
-//! The portal's readers of one session: the shared cursor of `live` (the empty token) and one per token.
+//! The portal's readers of one list of responses: the shared cursor of `live` (the empty token) and one per token.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use tokio::sync::futures::Notified;
 use tokio::time::{Duration, Instant};
 
 use super::clock::now;
-use crate::model::{Seq, SessionId};
+use crate::model::{Seq, StreamId};
 use crate::store::ReaderPosition;
 
 /// Tokens unused for this long are replaced by new ones when a session has reached its limit.
@@ -17,11 +17,15 @@ const MAY_BE_REPLACED_AFTER: Duration = Duration::from_mins(1);
 /// A token in use is saved at least this often, so that it does not expire in the store.
 const SAVED_AT_LEAST_EVERY: Duration = Duration::from_hours(1);
 
-/// The token of the shared cursor.
-pub(super) const SHARED: &str = "";
+/// A caller that hung up and calls again at once may arrive before its old call has ended.
+const RELEASE_WAIT: Duration = Duration::from_millis(500);
 
+/// The token of the shared cursor.
+pub const SHARED: &str = "";
+
+/// The readers of a session, a job or a task.
 #[derive(Debug)]
-pub(super) struct Readers {
+pub struct Readers {
     cursors: Mutex<HashMap<String, Cursor>>,
     limit: usize,
     finished: Notify,
@@ -43,24 +47,28 @@ struct Cursor {
 
 /// Why a reader cannot begin to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReaderRefused {
+pub enum ReaderRefused {
     /// Another call with this token is in progress.
     Busy,
     /// It got the response that the session is closed.
     Done,
     /// The token is new, and new ones are not allowed any more.
     NewReadersRefused,
+    /// There are as many as there may be.
     TooMany,
 }
 
 /// How a new token may begin.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum NewReader {
+pub enum NewReader {
+    /// After this event.
     StartsAfter(Seq),
+    /// Not at all.
     Refused,
 }
 
 impl Readers {
+    /// Those that the store has, and at most `limit` tokens.
     pub fn new(saved: Vec<ReaderPosition>, limit: usize) -> Self {
         let cursors = saved
             .into_iter()
@@ -110,6 +118,22 @@ impl Readers {
         Ok(cursor.position)
     }
 
+    /// As [`Self::begin`], and waits a moment for an earlier call to release the reader.
+    pub async fn claim(&self, token: &str, new_reader: NewReader) -> Result<Seq, ReaderRefused> {
+        let deadline = Instant::now() + RELEASE_WAIT;
+        loop {
+            // Created before checking, so that a call that ends in between is not missed.
+            let finish = self.next_finish();
+            match self.begin(token, new_reader) {
+                Err(ReaderRefused::Busy) => {
+                    tokio::time::timeout_at(deadline, finish).await.map_err(|_| ReaderRefused::Busy)?;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// The call is over.
     pub fn finish(&self, token: &str) {
         if let Some(cursor) = self.cursors.lock().get_mut(token) {
             cursor.busy = false;
@@ -119,10 +143,11 @@ impl Readers {
     }
 
     /// Resolves when a call ends that is in progress now.
-    pub fn next_finish(&self) -> Notified<'_> {
+    fn next_finish(&self) -> Notified<'_> {
         self.finished.notified()
     }
 
+    /// The reader has everything up to this event.
     pub fn advance(&self, token: &str, position: Seq) {
         if let Some(cursor) = self.cursors.lock().get_mut(token) {
             cursor.position = cursor.position.max(position);
@@ -156,14 +181,14 @@ impl Readers {
     }
 
     /// Positions to save. They stay unsaved until [`Self::saved`] is called.
-    pub fn unsaved(&self, session: SessionId) -> Vec<ReaderPosition> {
-        let seen_at = now();
+    pub fn unsaved(&self, stream: impl Into<StreamId>) -> Vec<ReaderPosition> {
+        let (seen_at, stream) = (now(), stream.into());
         self.cursors
             .lock()
             .iter()
             .filter(|(_, cursor)| cursor.unsaved)
             .map(|(token, cursor)| ReaderPosition {
-                stream: session.into(),
+                stream,
                 token: token.clone(),
                 position: cursor.position,
                 done: cursor.done,
@@ -247,7 +272,7 @@ mod tests {
         let readers = Readers::new(Vec::new(), 9);
         readers.begin("a", FROM_START).expect("free");
         readers.advance("a", 3);
-        let id = SessionId::from_number(1);
+        let id = crate::model::SessionId::from_number(1);
         let place = readers.unsaved(id).remove(0);
         assert_eq!(readers.unsaved(id)[0].position, 3, "the first save may have failed");
         readers.advance("a", 4);

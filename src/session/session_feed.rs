@@ -1,11 +1,8 @@
-//! The status of all sessions, for the inbox: the latest of each, never a queue that could overflow.
+//! The status of sessions, for the inbox.
 
-use std::collections::{BTreeMap, HashMap};
-
-use parking_lot::Mutex;
 use serde::Serialize;
-use tokio::sync::watch;
 
+use super::status_feed::{FeedEntry, StatusFeed};
 use crate::model::{RequestId, SessionId, SessionState, Timestamp};
 
 /// A summary of an open request.
@@ -40,92 +37,21 @@ pub struct SessionStatus {
     pub pending: Vec<PendingRequest>,
 }
 
-/// Readers ask for everything that changed since a version; a slow one misses intermediate states, never the last.
-#[derive(Debug)]
-pub struct SessionFeed {
-    board: Mutex<Board>,
-    version: watch::Sender<u64>,
-}
+impl FeedEntry for SessionStatus {
+    type Key = SessionId;
 
-#[derive(Debug, Default)]
-struct Board {
-    version: u64,
-    entries: HashMap<SessionId, (u64, SessionStatus)>,
-    by_version: BTreeMap<u64, SessionId>,
-}
+    fn key(&self) -> SessionId {
+        self.session_id
+    }
 
-impl Default for SessionFeed {
-    fn default() -> Self {
-        Self { board: Mutex::default(), version: watch::Sender::new(0) }
+    /// Deleted or closed.
+    fn is_over(&self) -> bool {
+        matches!(self.state, None | Some(SessionState::Closed))
     }
 }
 
-impl SessionFeed {
-    /// Replaces the status of a session, if it changed.
-    pub fn post(&self, entry: SessionStatus) {
-        let mut board = self.board.lock();
-        if !board.entries.get(&entry.session_id).is_some_and(|(_, known)| *known == entry) {
-            self.put(&mut board, entry);
-        }
-    }
-
-    /// Adds a status, unless the session has one, which is newer.
-    pub fn publish_if_unknown(&self, entry: SessionStatus) {
-        let mut board = self.board.lock();
-        if !board.entries.contains_key(&entry.session_id) {
-            self.put(&mut board, entry);
-        }
-    }
-
-    fn put(&self, board: &mut Board, entry: SessionStatus) {
-        let id = entry.session_id;
-        board.version += 1;
-        let version = board.version;
-        if let Some((old, _)) = board.entries.insert(id, (version, entry)) {
-            board.by_version.remove(&old);
-        }
-        board.by_version.insert(version, id);
-        self.version.send_replace(version);
-    }
-
-    /// Removes deleted and closed sessions, except those newer than a version, because slow readers may not have got
-    /// them yet.
-    pub fn forget_ended(&self, through: u64) {
-        let mut board = self.board.lock();
-        let is_over = |state: Option<SessionState>| matches!(state, None | Some(SessionState::Closed));
-        let over: Vec<(u64, SessionId)> = board
-            .entries
-            .values()
-            .filter(|(version, entry)| *version <= through && is_over(entry.state))
-            .map(|(version, entry)| (*version, entry.session_id))
-            .collect();
-        for (version, id) in over {
-            board.by_version.remove(&version);
-            board.entries.remove(&id);
-        }
-    }
-
-    /// The version of the newest entry.
-    pub fn version(&self) -> u64 {
-        self.board.lock().version
-    }
-
-    /// Everything newer than a version, oldest first, and the version to ask with next time.
-    pub fn since(&self, version: u64) -> (u64, Vec<SessionStatus>) {
-        let board = self.board.lock();
-        let entries = board
-            .by_version
-            .range(version + 1..)
-            .filter_map(|(_, id)| board.entries.get(id).map(|(_, entry)| entry.clone()))
-            .collect();
-        (board.version, entries)
-    }
-
-    /// Subscribes to new versions.
-    pub fn watch(&self) -> watch::Receiver<u64> {
-        self.version.subscribe()
-    }
-}
+/// The status of all sessions.
+pub type SessionFeed = StatusFeed<SessionStatus>;
 
 #[cfg(test)]
 mod tests {
