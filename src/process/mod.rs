@@ -11,6 +11,7 @@
 //! `system/` does nothing yet.
 
 mod capture;
+mod check_run;
 mod child;
 mod figures;
 mod ledger;
@@ -23,6 +24,7 @@ mod sweep;
 mod system;
 
 pub use capture::{Capture, CaptureError, Captured};
+pub use check_run::{CheckEnd, run_check};
 pub use child::{ChildProcess, Exit, ProcessSpec, SpawnError};
 pub use figures::{ProcessFigures, ProcessProbe};
 pub use printable::printable;
