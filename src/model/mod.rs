@@ -29,7 +29,6 @@ mod session_defaults;
 mod session_options;
 mod state;
 mod timestamp;
-mod turn_activity;
 mod usage;
 mod words;
 
@@ -64,5 +63,4 @@ pub use session_defaults::SessionDefaults;
 pub use session_options::{SessionOptions, kind_of};
 pub use state::SessionState;
 pub use timestamp::Timestamp;
-pub use turn_activity::{ToolReport, TurnActivity};
 pub use usage::{CodeChanges, UnknownFigures, Usage, UsageTotal};
