@@ -12,6 +12,7 @@
 //! - A gate is passed only by its own committed record, which names what the person was shown.
 //! - Nothing follows the record that ends a job, and nothing starts after it.
 
+pub mod chart;
 pub mod entry;
 mod gate_view;
 pub mod machine;

@@ -36,6 +36,7 @@ pub use background_task::BackgroundTask;
 pub use block::{BlockKey, BlockKind};
 pub use budget::{BudgetFigure, BudgetLevel, BudgetLimits, BudgetNotices, BudgetScope, BudgetStatus, SessionBudget};
 pub use check::{Check, CheckVerdict};
+pub use command::simple_command;
 pub use context::ContextUsage;
 pub use continuation::{Continuation, Decided, Grant, canonical};
 pub use day::{Day, InvalidDay};

@@ -1,8 +1,25 @@
 //! Entries: the definitions of tasks and jobs in one JSON document.
 
+mod checked;
 mod definition;
+mod problem;
+mod prompt;
+#[cfg(test)]
+pub(crate) mod sample;
+mod tool;
+mod validation;
+mod work_tree;
 
+pub use checked::{CheckedEntry, Plan};
 pub use definition::{
     Availability, Command, Criteria, DrivingRetry, Entry, FailureAction, GateWork, GridJob, GridRow, Job, ModelChoice,
     OnInterrupted, Prompt, Task, TaskPermissions, Work,
 };
+pub use problem::{Problem, Severity};
+pub use prompt::{
+    MISSING, Needs, RuntimeVariables, expand_dynamic, expand_known, expand_static, is_runtime_variable,
+    uses_user_input, variables_in,
+};
+pub use tool::JOB_TOOLS;
+pub use validation::{AvailableModel, DEFAULT_MODEL, check, check_models};
+pub use work_tree::WorkNode;
