@@ -7,7 +7,7 @@ use tokio::time::Duration;
 use super::{Actor, Input, SlotRequest, SlotStep};
 use crate::agent::{
     AgentCommand, AgentEvent, BoxFuture, Connection, Liveness, OpeningStep, Owner, PendingConnection, QueuePosition,
-    StartError, StartSpec, SuspendedTurn, agent_environment,
+    StartError, StartSpec, SuspendedTurn, agent_environment, job_tools,
 };
 use crate::model::{SessionOptions, redact};
 use crate::session::machine::{Disconnect, Opened};
@@ -92,6 +92,8 @@ impl Actor {
                 return self.link = Link::Failing(error);
             }
         };
+        let runtime = self.services.runtimes.named(&profile.runtime).ok();
+        let takes_tools = runtime.as_ref().is_some_and(|runtime| runtime.capabilities().custom_tools);
         let spec = StartSpec {
             owner: Owner::Session(self.id),
             model: profile.model.clone(),
@@ -105,11 +107,10 @@ impl Actor {
             permissions: self.machine.policy(&settings.permissions, &self.services.folder_rules.current()),
             agent_session_id,
             new_session_id: None,
-            tools: None,
+            tools: takes_tools.then(job_tools),
             suspended,
         };
         // Subscribed before the start, so that no login in between is missed.
-        let runtime = self.services.runtimes.named(&profile.runtime).ok();
         self.login_change = runtime.map(|runtime| runtime.credentials_changed());
         self.link = Link::Opening(Box::new(self.services.runtimes.open(&profile.runtime, spec)));
     }
