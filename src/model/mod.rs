@@ -58,7 +58,7 @@ pub use permission::{
 pub use prompt::{Attachment, PromptAuthor, PromptOutcome, PromptVerdict, RetryHint};
 pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};
 pub use redaction::{names_a_secret, redact};
-pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome};
+pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome, Writing};
 pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, ToolResult};
 pub use scope::{Scope, UnknownScope};
 pub use session::{LostSession, SessionOrigin, SessionProfile, SessionSummary};

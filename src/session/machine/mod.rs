@@ -273,6 +273,10 @@ impl Machine {
         self.requests.briefs()
     }
 
+    pub fn origin(&self) -> SessionOrigin {
+        self.origin
+    }
+
     pub fn profile(&self) -> &SessionProfile {
         &self.profile
     }

@@ -189,6 +189,7 @@ impl Agent {
                         tool_call_id: None,
                         call: String::new(),
                         reads: None,
+                        writes: None,
                     }
                 };
                 AgentEvent::RequestMade { agent_request_id, body }

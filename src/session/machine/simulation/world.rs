@@ -85,6 +85,7 @@ impl World {
             session_resume: true,
             demo: random.one_in(4),
             process_per_turn: random.one_in(4),
+            own_server: false,
         };
         let store = Store::new(*random.pick(&SessionOrigin::ALL));
         let machine = Machine::new(store.load());
