@@ -172,15 +172,19 @@ export class SessionResponseRenderer {
 
   // Prompts and turns.
 
-  #addPrompt(page, { promptId, text, queued }, mark) {
+  /** A prompt of a person, or of a task: `author` says whose in its title. */
+  #addPrompt(page, { promptId, text, queued }, mark, author = "") {
     const steers = !queued && page.turn !== null;
-    const entry = this.#addUserBlock(page, `User-${promptId}`, text, queued ? "queued" : steers ? "steering" : "", mark);
-    if (queued && entry) page.queued.push(entry);
+    const state = queued ? "queued" : steers ? "steering" : "";
+    const title = [author, state].filter((word) => word !== "").join(", ");
+    const entry = this.#addUserBlock(page, `User-${promptId}`, text, title, mark);
+    if (queued && entry) page.queued.push(Object.assign(entry, { author }));
     if (!page.turn && !queued) page.turn = { started: mark.time, usage: null };
   }
 
-  #addGeneratedPrompt(page, { prompt }, mark) {
-    if (prompt.trim() !== "") this.#addUserBlock(page, `User-generated-${mark.seq}`, prompt, "generated", mark);
+  #addGeneratedPrompt(page, { prompt, promptId, queued }, mark) {
+    if (promptId) this.#addPrompt(page, { promptId, text: prompt, queued }, mark, "Task");
+    else if (prompt.trim() !== "") this.#addUserBlock(page, `User-generated-${mark.seq}`, prompt, "generated", mark);
   }
 
   #addNotice(page, data, mark) {
@@ -211,7 +215,7 @@ export class SessionResponseRenderer {
     // A prompt that waited begins its turn now: it stands where the turn does.
     const waited = page.queued.shift();
     if (!waited) return;
-    waited.node.title = "";
+    waited.node.title = waited.author;
     if (waited.page === page) page.element.append(waited.node.divElement);
   }
 

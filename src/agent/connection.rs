@@ -14,8 +14,8 @@ use super::pending_connection::Held;
 use super::process_slots::SlotRequest;
 use super::{AgentEvent, DeclaredTools, Liveness, Owner, ToolAnswer};
 use crate::model::{
-    Attachment, Decision, McpServer, OpenRequest, PermissionPolicy, PromptId, ProviderChoice, SessionOptions, TurnId,
-    merged_mcp_servers,
+    Attachment, Decision, JobTool, McpServer, OpenRequest, PermissionPolicy, PromptId, ProviderChoice, SessionOptions,
+    TurnId, merged_mcp_servers,
 };
 
 /// What a runtime needs to know to open a connection.
@@ -35,6 +35,8 @@ pub struct StartSpec {
     pub provider: Option<ProviderChoice>,
     /// MCP servers in addition to the configured ones, by name; `None` removes a configured one.
     pub mcp_servers: BTreeMap<String, Option<McpServer>>,
+    /// Our own MCP server, [`JobTool::SERVER`]. Its tools need no permission.
+    pub own_server: Option<McpServer>,
     /// Options specific to this runtime.
     pub options: Map<String, Value>,
     /// The environment for child processes, without Flightdeck's own variables.
@@ -63,6 +65,7 @@ impl StartSpec {
             system_prompt: None,
             provider: None,
             mcp_servers: BTreeMap::new(),
+            own_server: None,
             options: Map::new(),
             environment: BTreeMap::new(),
             permissions: PermissionPolicy::default(),
@@ -82,7 +85,11 @@ impl StartSpec {
 
     /// All MCP servers of the session, given the configured ones.
     pub(super) fn all_mcp_servers(&self, configured: &BTreeMap<String, McpServer>) -> BTreeMap<String, McpServer> {
-        merged_mcp_servers(configured, &self.mcp_servers)
+        let mut servers = merged_mcp_servers(configured, &self.mcp_servers);
+        if let Some(own) = &self.own_server {
+            servers.insert(JobTool::SERVER.to_owned(), own.clone());
+        }
+        servers
     }
 }
 

@@ -125,8 +125,8 @@ pub enum AgentEvent {
     ToolWaits {
         /// The agent's id for the request.
         agent_request_id: String,
-        /// The agent's id of the call.
-        call_id: String,
+        /// The call.
+        call: ToolRequest,
     },
     /// The agent did not take the result of a declared tool, because it no longer waits for it.
     ToolAnswerRefused {

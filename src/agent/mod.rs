@@ -22,6 +22,7 @@ mod environment;
 mod event;
 pub mod failure;
 pub mod headless;
+mod job_tools;
 mod lines;
 mod liveness;
 mod login;
@@ -46,6 +47,7 @@ pub use connection::{
 };
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
+pub use job_tools::{job_tool_answer, job_tools};
 pub use liveness::Liveness;
 pub use login::{Login, LoginProgress, LoginRequest, LoginStage};
 pub use model_names::ModelNames;

@@ -212,7 +212,7 @@ impl Seat {
                         return self.hand_over(turn, asked, &mut recorder, usage);
                     }
                 }
-                AgentEvent::ToolWaits { agent_request_id, call_id } => {
+                AgentEvent::ToolWaits { agent_request_id, call: ToolRequest { call_id, .. } } => {
                     if let Some(asked) = asked.iter_mut().find(|asked| asked.open.call_id == call_id) {
                         asked.open.request_id = agent_request_id;
                     }

@@ -56,6 +56,9 @@ pub(super) enum Command {
     Conformance(ConformanceFlags),
     /// Read a recorded agent transcript and print its events, for bug reports
     Replay(ReplayFlags),
+    /// Offer the job tools over MCP, on standard input and output; for agents
+    #[command(hide = true)]
+    JobTools,
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,6 +8,7 @@ mod config;
 mod config_edit;
 mod conformance;
 mod doctor;
+mod job_tools;
 mod logging;
 mod models;
 mod open;
@@ -49,6 +50,7 @@ pub fn run() -> ExitCode {
         Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
         Some(Command::Conformance(flags)) => conformance::conformance(&flags, &arguments.common),
         Some(Command::Replay(flags)) => replay::run(&flags),
+        Some(Command::JobTools) => job_tools::run(),
     };
     match outcome {
         Ok(code) => code,

@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
-use super::session_settings::{CLOSED_GRACE, session_settings};
+use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::signals::Signals;
 use super::{captures, logging, runtime_list};
 use crate::agent::Quarantine;
@@ -20,7 +20,7 @@ use crate::config::{AuthMode, Config, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
 use crate::process::Supervisor;
-use crate::session::{Sessions, SessionsParts};
+use crate::session::{SessionSettings, Sessions, SessionsParts};
 use crate::store::{DataFolder, ServerNote, Store, StoreSettings};
 
 /// How long a shutdown may take in all, and how much of it connections get.
@@ -78,10 +78,11 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     supervisor.end_orphans().await?;
     let stop = CancellationToken::new();
     let stopping = CancellationToken::new();
+    let settings = session_settings(config, &resolved.loaded.session_layers, closed_grace(test));
     let sessions = Sessions::new(SessionsParts {
         store: store.clone(),
         runtimes: runtime_list::runtimes(config, folder.path(), Arc::clone(&quarantine), supervisor),
-        settings: session_settings(config, &resolved.loaded.session_layers, closed_grace(test)),
+        settings: SessionSettings { own_server: own_server(), ..settings },
         stopping: stopping.clone(),
     });
     if !config.sessions.runtime.is_empty()

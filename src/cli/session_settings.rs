@@ -1,10 +1,11 @@
 //! Converts the configuration to the settings of sessions. Only the configuration has defaults.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::config::{Budget, Config, Recovery, Resume, SessionLayers};
-use crate::model::{BudgetLimits, PermissionPolicy};
+use crate::model::{BudgetLimits, McpServer, McpTransport, PermissionPolicy};
 use crate::session::{BudgetSettings, FoundDefaults, RecoverySettings, SessionSettings};
 use crate::store::Retention;
 
@@ -41,8 +42,24 @@ pub(super) fn session_settings(config: &Config, layers: &SessionLayers, closed_g
             max_bytes: Some(config.retention.max_bytes).filter(|bytes| *bytes > 0),
         },
         budget: budget_settings(&config.budget),
+        own_server: None,
+        job_tools_in_all_sessions: config.jobs.tools_in_all_sessions,
         agent_environment: config.agents.environment.clone(),
     }
+}
+
+/// The MCP server in this program. If the program cannot find itself, agents without tools of their host have no job tools.
+pub(super) fn own_server() -> Option<McpServer> {
+    let program = std::env::current_exe()
+        .inspect_err(|error| tracing::warn!(%error, "cannot find the own program, so there is no MCP server for jobs"))
+        .ok()?;
+    let transport = McpTransport::Stdio {
+        command: program.to_str()?.to_owned(),
+        args: vec!["job-tools".to_owned()],
+        env: BTreeMap::new(),
+        cwd: None,
+    };
+    Some(McpServer { transport, tools: None, timeout_ms: None })
 }
 
 fn recovery_settings(recovery: &Recovery) -> RecoverySettings {

@@ -26,6 +26,8 @@ pub struct Config {
     pub permissions: Permissions,
     /// Sessions that the portal's routes start.
     pub portal: Portal,
+    /// Tasks and jobs.
+    pub jobs: Jobs,
     /// How lost agents are restored.
     pub recovery: Recovery,
     /// Limits.
@@ -197,6 +199,14 @@ mod optional_mode {
         let text = String::deserialize(deserializer)?;
         if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(serde::de::Error::custom) }
     }
+}
+
+/// Tasks and jobs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Jobs {
+    /// Every session gets the job tools, not only those of jobs, also where that starts a process.
+    pub tools_in_all_sessions: bool,
 }
 
 /// How lost agents are restored.

@@ -131,6 +131,7 @@ mod tests {
             tool_call_id: None,
             call: call.to_owned(),
             reads: None,
+            writes: None,
         };
         let request =
             OpenRequest { request_id: RequestId::of_event(1), agent_request_id: "q".to_owned(), asked_at: None, body };

@@ -15,6 +15,7 @@ mod error_class;
 mod hex;
 mod id;
 mod job;
+mod job_tool;
 mod mcp_server;
 mod notice;
 mod permission;
@@ -29,6 +30,7 @@ mod session_defaults;
 mod session_options;
 mod state;
 mod timestamp;
+mod turn_activity;
 mod usage;
 mod words;
 
@@ -47,16 +49,17 @@ pub use id::{
     SessionId, StreamId, TaskId, TokenId, TurnId,
 };
 pub use job::{JobStatus, SessionJob};
+pub use job_tool::JobTool;
 pub use mcp_server::{McpAddress, McpServer, McpTransport, merged_mcp_servers};
 pub use notice::NoticeKind;
 pub use permission::{
     Always, AlwaysCovers, AlwaysScope, Configured, Decision, FolderRule, PermissionMode, PermissionPolicy,
     PermissionRule, PolicyAnswer, PolicyPart, RuleDecision,
 };
-pub use prompt::{Attachment, PromptOutcome, PromptVerdict, RetryHint};
+pub use prompt::{Attachment, PromptAuthor, PromptOutcome, PromptVerdict, RetryHint};
 pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};
 pub use redaction::{names_a_secret, redact};
-pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome};
+pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome, Writing};
 pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, ToolResult};
 pub use scope::{Scope, UnknownScope};
 pub use session::{LostSession, SessionOrigin, SessionProfile, SessionSummary};
@@ -64,4 +67,5 @@ pub use session_defaults::SessionDefaults;
 pub use session_options::{SessionOptions, kind_of};
 pub use state::SessionState;
 pub use timestamp::Timestamp;
+pub use turn_activity::{MOST_DENIED, ToolReport, TurnActivity};
 pub use usage::{CodeChanges, UnknownFigures, Usage, UsageTotal};

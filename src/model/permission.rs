@@ -20,15 +20,21 @@ pub enum PermissionMode {
     AllowAll,
     /// Denied.
     Deny,
+    /// Files in the working directory may be read and written, everything else is denied.
+    Folder,
 }
 
 impl PermissionMode {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Ask, Self::AllowAll, Self::Deny, Self::Folder];
+
     /// The word used in the API, the store and the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ask => "ask",
             Self::AllowAll => "allow-all",
             Self::Deny => "deny",
+            Self::Folder => "folder",
         }
     }
 }
@@ -43,10 +49,10 @@ impl FromStr for PermissionMode {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        [Self::Ask, Self::AllowAll, Self::Deny]
+        Self::ALL
             .into_iter()
             .find(|mode| mode.as_str() == text)
-            .ok_or_else(|| format!("unknown permission mode {text:?}; expected ask, allow-all or deny"))
+            .ok_or_else(|| format!("unknown permission mode {text:?}; expected ask, allow-all, deny or folder"))
     }
 }
 
@@ -261,7 +267,8 @@ impl PermissionPolicy {
     }
 
     fn answer_without_folder(&self, configured: &Configured<'_>, request: &RequestBody) -> PolicyAnswer {
-        let RequestBody::Permission { reads, .. } = request else { return PolicyAnswer::Ask };
+        let RequestBody::Permission { reads, writes, .. } = request else { return PolicyAnswer::Ask };
+        let reads_inside = reads.as_ref().is_some_and(|reading| reading.is_inside);
         match self.rules.iter().chain(configured.rules).find(|rule| rule.covers(request)) {
             Some(rule) => match rule.decision {
                 RuleDecision::Allow => PolicyAnswer::Allow(PolicyPart::Rule),
@@ -272,8 +279,12 @@ impl PermissionPolicy {
                 PermissionMode::AllowAll => PolicyAnswer::Allow(PolicyPart::Mode),
                 PermissionMode::Deny => PolicyAnswer::Deny(PolicyPart::Mode),
                 PermissionMode::Ask => {
-                    let is_harmless = configured.reads && reads.as_ref().is_some_and(|reading| reading.is_inside);
+                    let is_harmless = configured.reads && reads_inside;
                     if is_harmless { PolicyAnswer::Allow(PolicyPart::Mode) } else { PolicyAnswer::Ask }
+                }
+                PermissionMode::Folder => {
+                    let is_inside = reads_inside || writes.as_ref().is_some_and(|writing| writing.is_inside);
+                    if is_inside { PolicyAnswer::Allow(PolicyPart::Mode) } else { PolicyAnswer::Deny(PolicyPart::Mode) }
                 }
             },
         }
@@ -337,6 +348,7 @@ mod tests {
             tool_call_id: None,
             call: String::new(),
             reads: None,
+            writes: None,
         }
     }
 
@@ -399,8 +411,44 @@ mod tests {
     }
 
     #[test]
+    fn mode_folder_allows_files_inside_and_what_rules_allow() {
+        let files = |is_read: bool, is_inside| {
+            let mut body = permission(if is_read { "read" } else { "write" });
+            if let RequestBody::Permission { reads, writes, .. } = &mut body {
+                let path = "file".to_owned();
+                if is_read {
+                    *reads = Some(crate::model::Reading { path, is_inside });
+                } else {
+                    *writes = Some(crate::model::Writing { paths: vec![path], is_inside });
+                }
+            }
+            body
+        };
+        let policy = |rules| PermissionPolicy { mode: PermissionMode::Folder, rules };
+        let (allowed, denied) = (PolicyAnswer::Allow(PolicyPart::Mode), PolicyAnswer::Deny(PolicyPart::Mode));
+        for is_read in [true, false] {
+            assert_eq!(policy(vec![]).answer(&files(is_read, true)), allowed);
+            assert_eq!(policy(vec![]).answer(&files(is_read, false)), denied);
+        }
+        assert_eq!(policy(vec![]).answer(&command("cargo test")), denied);
+        let strict = policy(vec![rule("write", RuleDecision::Deny)]);
+        assert_eq!(strict.answer(&files(false, true)), PolicyAnswer::Deny(PolicyPart::Rule));
+        let prefix = PermissionRule { prefix: Some("cargo test".to_owned()), ..rule("shell", RuleDecision::Allow) };
+        let tests = policy(vec![prefix.clone()]);
+        assert_eq!(tests.answer(&command("cargo test --lib")), PolicyAnswer::Allow(PolicyPart::Rule));
+        for other in ["cargo run", "cargo test; rm x", "cargo test > x"] {
+            assert_eq!(tests.answer(&command(other)), denied, "{other}");
+        }
+        // A folder's rules are for sessions whose person would be asked.
+        let folder = [prefix];
+        let folder = Configured { folder: &folder, ..Configured::default() };
+        assert_eq!(policy(vec![]).answer_with(&folder, &command("cargo test")), denied);
+    }
+
+    #[test]
     fn no_policy_answers_a_question() {
-        for mode in [PermissionMode::Ask, PermissionMode::AllowAll, PermissionMode::Deny] {
+        for mode in PermissionMode::ALL {
+            assert_eq!(mode.as_str().parse(), Ok(mode));
             let policy = PermissionPolicy { mode, rules: vec![rule("*", RuleDecision::Deny)] };
             assert_eq!(policy.answer(&RequestBody::question("Which colour?", None)), PolicyAnswer::Ask);
         }
@@ -422,6 +470,7 @@ mod tests {
             (PermissionMode::Ask, PolicyAnswer::Ask),
             (PermissionMode::AllowAll, PolicyAnswer::Allow(PolicyPart::Mode)),
             (PermissionMode::Deny, PolicyAnswer::Deny(PolicyPart::Mode)),
+            (PermissionMode::Folder, PolicyAnswer::Deny(PolicyPart::Mode)),
         ] {
             let policy = PermissionPolicy { mode, rules: vec![rule("other", RuleDecision::Deny)] };
             assert_eq!(policy.answer(&permission("shell")), expected);
@@ -447,7 +496,7 @@ mod tests {
             unreachable!("a permission")
         };
         let (detail, call) = (detail.to_owned(), format!("call {detail}"));
-        RequestBody::Permission { kind, tool, title, detail, options, tool_call_id, call, reads: None }
+        RequestBody::Permission { kind, tool, title, detail, options, tool_call_id, call, reads: None, writes: None }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ErrorClass, PromptId, Usage};
+use super::{ErrorClass, PromptId, TurnActivity, Usage};
 
 /// A file or picture sent along with a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +14,16 @@ pub struct Attachment {
     pub mime: String,
     /// Content in base64.
     pub data: String,
+}
+
+/// Who wrote a prompt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PromptAuthor {
+    /// A person, or a program on behalf of one.
+    #[default]
+    Person,
+    /// A task.
+    Task,
 }
 
 /// How the turn of a prompt ended.
@@ -55,6 +65,25 @@ pub struct PromptOutcome {
     /// Whether sending the same prompt again is worth it; `None` for a turn that succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryHint>,
+    /// What the agent did in the turn. Outcomes of earlier versions do not say.
+    #[serde(default, skip_serializing_if = "TurnActivity::is_empty")]
+    pub activity: TurnActivity,
+}
+
+impl PromptOutcome {
+    /// The outcome of a prompt that was never sent.
+    pub fn dropped(prompt_id: PromptId) -> Self {
+        let verdict = PromptVerdict::Dropped;
+        Self {
+            prompt_id,
+            text: String::new(),
+            verdict,
+            usage: Usage::default(),
+            error_class: None,
+            retry: RetryHint::of(verdict, None),
+            activity: TurnActivity::default(),
+        }
+    }
 }
 
 /// Whether sending a prompt again is worth it.
@@ -112,6 +141,7 @@ mod tests {
         let stored = r#"{"promptId":"prompt-1","text":"done","verdict":"succeeded","usage":{}}"#;
         let outcome: PromptOutcome = serde_json::from_str(stored).expect("readable");
         assert_eq!((outcome.error_class, outcome.retry), (None, None));
+        assert!(outcome.activity.is_empty());
     }
 
     #[test]

@@ -31,6 +31,9 @@ pub enum RequestBody {
         /// What it would read, if it would do nothing else.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reads: Option<Reading>,
+        /// The files it would write, if it would do nothing else. Requests of earlier versions do not say.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        writes: Option<Writing>,
     },
     /// Something only a person can answer.
     Question {
@@ -61,7 +64,27 @@ pub struct Reading {
     pub is_inside: bool,
 }
 
+/// Files that would be written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Writing {
+    /// All of them, as the agent named them.
+    pub paths: Vec<String>,
+    /// They are inside the session's working directory, symbolic links resolved, and none of them belongs to git or
+    /// configures Flightdeck.
+    #[serde(default)]
+    pub is_inside: bool,
+}
+
 impl RequestBody {
+    /// What would be written, if nothing else would be done.
+    pub fn writing_mut(&mut self) -> Option<&mut Writing> {
+        match self {
+            Self::Permission { writes, .. } => writes.as_mut(),
+            Self::Question { .. } => None,
+        }
+    }
+
     /// What would be read, if nothing else would be done.
     pub fn reading_mut(&mut self) -> Option<&mut Reading> {
         match self {

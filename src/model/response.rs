@@ -135,7 +135,14 @@ pub enum Callback {
     #[serde(rename = "onIdle")]
     Idle {},
     #[serde(rename = "onGeneratedUserPrompt")]
-    GeneratedUserPrompt { prompt: String },
+    GeneratedUserPrompt {
+        prompt: String,
+        /// Of a prompt that a task sent. Those that an agent gives itself have none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        prompt_id: Option<PromptId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        queued: Option<bool>,
+    },
     #[serde(rename = "onUserPrompt")]
     UserPrompt { prompt_id: PromptId, text: String, queued: bool },
     #[serde(rename = "onPermissionRequested")]
@@ -213,6 +220,11 @@ pub enum Callback {
 }
 
 impl Callback {
+    /// A prompt that an agent gives itself, or that follows from answers to it.
+    pub fn generated_prompt(prompt: String) -> Self {
+        Self::GeneratedUserPrompt { prompt, prompt_id: None, queued: None }
+    }
+
     /// The event for a request.
     pub fn of_request(request_id: RequestId, body: RequestBody) -> Self {
         match body {

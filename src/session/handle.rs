@@ -72,7 +72,8 @@ impl Session {
             Some(PromptVerdict::Succeeded) => return Err(PromptError::Succeeded(prompt)),
             Some(PromptVerdict::Failed | PromptVerdict::Interrupted | PromptVerdict::Dropped) => {}
         }
-        self.prompt(NewPrompt { text, attachments, mode: PromptMode::First, idempotency_key: key }).await
+        let mode = PromptMode::First;
+        self.prompt(NewPrompt { text, attachments, mode, idempotency_key: key, ..NewPrompt::default() }).await
     }
 
     /// Waits until a prompt's turn is over.

@@ -8,7 +8,9 @@ use crate::store::{SearchKind, SearchText};
 pub(super) fn of(response: Response) -> Option<SearchText> {
     let Response::Callback(callback) = response else { return None };
     let (kind, text) = match callback {
-        Callback::UserPrompt { text, .. } => (SearchKind::Prompt, text),
+        Callback::UserPrompt { text, .. } | Callback::GeneratedUserPrompt { prompt: text, prompt_id: Some(_), .. } => {
+            (SearchKind::Prompt, text)
+        }
         Callback::EndMessage { complete_content, .. } => (SearchKind::Message, complete_content),
         Callback::EndReasoning { complete_content, .. } => (SearchKind::Reasoning, complete_content),
         Callback::EndToolExecution { result: Some(result), .. } => (SearchKind::ToolOutput, result.content),
@@ -32,5 +34,12 @@ mod tests {
         assert_eq!((text.kind, text.text.as_str()), (SearchKind::Message, "hello"));
         let delta = Callback::Message { message_id: "m".to_owned(), delta: "hel".to_owned() };
         assert_eq!(of(delta.into()), None);
+        let of_task = Callback::GeneratedUserPrompt {
+            prompt: "build it".to_owned(),
+            prompt_id: Some(crate::model::PromptId::from_number(1)),
+            queued: Some(false),
+        };
+        assert_eq!(of(of_task.into()).expect("text").kind, SearchKind::Prompt);
+        assert_eq!(of(Callback::generated_prompt("go on".to_owned()).into()), None);
     }
 }

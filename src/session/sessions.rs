@@ -18,11 +18,12 @@ use super::operations::Operations;
 use super::readers::Readers;
 use super::rest::Rest;
 use super::session_feed::{SessionFeed, SessionStatus};
+use super::settings::JobTools;
 use super::tail::TailBudget;
 use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings, clock};
 use crate::agent::Runtimes;
-use crate::model::{Day, SessionId, SessionState, Usage};
+use crate::model::{Day, SessionId, SessionState, SessionSummary, Usage};
 use crate::store::{CommitObserver, Creation, SessionFilter, Store, StoreError, StoredSession};
 
 /// Commands that may wait for one session.
@@ -111,6 +112,15 @@ impl Sessions {
     /// The store.
     pub fn store(&self) -> &Store {
         &self.shared.services.store
+    }
+
+    /// Whether the agent of a session has the job tools, with which it reports to a task.
+    pub fn has_job_tools(&self, session: &SessionSummary) -> bool {
+        let services = &self.shared.services;
+        services
+            .runtimes
+            .named(&session.profile.runtime)
+            .is_ok_and(|runtime| services.settings.job_tools(runtime.capabilities(), session.origin) != JobTools::None)
     }
 
     /// Adds what something other than a session used today.

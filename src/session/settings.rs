@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::BudgetSettings;
-use crate::model::{Configured, PermissionPolicy, SessionDefaults};
+use crate::agent::Capabilities;
+use crate::model::{Configured, McpServer, PermissionPolicy, SessionDefaults, SessionOrigin};
 use crate::store::Retention;
 
 /// How a lost agent is restored.
@@ -34,12 +35,33 @@ pub struct FoundDefaults {
     pub problem: Option<String>,
 }
 
+/// How a session gets the job tools.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum JobTools {
+    /// Not at all.
+    None,
+    /// The connection declares them, and the session answers.
+    Declared,
+    /// This server of ours offers them.
+    OverMcp(McpServer),
+}
+
 /// Finds what the configuration chooses for a session in a folder, or for one without.
 pub type FindDefaults = Arc<dyn Fn(Option<&Path>) -> FoundDefaults + Send + Sync>;
 
 impl SessionSettings {
     /// As a timeout: none.
     pub const NEVER: Duration = Duration::from_hours(24 * 365 * 10);
+
+    /// How a session gets the job tools.
+    pub(super) fn job_tools(&self, capabilities: &Capabilities, origin: SessionOrigin) -> JobTools {
+        let is_wanted = origin == SessionOrigin::Job || self.job_tools_in_all_sessions;
+        match (&self.own_server, capabilities.custom_tools) {
+            (_, true) => JobTools::Declared,
+            (Some(server), false) if capabilities.mcp && is_wanted => JobTools::OverMcp(server.clone()),
+            _ => JobTools::None,
+        }
+    }
 
     /// What is configured about permissions for all sessions.
     pub(super) fn configured(&self) -> Configured<'_> {
@@ -92,6 +114,11 @@ pub struct SessionSettings {
     pub retention: Retention,
     /// Limits on what sessions may use.
     pub budget: BudgetSettings,
+    /// Our own MCP server, which offers the job tools to agents that take no tools from their host; `None` if there is
+    /// none.
+    pub own_server: Option<McpServer>,
+    /// Every session gets the job tools, not only those of jobs.
+    pub job_tools_in_all_sessions: bool,
     /// Names of the variables that agents get; empty for all but ours.
     pub agent_environment: Vec<String>,
 }

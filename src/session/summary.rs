@@ -132,7 +132,10 @@ impl Summary {
             Response::Callback(callback) => callback,
         };
         match callback {
-            Callback::UserPrompt { prompt_id, text, queued } if !self.waiting.contains(prompt_id) => {
+            Callback::UserPrompt { prompt_id, text, queued }
+            | Callback::GeneratedUserPrompt { prompt: text, prompt_id: Some(prompt_id), queued: Some(queued) }
+                if !self.waiting.contains(prompt_id) =>
+            {
                 if !queued {
                     self.turn();
                 }

@@ -65,7 +65,7 @@ impl TranscriptWriter {
             AgentEvent::PromptGenerated(prompt) if prompt.trim().is_empty() => {}
             AgentEvent::PromptGenerated(prompt) => {
                 transcript.write_agent_end(written);
-                self.put(Callback::GeneratedUserPrompt { prompt });
+                self.put(Callback::generated_prompt(prompt));
             }
             AgentEvent::RequestMade { agent_request_id, body } => {
                 self.put(Callback::of_request(agent_request_id.into(), body));

@@ -52,6 +52,14 @@ test("a lost request asks for its own turn's prompt, not for the one that was qu
   await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the new turn");
 });
 
+test("a task's prompt can be asked again", async () => {
+  const task = { callback: "onGeneratedUserPrompt", promptId: "prompt-2", prompt: "build it", queued: false };
+  const { sent, buttons } = await pageWith([task, start("0"), interrupted, ...end]);
+  await buttons.click();
+  await waitFor(() => sent.length, "the request");
+  assert.deepEqual(sent[0].body, { promptId: "prompt-2" });
+});
+
 test("a request that failed is repeated with the same key, and the reason is said", async () => {
   deck.expectConsoleErrors(/503/);
   const { page, sent, buttons, answerWith } = await pageWith([prompt(2), start("turn-2"), asked, lost, ...end]);

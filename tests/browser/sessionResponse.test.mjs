@@ -117,6 +117,20 @@ test("older events go before, and a block that spans two loads is one block at i
   assert.deepEqual(seen.pages, [3, 0]);
 });
 
+test("a task's prompt is one like a person's, and says whose it is", async () => {
+  const page = await rendererPage();
+  const seen = await page.evaluate(() => {
+    const prompt = (promptId, queued) => ({ callback: "onGeneratedUserPrompt", prompt: promptId, promptId, queued });
+    window.feed(prompt("one", false), { callback: "onAgentStart", turnId: "1" }, prompt("two", true));
+    const waiting = window.headers();
+    window.feed({ callback: "onGeneratedUserPrompt", prompt: "go on" }, { callback: "onIdle" }, { callback: "onAgentStart", turnId: "2" }, prompt("three", false));
+    return { waiting, headers: window.headers(), bodies: window.bodies() };
+  });
+  assert.deepEqual(seen.waiting, ["User (Task)", "User (Task, queued)"]);
+  assert.deepEqual(seen.headers, ["User (Task)", "User (generated)", "User (Task)", "User (Task, steering)"]);
+  assert.deepEqual(seen.bodies, ["one", "go on", "two", "three"]);
+});
+
 test("a prompt that waited stands at the beginning of its own turn", async () => {
   const page = await rendererPage();
   const seen = await page.evaluate(() => {

@@ -44,6 +44,7 @@ async fn play(character: Character, mut heard: mpsc::Receiver<AgentCommand>, voi
                         body: RequestBody::Permission {
                             call: String::new(),
                             reads: None,
+                            writes: None,
                             kind: "write".to_owned(),
                             tool: "write".to_owned(),
                             title: "write a file".to_owned(),

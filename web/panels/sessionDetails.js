@@ -15,6 +15,7 @@ const MODES = [
   ["ask", "Ask me"],
   ["allow-all", "Allow everything"],
   ["deny", "Deny everything"],
+  ["folder", "Allow files in the folder, deny the rest"],
 ];
 
 /** The panel for the session that `current()` returns; `openUsage` shows the usage of all sessions. */

@@ -18,7 +18,7 @@ import { SessionResponseRenderer } from "../sessionResponse.js";
 import { BUSY_STATES } from "../lib/states.js";
 
 const RETRY_OPENING = 2000;
-const TURN_CALLBACKS = ["onIdle", "onAgentStart", "onUserPrompt"];
+const TURN_CALLBACKS = ["onIdle", "onAgentStart", "onUserPrompt", "onGeneratedUserPrompt"];
 /** States in which no turn runs, whatever the log ends with. */
 const STOPPED_STATES = ["failed", "needs-login", "closed"];
 

@@ -36,7 +36,8 @@ export class TurnPrompts {
 
 function markOf({ callback, promptId, queued, turnId, kind }) {
   if (callback === "onIdle") return { kind: "idle", promptId: null };
-  if (callback === "onUserPrompt" && !queued) return { kind: "sent", promptId };
+  const isPrompt = callback === "onUserPrompt" || (callback === "onGeneratedUserPrompt" && promptId);
+  if (isPrompt && !queued) return { kind: "sent", promptId };
   if (callback === "onAgentStart") {
     const number = OWN_TURN.exec(turnId)?.[1];
     return { kind: "start", promptId: number ? `prompt-${number}` : null };

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::tool_calls;
 use crate::agent::permission_title::permission_title;
 use crate::agent::{QuestionAnswer, RequestAnswer};
-use crate::model::{Decision, Reading, RequestBody, canonical};
+use crate::model::{Decision, Reading, RequestBody, Writing, canonical};
 
 /// One of the agent's options.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +37,7 @@ pub(super) fn request(agent: &str, params: &Value) -> (RequestBody, Choices) {
         tool_call_id: text(&call["toolCallId"]),
         tool: kind.clone(),
         reads: path(call).filter(|_| kind == "read").map(|path| Reading { path, is_inside: false }),
+        writes: writes(call),
         kind,
         call: exact_call(call),
     };
@@ -55,6 +56,18 @@ fn path(call: &Value) -> Option<String> {
         Some([location]) => text(&location["path"]),
         _ => None,
     }
+}
+
+/// The file that the call would change, if it names exactly one, and every file whose change it shows.
+fn writes(call: &Value) -> Option<Writing> {
+    if call["kind"] != "edit" {
+        return None;
+    }
+    let content = call["content"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let shown = content.iter().filter(|part| part["type"] == "diff");
+    // A change whose path cannot be read becomes an empty one, which is inside no folder.
+    let shown = shown.map(|part| text(&part["path"]).unwrap_or_default());
+    Some(Writing { paths: std::iter::once(path(call)?).chain(shown).collect(), is_inside: false })
 }
 
 /// Exactly what the call would do. Field names differ by agent; the most specific comes first.

@@ -182,7 +182,7 @@ impl Link {
                         return Ok(());
                     }
                     Verdict::Waits { request, call } => {
-                        return self.emit(AgentEvent::ToolWaits { agent_request_id: request, call_id: call }, calls);
+                        return self.emit(AgentEvent::ToolWaits { agent_request_id: request, call }, calls);
                     }
                 }
                 let mut translated = std::mem::take(&mut self.translated);

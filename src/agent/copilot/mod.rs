@@ -258,7 +258,9 @@ impl Copilot {
             None => Restored::New,
         };
         let pending = match &spec.suspended {
-            Some(_) if spec.tools.is_none() => pending_requests(&server, &session).await,
+            Some(_) if spec.tools.as_ref().is_none_or(|declared| !declared.access.is_model_only()) => {
+                pending_requests(&server, &session).await
+            }
             // Whether it still waits for the result of a declared tool is known when it gets one.
             _ => Pending::default(),
         };

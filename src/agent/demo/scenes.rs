@@ -212,6 +212,7 @@ async fn permission(stage: &mut Stage) -> Played {
         tool_call_id: Some(id),
         call: PERMITTED_COMMAND.to_owned(),
         reads: None,
+        writes: None,
     };
     let answer = stage.ask(body.clone()).await?;
     after_answer(stage, &body, answer).await

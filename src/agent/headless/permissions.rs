@@ -7,6 +7,8 @@ use crate::model::{PermissionMode, PermissionPolicy, RuleDecision};
 pub(super) struct Granted {
     /// Everything except the denied tools.
     pub everything: bool,
+    /// Files in the working directory may be read and written, except for the protected ones.
+    pub folder: bool,
     /// Names of allowed tools.
     pub allowed: Vec<String>,
     /// Names of denied tools; these take precedence.
@@ -15,11 +17,15 @@ pub(super) struct Granted {
     pub unsupported: Vec<String>,
 }
 
+/// Files that are not written in mode `folder`, as patterns: git runs programs that its files name, and the others
+/// configure what agents may do.
+pub(super) const PROTECTED: [&str; 4] = [".git", ".git/**", ".flightdeck/**", ".flightdeck.toml"];
+
 /// Translates the policy. `names_of` maps a rule's tool to the program's names; it returns none if there is no
 /// equivalent.
 pub(super) fn granted(policy: &PermissionPolicy, names_of: impl Fn(&str) -> Vec<String>) -> Granted {
     let mut granted = Granted::default();
-    let mut mode = policy.mode == PermissionMode::AllowAll;
+    let (mut mode, mut folder) = (policy.mode == PermissionMode::AllowAll, policy.mode == PermissionMode::Folder);
     let mut seen: Vec<String> = Vec::new();
     let mut may_be_everything = true;
     for rule in &policy.rules {
@@ -30,8 +36,8 @@ pub(super) fn granted(policy: &PermissionPolicy, names_of: impl Fn(&str) -> Vec<
             continue;
         }
         if rule.tool == "*" {
-            // Later rules never apply.
-            mode = allows;
+            // Later rules and the mode never apply.
+            (mode, folder) = (allows, false);
             break;
         }
         let names = names_of(&rule.tool);
@@ -50,6 +56,7 @@ pub(super) fn granted(policy: &PermissionPolicy, names_of: impl Fn(&str) -> Vec<
         }
     }
     granted.everything = mode && may_be_everything;
+    granted.folder = folder;
     granted
 }
 
@@ -71,6 +78,15 @@ mod tests {
     fn only_the_mode_that_allows_everything_does() {
         use PermissionMode::{AllowAll, Ask, Deny};
         assert!(of(AllowAll, &[]).everything && !of(Ask, &[]).everything && !of(Deny, &[]).everything);
+    }
+
+    #[test]
+    fn mode_folder_ends_with_a_rule_for_all_tools() {
+        use PermissionMode::Folder;
+        assert!(of(Folder, &[("shell", RuleDecision::Allow)]).folder && !of(Folder, &[]).everything);
+        assert!(!of(Folder, &[("*", RuleDecision::Deny)]).folder);
+        let all = of(Folder, &[("*", RuleDecision::Allow)]);
+        assert!(all.everything && !all.folder);
     }
 
     #[test]

@@ -110,7 +110,9 @@ pub(super) fn permission_policy(value: &Value) -> ApiResult<PermissionPolicy> {
                 field("rules").map(serde_json::from_value).transpose().map_err(|error| invalid(error.to_string()))?;
             Ok(PermissionPolicy { mode: mode.unwrap_or_default(), rules: rules.unwrap_or_default() })
         }
-        _ => Err(invalid("permissionMode must be ask, allow-all, deny, or an object with mode and rules.".to_owned())),
+        _ => Err(invalid(
+            "permissionMode must be ask, allow-all, deny, folder, or an object with mode and rules.".to_owned(),
+        )),
     }
 }
 

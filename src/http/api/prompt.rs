@@ -58,6 +58,7 @@ pub(in crate::http) async fn prompt(
             Mode::Steer => PromptMode::Steer,
         },
         idempotency_key: idempotency_key(&headers)?,
+        ..NewPrompt::default()
     };
     let accepted = session.prompt(prompt).await?;
     if !body.wait {

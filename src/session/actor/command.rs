@@ -3,7 +3,9 @@
 use tokio::sync::oneshot;
 
 use crate::agent::{Past, RequestAnswer};
-use crate::model::{Always, AnsweredBy, Attachment, PermissionPolicy, PromptId, RequestId, SessionBudget};
+use crate::model::{
+    Always, AnsweredBy, Attachment, PermissionPolicy, PromptAuthor, PromptId, RequestId, SessionBudget,
+};
 use crate::session::{AnswerError, PromptError, SessionError};
 
 /// What happens to a prompt that arrives during a turn.
@@ -27,6 +29,8 @@ pub struct NewPrompt {
     pub attachments: Vec<Attachment>,
     /// What happens if a turn is running.
     pub mode: PromptMode,
+    /// Who wrote it.
+    pub author: PromptAuthor,
     /// The caller's own key: a prompt with a known key is accepted and does nothing.
     pub idempotency_key: Option<String>,
 }

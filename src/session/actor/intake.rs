@@ -1,9 +1,9 @@
 //! Agent events on their way to the machine: large content is stored as blobs first.
 
 use std::collections::VecDeque;
-use std::path::Path;
 use std::sync::Arc;
 
+use super::inside::{is_inside, may_write};
 use super::{Actor, Input, SessionServices};
 use crate::agent::{AgentEvent, BlockEnd};
 use crate::model::{Day, SessionId, ToolImage, ToolResult, redact};
@@ -33,9 +33,12 @@ impl Actor {
                     input
                 }
                 AgentEvent::RequestMade { agent_request_id, mut body } => {
+                    let folder = self.machine.profile().working_directory.as_deref();
                     if let Some(reading) = body.reading_mut() {
-                        let folder = self.machine.profile().working_directory.clone();
-                        reading.is_inside = is_inside(folder.as_deref(), &reading.path).await;
+                        reading.is_inside = is_inside(folder, &reading.path).await;
+                    }
+                    if let Some(writing) = body.writing_mut() {
+                        writing.is_inside = may_write(folder, &writing.paths).await;
                     }
                     AgentInput::Event(AgentEvent::RequestMade { agent_request_id, body })
                 }
@@ -68,15 +71,6 @@ impl Actor {
             }
             _ => {}
         }
-    }
-}
-
-/// Whether a path is inside a folder, wherever symbolic links lead. What does not exist is not.
-async fn is_inside(folder: Option<&Path>, path: &str) -> bool {
-    let Some(folder) = folder else { return false };
-    match (tokio::fs::canonicalize(folder).await, tokio::fs::canonicalize(folder.join(path)).await) {
-        (Ok(folder), Ok(path)) => path.starts_with(folder),
-        _ => false,
     }
 }
 
@@ -169,28 +163,5 @@ impl Intake<'_> {
                 (preview, None)
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn links_and_dots_lead_out_of_a_folder() {
-        let parent = tempfile::tempdir().expect("a folder");
-        let folder = parent.path().join("work");
-        std::fs::create_dir(&folder).expect("created");
-        std::fs::write(folder.join("file"), "").expect("written");
-        std::fs::write(parent.path().join("secret"), "").expect("written");
-        #[cfg(unix)]
-        std::os::unix::fs::symlink(parent.path().join("secret"), folder.join("link")).expect("linked");
-        let is_inside = async |path: &str| is_inside(Some(&folder), path).await;
-        assert!(is_inside("file").await && is_inside("./file").await && is_inside(".").await);
-        assert!(is_inside(folder.join("file").to_str().expect("UTF-8")).await);
-        for path in ["../secret", "link", "missing", "/", "..", "file/../../secret"] {
-            assert!(!is_inside(path).await, "{path}");
-        }
-        assert!(!super::is_inside(None, "file").await);
     }
 }

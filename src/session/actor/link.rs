@@ -7,10 +7,11 @@ use tokio::time::Duration;
 use super::{Actor, Input, SlotRequest, SlotStep};
 use crate::agent::{
     AgentCommand, AgentEvent, BoxFuture, Connection, Liveness, OpeningStep, Owner, PendingConnection, QueuePosition,
-    StartError, StartSpec, SuspendedTurn, agent_environment,
+    StartError, StartSpec, SuspendedTurn, agent_environment, job_tools as declared_job_tools,
 };
 use crate::model::{SessionOptions, redact};
 use crate::session::machine::{Disconnect, Opened};
+use crate::session::settings::JobTools;
 
 /// How long to wait for an agent to exit.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
@@ -92,6 +93,8 @@ impl Actor {
                 return self.link = Link::Failing(error);
             }
         };
+        let runtime = self.services.runtimes.named(&profile.runtime).ok();
+        let job_tools = self.job_tools();
         let spec = StartSpec {
             owner: Owner::Session(self.id),
             model: profile.model.clone(),
@@ -100,16 +103,16 @@ impl Actor {
             system_prompt: profile.system_prompt.clone(),
             provider: options.provider,
             mcp_servers: options.mcp_servers,
+            own_server: if let JobTools::OverMcp(server) = &job_tools { Some(server.clone()) } else { None },
             options: options.other,
             environment: agent_environment(std::env::vars(), &settings.agent_environment),
             permissions: self.machine.policy(&settings.permissions, &self.services.folder_rules.current()),
             agent_session_id,
             new_session_id: None,
-            tools: None,
+            tools: (job_tools == JobTools::Declared).then(declared_job_tools),
             suspended,
         };
         // Subscribed before the start, so that no login in between is missed.
-        let runtime = self.services.runtimes.named(&profile.runtime).ok();
         self.login_change = runtime.map(|runtime| runtime.credentials_changed());
         self.link = Link::Opening(Box::new(self.services.runtimes.open(&profile.runtime, spec)));
     }

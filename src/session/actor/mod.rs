@@ -7,6 +7,7 @@
 mod backlog;
 mod command;
 mod ended_prompts;
+mod inside;
 mod intake;
 mod journal;
 mod link;
@@ -36,6 +37,7 @@ use super::folder_rules::{FolderRuleSet, FolderRules};
 use super::machine::{self, Abilities, Context, Input, Machine, Output, Reply};
 use super::rest::Rest;
 use super::session_feed::SessionFeed;
+use super::settings::JobTools;
 use super::{SessionLog, SessionSettings, clock};
 use crate::agent::{AgentCommand, AgentEvent, BoxFuture, ProcessSlot, ProcessUse, Runtimes, SlotRequest, SlotStep};
 use crate::model::{Day, Seq, SessionId};
@@ -322,6 +324,14 @@ impl Actor {
         Some(here.max(self.services.answerers.absent_since()?))
     }
 
+    /// How the session gets the job tools.
+    fn job_tools(&self) -> JobTools {
+        match self.services.runtimes.named(&self.machine.profile().runtime) {
+            Ok(runtime) => self.services.settings.job_tools(runtime.capabilities(), self.machine.origin()),
+            Err(_) => JobTools::None,
+        }
+    }
+
     fn abilities(&self) -> Abilities {
         let Ok(runtime) = self.services.runtimes.named(&self.machine.profile().runtime) else {
             return Abilities::default();
@@ -337,6 +347,7 @@ impl Actor {
             session_resume: capabilities.session_resume,
             demo: capabilities.demo,
             process_per_turn: capabilities.processes == ProcessUse::PerTurn,
+            own_server: matches!(self.job_tools(), JobTools::OverMcp(_)),
         }
     }
 

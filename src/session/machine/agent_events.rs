@@ -37,6 +37,7 @@ impl Machine {
         }
         match event {
             AgentEvent::Gone { reason } => return self.on_agent_lost(context, &reason),
+            AgentEvent::ToolWaits { agent_request_id, call } => return self.on_tool_waits(agent_request_id, &call),
             AgentEvent::Outdated => {
                 if let Link::Live { is_outdated, .. } = &mut self.link {
                     *is_outdated = true;
@@ -78,7 +79,7 @@ impl Machine {
             AgentEvent::PromptGenerated(prompt) => {
                 if !prompt.trim().is_empty() {
                     self.transcript.write_agent_end(&mut self.draft);
-                    self.write(Callback::GeneratedUserPrompt { prompt });
+                    self.write(Callback::generated_prompt(prompt));
                 }
             }
             AgentEvent::Notice { kind: NoticeKind::Retrying, message } => self.on_model_retry(redact(&message).into()),
@@ -100,13 +101,14 @@ impl Machine {
             // The end is written when the next step begins, or with the turn's own end: what an agent says about a step
             // after its end belongs to it.
             AgentEvent::TurnEnded { .. }
-            // Sessions declare no tools.
+            // The start of a call says the same.
             | AgentEvent::ToolsRequested(_)
             | AgentEvent::ModelStopped { .. }
-            | AgentEvent::ToolWaits { .. }
+            // The agent has given up the call, because its turn was interrupted.
             | AgentEvent::ToolAnswerRefused { .. }
             // Handled above, or by a case of their own in `AgentInput`.
             | AgentEvent::Idle
+            | AgentEvent::ToolWaits { .. }
             | AgentEvent::Outdated
             | AgentEvent::Gone { .. }
             | AgentEvent::ImageMade { .. }

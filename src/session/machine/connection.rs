@@ -297,6 +297,7 @@ impl Machine {
     pub(super) fn disconnect(&mut self, how: Disconnect) {
         self.turn_slot = super::TurnSlot::None;
         self.link = Link::None;
+        self.answered_calls = super::AnsweredCalls::default();
         self.outputs.push(Output::Disconnect(how));
     }
 

@@ -199,7 +199,7 @@ impl Machine {
         };
         let continuation = Continuation { decided: Vec::new(), grants: self.continuation.permitted() };
         let first = self.begin_commit();
-        self.write(Callback::GeneratedUserPrompt { prompt: prompt.text.clone() });
+        self.write(Callback::generated_prompt(prompt.text.clone()));
         let last = self.prompts.take_id(prompt.id);
         self.draft.change(Change::PromptAccepted(prompt.prepare()));
         self.draft.change(Change::Continuation(continuation.clone()));

@@ -3,9 +3,12 @@
 //! A live session applies each event as it writes it, a restarted one applies what the store has, and a recording
 //! applies the events that it translates. All of them get the same state because they run the same code.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
-use crate::model::{BlockKey, BlockKind, Callback, PromptId, Response, Seq, ToolError, ToolResult, TurnId, Usage};
+use crate::model::{
+    AnsweredBy, BlockKey, BlockKind, Callback, MOST_DENIED, PromptId, RequestId, RequestOutcome, Response, Seq,
+    ToolError, ToolResult, TurnActivity, TurnId, Usage,
+};
 use crate::store::{EndedBlock, OpenTurn};
 
 /// The state that follows from a turn's events.
@@ -28,6 +31,19 @@ struct OpenBlock {
     deltas: u64,
 }
 
+/// Permissions of a turn that are remembered.
+const MOST_PERMISSIONS: usize = 1_000;
+
+/// A permission that the agent asked for in the turn.
+#[derive(Clone, Debug, PartialEq)]
+struct AskedPermission {
+    request: RequestId,
+    /// What would have been done.
+    line: String,
+    /// A rule, the mode or a timeout denied it.
+    is_denied: bool,
+}
+
 /// What a turn has produced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::session) struct Answer {
@@ -41,6 +57,9 @@ pub(in crate::session) struct Answer {
     asides: HashSet<String>,
     /// How often the agent has begun to work in the turn.
     steps: u32,
+    /// The tools it has started. What was denied is filled in at the end.
+    activity: TurnActivity,
+    permissions: VecDeque<AskedPermission>,
 }
 
 impl Answer {
@@ -49,6 +68,28 @@ impl Answer {
             self.text.push_str("\n\n");
         }
         self.text.push_str(content);
+    }
+
+    /// What the agent did.
+    pub fn activity(&mut self) -> TurnActivity {
+        let mut activity = std::mem::take(&mut self.activity);
+        let denied = self.permissions.drain(..).filter(|asked| asked.is_denied).map(|asked| asked.line);
+        activity.denied = denied.collect();
+        activity.denied.drain(..activity.denied.len().saturating_sub(MOST_DENIED));
+        activity
+    }
+
+    fn permission_asked(&mut self, request: &RequestId, line: String) {
+        if self.permissions.len() >= MOST_PERMISSIONS {
+            self.permissions.pop_front();
+        }
+        self.permissions.push_back(AskedPermission { request: request.clone(), line, is_denied: false });
+    }
+
+    fn set_denied(&mut self, request: &RequestId, is_denied: bool) {
+        if let Some(asked) = self.permissions.iter_mut().rev().find(|asked| asked.request == *request) {
+            asked.is_denied = is_denied;
+        }
     }
 }
 
@@ -78,9 +119,10 @@ impl Fold {
                 }
                 start(&mut self.messages, message_id, seq, parent_tool_call_id.as_ref())
             }
-            Callback::StartToolExecution { tool_call_id, parent_tool_call_id, .. } => {
+            Callback::StartToolExecution { tool_call_id, parent_tool_call_id, tool_name, tool_arguments } => {
                 // What the agent said before a tool call is not its answer.
                 self.answer.text = String::new();
+                self.answer.activity.tool_started(tool_name, tool_arguments);
                 start(&mut self.tools, tool_call_id, seq, parent_tool_call_id.as_ref())
             }
             Callback::Reasoning { reasoning_id, delta } => extend(&mut self.reasoning, reasoning_id, delta),
@@ -108,16 +150,25 @@ impl Fold {
                 Effect::None
             }
             // A prompt that did not wait while a turn ran has steered it.
-            Callback::UserPrompt { prompt_id, queued: false, .. } => {
+            Callback::UserPrompt { prompt_id, queued: false, .. }
+            | Callback::GeneratedUserPrompt { prompt_id: Some(prompt_id), queued: Some(false), .. } => {
                 self.answer.steered_by.push(*prompt_id);
+                Effect::None
+            }
+            Callback::PermissionRequested { request_id, kind, title, detail, .. } => {
+                let line = TurnActivity::line_of_permission(kind, title, detail);
+                self.answer.permission_asked(request_id, line);
+                Effect::None
+            }
+            Callback::PermissionAnswered { request_id, decision, by } => {
+                let nobody_decided = matches!(by, AnsweredBy::Rule | AnsweredBy::Mode | AnsweredBy::Timeout);
+                self.answer.set_denied(request_id, nobody_decided && *decision == RequestOutcome::Deny);
                 Effect::None
             }
             Callback::UserPrompt { .. }
             | Callback::Idle {}
             | Callback::GeneratedUserPrompt { .. }
-            | Callback::PermissionRequested { .. }
             | Callback::PermissionAllowed { .. }
-            | Callback::PermissionAnswered { .. }
             | Callback::QuestionAsked { .. }
             | Callback::QuestionAnswered { .. }
             | Callback::ContextUsage(_)
@@ -152,6 +203,11 @@ impl Fold {
     /// A prompt that was added to the turn is no longer part of it.
     pub fn remove_steered(&mut self, prompt: PromptId) {
         self.answer.steered_by.retain(|steered| *steered != prompt);
+    }
+
+    /// The store refused the answer to a request.
+    pub fn take_back_answer(&mut self, request: &RequestId) {
+        self.answer.set_denied(request, false);
     }
 
     /// How often the agent has begun to work in the turn.
@@ -318,6 +374,45 @@ mod tests {
         assert_eq!(fold.apply(9, &closing[0].1), Effect::Ended(ended));
         assert!(!fold.is_open(&BlockKey::new(BlockKind::Message, "m")));
         assert!(fold.is_open(&BlockKey::new(BlockKind::Tool, "t")));
+    }
+
+    #[test]
+    fn tools_reports_and_what_nobody_could_allow_are_the_activity() {
+        let asked = |id: u32, kind: &str, detail: &str| {
+            format!(
+                r#"{{"callback":"onPermissionRequested","requestId":"request-{id}","kind":"{kind}","title":"t","detail":"{detail}","options":[]}}"#
+            )
+        };
+        let answered = |id: u32, decision: &str, by: &str| {
+            format!(
+                r#"{{"callback":"onPermissionAnswered","requestId":"request-{id}","decision":"{decision}","by":"{by}"}}"#
+            )
+        };
+        let started = |name: &str, arguments: &str| {
+            let arguments = serde_json::to_string(arguments).expect("text");
+            format!(
+                r#"{{"callback":"onStartToolExecution","toolCallId":"{name}","toolName":"{name}","toolArguments":{arguments}}}"#
+            )
+        };
+        let log = [
+            started("bash", ""),
+            asked(1, "shell", "rm -rf x"),
+            answered(1, "deny", "rule"),
+            asked(2, "shell", "make"),
+            answered(2, "deny", "page"),
+            asked(3, "url", "http://x"),
+            asked(4, "write", "/x"),
+            answered(4, "deny", "mode"),
+            answered(3, "deny", "timeout"),
+            asked(5, "read", "/y"),
+            answered(5, "allow-once", "rule"),
+            started("flightdeck-job_boolean_true", r#"{"reason":"done"}"#),
+        ];
+        let mut fold = folded(&log.iter().map(String::as_str).collect::<Vec<_>>());
+        let activity = fold.take_answer().activity();
+        assert_eq!(activity.tools, ["bash", "job_boolean_true"]);
+        assert_eq!(activity.reports[0].text, "done");
+        assert_eq!(activity.denied, ["shell: rm -rf x", "url: http://x", "write: /x"]);
     }
 
     #[test]

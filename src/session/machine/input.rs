@@ -47,6 +47,8 @@ pub(in crate::session) struct Abilities {
     pub demo: bool,
     /// Every turn has its own process.
     pub process_per_turn: bool,
+    /// Our own MCP server offers the job tools.
+    pub own_server: bool,
 }
 
 /// Something that happens. The next input is taken when the outputs of this one have been carried out.

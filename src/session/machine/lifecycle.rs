@@ -7,7 +7,8 @@ use super::waiting::Waiting;
 use super::{Context, Disconnect, Link, Machine, Output, PastInput, Reply};
 use crate::agent::AgentCommand;
 use crate::model::{
-    AnsweredBy, Callback, NoticeKind, PromptVerdict, RequestOutcome, SessionProfile, SessionState, Usage,
+    AnsweredBy, Callback, NoticeKind, PromptAuthor, PromptOutcome, PromptVerdict, RequestOutcome, SessionProfile,
+    SessionState,
 };
 use crate::session::SessionError;
 use crate::session::actor::SessionUpdate;
@@ -30,7 +31,7 @@ impl Machine {
         self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Close);
         self.drop_continuation();
         for prompt in &dropped {
-            self.resolve_prompt(prompt.id, String::new(), PromptVerdict::Dropped, Usage::default(), None);
+            self.resolve_prompt(PromptOutcome::dropped(prompt.id));
         }
         if !dropped.is_empty() {
             let count = dropped.len();
@@ -166,7 +167,7 @@ impl Machine {
         self.finish_turn(context, &Ending::Idle);
         let id = self.prompts.next_id();
         let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments: Vec::new(), is_first: false };
-        self.write(user_prompt(&prompt, false));
+        self.write(user_prompt(&prompt, PromptAuthor::Person, false));
         self.draft.change(Change::PromptAccepted(prompt.prepare()));
         self.prompts.take_id(id);
         self.open_turn(id);

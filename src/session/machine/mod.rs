@@ -16,6 +16,7 @@ mod continuation;
 mod draft;
 mod fold;
 mod input;
+mod job_tools;
 mod lifecycle;
 mod model_retries;
 mod notices;
@@ -45,6 +46,7 @@ pub(super) use transcript::{Entries, Transcript};
 
 use connection::{Link, Recovery};
 use draft::Draft;
+use job_tools::AnsweredCalls;
 use notices::Notices;
 use prompts::PromptQueue;
 use requests::Requests;
@@ -83,6 +85,7 @@ pub(super) struct Machine {
     spending: Spending,
     /// Pictures of tool calls that have not ended.
     images: HashMap<String, Vec<ToolImage>>,
+    answered_calls: AnsweredCalls,
     draft: Draft,
     /// What waits for a commit.
     waiting: Option<Waiting>,
@@ -114,6 +117,7 @@ impl Machine {
             silence: Silence::default(),
             spending: Spending { used: stored.usage, announced: stored.budget_notified, is_unchecked: false },
             images: HashMap::new(),
+            answered_calls: AnsweredCalls::default(),
             draft: Draft::new(next_seq),
             waiting: None,
             outputs: Vec::new(),
@@ -267,6 +271,10 @@ impl Machine {
 
     fn pending(&self) -> Vec<PendingRequest> {
         self.requests.briefs()
+    }
+
+    pub fn origin(&self) -> SessionOrigin {
+        self.origin
     }
 
     pub fn profile(&self) -> &SessionProfile {

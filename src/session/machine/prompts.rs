@@ -7,7 +7,7 @@ use super::turn::BeforeTurn;
 use super::waiting::Waiting;
 use super::{Command, Context, Link, Machine, Reply, TurnSlot};
 use crate::agent::AgentCommand;
-use crate::model::{Callback, Continuation, NoticeKind, PromptId, Response, SessionState, redact};
+use crate::model::{Callback, Continuation, NoticeKind, PromptAuthor, PromptId, Response, SessionState, redact};
 use crate::session::actor::{Accepted, NewPrompt, PromptMode};
 use crate::session::{PromptError, SessionError};
 use crate::store::{Change, KnownPrompt, QueuedPrompt};
@@ -116,8 +116,12 @@ enum AfterCommit {
 }
 
 /// The event for a prompt.
-pub(super) fn user_prompt(prompt: &QueuedPrompt, queued: bool) -> Callback {
-    Callback::UserPrompt { prompt_id: prompt.id, text: prompt.text.clone(), queued }
+pub(super) fn user_prompt(prompt: &QueuedPrompt, author: PromptAuthor, queued: bool) -> Callback {
+    let (id, text) = (prompt.id, prompt.text.clone());
+    match author {
+        PromptAuthor::Person => Callback::UserPrompt { prompt_id: id, text, queued },
+        PromptAuthor::Task => Callback::GeneratedUserPrompt { prompt: text, prompt_id: Some(id), queued: Some(queued) },
+    }
 }
 
 impl Machine {
@@ -178,7 +182,7 @@ impl Machine {
     }
 
     fn accept_prompt(&mut self, context: &Context<'_>, prompt: NewPrompt, model_warning: Option<String>) {
-        let steers = self.steers(prompt.mode);
+        let (steers, author) = (self.steers(prompt.mode), prompt.author);
         let prompt = QueuedPrompt {
             id: self.prompts.next_id(),
             idempotency_key: prompt.idempotency_key,
@@ -198,7 +202,7 @@ impl Machine {
         if withdraws {
             self.write_withdrawal();
         }
-        self.write(user_prompt(&prompt, is_queued));
+        self.write(user_prompt(&prompt, author, is_queued));
         // Counts from here on, so that what follows can be written to the log. Undone if the commit fails.
         let last = self.prompts.take_id(prompt.id);
         self.draft.change(Change::PromptAccepted(prompt.prepare()));

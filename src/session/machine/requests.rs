@@ -46,6 +46,10 @@ pub(super) struct AnswerGiven {
 }
 
 impl AnswerGiven {
+    pub fn request_id(&self) -> &RequestId {
+        &self.request.request_id
+    }
+
     /// Whether a caller waits for the result.
     pub fn is_asked(&self) -> bool {
         self.by != AnsweredBy::Timeout

@@ -9,7 +9,7 @@ use super::{Context, Disconnect, Entries as _, Link, Machine, Output, Reply};
 use crate::agent::{AgentCommand, failure::Failure};
 use crate::model::{
     AnsweredBy, Callback, ErrorClass, NoticeKind, PromptId, PromptOutcome, PromptVerdict, RequestOutcome, Response,
-    RetryHint, Seq, SessionState, TurnId, Usage,
+    RetryHint, Seq, SessionState, TurnId,
 };
 use crate::session::SessionError;
 use crate::store::{Change, OpenTurn, QueuedPrompt};
@@ -434,13 +434,17 @@ impl Machine {
         self.transcript.write_agent_end(&mut self.draft);
         self.write(Callback::Idle {});
         self.forget_open();
-        let Answer { text, usage, .. } = self.transcript.fold_mut().take_answer();
+        let mut answer = self.transcript.fold_mut().take_answer();
+        let activity = answer.activity();
+        let Answer { text, usage, .. } = answer;
+        let (error_class, retry) = (turn.failed, RetryHint::of(verdict, turn.failed));
         // The text may be long: only prompts that were added to the turn need a copy of it.
         if let Some((last, others)) = prompts.split_last() {
+            let outcome = PromptOutcome { prompt_id: *last, text, verdict, usage, error_class, retry, activity };
             for prompt in others {
-                self.resolve_prompt(*prompt, text.clone(), verdict, usage.clone(), turn.failed);
+                self.resolve_prompt(PromptOutcome { prompt_id: *prompt, ..outcome.clone() });
             }
-            self.resolve_prompt(*last, text, verdict, usage, turn.failed);
+            self.resolve_prompt(outcome);
         }
         if context.abilities.process_per_turn && self.turn_slot != TurnSlot::None {
             self.turn_slot = TurnSlot::None;
@@ -449,16 +453,8 @@ impl Machine {
     }
 
     /// Records the one outcome of a prompt.
-    pub(super) fn resolve_prompt(
-        &mut self,
-        prompt: PromptId,
-        text: String,
-        verdict: PromptVerdict,
-        usage: Usage,
-        error_class: Option<ErrorClass>,
-    ) {
-        let retry = RetryHint::of(verdict, error_class);
-        let outcome = PromptOutcome { prompt_id: prompt, text, verdict, usage, error_class, retry };
+    pub(super) fn resolve_prompt(&mut self, outcome: PromptOutcome) {
+        let prompt = outcome.prompt_id;
         self.draft.change(Change::PromptEnded(prompt, outcome));
         self.outputs.push(Output::PromptEnded(prompt));
     }

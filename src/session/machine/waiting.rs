@@ -84,6 +84,7 @@ impl Machine {
             Waiting::Answer { given, .. } => match outcome {
                 Ok(()) => self.on_answer_committed(context, *given),
                 Err(error) => {
+                    self.transcript.fold_mut().take_back_answer(given.request_id());
                     self.requests.postpone(context);
                     if given.is_asked() {
                         self.reply(Reply::Answer(Err(AnswerError::Session(SessionError::Store(error)))));

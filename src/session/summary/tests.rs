@@ -126,6 +126,10 @@ fn only_what_people_asked_for_is_a_request() {
     assert!(text.contains("stated:\nFix the parser\n") && text.contains("\n- continue\n- Fix the lexer\n"), "{text}");
     assert_eq!(text.matches(BEGIN).count(), 1, "{text}");
     assert!(!text.contains("Be brief") && !text.contains("by yourself"), "{text}");
+    let of_task = json!({
+        "callback": "onGeneratedUserPrompt", "prompt": "Build it", "promptId": "prompt-1", "queued": false,
+    });
+    assert!(text_of(&[of_task, idle()]).contains("stated:\nBuild it\n"), "a task's prompt is one");
 }
 
 #[test]

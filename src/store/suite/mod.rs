@@ -25,7 +25,7 @@ use super::{
 };
 use crate::model::{
     PermissionPolicy, PromptId, PromptOutcome, PromptVerdict, Seq, SessionBudget, SessionId, SessionOrigin,
-    SessionProfile, SessionState, StreamId, Timestamp, Usage,
+    SessionProfile, SessionState, StreamId, Timestamp, TurnActivity, Usage,
 };
 
 const TIME: Timestamp = Timestamp::from_millis(0);
@@ -241,6 +241,7 @@ fn outcome(number: u32) -> PromptOutcome {
         usage: Usage::default(),
         error_class: None,
         retry: None,
+        activity: TurnActivity::default(),
     }
 }
 

@@ -8,7 +8,7 @@ use flightdeck::agent::{
     AgentCommand, AgentEvent, DeclaredTool, DeclaredTools, Owner, Runtime, Runtimes, StartSpec, ToolAccess, ToolAnswer,
 };
 use flightdeck::scripted_model::ScriptedModel;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Program, agents};
 
@@ -48,8 +48,10 @@ async fn a_declared_tool_is_offered_beside_the_agents_own_and_its_owner_answers(
         loop {
             match connection.events.recv().await.expect("the agent is there") {
                 AgentEvent::ToolsRequested(requests) => asked = requests,
-                AgentEvent::ToolWaits { agent_request_id, call_id } => {
-                    assert_eq!((asked[0].call_id.as_str(), asked[0].name.as_str()), (call_id.as_str(), "report"));
+                AgentEvent::ToolWaits { agent_request_id, call } => {
+                    assert_eq!((asked[0].call_id.as_str(), call.name.as_str()), (call.call_id.as_str(), "report"));
+                    let parsed = |text: &str| serde_json::from_str::<Value>(text).expect("JSON");
+                    assert_eq!(parsed(&asked[0].arguments), parsed(&call.arguments));
                     let answer = ToolAnswer { text: "noted by the owner".to_owned(), ..ToolAnswer::default() };
                     let command = AgentCommand::AnswerTools(vec![(agent_request_id, answer)]);
                     connection.commands.send(command).await.expect("taken");

@@ -54,7 +54,7 @@ async fn scripts_in_every_field_stay_text() {
             incomplete: true,
         }),
         json(Callback::UserPrompt { prompt_id: PromptId::from_number(1), text: EVIL.to_owned(), queued: false }),
-        json(Callback::GeneratedUserPrompt { prompt: EVIL.to_owned() }),
+        json(Callback::generated_prompt(EVIL.to_owned())),
         format!(
             "{{\"callback\":\"onQuestionAsked\",\"requestId\":\"1\",\"question\":{evil_json},\"detail\":{evil_json}}}"
         ),

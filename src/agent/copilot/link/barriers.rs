@@ -30,7 +30,7 @@ pub(in crate::agent::copilot) enum Verdict {
     /// Answer the permission request with this result; nobody is asked.
     Permission { request: String, result: Value },
     /// A declared tool waits.
-    Waits { request: String, call: String },
+    Waits { request: String, call: ToolRequest },
     /// The model asked for these tools.
     Requested(Vec<ToolRequest>),
     /// A call of the model ended for this reason.
@@ -55,9 +55,13 @@ struct Permission {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Waiting {
+struct Waiting<'a> {
     request_id: String,
     tool_call_id: String,
+    #[serde(default)]
+    tool_name: String,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -102,8 +106,11 @@ impl Barriers {
         let data = event.data.unwrap_or("{}");
         match event.kind.as_ref() {
             "permission.requested" => self.permission(data),
-            "external_tool.requested" => match serde_json::from_str::<Waiting>(data) {
-                Ok(waiting) => Verdict::Waits { request: waiting.request_id, call: waiting.tool_call_id },
+            "external_tool.requested" => match serde_json::from_str::<Waiting<'_>>(data) {
+                Ok(Waiting { request_id, tool_call_id, tool_name, arguments: given }) => {
+                    let call = ToolRequest { call_id: tool_call_id, name: tool_name, arguments: arguments(given) };
+                    Verdict::Waits { request: request_id, call }
+                }
                 Err(_) => Verdict::Unconcerned,
             },
             "assistant.message" if !event.is_sub_agents => match serde_json::from_str::<Said<'_>>(data) {

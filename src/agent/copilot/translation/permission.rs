@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::agent::copilot::TITLE;
 use crate::agent::permission_title::permission_title;
-use crate::model::{Reading, RequestBody, canonical};
+use crate::model::{Reading, RequestBody, Writing, canonical};
 
 /// Translates a permission request. Fields differ by kind; the most specific comes first.
 pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
@@ -26,12 +26,36 @@ pub(in crate::agent::copilot) fn permission(request: &Value) -> RequestBody {
         title: permission_title(TITLE, &kind, path.as_deref(), &title),
         options: ["allow-once", "allow-always", "deny"].map(str::to_owned).to_vec(),
         tool_call_id: text(request, "toolCallId"),
-        reads: path.filter(|_| kind == "read").map(|path| Reading { path, is_inside: false }),
+        reads: reads(request, &kind),
+        writes: writes(request, &kind),
         tool,
         kind,
         detail,
         call: exact_call(request),
     }
+}
+
+/// The file or folder that would be read. A request that only a person may allow, or that asks for more than reading,
+/// names none.
+fn reads(request: &Value, kind: &str) -> Option<Reading> {
+    let path = text(request, "fileName").or_else(|| text(request, "path"))?;
+    (kind == "read" && !asks_for_more(request)).then_some(Reading { path, is_inside: false })
+}
+
+/// The files that would be written, with all names that the request has for them.
+fn writes(request: &Value, kind: &str) -> Option<Writing> {
+    let file = text(request, "fileName")?;
+    let edits = request["fileEdits"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let sides =
+        edits.iter().flat_map(|edit| ["before", "after"].map(|side| &edit[side])).filter(|side| !side.is_null());
+    // A side whose path cannot be read becomes an empty one, which is inside no folder.
+    let edited = sides.map(|side| text(side, "path").unwrap_or_default());
+    let paths = std::iter::once(file).chain(text(request, "resolvedPath")).chain(edited).collect();
+    (kind == "write" && !asks_for_more(request)).then_some(Writing { paths, is_inside: false })
+}
+
+fn asks_for_more(request: &Value) -> bool {
+    ["managedApprovalRequired", "requestSandboxBypass"].iter().any(|name| request[name] == true)
 }
 
 /// What would be done, without what may differ when the agent asks for the same thing again: ids, its intention, and

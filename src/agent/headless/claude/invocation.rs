@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::super::flags::Arguments;
 use super::super::invocation::{Invocation, Wanted, as_text, left_behind};
 use super::super::options::Options;
-use super::super::permissions::granted;
+use super::super::permissions::{Granted, PROTECTED, granted};
 use super::TITLE;
 use crate::agent::StartSpec;
-use crate::model::{McpServer, McpTransport};
+use crate::model::{JobTool, McpServer, McpTransport};
 
 /// The supported session options.
 const OPTIONS: [&str; 8] =
@@ -108,8 +108,14 @@ fn permissions(
     arguments: &mut Arguments<'_>,
     invocation: &mut Invocation,
 ) {
-    let granted = granted(&wanted.spec.permissions, names);
+    let mut granted = granted(&wanted.spec.permissions, names);
+    if granted.folder {
+        allow_folder(&mut granted);
+    }
     allowed.extend(granted.allowed);
+    if wanted.spec.own_server.is_some() {
+        allowed.extend(JobTool::ALL.map(|tool| format!("mcp__{}__{tool}", JobTool::SERVER)));
+    }
     if granted.everything {
         arguments.flag("--dangerously-skip-permissions");
     } else if arguments.known().know("--permission-prompts") {
@@ -127,6 +133,21 @@ fn permissions(
         invocation.notices.push(format!(
             "{TITLE} does not support these rules in a headless turn, so the tools they name are denied: {rules}."
         ));
+    }
+}
+
+/// Rules with patterns, relative to the working directory. They are more exact than the mode `acceptEdits`, which also
+/// allows some commands. A rule for `Edit` covers all tools that change files.
+fn allow_folder(granted: &mut Granted) {
+    let is_decided = |name: &str| granted.allowed.iter().chain(&granted.denied).any(|decided| decided == name);
+    let (edits, reads) = (!is_decided("Edit"), !is_decided("Read"));
+    if reads {
+        granted.allowed.push("Read(./**)".to_owned());
+    }
+    if edits {
+        granted.allowed.push("Edit(./**)".to_owned());
+        let anywhere = PROTECTED.iter().flat_map(|pattern| [format!("Edit({pattern})"), format!("Edit(**/{pattern})")]);
+        granted.denied.extend(anywhere);
     }
 }
 
@@ -161,7 +182,9 @@ mod tests {
     use super::*;
     use crate::agent::Owner;
     use crate::agent::headless::flags::KnownFlags;
-    use crate::model::{PermissionMode, PermissionRule, ProviderChoice, RuleDecision, SessionOptions};
+    use crate::model::{
+        PermissionMode, PermissionPolicy, PermissionRule, ProviderChoice, RuleDecision, SessionOptions,
+    };
 
     fn spec(options: &Value) -> StartSpec {
         StartSpec {
@@ -236,6 +259,15 @@ mod tests {
         let words = invoke(&spec, false, &json!({})).arguments.join(" ");
         assert!(words.contains("--dangerously-skip-permissions --allowedTools=mcp__s__t"), "{words}");
         assert!(words.contains("--disallowedTools=Edit,Write,NotebookEdit"), "{words}");
+        spec.permissions =
+            PermissionPolicy { mode: PermissionMode::Folder, rules: vec![rule("shell", RuleDecision::Allow)] };
+        let words = invoke(&spec, false, &json!({})).arguments.join(" ");
+        assert!(words.contains("--allowedTools=Bash,Read(./**),Edit(./**) --disallowedTools=Edit(.git),"), "{words}");
+        assert!(words.contains("--permission-prompts=none"), "{words}");
+        spec.permissions.rules = vec![rule("write", RuleDecision::Deny)];
+        let words = invoke(&spec, false, &json!({})).arguments.join(" ");
+        assert!(words.contains("--allowedTools=Read(./**) --disallowedTools=Edit,Write,NotebookEdit"), "{words}");
+        spec.permissions.mode = PermissionMode::AllowAll;
         spec.permissions.rules.push(rule("git-*", RuleDecision::Deny));
         let words = invoke(&spec, false, &json!({})).arguments.join(" ");
         assert!(!words.contains("--dangerously-skip-permissions"), "{words}");

@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::super::flags::Arguments;
 use super::super::invocation::{Invocation, Wanted, as_text, content, left_behind};
 use super::super::options::Options;
-use super::super::permissions::granted;
+use super::super::permissions::{Granted, PROTECTED, granted};
 use super::TITLE;
 use crate::agent::copilot::mcp;
-use crate::model::McpServer;
+use crate::model::{JobTool, McpServer};
 
 /// The supported session options.
 const OPTIONS: [&str; 9] = [
@@ -121,7 +121,13 @@ fn permissions(
     arguments: &mut Arguments<'_>,
     invocation: &mut Invocation,
 ) {
-    let granted = granted(&wanted.spec.permissions, |tool| names(tool, servers));
+    let mut granted = granted(&wanted.spec.permissions, |tool| names(tool, servers));
+    if granted.folder {
+        allow_folder(&mut granted, arguments);
+    }
+    if wanted.spec.own_server.is_some() {
+        granted.allowed.extend(JobTool::ALL.map(|tool| format!("{}({tool})", JobTool::SERVER)));
+    }
     arguments.flag_if("--allow-all", granted.everything);
     for tool in &granted.allowed {
         arguments.value("--allow-tool", tool);
@@ -134,6 +140,16 @@ fn permissions(
         invocation.notices.push(format!(
             "{TITLE} does not support these rules in a headless turn, so the tools they name are denied: {rules}."
         ));
+    }
+}
+
+/// Reading in the working directory needs no flag. A version that cannot keep out of the temporary folder gets nothing.
+fn allow_folder(granted: &mut Granted, arguments: &mut Arguments<'_>) {
+    let is_decided = |names: &[String]| names.iter().any(|name| name == "write");
+    arguments.flag("--disallow-temp-dir");
+    if arguments.known().know("--disallow-temp-dir") && !is_decided(&granted.denied) && !is_decided(&granted.allowed) {
+        granted.allowed.push("write".to_owned());
+        granted.denied.extend(PROTECTED.iter().map(|pattern| format!("write({pattern})")));
     }
 }
 
@@ -185,7 +201,7 @@ mod tests {
     use super::*;
     use crate::agent::headless::flags::KnownFlags;
     use crate::agent::{Owner, StartSpec};
-    use crate::model::{Attachment, McpTransport, PermissionMode, PermissionRule, RuleDecision};
+    use crate::model::{Attachment, McpTransport, PermissionMode, PermissionPolicy, PermissionRule, RuleDecision};
 
     fn spec(options: &Value) -> StartSpec {
         StartSpec {
@@ -299,6 +315,13 @@ mod tests {
         assert!(!ruled.contains("--allow-all") && notices[0].contains("odd-*"), "{ruled} {notices:?}");
         spec.permissions.rules.pop();
         assert!(words(&spec).0.contains("--allow-all"));
+        spec.permissions = PermissionPolicy { mode: PermissionMode::Folder, rules: Vec::new() };
+        let (folder, _) = words(&spec);
+        let flags = "--disallow-temp-dir --allow-tool=write --deny-tool=write(.git) --deny-tool=write(.git/**)";
+        assert!(folder.contains(flags) && !folder.contains("--allow-all"), "{folder}");
+        spec.permissions.rules = vec![rule("write", RuleDecision::Deny)];
+        let (strict, _) = words(&spec);
+        assert!(strict.contains("--deny-tool=write") && !strict.contains("--allow"), "{strict}");
     }
 
     #[test]

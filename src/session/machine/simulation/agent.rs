@@ -4,8 +4,13 @@ use std::collections::HashMap;
 
 use super::random::Random;
 use crate::agent::failure::Failure;
-use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer, SuspendedTurn};
+use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer, SuspendedTurn, ToolRequest};
 use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, RequestBody, TurnId, Usage};
+
+/// A job tool and its arguments.
+const JOB_TOOL: (&str, &str) = ("job_boolean_true", r#"{"reason":"because"}"#);
+/// Another one, which the agent got over MCP.
+const OVER_MCP: (&str, &str) = ("flightdeck-job_boolean_false", r#"{"reason":"over MCP"}"#);
 
 #[derive(Default)]
 pub(super) struct Agent {
@@ -15,6 +20,8 @@ pub(super) struct Agent {
     pub prompted: Vec<String>,
     /// Requests that have no answer yet, with the tool that waits for each.
     requests: HashMap<String, String>,
+    /// Calls of job tools that wait for their results, and whether they got one.
+    calls: HashMap<String, bool>,
     blocks: Vec<(BlockKind, String)>,
     ids: u32,
     /// It has been asked to stop.
@@ -62,8 +69,15 @@ impl Agent {
                 self.requests.remove(&agent_request_id);
                 Some((agent_request_id, allows))
             }
+            AgentCommand::AnswerTools(answers) => {
+                for (agent_request_id, answer) in answers {
+                    let before = self.calls.insert(agent_request_id.clone(), true);
+                    assert_eq!(before, Some(false), "{agent_request_id} is answered once");
+                    assert_eq!((answer.text.as_str(), answer.is_error), ("because", false));
+                }
+                None
+            }
             AgentCommand::Steer { .. }
-            | AgentCommand::AnswerTools(_)
             | AgentCommand::Configure { .. }
             | AgentCommand::Suspend
             | AgentCommand::Permit(_) => None,
@@ -73,6 +87,11 @@ impl Agent {
     /// Whether it has said or done something in a turn that it got before.
     pub fn has_said_something_in(&self, turn: &TurnId) -> bool {
         self.last_turn.as_ref().is_some_and(|(last, said)| last == turn && *said)
+    }
+
+    /// Whether a call of a job tool has no result.
+    pub fn waits_for_result(&self) -> bool {
+        self.calls.values().any(|answered| !answered)
     }
 
     fn id(&mut self, prefix: &str) -> String {
@@ -129,7 +148,8 @@ impl Agent {
                     BlockKind::Reasoning => BlockStart::Reasoning { id, parent },
                     BlockKind::Message => BlockStart::Message { id, parent },
                     BlockKind::Tool => {
-                        BlockStart::Tool { id, parent, name: "shell".to_owned(), arguments: String::new() }
+                        let (name, arguments) = *random.pick(&[("shell", ""), JOB_TOOL, OVER_MCP]);
+                        BlockStart::Tool { id, parent, name: name.to_owned(), arguments: arguments.to_owned() }
                     }
                 })
             }
@@ -169,6 +189,7 @@ impl Agent {
                         tool_call_id: None,
                         call: String::new(),
                         reads: None,
+                        writes: None,
                     }
                 };
                 AgentEvent::RequestMade { agent_request_id, body }
@@ -190,6 +211,13 @@ impl Agent {
                 prompt: crate::model::PromptId::from_number(last_prompt),
                 reason: "no".to_owned(),
             },
+            37 => {
+                let repeats = random.one_in(4).then(|| self.calls.keys().min().cloned()).flatten();
+                let agent_request_id = repeats.unwrap_or_else(|| self.id("t"));
+                self.calls.entry(agent_request_id.clone()).or_insert(false);
+                let (name, arguments) = (JOB_TOOL.0.to_owned(), JOB_TOOL.1.to_owned());
+                AgentEvent::ToolWaits { agent_request_id, call: ToolRequest { call_id: self.id("c"), name, arguments } }
+            }
             35 if random.one_in(2) => AgentEvent::FellBehind { waiting: 1 },
             35 => AgentEvent::Outdated,
             36 if random.one_in(3) => AgentEvent::Gone { reason: "it crashed".to_owned() },

@@ -101,7 +101,7 @@ impl World {
                     assert!(open.is_empty(), "{seq}: blocks are open at the end of a turn: {open:?}");
                     continue;
                 }
-                Callback::GeneratedUserPrompt { prompt } => {
+                Callback::GeneratedUserPrompt { prompt, .. } => {
                     assert!(!prompt.trim().is_empty(), "{seq}: an empty prompt");
                     continue;
                 }

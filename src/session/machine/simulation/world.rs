@@ -12,7 +12,7 @@ use crate::agent::{
 };
 use crate::model::{
     Always, AlwaysCovers, AlwaysScope, AnsweredBy, BudgetLimits, Decision, PermissionMode, PermissionPolicy,
-    PermissionRule, PromptId, RuleDecision, SessionOrigin, SessionState, Timestamp, Usage,
+    PermissionRule, PromptAuthor, PromptId, RuleDecision, SessionOrigin, SessionState, Timestamp, Usage,
 };
 use crate::session::actor::{NewPrompt, PromptMode, SessionUpdate};
 use crate::session::machine::{Abilities, AgentInput, Command, Context, Input, Machine, Opened, Output, Reply};
@@ -85,6 +85,7 @@ impl World {
             session_resume: true,
             demo: random.one_in(4),
             process_per_turn: random.one_in(4),
+            own_server: false,
         };
         let store = Store::new(*random.pick(&SessionOrigin::ALL));
         let machine = Machine::new(store.load());
@@ -162,6 +163,9 @@ impl World {
                 self.store.work();
             }
             self.send_committed();
+            if let Link::Live(agent) = &self.link {
+                assert!(!agent.waits_for_result(), "every call of a job tool is answered");
+            }
             if let Some(request) = self.open_request() {
                 self.answer(&request, RequestAnswer::Permission { decision: Decision::Deny, feedback: None });
                 self.answer(&request, RequestAnswer::Question(crate::agent::QuestionAnswer::Declined));
@@ -430,6 +434,7 @@ impl World {
             text: format!("prompt of {key}"),
             attachments: Vec::new(),
             mode,
+            author: if self.random.one_in(2) { PromptAuthor::Task } else { PromptAuthor::Person },
             idempotency_key: Some(key.clone()),
         };
         let known = self.store.with_key(&key);
