@@ -14,6 +14,7 @@ use super::metrics::Metrics;
 use crate::agent::Quarantine;
 use crate::capture::Captures;
 use crate::config::Limits;
+use crate::jobs::Jobs;
 use crate::model::PermissionMode;
 use crate::session::Sessions;
 
@@ -25,6 +26,8 @@ pub struct App(Arc<Inner>);
 pub struct AppParts {
     /// All sessions.
     pub sessions: Sessions,
+    /// All jobs and tasks.
+    pub jobs: Jobs,
     /// Answers requests for a model.
     pub captures: Captures,
     /// Authentication.
@@ -77,6 +80,10 @@ impl App {
 
     pub(super) fn sessions(&self) -> &Sessions {
         &self.0.parts.sessions
+    }
+
+    pub(super) fn jobs(&self) -> &Jobs {
+        &self.0.parts.jobs
     }
 
     pub(super) fn captures(&self) -> &Captures {

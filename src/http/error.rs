@@ -11,6 +11,7 @@ use serde_json::json;
 use crate::agent::ModelNotFound;
 use crate::capture::{CaptureError, ErrorKind};
 use crate::folder::FolderError;
+use crate::jobs::JobError;
 use crate::model::redact;
 use crate::session::{
     AdoptError, AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError,

@@ -60,6 +60,19 @@ fn portal_routes() -> Router<App> {
         .route("/api/copilot/session/{id}/live", action(portal::live))
         .route("/api/copilot/session/live/{id}", action(portal::live))
         .route("/api/copilot/session/{id}/live/{token}", action(portal::live_with_token))
+        .route("/api/copilot/task", either(portal::tasks))
+        .route("/api/copilot/task/start/{task}/session/{id}", action(portal::start_task))
+        .route("/api/copilot/task/{id}/stop", action(portal::stop_task))
+        .route("/api/copilot/task/{id}/live", action(portal::task_live))
+        .route("/api/copilot/task/{id}/live/{token}", action(portal::task_live_with_token))
+        .route("/api/copilot/job", either(portal::jobs))
+        .route("/api/copilot/job/running", either(portal::running_jobs))
+        .route("/api/copilot/job/start/{job}", action(portal::start_job))
+        .route("/api/copilot/job/{id}/status", either(portal::job_status))
+        .route("/api/copilot/job/{id}/stop", action(portal::stop_job))
+        .route("/api/copilot/job/{id}/live", action(portal::job_live))
+        .route("/api/copilot/job/{id}/live/{token}", action(portal::job_live_with_token))
+        .route("/api/copilot/test/installJobsEntry", action(portal::install_entry))
 }
 
 fn own_routes() -> Router<App> {
@@ -82,6 +95,17 @@ fn own_routes() -> Router<App> {
         .route("/api/copilot/session/{id}/changes/file", get(api::changed_file))
         .route("/api/copilot/session/{id}/permission/{request}", post(api::answer_permission))
         .route("/api/copilot/session/{id}/answer/{request}", post(api::answer_question))
+        .route("/api/jobs", get(api::list_jobs).post(api::start_job))
+        .route("/api/jobs/entry", get(api::entry))
+        .route("/api/jobs/schema.json", get(api::entry_schema))
+        .route("/api/jobs/trust", post(api::trust_entry))
+        .route("/api/jobs/{id}", get(api::job_details))
+        .route("/api/jobs/{id}/log", get(api::job_log))
+        .route("/api/jobs/{id}/events", get(api::job_events))
+        .route("/api/jobs/{id}/stop", post(api::stop_job))
+        .route("/api/jobs/{id}/retry", post(api::retry_job))
+        .route("/api/jobs/{id}/approve", post(api::approve_job))
+        .route("/api/jobs/{id}/reject", post(api::reject_job))
         .route("/api/events", get(api::inbox))
         .route("/api/folders", get(api::folders))
         .route("/api/folder-rules", get(api::folder_rules))
@@ -119,12 +143,16 @@ fn model_routes() -> Router<App> {
 }
 
 /// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
-const WITH_QUERY: [&str; 11] = [
+const WITH_QUERY: [&str; 15] = [
     "/api/copilot/session",
     "/api/copilot/session/{id}/events",
     "/api/copilot/session/{id}/log",
     "/api/copilot/session/{id}/block/{file}",
     "/api/copilot/session/{id}/changes/file",
+    "/api/jobs",
+    "/api/jobs/entry",
+    "/api/jobs/{id}/log",
+    "/api/jobs/{id}/events",
     "/api/folders",
     "/api/models",
     "/api/agent-sessions",

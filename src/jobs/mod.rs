@@ -13,7 +13,35 @@
 //! - Nothing follows the record that ends a job, and nothing starts after it.
 
 pub mod chart;
+mod entries;
 pub mod entry;
+mod error;
 mod gate_view;
+mod history;
+mod job_feed;
+#[expect(clippy::module_inception, reason = "the noun of this module")]
+mod jobs;
+mod live;
 pub mod machine;
+mod outside;
+mod preview;
+mod progress;
 mod record;
+mod run;
+mod run_log;
+mod settings;
+mod task_ids;
+
+pub use entries::{Entries, EntryDescription, InstallError};
+pub use error::JobError;
+pub use gate_view::{ChangedFile, ChangedFiles, GateView, WorkResult};
+pub use history::WorkHistory;
+pub use job_feed::{JobFeed, JobFeedEntry};
+pub use jobs::{Jobs, JobsParts, NewJobRequest, TaskOffer};
+pub use live::RunDelivery;
+pub use preview::Preview;
+pub use progress::{Progress, WaitingView};
+pub use record::{CommandEnd, Purpose, Record, Subject, TurnEnd, TurnVerdict, View};
+pub use run::{Answer, Run};
+pub use run_log::RunLog;
+pub use settings::JobSettings;

@@ -9,22 +9,20 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use super::entry::{Command, Plan, Task};
+use super::entry::{Command, DEFAULT_MODEL, Plan, Task};
 use super::gate_view::{ChangedFile, ChangedFiles, GateView};
 use super::machine::Input;
 use super::record::{CommandEnd, TurnEnd, TurnVerdict};
 use crate::agent::agent_environment;
 use crate::folder;
 use crate::model::{
-    ErrorClass, JobId, PermissionMode, PermissionPolicy, PromptOutcome, PromptVerdict, Response, SessionId, SessionJob,
+    ErrorClass, JobId, PermissionMode, PermissionPolicy, PromptAuthor, PromptOutcome, PromptVerdict, Response, SessionId, SessionJob,
     SessionOrigin, TaskId, TurnActivity, Usage, hex,
 };
 use crate::process::{CheckEnd, ProcessSpec, Supervisor, run_check};
-use crate::session::{CreateError, NewPrompt, NewSession, PromptAuthor, PromptError, SessionError, Sessions};
+use crate::session::{CreateError, NewPrompt, NewSession, PromptError, SessionError, Sessions};
 use crate::store::{EventPage, StoreHealth};
 
-/// The model that stands for the one that a new session would get.
-pub const DEFAULT_MODEL: &str = "default";
 /// How long a command may take that does not say.
 const COMMAND_LIMIT: Duration = Duration::from_mins(10);
 /// How long to wait before a session is opened again that there was no room for.

@@ -172,6 +172,8 @@ pub enum Change {
     },
     /// A job, or a task outside a job, has ended and nothing is left to do for it: a restart leaves it alone.
     RunSettled,
+    /// A person decided something, and was told that the decision counts. It changes nothing else, and survives a power cut.
+    PersonDecided,
     /// A job started a task. Belongs in the log of the job.
     TaskCreated {
         /// Its id, reserved before.

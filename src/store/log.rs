@@ -111,12 +111,14 @@ impl Append {
         self.events.last().map(|event| event.seq)
     }
 
-    /// Whether it contains a promise that must survive a power cut: a caller that repeats a prompt with
-    /// its key must find the first one.
+    /// Whether it contains a promise that must survive a power cut: a caller that repeats a prompt with its key must find
+    /// the first one, and a person's decision about a job counts.
     pub fn must_survive_power_cut(&self) -> bool {
-        self.changes
-            .iter()
-            .any(|change| matches!(change, Change::PromptAccepted(prompt) if prompt.idempotency_key.is_some()))
+        self.changes.iter().any(|change| match change {
+            Change::PromptAccepted(prompt) => prompt.idempotency_key.is_some(),
+            Change::PersonDecided => true,
+            _ => false,
+        })
     }
 }
 

@@ -37,7 +37,16 @@ pub(in crate::http) async fn live(State(app): State<App>, PathPart(id): PathPart
 /// Other parameters are ignored, as on all routes of the portal.
 #[derive(Deserialize)]
 pub(in crate::http) struct LiveQuery {
-    after: Option<Seq>,
+    pub after: Option<Seq>,
+}
+
+/// A reader token is any short text.
+pub(super) fn check_token(token: &str) -> ApiResult<()> {
+    if token.is_empty() || token.chars().count() > LONGEST_TOKEN {
+        let message = format!("A reader token has 1 to {LONGEST_TOKEN} characters.");
+        return Err(ApiError::bad_request("InvalidToken", message));
+    }
+    Ok(())
 }
 
 pub(in crate::http) async fn live_with_token(
@@ -46,12 +55,7 @@ pub(in crate::http) async fn live_with_token(
     PathPart((id, token)): PathPart<(String, String)>,
     QueryPart(LiveQuery { after }): QueryPart<LiveQuery>,
 ) -> ApiResult<Response> {
-    if token.is_empty() || token.chars().count() > LONGEST_TOKEN {
-        return Err(ApiError::bad_request(
-            "InvalidToken",
-            format!("A reader token has 1 to {LONGEST_TOKEN} characters."),
-        ));
-    }
+    check_token(&token)?;
     let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
     let _answers = (caller == Caller::Page).then(|| session.log().answerers().enter());
     match session.live_batch(&token, after).await {
@@ -87,18 +91,24 @@ fn refuse(error: LiveError) -> ApiResult<Response> {
 }
 
 fn deliver(pieces: Pieces, delivery: Delivery) -> Response {
-    let body = Body::new(DeliveryBody { pieces, delivery: Some(delivery) });
+    let body = Body::new(DeliveryBody::new(pieces, move || delivery.delivered()));
     (StatusCode::OK, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 /// Moves the reader's cursor when the connection takes the last bytes, and not before: a client that disconnected while
 /// waiting, or halfway, gets everything with its next call.
-struct DeliveryBody {
+pub(super) struct DeliveryBody<F> {
     pieces: Pieces,
-    delivery: Option<Delivery>,
+    delivered: Option<F>,
 }
 
-impl http_body::Body for DeliveryBody {
+impl<F: FnOnce()> DeliveryBody<F> {
+    pub fn new(pieces: Pieces, delivered: F) -> Self {
+        Self { pieces, delivered: Some(delivered) }
+    }
+}
+
+impl<F: FnOnce() + Unpin> http_body::Body for DeliveryBody<F> {
     type Data = Bytes;
     type Error = std::convert::Infallible;
 
@@ -108,9 +118,9 @@ impl http_body::Body for DeliveryBody {
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let polled = Pin::new(&mut self.pieces).poll_frame(context);
         if self.pieces.is_end_stream()
-            && let Some(delivery) = self.delivery.take()
+            && let Some(delivered) = self.delivered.take()
         {
-            delivery.delivered();
+            delivered();
         }
         polled
     }

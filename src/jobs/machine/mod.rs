@@ -375,6 +375,18 @@ impl Machine {
         }
     }
 
+    /// The number in the job and the name of a task that runs.
+    pub fn work_of(&self, task: TaskId) -> Option<(u32, String)> {
+        if let Some(borrowed) = self.definition.borrowed.as_ref().filter(|borrowed| borrowed.task_id == task) {
+            return Some((0, borrowed.task_name.clone()));
+        }
+        let work_id = self.state.tasks.get(&task)?.work_id?;
+        match self.planned(work_id) {
+            PlannedWork::Task { name, .. } => Some((work_id, name.clone())),
+            PlannedWork::Gate(_) | PlannedWork::Nothing => None,
+        }
+    }
+
     /// What must be done outside.
     pub fn effects(&self) -> Vec<Effect> {
         let state = &self.state;

@@ -101,6 +101,7 @@ pub(super) fn change_run(run: &mut RunState, change: &Change) -> bool {
             *run = RunState { status, error, ended_at, is_settled: false, started_at: run.started_at };
         }
         Change::RunSettled => run.is_settled = true,
+        Change::PersonDecided => {}
         _ => return false,
     }
     true

@@ -296,7 +296,7 @@ impl State {
             Change::BudgetNotified(news) => row.budget_notified = news,
             Change::Continuation(continuation) => row.continuation = continuation,
             Change::Context(context) => row.context = Some(context),
-            Change::RunStatus { .. } | Change::RunSettled | Change::TaskCreated { .. } => {
+            Change::RunStatus { .. } | Change::RunSettled | Change::PersonDecided | Change::TaskCreated { .. } => {
                 return Err(misplaced(id.into()));
             }
         }

@@ -101,7 +101,9 @@ pub(super) fn write(
         ),
         Change::Context(usage) => execute("UPDATE session SET context = ?2 WHERE id = ?1", params![id, json(usage)]),
         Change::ReadersReopened => positions::reopen(connection, session.into()),
-        Change::RunStatus { .. } | Change::RunSettled | Change::TaskCreated { .. } => Err(misplaced(session.into())),
+        Change::RunStatus { .. } | Change::RunSettled | Change::PersonDecided | Change::TaskCreated { .. } => {
+            Err(misplaced(session.into()))
+        }
     }
 }
 

@@ -45,6 +45,8 @@ pub(super) fn write_change(
             .execute([id])
             .map(drop),
         Change::ReadersReopened => positions::reopen(connection, stream),
+        // Only the commit is another one.
+        Change::PersonDecided => Ok(()),
         _ => Err(misplaced(stream)),
     }
 }

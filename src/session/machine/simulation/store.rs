@@ -356,7 +356,10 @@ impl Records {
             | Change::UsageReported(_)
             | Change::Context(_) => {}
             // A session's machine never makes these.
-            change @ (Change::RunStatus { .. } | Change::RunSettled | Change::TaskCreated { .. }) => {
+            change @ (Change::RunStatus { .. }
+            | Change::RunSettled
+            | Change::PersonDecided
+            | Change::TaskCreated { .. }) => {
                 panic!("{change:?} in a session's log")
             }
         }
