@@ -2,10 +2,13 @@
 
 mod checked;
 mod definition;
+mod duplicate;
 mod problem;
 mod prompt;
+mod reading;
 #[cfg(test)]
 pub(crate) mod sample;
+mod schema;
 mod tool;
 mod validation;
 mod work_tree;
@@ -20,6 +23,8 @@ pub use prompt::{
     MISSING, Needs, RuntimeVariables, expand_dynamic, expand_known, expand_static, is_runtime_variable,
     uses_user_input, variables_in,
 };
+pub use reading::read_entry;
+pub use schema::SCHEMA;
 pub use tool::JOB_TOOLS;
 pub use validation::{AvailableModel, DEFAULT_MODEL, check, check_models};
 pub use work_tree::WorkNode;
