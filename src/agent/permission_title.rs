@@ -7,6 +7,7 @@ pub(super) fn permission_title(agent: &str, kind: &str, path: Option<&str>, titl
     match (kind, path) {
         ("read", Some(path)) => format!("{agent} wants to read {path}"),
         ("read", None) => format!("{agent} wants to read a file: {title}"),
+        ("write", Some(path)) if !title.contains(path) => format!("{agent} wants to change {path}: {title}"),
         ("write", _) => format!("{agent} wants to change a file: {title}"),
         ("shell", _) => format!("{agent} wants to run a command: {title}"),
         ("url", _) => format!("{agent} wants to fetch a URL: {title}"),
@@ -23,7 +24,9 @@ mod tests {
     fn known_kinds_are_written_as_actions() {
         for (kind, path, expected) in [
             ("read", Some("/x"), "Copilot wants to read /x"),
-            ("write", Some("/x"), "Copilot wants to change a file: Tidy up"),
+            ("write", Some("/x"), "Copilot wants to change /x: Tidy up"),
+            ("write", Some("Tidy"), "Copilot wants to change a file: Tidy up"),
+            ("write", None, "Copilot wants to change a file: Tidy up"),
             ("shell", None, "Copilot wants to run a command: Tidy up"),
             ("memory", None, "Copilot wants to use memory: Tidy up"),
         ] {

@@ -48,8 +48,9 @@ impl TurnActivity {
         self.tools.is_empty() && self.reports.is_empty() && self.denied.is_empty()
     }
 
-    /// A tool was started. A job tool counts under its own name, whatever the agent puts before it.
-    pub fn tool_started(&mut self, name: &str, arguments: &str) {
+    /// A tool was started. A job tool counts under its own name, whatever the agent puts before it. Returns whether it is
+    /// one, and the last of the reports then is its.
+    pub fn tool_started(&mut self, name: &str, arguments: &str) -> bool {
         let job_tool = JobTool::named(name);
         if let Some(tool) = job_tool {
             let text = cut(&JobTool::reported(arguments), LONGEST_TEXT);
@@ -58,6 +59,15 @@ impl TurnActivity {
         let name = cut(job_tool.map_or(name, |tool| tool.as_str()), LONGEST_NAME);
         if self.tools.len() < MOST_TOOLS && !self.tools.contains(&name) {
             self.tools.push(name);
+        }
+        job_tool.is_some()
+    }
+
+    /// The call of a report ended. A job tool returns what it got, so this is the text of a report whose arguments the agent
+    /// did not give when it began.
+    pub fn report_returned(&mut self, report: usize, returned: &str) {
+        if let Some(report) = self.reports.get_mut(report).filter(|report| report.text.is_empty()) {
+            report.text = cut(returned, LONGEST_TEXT);
         }
     }
 

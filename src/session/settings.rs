@@ -122,3 +122,34 @@ pub struct SessionSettings {
     /// Names of the variables that agents get; empty for all but ours.
     pub agent_environment: Vec<String>,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::model::McpTransport;
+
+    #[test]
+    fn tools_are_declared_where_that_is_possible_and_offered_by_our_server_in_jobs() {
+        let transport =
+            McpTransport::Stdio { command: "f".to_owned(), args: Vec::new(), env: BTreeMap::new(), cwd: None };
+        let server = McpServer { transport, tools: None, timeout_ms: None };
+        let with_server = SessionSettings { own_server: Some(server.clone()), ..SessionSettings::default() };
+        let everywhere = SessionSettings { job_tools_in_all_sessions: true, ..with_server.clone() };
+        let tools = Capabilities { custom_tools: true, mcp: true, ..Capabilities::default() };
+        let mcp = Capabilities { mcp: true, ..Capabilities::default() };
+        let (user, job) = (SessionOrigin::User, SessionOrigin::Job);
+        let over_mcp = JobTools::OverMcp(server);
+        for (settings, capabilities, origin, expected) in [
+            (&SessionSettings::default(), &tools, user, JobTools::Declared),
+            (&with_server, &mcp, job, over_mcp.clone()),
+            (&with_server, &mcp, user, JobTools::None),
+            (&everywhere, &mcp, user, over_mcp),
+            (&everywhere, &Capabilities::default(), job, JobTools::None),
+            (&SessionSettings::default(), &mcp, job, JobTools::None),
+        ] {
+            assert_eq!(settings.job_tools(capabilities, origin), expected);
+        }
+    }
+}

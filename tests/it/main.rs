@@ -40,6 +40,7 @@ mod slow_store;
 mod storage;
 mod stream;
 mod support;
+mod task_prompts;
 mod turn_shape;
 mod unloading;
 mod usage;

@@ -226,5 +226,5 @@ async fn a_client_of_the_portal_chooses_the_permission_mode() {
     }
     let wrong = http.post("/api/copilot/session/start/demo?permissions=sometimes", "").await;
     assert_eq!(wrong.error(400), "InvalidQuery");
-    assert!(wrong.text().contains("ask, allow-all or deny"), "{}", wrong.text());
+    assert!(wrong.text().contains("ask, allow-all, deny or folder"), "{}", wrong.text());
 }

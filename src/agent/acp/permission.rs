@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::tool_calls;
 use crate::agent::permission_title::permission_title;
 use crate::agent::{QuestionAnswer, RequestAnswer};
-use crate::model::{Decision, Reading, RequestBody, Writing, canonical};
+use crate::model::{Decision, JobTool, Reading, RequestBody, Writing, canonical};
 
 /// One of the agent's options.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,16 +32,26 @@ pub(super) fn request(agent: &str, params: &Value) -> (RequestBody, Choices) {
     }
     let body = RequestBody::Permission {
         title: permission_title(agent, &kind, path(call).as_deref(), &title),
-        detail: detail(call).unwrap_or(title),
         options: choices.decisions(),
         tool_call_id: text(&call["toolCallId"]),
-        tool: kind.clone(),
+        tool: tool(&kind, call, &title),
+        detail: detail(call).unwrap_or(title),
         reads: path(call).filter(|_| kind == "read").map(|path| Reading { path, is_inside: false }),
         writes: writes(call),
         kind,
         call: exact_call(call),
     };
     (body, choices)
+}
+
+/// The name that rules use: the kind of action, except for the tools of our own MCP server. Agents name a tool of a server
+/// in the title of its call.
+fn tool(kind: &str, call: &Value, title: &str) -> String {
+    let names = [call["rawInput"]["toolName"].as_str(), call["_meta"]["claudeCode"]["toolName"].as_str(), Some(title)];
+    match names.into_iter().flatten().find_map(JobTool::named) {
+        Some(tool) if kind == "other" => format!("{}-{tool}", JobTool::SERVER),
+        _ => kind.to_owned(),
+    }
 }
 
 /// The call without what may differ when an agent asks for the same thing again.
@@ -169,6 +179,36 @@ mod tests {
         assert_eq!((kind.as_str(), tool.as_str(), detail.as_str()), ("shell", "shell", "rm -rf x"));
         assert_eq!((title.as_str(), tool_call_id.as_deref()), ("Copilot wants to run a command: Tidy up", Some("c")));
         assert_eq!(options, ["allow-once", "allow-always", "deny"]);
+    }
+
+    #[test]
+    fn tools_of_our_own_server_have_a_name_and_no_other_action_has_it() {
+        let tool_of = |call: Value| {
+            let options = json!([{ "optionId": "a", "kind": "allow_once", "name": "Allow" }]);
+            match request("x", &json!({ "toolCall": call, "options": options })).0 {
+                RequestBody::Permission { tool, .. } => tool,
+                RequestBody::Question { .. } => panic!("a permission"),
+            }
+        };
+        let named = |kind: &str, title: &str| tool_of(json!({ "toolCallId": "c", "title": title, "kind": kind }));
+        assert_eq!(named("other", "flightdeck_job_boolean_true"), "flightdeck-job_boolean_true");
+        assert_eq!(named("other", "mcp__flightdeck__job_boolean_true"), "flightdeck-job_boolean_true");
+        assert_eq!(named("execute", "job_boolean_true"), "shell");
+        assert_eq!(named("other", "other_job_boolean_true"), "other");
+    }
+
+    #[test]
+    fn files_that_would_change_are_named_only_where_the_call_does_nothing_else() {
+        let writes = |call: Value| super::writes(&call).map(|writing| writing.paths);
+        let edit = |path: &str| {
+            json!({ "kind": "edit", "locations": [{ "path": "/w/a" }], "content": [
+            { "type": "diff", "path": path, "newText": "x" },
+        ] })
+        };
+        assert_eq!(writes(edit("/w/a")), Some(vec!["/w/a".to_owned(), "/w/a".to_owned()]));
+        assert_eq!(writes(edit("/other")), Some(vec!["/w/a".to_owned(), "/other".to_owned()]), "all are checked");
+        assert_eq!(writes(json!({ "kind": "edit", "locations": [] })), None);
+        assert_eq!(writes(json!({ "kind": "delete", "locations": [{ "path": "/w/a" }] })), None);
     }
 
     #[test]

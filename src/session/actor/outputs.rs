@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::intake::Intake;
 use super::link::Link;
 use super::{Actor, Command, Input, Output, Reply};
-use crate::agent::Past;
+use crate::agent::{AgentCommand, Past};
 use crate::model::SessionProfile;
 use crate::session::machine::{self, Disconnect, PastInput};
 use crate::session::{AnswerError, PromptError, SessionError};
@@ -31,11 +31,12 @@ impl Actor {
                     // Before anything else that this step may have led to.
                     inputs.push_front(Input::Committed(outcome));
                 }
-                Output::Send(command) => {
-                    if !self.send(command) {
-                        tracing::error!(session = %self.id, "the agent does not accept commands; restarting it");
-                        inputs.push_back(Input::Lost("the agent stopped accepting commands".to_owned()));
-                    }
+                Output::Send(command) => self.send_now(command, inputs),
+                // No commit that could wake this actor may follow.
+                Output::SendCommitted(after, command)
+                    if self.unsent.is_empty() && after <= self.journal.committed() =>
+                {
+                    self.send_now(command, inputs);
                 }
                 Output::SendCommitted(after, command) => self.unsent.push_back((after, command)),
                 Output::Open { agent_session_id, suspended } => self.open(agent_session_id, suspended),
@@ -68,6 +69,13 @@ impl Actor {
             }
         }
         self.spare = outputs;
+    }
+
+    fn send_now(&mut self, command: AgentCommand, inputs: &mut VecDeque<Input>) {
+        if !self.send(command) {
+            tracing::error!(session = %self.id, "the agent does not accept commands; restarting it");
+            inputs.push_back(Input::Lost("the agent stopped accepting commands".to_owned()));
+        }
     }
 
     fn await_login(&mut self) {

@@ -59,6 +59,8 @@ pub(in crate::session) struct Answer {
     steps: u32,
     /// The tools it has started. What was denied is filled in at the end.
     activity: TurnActivity,
+    /// The calls of the activity's reports.
+    reporting: VecDeque<String>,
     permissions: VecDeque<AskedPermission>,
 }
 
@@ -77,6 +79,21 @@ impl Answer {
         activity.denied = denied.collect();
         activity.denied.drain(..activity.denied.len().saturating_sub(MOST_DENIED));
         activity
+    }
+
+    fn tool_started(&mut self, call: &str, name: &str, arguments: &str) {
+        if self.activity.tool_started(name, arguments) {
+            self.reporting.push_back(call.to_owned());
+            if self.reporting.len() > self.activity.reports.len() {
+                self.reporting.pop_front();
+            }
+        }
+    }
+
+    fn tool_returned(&mut self, call: &str, content: &str) {
+        if let Some(report) = self.reporting.iter().rposition(|reporting| reporting == call) {
+            self.activity.report_returned(report, content);
+        }
     }
 
     fn permission_asked(&mut self, request: &RequestId, line: String) {
@@ -122,7 +139,7 @@ impl Fold {
             Callback::StartToolExecution { tool_call_id, parent_tool_call_id, tool_name, tool_arguments } => {
                 // What the agent said before a tool call is not its answer.
                 self.answer.text = String::new();
-                self.answer.activity.tool_started(tool_name, tool_arguments);
+                self.answer.tool_started(tool_call_id, tool_name, tool_arguments);
                 start(&mut self.tools, tool_call_id, seq, parent_tool_call_id.as_ref())
             }
             Callback::Reasoning { reasoning_id, delta } => extend(&mut self.reasoning, reasoning_id, delta),
@@ -135,7 +152,12 @@ impl Fold {
                 }
                 end(&mut self.messages, message_id, seq)
             }
-            Callback::EndToolExecution { tool_call_id, .. } => end(&mut self.tools, tool_call_id, seq),
+            Callback::EndToolExecution { tool_call_id, result, .. } => {
+                if let Some(result) = result {
+                    self.answer.tool_returned(tool_call_id, &result.content);
+                }
+                end(&mut self.tools, tool_call_id, seq)
+            }
             Callback::AgentStart { turn_id } => {
                 self.agent_turn = Some(turn_id.clone());
                 self.answer.steps += 1;
@@ -394,6 +416,9 @@ mod tests {
                 r#"{{"callback":"onStartToolExecution","toolCallId":"{name}","toolName":"{name}","toolArguments":{arguments}}}"#
             )
         };
+        let ended = |name: &str, content: &str| {
+            format!(r#"{{"callback":"onEndToolExecution","toolCallId":"{name}","result":{{"content":"{content}"}}}}"#)
+        };
         let log = [
             started("bash", ""),
             asked(1, "shell", "rm -rf x"),
@@ -407,11 +432,15 @@ mod tests {
             asked(5, "read", "/y"),
             answered(5, "allow-once", "rule"),
             started("flightdeck-job_boolean_true", r#"{"reason":"done"}"#),
+            started("flightdeck_job_prepare_document", ""),
+            ended("flightdeck_job_prepare_document", "plan.md"),
+            ended("flightdeck-job_boolean_true", "something else"),
         ];
         let mut fold = folded(&log.iter().map(String::as_str).collect::<Vec<_>>());
         let activity = fold.take_answer().activity();
-        assert_eq!(activity.tools, ["bash", "job_boolean_true"]);
-        assert_eq!(activity.reports[0].text, "done");
+        assert_eq!(activity.tools, ["bash", "job_boolean_true", "job_prepare_document"]);
+        let texts: Vec<&str> = activity.reports.iter().map(|report| report.text.as_str()).collect();
+        assert_eq!(texts, ["done", "plan.md"], "an agent may say what it reports only at the end");
         assert_eq!(activity.denied, ["shell: rm -rf x", "url: http://x", "write: /x"]);
     }
 

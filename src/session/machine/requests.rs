@@ -9,8 +9,8 @@ use super::waiting::Waiting;
 use super::{Context, Entries as _, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    Always, AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PolicyAnswer, RequestBody,
-    RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
+    Always, AnsweredBy, Callback, Continuation, Decided, Decision, JobTool, NoticeKind, OpenRequest, PolicyAnswer,
+    PolicyPart, RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
 };
 use crate::session::session_feed::PendingRequest;
 use crate::session::{AnswerError, SessionSettings};
@@ -142,7 +142,11 @@ impl Machine {
             // Repeated in a new connection.
             return;
         }
-        let policy_answer = self.profile.permissions.answer_with(&self.configured(context), &body);
+        let policy_answer = if context.abilities.own_server && is_of_own_server(&body) {
+            PolicyAnswer::Allow(PolicyPart::Rule)
+        } else {
+            self.profile.permissions.answer_with(&self.configured(context), &body)
+        };
         let allowed_by = match policy_answer {
             PolicyAnswer::Allow(part) => Some(part.into()),
             PolicyAnswer::Ask => self.use_grant(&body).then_some(AnsweredBy::Grant),
@@ -395,6 +399,12 @@ impl Machine {
         let by = AnsweredBy::Timeout;
         self.commit_answer(first, request, Given { answer, outcome, text: None, rule: None, by });
     }
+}
+
+/// Whether a tool of our own MCP server would be called. It only reports.
+fn is_of_own_server(body: &RequestBody) -> bool {
+    let RequestBody::Permission { kind, tool, .. } = body else { return false };
+    matches!(kind.as_str(), "mcp" | "other") && JobTool::named(tool).is_some()
 }
 
 /// An answer that was checked.

@@ -71,6 +71,40 @@ async fn an_action_happens_only_when_it_is_allowed() {
 }
 
 #[tokio::test]
+async fn job_tools_come_over_mcp_and_nobody_is_asked() {
+    let copilot = CopilotServer::start_with(Program::Cli, "[jobs]\ntools_in_all_sessions = true").await;
+    let session = session(&copilot, "deny").await;
+    let outcome = session.ask(r#"@@tool flightdeck-job_boolean_true {"reason":"it builds"}"#).await;
+    let report = json!({ "tool": "job_boolean_true", "text": "it builds" });
+    let activity = json!({ "tools": ["job_boolean_true"], "reports": [report] });
+    assert_eq!(outcome["activity"], activity, "{outcome} {:#?}", session.log().await);
+    assert!(outcome["text"].as_str().expect("text").contains("it builds"), "the agent got it back: {outcome}");
+}
+
+#[tokio::test]
+async fn a_session_of_a_person_has_no_job_tools() {
+    let copilot = start().await;
+    let session = session(&copilot, "deny").await;
+    session.ask("@@plain").await;
+    assert!(!copilot.model.requests()[0]["tools"].to_string().contains("job_boolean_true"));
+}
+
+#[tokio::test]
+async fn mode_folder_lets_an_agent_change_files_in_its_folder_and_nothing_else() {
+    let copilot = start().await;
+    let session = session(&copilot, "folder").await;
+    let (work, outside) = (copilot.server.work(), copilot.server.folder().join("outside.txt"));
+    let inside = work.join("inside.txt");
+    session.ask(&format!("@@create {}", inside.display())).await;
+    assert!(inside.exists(), "{:#?}", session.log().await);
+    session.ask(&format!("@@create {}", outside.display())).await;
+    assert!(!outside.exists());
+    let outcome = session.ask("@@bash touch shell.txt").await;
+    assert!(!work.join("shell.txt").exists());
+    assert_eq!(outcome["activity"]["denied"], json!(["shell: touch shell.txt"]), "{outcome}");
+}
+
+#[tokio::test]
 async fn an_interrupt_ends_the_turn_also_while_a_person_is_asked_and_the_session_goes_on() {
     let copilot = start().await;
     let session = session(&copilot, "ask").await;

@@ -12,6 +12,11 @@ struct OpenCode {
 
 impl OpenCode {
     async fn start() -> Self {
+        Self::start_with("").await
+    }
+
+    /// With this in the server's configuration too.
+    async fn start_with(more: &str) -> Self {
         let model = ScriptedModel::start().await.expect("started");
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(folder.path().join("work")).expect("a folder to work in");
@@ -28,13 +33,13 @@ impl OpenCode {
             "small_model": "scripted/scripted-model",
             "autoupdate": false,
             "share": "disabled",
-            "permission": { "bash": "ask", "edit": "ask" },
+            "permission": { "bash": "ask", "edit": "ask", "flightdeck_*": "ask" },
         });
         std::fs::write(&file, settings.to_string()).expect("written");
         let program = agents().join("node_modules/.bin/opencode");
         let config = format!(
             "[acp.opencode]\ncommand = \"{program}\"\nargs = [\"acp\"]\nenv = {{ OPENCODE_CONFIG = \"{file}\", \
-             OPENCODE_DISABLE_AUTOUPDATE = \"1\", OPENCODE_DISABLE_MODELS_FETCH = \"1\" }}\n[recovery]\nattempts = 2",
+             OPENCODE_DISABLE_AUTOUPDATE = \"1\", OPENCODE_DISABLE_MODELS_FETCH = \"1\" }}\n[recovery]\nattempts = 2\n{more}",
             program = program.display(),
             file = file.display(),
         );
@@ -45,6 +50,18 @@ impl OpenCode {
         let body = json!({ "runtime": "acp:opencode", "workingDirectory": self.server.work() });
         TestSession::start_with(self.server.http(), body).await
     }
+}
+
+#[tokio::test]
+async fn job_tools_come_over_mcp_and_nobody_is_asked() {
+    let opencode = OpenCode::start_with("[jobs]\ntools_in_all_sessions = true").await;
+    let session = opencode.session().await;
+    let outcome = session.ask(r#"@@tool flightdeck_job_boolean_true {"reason":"it builds"}"#).await;
+    let log = session.log().await;
+    let report = json!({ "tool": "job_boolean_true", "text": "it builds" });
+    assert_eq!(outcome["activity"]["reports"], json!([report]), "{outcome} {log:#?}");
+    assert!(!callbacks(&log).contains(&"onPermissionRequested".to_owned()), "{log:#?}");
+    assert!(callbacks(&log).contains(&"onPermissionAllowed".to_owned()), "the agent asked: {log:#?}");
 }
 
 #[tokio::test]

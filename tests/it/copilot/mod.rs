@@ -8,6 +8,7 @@ mod declared_tools;
 mod event_kinds;
 mod failures;
 mod idle;
+mod job_tools;
 mod login;
 mod mcp;
 mod pending;

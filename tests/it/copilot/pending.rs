@@ -145,6 +145,7 @@ async fn a_request_survives(program: Program, ending: Ending) {
         repeated["wait"] = json!(true);
         let outcome = keyed(&session).post("/prompt", repeated).await.json();
         assert_eq!(outcome["verdict"], "succeeded", "{case}: {outcome}");
+        assert_eq!(outcome["activity"]["tools"], json!(["bash"]), "{case}: it began before: {outcome}");
         assert_eq!(session.ask("@@plain").await["verdict"], "succeeded", "{case}");
         check_tool_calls(&case, &session.log().await);
         let again = session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;

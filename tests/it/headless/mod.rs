@@ -2,6 +2,7 @@
 
 mod claude;
 mod copilot;
+mod job_tools;
 mod lost_sessions;
 mod misbehaviour;
 mod running_tools;

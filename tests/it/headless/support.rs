@@ -27,6 +27,10 @@ impl Deck {
 
     /// The real Claude Code.
     pub async fn claude() -> Self {
+        Self::claude_as(|builder| builder).await
+    }
+
+    pub async fn claude_as(change: impl FnOnce(ServerBuilder) -> ServerBuilder) -> Self {
         let model = ScriptedModel::start().await.expect("started");
         let folder = folder();
         let program = agents().join("node_modules/@anthropic-ai/claude-code/bin/claude.exe");
@@ -40,7 +44,7 @@ impl Deck {
             .variable("DISABLE_TELEMETRY", "1")
             // It refuses to skip permissions as root outside a sandbox, and tests may run as root.
             .variable("IS_SANDBOX", "1");
-        Self { server: builder.start_in(folder).await, model, runtime: "claude" }
+        Self { server: change(builder).start_in(folder).await, model, runtime: "claude" }
     }
 
     pub async fn session(&self, mode: &str) -> TestSession {

@@ -82,6 +82,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_change_names_all_its_files_unless_it_asks_for_more() {
+        let writes = |request: serde_json::Value| match permission(&request) {
+            RequestBody::Permission { writes, .. } => writes.map(|writing| writing.paths),
+            RequestBody::Question { .. } => panic!("a permission"),
+        };
+        let edits = serde_json::json!([{ "before": { "path": "a" }, "after": { "path": "/out" } }, { "after": {} }]);
+        let moved = serde_json::json!({ "kind": "write", "fileName": "a", "resolvedPath": "/w/a", "fileEdits": edits });
+        let paths = ["a", "/w/a", "a", "/out", ""].map(str::to_owned).to_vec();
+        assert_eq!(writes(moved), Some(paths));
+        for name in ["managedApprovalRequired", "requestSandboxBypass"] {
+            assert_eq!(writes(serde_json::json!({ "kind": "write", "fileName": "a", name: true })), None, "{name}");
+        }
+        assert_eq!(writes(serde_json::json!({ "kind": "shell", "fileName": "a" })), None);
+    }
+
+    #[test]
     fn a_permission_shows_exactly_what_would_run() {
         let RequestBody::Permission { kind, tool, detail, title, tool_call_id, .. } = permission(&serde_json::json!({
             "kind": "shell", "toolCallId": "c", "fullCommandText": "rm -rf x", "intention": "Tidy up",

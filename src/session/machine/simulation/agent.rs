@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::random::Random;
 use crate::agent::failure::Failure;
 use crate::agent::{AgentCommand, AgentEvent, BlockEnd, BlockStart, RequestAnswer, SuspendedTurn, ToolRequest};
-use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, RequestBody, TurnId, Usage};
+use crate::model::{BlockKey, BlockKind, ErrorClass, NoticeKind, RequestBody, TurnId, Usage, Writing};
 
 /// A job tool and its arguments.
 const JOB_TOOL: (&str, &str) = ("job_boolean_true", r#"{"reason":"because"}"#);
@@ -20,6 +20,8 @@ pub(super) struct Agent {
     pub prompted: Vec<String>,
     /// Requests that have no answer yet, with the tool that waits for each.
     requests: HashMap<String, String>,
+    /// Requests that a rule allows, or that are about a file in the folder.
+    harmless: Vec<String>,
     /// Calls of job tools that wait for their results, and whether they got one.
     calls: HashMap<String, bool>,
     blocks: Vec<(BlockKind, String)>,
@@ -87,6 +89,11 @@ impl Agent {
     /// Whether it has said or done something in a turn that it got before.
     pub fn has_said_something_in(&self, turn: &TurnId) -> bool {
         self.last_turn.as_ref().is_some_and(|(last, said)| last == turn && *said)
+    }
+
+    /// Whether a request is one that mode `folder` or a rule allows.
+    pub fn asked_harmlessly(&self, agent_request_id: &str) -> bool {
+        self.harmless.iter().any(|harmless| harmless == agent_request_id)
     }
 
     /// Whether a call of a job tool has no result.
@@ -177,11 +184,16 @@ impl Agent {
                 let agent_request_id = self.id("q");
                 let tool = (*random.pick(&["shell", "write", "forbidden", "harmless"])).to_owned();
                 self.requests.insert(agent_request_id.clone(), tool.clone());
+                let is_inside = random.one_in(2);
+                if tool == "harmless" || tool == "write" && is_inside {
+                    self.harmless.push(agent_request_id.clone());
+                }
                 let body = if random.one_in(4) {
                     RequestBody::question("which?", None)
                 } else {
                     RequestBody::Permission {
                         kind: "shell".to_owned(),
+                        writes: (tool == "write").then(|| Writing { paths: vec!["file".to_owned()], is_inside }),
                         tool,
                         title: "May I?".to_owned(),
                         detail: String::new(),
@@ -189,7 +201,6 @@ impl Agent {
                         tool_call_id: None,
                         call: String::new(),
                         reads: None,
-                        writes: None,
                     }
                 };
                 AgentEvent::RequestMade { agent_request_id, body }

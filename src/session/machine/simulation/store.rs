@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::model::{
-    BudgetNotices, Continuation, FolderRule, OpenRequest, PermissionPolicy, PermissionRule, PromptId, PromptOutcome,
-    RequestId, RequestOutcome, Response, RuleDecision, Seq, SessionBudget, SessionId, SessionOrigin, SessionProfile,
-    SessionState, SessionSummary, Timestamp, Usage,
+    BudgetNotices, Continuation, FolderRule, OpenRequest, PermissionMode, PermissionPolicy, PermissionRule, PromptId,
+    PromptOutcome, RequestId, RequestOutcome, Response, RuleDecision, Seq, SessionBudget, SessionId, SessionOrigin,
+    SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
 };
 use crate::session::folder_rules::FolderRuleSet;
 use crate::session::machine::fold::{Fold, Replay};
@@ -70,7 +70,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    pub fn new(origin: SessionOrigin) -> Self {
+    pub fn new(origin: SessionOrigin, mode: PermissionMode) -> Self {
         let profile = SessionProfile {
             title: None,
             title_is_given: false,
@@ -78,7 +78,7 @@ impl Store {
             model: "m".to_owned(),
             effort: None,
             working_directory: Some(FOLDER.into()),
-            permissions: PermissionPolicy::default(),
+            permissions: PermissionPolicy { mode, rules: Vec::new() },
             system_prompt: None,
             options: serde_json::Map::new(),
             budget: SessionBudget::default(),

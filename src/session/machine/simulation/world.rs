@@ -33,6 +33,7 @@ pub(super) struct World {
     trace: bool,
     settings: Rc<SessionSettings>,
     abilities: Abilities,
+    mode: PermissionMode,
     pub store: Store,
     pub machine: Machine,
     link: Link,
@@ -87,13 +88,15 @@ impl World {
             process_per_turn: random.one_in(4),
             own_server: false,
         };
-        let store = Store::new(*random.pick(&SessionOrigin::ALL));
+        let mode = if random.one_in(4) { PermissionMode::Folder } else { PermissionMode::Ask };
+        let store = Store::new(*random.pick(&SessionOrigin::ALL), mode);
         let machine = Machine::new(store.load());
         let mut world = Self {
             random,
             trace,
             settings: Rc::new(settings),
             abilities,
+            mode,
             store,
             machine,
             link: Link::None,
@@ -328,13 +331,22 @@ impl World {
         let ours = requests.find(|(request, _)| request.agent_request_id == agent_request_id);
         match ours {
             // What is allowed without asking leaves an event, but no record of a request.
-            None => assert!(allows, "{agent_request_id} was denied without a record"),
+            None => {
+                assert!(allows, "{agent_request_id} was denied without a record");
+                assert!(self.may_be_allowed(agent_request_id), "nobody allowed {agent_request_id}");
+            }
             Some((_, outcome)) => {
                 let outcome = outcome.expect("an answer is committed before the agent gets it");
                 let allowed = matches!(outcome.as_str(), "allow-once" | "allow-always");
                 assert_eq!(allows, allowed, "{agent_request_id}");
             }
         }
+    }
+
+    /// In mode `folder`, only a rule or a place in the folder allows anything.
+    fn may_be_allowed(&self, agent_request_id: &str) -> bool {
+        let Link::Live(agent) = &self.link else { return false };
+        self.mode != PermissionMode::Folder || agent.asked_harmlessly(agent_request_id)
     }
 
     fn agent_acts(&mut self) {
