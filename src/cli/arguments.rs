@@ -224,9 +224,12 @@ pub(super) struct ServeFlags {
     /// Trust a TLS-terminating proxy
     #[arg(long)]
     pub behind_proxy: bool,
-    /// Use shorter timeouts, for tests
+    /// Use shorter timeouts and let tests install their jobs, for tests
     #[arg(long)]
     pub test: bool,
+    /// With --test: the folder that jobs may be installed from [default: test]
+    #[arg(long, value_name = "FOLDER", requires = "test")]
+    pub test_dir: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -9,6 +9,7 @@ mod config_edit;
 mod conformance;
 mod doctor;
 mod job_tools;
+mod jobs;
 mod logging;
 mod models;
 mod open;

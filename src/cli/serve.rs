@@ -13,11 +13,12 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
 use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::signals::Signals;
-use super::{captures, logging, runtime_list};
+use super::{captures, jobs, logging, runtime_list};
 use crate::agent::Quarantine;
 use crate::capture::Captures;
 use crate::config::{AuthMode, Config, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
+use crate::jobs::{Jobs, JobsParts};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
 use crate::process::Supervisor;
 use crate::session::{SessionSettings, Sessions, SessionsParts};
@@ -33,7 +34,7 @@ pub(super) fn serve(flags: &ServeFlags, common: &CommonFlags) -> anyhow::Result<
     check_exposure(&resolved.loaded.config)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the async runtime")?;
-    let code = runtime.block_on(run(&resolved, flags.test, common.json));
+    let code = runtime.block_on(run(&resolved, flags, common.json));
     // Reads that are still running must not keep a finished server alive.
     runtime.shutdown_timeout(Duration::from_millis(200));
     code
@@ -64,7 +65,7 @@ fn check_exposure(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<ExitCode> {
+async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Result<ExitCode> {
     // Registered first: a program that reads the address may send a signal immediately.
     let signals = Signals::register()?;
     let config = &resolved.loaded.config;
@@ -78,10 +79,10 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     supervisor.end_orphans().await?;
     let stop = CancellationToken::new();
     let stopping = CancellationToken::new();
-    let settings = session_settings(config, &resolved.loaded.session_layers, closed_grace(test));
+    let settings = session_settings(config, &resolved.loaded.session_layers, closed_grace(flags.test));
     let sessions = Sessions::new(SessionsParts {
         store: store.clone(),
-        runtimes: runtime_list::runtimes(config, folder.path(), Arc::clone(&quarantine), supervisor),
+        runtimes: runtime_list::runtimes(config, folder.path(), Arc::clone(&quarantine), supervisor.clone()),
         settings: SessionSettings { own_server: own_server(), ..settings },
         stopping: stopping.clone(),
     });
@@ -94,6 +95,14 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     sessions.start_housekeeping();
     let captures = captures::captures(&config.capture, &sessions, store.clone(), &folder);
     captures.restore().await.context("cannot restore the captures of the last run")?;
+
+    let jobs = Jobs::new(JobsParts {
+        sessions: sessions.clone(),
+        supervisor,
+        settings: jobs::settings(resolved, flags, closed_grace(flags.test)),
+        stopping: stopping.clone(),
+    });
+    jobs.restore().await.context("cannot continue the jobs of the last run")?;
 
     let (address, port) = (listeners.address, listeners.port);
     let token = ServerToken::of(&folder)?;
@@ -108,6 +117,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
     let hosts = AllowedHosts::new(address, &config.server.allowed_hosts);
     let app = App::new(AppParts {
         sessions: sessions.clone(),
+        jobs: jobs.clone(),
         captures: captures.clone(),
         auth,
         guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
@@ -128,7 +138,7 @@ async fn run(resolved: &Resolved, test: bool, json: bool) -> anyhow::Result<Exit
 
     let cause = wait_for_end(&stop, signals, store.died()).await;
     stopping.cancel();
-    end(serving, &captures, &sessions, &store).await;
+    end(serving, &captures, &jobs, &sessions, &store).await;
     folder.remove_server_note();
     match cause {
         EndCause::Stopped => Ok(ExitCode::SUCCESS),
@@ -227,10 +237,12 @@ async fn wait_for_end(stop: &CancellationToken, mut signals: Signals, died: impl
     cause
 }
 
-async fn end(serving: Serving, captures: &Captures, sessions: &Sessions, store: &Store) {
+async fn end(serving: Serving, captures: &Captures, jobs: &Jobs, sessions: &Sessions, store: &Store) {
     let ending = async {
         // Before the agents' programs end: what captures leave on their disks must be deleted by them.
         captures.shut_down().await;
+        // Before its sessions: a turn that the shutdown cuts off is not the end of a task.
+        jobs.shut_down().await;
         sessions.shut_down().await;
         serving.finish(CONNECTION_GRACE).await;
         store.close().await;

@@ -205,6 +205,8 @@ mod optional_mode {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Jobs {
+    /// A file with your own tasks and jobs; empty for those that come with the program.
+    pub entry: PathBuf,
     /// Every session gets the job tools, not only those of jobs, also where that starts a process.
     pub tools_in_all_sessions: bool,
 }

@@ -209,6 +209,36 @@ impl From<CreateError> for ApiError {
     }
 }
 
+impl From<JobError> for ApiError {
+    fn from(error: JobError) -> Self {
+        let (status, name) = match error {
+            JobError::Store(error) => return error.into(),
+            JobError::WorkingDirectory(error) => return CreateError::WorkingDirectory(error).into(),
+            JobError::NotFound | JobError::NoSuchJob { .. } => (StatusCode::NOT_FOUND, "JobNotFound"),
+            JobError::TaskNotFound | JobError::NoSuchTask { .. } => (StatusCode::NOT_FOUND, "TaskNotFound"),
+            JobError::SessionNotFound => return Self::session_not_found(),
+            JobError::TaskCannotClose => (StatusCode::CONFLICT, "TaskCannotClose"),
+            JobError::Over(_) => (StatusCode::CONFLICT, "JobOver"),
+            JobError::NotStopped => (StatusCode::CONFLICT, "JobNotStopped"),
+            JobError::Succeeded => (StatusCode::CONFLICT, "JobSucceeded"),
+            JobError::GateChanged => (StatusCode::CONFLICT, "GateChanged"),
+            JobError::GateAnswered { .. } | JobError::GateClosed => (StatusCode::CONFLICT, "GateClosed"),
+            JobError::NoEntry => (StatusCode::CONFLICT, "NoEntry"),
+            JobError::InvalidEntry(_) => (StatusCode::BAD_REQUEST, "InvalidEntry"),
+            JobError::EntryNotTrusted { .. } => (StatusCode::FORBIDDEN, "EntryNotTrusted"),
+            JobError::EntryChanged => (StatusCode::CONFLICT, "EntryChanged"),
+            JobError::UserInputRequired(_) => (StatusCode::BAD_REQUEST, "UserInputRequired"),
+            JobError::UserInputNotAllowed(_) => (StatusCode::BAD_REQUEST, "UserInputNotAllowed"),
+            JobError::NoSuchCategory { .. } => (StatusCode::BAD_REQUEST, "ModelCategoryNotFound"),
+            JobError::NoWorkingDirectory => (StatusCode::BAD_REQUEST, "WorkingDirectoryNotExists"),
+            JobError::NoJobTools { .. } => (StatusCode::CONFLICT, "JobToolsMissing"),
+            JobError::KeyReused => (StatusCode::UNPROCESSABLE_ENTITY, "IdempotencyKeyReused"),
+            JobError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
 impl From<AdoptError> for ApiError {
     fn from(error: AdoptError) -> Self {
         let (status, name) = match error {

@@ -63,18 +63,15 @@ impl Entries {
         Self { sessions, settings, cache: Arc::default(), installed: Mutex::default() }
     }
 
-    /// Whether there is an entry at all.
-    pub fn is_empty(&self) -> bool {
-        self.settings.test_folder.is_some() && self.installed.lock().is_none()
+    /// Whether entries can be installed over HTTP: only for tests.
+    pub fn can_install(&self) -> bool {
+        self.settings.test_folder.is_some()
     }
 
     /// The entry that jobs in a folder come from.
-    pub async fn in_force(&self, folder: Option<&Path>) -> Result<CheckedEntry, JobError> {
+    pub async fn in_force(&self, folder: Option<&Path>) -> Result<Arc<CheckedEntry>, JobError> {
         let loaded = self.find(folder).await?;
-        loaded.entry.clone().ok_or_else(|| {
-            let first = loaded.problems.iter().find(|problem| problem.is_error());
-            JobError::InvalidEntry(first.map(ToString::to_string).unwrap_or_default())
-        })
+        loaded.entry.clone().ok_or_else(|| invalid(&loaded))
     }
 
     /// The folder's own entry, if it has one that is not in force because nobody trusts it yet.
@@ -119,12 +116,11 @@ impl Entries {
     }
 
     async fn load(&self, source: EntrySource) -> Arc<LoadedEntry> {
-        let cache = Arc::clone(&self.cache);
-        let loading = source.clone();
-        match tokio::task::spawn_blocking(move || cache.load(loading)).await {
+        let (cache, loading) = (Arc::clone(&self.cache), source.clone());
+        match tokio::task::spawn_blocking(move || cache.load(&loading)).await {
             Ok(loaded) => loaded,
             // The runtime is being taken down.
-            Err(_) => self.cache.load(source),
+            Err(_) => self.cache.load(&source),
         }
     }
 
@@ -160,7 +156,7 @@ impl Entries {
         let model = |model: &crate::agent::Model| AvailableModel {
             id: model.id.clone(),
             name: model.name.clone(),
-            multiplier: model.multiplier,
+            multiplier: Some(model.multiplier),
         };
         listed.iter().map(model).collect()
     }
@@ -172,8 +168,7 @@ impl Entries {
             return Err(JobError::EntryChanged);
         }
         if loaded.entry.is_none() {
-            let first = loaded.problems.iter().find(|problem| problem.is_error());
-            return Err(JobError::InvalidEntry(first.map(ToString::to_string).unwrap_or_default()));
+            return Err(invalid(&loaded));
         }
         Ok(self.sessions.store().trust_entry(path.to_owned(), hash.to_owned(), now()).await?)
     }
@@ -188,16 +183,24 @@ impl Entries {
         };
         let file = is_allowed().ok_or(InstallError::InvalidPath)?;
         let loaded = self.load(EntrySource::Installed(file)).await;
-        let first_error = |problems: &[Problem]| problems.iter().find(|problem| problem.is_error()).map(ToString::to_string);
         let Some(entry) = &loaded.entry else {
-            return Err(InstallError::InvalidEntry(first_error(&loaded.problems).unwrap_or_default()));
+            return Err(InstallError::InvalidEntry(first_error(&loaded)));
         };
-        if let Some(error) = first_error(&check_models(entry, &self.available_models().await)) {
-            return Err(InstallError::InvalidEntry(error));
+        let problems = check_models(entry, &self.available_models().await);
+        if let Some(error) = problems.iter().find(|problem| problem.is_error()) {
+            return Err(InstallError::InvalidEntry(error.to_string()));
         }
         *self.installed.lock() = Some(loaded);
         Ok(())
     }
+}
+
+fn first_error(loaded: &LoadedEntry) -> String {
+    loaded.first_error().map(ToString::to_string).unwrap_or_default()
+}
+
+fn invalid(loaded: &LoadedEntry) -> JobError {
+    JobError::InvalidEntry(first_error(loaded))
 }
 
 fn describe(loaded: &LoadedEntry, trusted: bool, in_force: bool, models: &[AvailableModel]) -> EntryDescription {
@@ -206,15 +209,9 @@ fn describe(loaded: &LoadedEntry, trusted: bool, in_force: bool, models: &[Avail
         // What is missing now may be there when the job runs.
         problems.extend(check_models(entry, models).into_iter().map(Problem::as_warning));
     }
-    let (source, path) = match &loaded.source {
-        EntrySource::Default => ("default", None),
-        EntrySource::Configuration(path) => ("configuration", Some(path.clone())),
-        EntrySource::Folder(path) => ("folder", Some(path.clone())),
-        EntrySource::Installed(path) => ("installed", Some(path.clone())),
-    };
     EntryDescription {
-        source,
-        path,
+        source: loaded.source.as_str(),
+        path: loaded.path().map(Path::to_owned),
         hash: loaded.hash.clone(),
         trusted,
         in_force,

@@ -218,7 +218,7 @@ impl Jobs {
         let Some(mut plan) = entry.plan(&request.name) else {
             return Err(match self.shared.entries.untrusted(&folder).await? {
                 Some(loaded) if loaded.entry.as_ref().is_some_and(|entry| entry.job(&request.name).is_some()) => {
-                    JobError::EntryNotTrusted { path: loaded.source.path().unwrap_or_default().display().to_string() }
+                    JobError::EntryNotTrusted { path: loaded.path().map(|path| path.display().to_string()).unwrap_or_default() }
                 }
                 _ => JobError::NoSuchJob { name: request.name.clone(), known: names() },
             });
@@ -226,6 +226,9 @@ impl Jobs {
         let has_input = !request.user_input.trim().is_empty();
         if plan.requires_user_input() && !has_input {
             return Err(JobError::UserInputRequired(request.name.clone()));
+        }
+        if !plan.requires_user_input() && has_input {
+            return Err(JobError::UserInputNotAllowed(request.name.clone()));
         }
         for (category, model) in &request.models {
             let known = plan.models.get_mut(category).map(|known| std::mem::replace(known, model.clone()));

@@ -1,9 +1,10 @@
-//! All sessions in one stream: their states and the requests that wait for a person.
+//! All sessions and jobs in one stream: their states, and what waits for a person.
 
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::{BufMut, BytesMut};
+use serde::Serialize;
 use tokio::sync::watch;
 
 use crate::http::app::App;
@@ -12,19 +13,22 @@ use crate::http::pieces::Pieces;
 use crate::http::sse::{self, Chunks};
 use crate::session::AnswererGuard;
 
-/// First the latest state of every open session, then changes. A reader that reconnects gets the
+/// First the latest state of every open session and every job that runs, then changes. A reader that reconnects gets the
 /// latest states again, so it needs no number to resume from.
 pub(in crate::http) async fn inbox(State(app): State<App>, Extension(caller): Extension<Caller>) -> Response {
     let version = app.sessions().session_feed().watch();
     // A page shows what waits in every session, and a person can answer there.
     let answers = (caller == Caller::Page).then(|| app.sessions().answerers().enter());
-    sse::stream(Inbox { app, version, seen: 0, _answers: answers })
+    let job_version = app.jobs().feed().watch();
+    sse::stream(Inbox { app, version, job_version, seen: 0, jobs_seen: 0, _answers: answers })
 }
 
 struct Inbox {
     app: App,
     version: watch::Receiver<u64>,
+    job_version: watch::Receiver<u64>,
     seen: u64,
+    jobs_seen: u64,
     _answers: Option<AnswererGuard>,
 }
 
@@ -36,24 +40,28 @@ impl Chunks for Inbox {
                 return None;
             }
             self.version.borrow_and_update();
-            let (version, entries) = self.app.sessions().session_feed().since(self.seen);
-            self.seen = version;
-            if !entries.is_empty() {
+            self.job_version.borrow_and_update();
+            let (version, sessions) = self.app.sessions().session_feed().since(self.seen);
+            let (job_version, jobs) = self.app.jobs().feed().since(self.jobs_seen);
+            (self.seen, self.jobs_seen) = (version, job_version);
+            if !sessions.is_empty() || !jobs.is_empty() {
                 let mut chunk = BytesMut::new();
-                for entry in entries {
-                    chunk.extend_from_slice(b"data: ");
-                    let mut writer = chunk.writer();
-                    serde_json::to_writer(&mut writer, &entry).expect("plain values");
-                    chunk = writer.into_inner();
-                    chunk.extend_from_slice(b"\n\n");
-                }
+                sessions.iter().for_each(|entry| write_frame(&mut chunk, entry));
+                jobs.iter().for_each(|entry| write_frame(&mut chunk, entry));
                 return Some(chunk.freeze().into());
             }
             tokio::select! {
                 changed = self.version.changed() => changed.ok()?,
+                changed = self.job_version.changed() => changed.ok()?,
                 () = stopping.cancelled() => return None,
                 () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::keep_alive()),
             }
         }
     }
+}
+
+fn write_frame(chunk: &mut BytesMut, entry: &impl Serialize) {
+    chunk.extend_from_slice(b"data: ");
+    serde_json::to_writer(chunk.writer(), entry).expect("plain values");
+    chunk.extend_from_slice(b"\n\n");
 }

@@ -19,7 +19,7 @@ use crate::http::error::{ApiError, ApiResult};
 use crate::http::pieces::Pieces;
 use crate::http::sse::{self, Chunks};
 use crate::jobs::chart::chart;
-use crate::jobs::entry::{Plan, schema};
+use crate::jobs::entry::{Plan, SCHEMA};
 use crate::jobs::{Answer, JobError, NewJobRequest, Progress, Run, WaitingView};
 use crate::model::{AnsweredBy, JobId, JobStatus, Seq};
 use crate::store::{JobFilter, JobSummary};
@@ -349,5 +349,5 @@ pub(in crate::http) async fn trust_entry(
 
 /// The JSON Schema of an entry, for editors.
 pub(in crate::http) async fn entry_schema() -> Response {
-    ([(header::CONTENT_TYPE, "application/schema+json")], schema()).into_response()
+    ([(header::CONTENT_TYPE, "application/schema+json")], SCHEMA).into_response()
 }

@@ -10,6 +10,7 @@ mod doctor;
 mod folder_rules;
 mod folders;
 mod inbox;
+mod jobs;
 mod log;
 mod models;
 mod prompt;
@@ -32,6 +33,10 @@ pub(super) use doctor::doctor;
 pub(super) use folder_rules::{folder_rules, remove_folder_rule};
 pub(super) use folders::folders;
 pub(super) use inbox::inbox;
+pub(super) use jobs::{
+    approve_job, entry, entry_schema, job_details, job_events, job_log, list_jobs, reject_job, retry_job, start_job, stop_job,
+    trust_entry,
+};
 pub(super) use log::{blob, log};
 pub(super) use models::models;
 pub use models::models_json;
