@@ -2,11 +2,17 @@
 //! optional.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::model::{PermissionMode, PermissionRule, SessionBudget};
+
+/// How long a command of a criterion may take unless it says otherwise.
+pub const DEFAULT_COMMAND_TIMEOUT: Duration = Duration::from_mins(10);
+/// The most passes of a loop unless it says otherwise.
+pub const DEFAULT_MAX_PASSES: u32 = 20;
 
 /// A prompt, line by line. A checked entry has all of it, with its variables expanded, in one element.
 pub type Prompt = Vec<String>;
@@ -112,6 +118,23 @@ pub struct Task {
     pub on_interrupted: Option<OnInterrupted>,
 }
 
+impl Task {
+    /// How long a turn may take; `None` for the configured limit.
+    pub fn turn_timeout(&self) -> Option<Duration> {
+        duration(self.timeout.as_deref())
+    }
+
+    /// Whether each check and each prompt has a session of its own.
+    pub fn is_separate(&self) -> bool {
+        self.criteria.as_ref().is_some_and(|criteria| criteria.run_condition_in_same_session == Some(false))
+    }
+}
+
+/// The check has refused texts that are not durations.
+fn duration(text: Option<&str>) -> Option<Duration> {
+    text.and_then(|text| humantime::parse_duration(text).ok())
+}
+
 /// What must hold before a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -164,6 +187,18 @@ pub struct Command {
     /// How long it may take, such as `10m`; absent for 10 minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
+}
+
+impl Command {
+    /// How long it may take.
+    pub fn time_limit(&self) -> Duration {
+        duration(self.timeout.as_deref()).unwrap_or(DEFAULT_COMMAND_TIMEOUT)
+    }
+
+    /// The exit code that it must have.
+    pub fn expected_exit(&self) -> i32 {
+        self.expect_exit.unwrap_or_default()
+    }
 }
 
 /// What the sessions of a task may do.
@@ -277,4 +312,37 @@ pub struct GateWork {
     /// After `onReject`, works are done again from this position in the same Seq on; absent: the gate asks again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redo_from: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_has_a_default() {
+        let command = |json| serde_json::from_value::<Command>(json).expect("a command");
+        let plain = command(json!({ "run": ["x"] }));
+        assert_eq!((plain.expected_exit(), plain.time_limit()), (0, DEFAULT_COMMAND_TIMEOUT));
+        let full = command(json!({ "run": ["x"], "expectExit": 3, "timeout": "90s" }));
+        assert_eq!((full.expected_exit(), full.time_limit()), (3, Duration::from_secs(90)));
+        let task = |criteria| {
+            let json = json!({ "prompt": ["x"], "requireUserInput": false, "timeout": "1h", "criteria": criteria });
+            serde_json::from_value::<Task>(json).expect("a task")
+        };
+        let criteria = json!({ "failureAction": { "retryTimes": 0 }, "runConditionInSameSession": false });
+        assert!(task(criteria).is_separate());
+        assert!(!task(json!({ "failureAction": { "retryTimes": 0 } })).is_separate());
+        assert!(!task(json!(null)).is_separate());
+        assert_eq!(task(json!(null)).turn_timeout(), Some(Duration::from_hours(1)));
+    }
+
+    #[test]
+    fn works_keep_the_form_of_the_portal() {
+        let json = json!({ "kind": "Loop", "preCondition": [true, { "kind": "Ref", "workIdInJob": 0, "taskId": "a" }],
+            "body": { "kind": "Gate", "workIdInJob": 1, "title": "Go?" } });
+        let work: Work = serde_json::from_value(json.clone()).expect("a work");
+        assert_eq!(serde_json::to_value(work).expect("JSON"), json);
+    }
 }

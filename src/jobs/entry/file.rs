@@ -73,6 +73,7 @@ fn changed(_: &Metadata) -> Option<SystemTime> {
 }
 
 /// A file that was read.
+#[derive(Debug)]
 pub(super) struct FileContent {
     pub(super) bytes: Vec<u8>,
     /// `None` if the file may change without a trace, so that it must be read again.
@@ -123,11 +124,11 @@ mod tests {
     use super::*;
 
     fn error(path: &Path, links: Links) -> String {
-        read(path, links, SystemTime::now()).err().expect("an error")
+        read(path, links, SystemTime::now()).expect_err("an error")
     }
 
     fn content(path: &Path, links: Links) -> Vec<u8> {
-        read(path, links, SystemTime::now()).ok().expect("read").bytes
+        read(path, links, SystemTime::now()).expect("read").bytes
     }
 
     #[test]
@@ -157,8 +158,8 @@ mod tests {
         let path = folder.path().join("file");
         std::fs::write(&path, "{}").expect("written");
         let set = |time| File::options().write(true).open(&path).expect("opened").set_modified(time).expect("set");
-        let later = SystemTime::now() + Duration::from_secs(60);
-        let version = |now| read(&path, Links::Refuse, now).ok().expect("read").version;
+        let later = SystemTime::now() + Duration::from_mins(1);
+        let version = |now| read(&path, Links::Refuse, now).expect("read").version;
         assert_eq!(version(SystemTime::now()), None, "it may change again");
         set(SystemTime::UNIX_EPOCH);
         assert_eq!(version(SystemTime::now()), None, "its time was only set back");

@@ -1,4 +1,15 @@
 //! Entries: the definitions of tasks and jobs in one JSON document.
+//!
+//! A text is read ([`read_entry`]: syntax and shape), then checked ([`check`]: meaning), and becomes a [`CheckedEntry`].
+//! A job takes a [`Plan`] along, which later changes of the entry do not touch.
+//!
+//! What must always hold here:
+//!
+//! - Only the check makes a [`CheckedEntry`], and everything else takes one. Its prompts contain no variables but those
+//!   of the runtime, every name in it leads somewhere, and its works are numbered.
+//! - All problems are found at once, each with its path, in the same order every time.
+//! - The time that a text takes grows with its length, whatever is in it: variables that double each other, cycles,
+//!   works nested without end.
 
 mod checked;
 mod default_entry;
@@ -19,8 +30,8 @@ mod work_tree;
 pub use checked::{CheckedEntry, Plan};
 pub use default_entry::DEFAULT_ENTRY;
 pub use definition::{
-    Availability, Command, Criteria, DrivingRetry, Entry, FailureAction, GateWork, GridJob, GridRow, Job, ModelChoice,
-    OnInterrupted, Prompt, Task, TaskPermissions, Work,
+    Availability, Command, Criteria, DEFAULT_COMMAND_TIMEOUT, DEFAULT_MAX_PASSES, DrivingRetry, Entry, FailureAction,
+    GateWork, GridJob, GridRow, Job, ModelChoice, OnInterrupted, Prompt, Task, TaskPermissions, Work,
 };
 pub use problem::{Problem, Severity};
 pub use prompt::{

@@ -92,13 +92,11 @@ pub fn expand_known(text: &str, variables: &RuntimeVariables) -> String {
     for piece in pieces(text) {
         match piece {
             Piece::Text(text) => expanded.push_str(text),
-            Piece::Variable(name) => match variables.value(name) {
-                Some(value) => expanded.push_str(value),
-                None => {
-                    expanded.push('$');
-                    expanded.push_str(name);
-                }
-            },
+            Piece::Variable(name) => {
+                let value = variables.value(name);
+                expanded.push_str(if value.is_none() { "$" } else { "" });
+                expanded.push_str(value.unwrap_or(name));
+            }
         }
     }
     expanded
@@ -211,8 +209,8 @@ impl<'a> Expander<'a> {
             return Rc::clone(known);
         }
         if let Some(begin) = open.iter().position(|outer| *outer == name) {
-            let cycle: String = open[begin..].iter().map(|member| format!("${member} → ")).collect();
-            return here(format!("Prompt variables form a cycle: {cycle}${name}."));
+            let cycle = open[begin..].join(" → $");
+            return here(format!("Prompt variables form a cycle: ${cycle} → ${name}."));
         }
         if open.len() == DEEPEST_VARIABLE {
             return here(format!("Prompt variables are nested more than {DEEPEST_VARIABLE} deep."));

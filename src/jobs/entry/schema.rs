@@ -140,7 +140,7 @@ mod tests {
     fn the_schema_and_the_types_need_the_same_fields() {
         let entry = serde_json::to_value(full_entry()).expect("JSON");
         let mut pointers = Vec::new();
-        collect_keys(&entry, String::new(), &mut pointers);
+        collect_keys(&entry, "", &mut pointers);
         assert!(pointers.len() > 80, "{pointers:?}");
         for pointer in pointers {
             let mut changed = entry.clone();
@@ -153,18 +153,18 @@ mod tests {
         }
     }
 
-    fn collect_keys(value: &Value, at: String, pointers: &mut Vec<String>) {
+    fn collect_keys(value: &Value, at: &str, pointers: &mut Vec<String>) {
         match value {
             Value::Object(fields) if !at.contains("/mcpServers/") => {
                 for (name, value) in fields {
                     let below = format!("{at}/{name}");
-                    collect_keys(value, below.clone(), pointers);
+                    collect_keys(value, &below, pointers);
                     pointers.push(below);
                 }
             }
             Value::Array(items) => {
                 for (position, item) in items.iter().enumerate() {
-                    collect_keys(item, format!("{at}/{position}"), pointers);
+                    collect_keys(item, &format!("{at}/{position}"), pointers);
                 }
             }
             _ => {}

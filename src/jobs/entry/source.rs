@@ -252,7 +252,7 @@ mod tests {
         let path = folder.path().join("jobs.json");
         let (cache, source) = (EntryCache::default(), EntrySource::Configuration(path.clone()));
         write(&path, &entry_json().to_string());
-        let later = SystemTime::now() + Duration::from_secs(60);
+        let later = SystemTime::now() + Duration::from_mins(1);
         let first = cache.load_at(&source, later);
         let known = || cache.known.lock().get(&source).and_then(|known| known.version.clone());
         assert_eq!(known(), Version::current(&path, Links::Follow), "settled");

@@ -26,10 +26,10 @@ pub(super) fn check_task(
         let is_key = |key: &str| key != ONLY_IN_OVERRIDES && models.contains_key(key);
         check_model(&format!("{path}.model"), model, is_key, check.problems);
     }
-    check.expand(format!("{path}.prompt"), &mut task.prompt, Needs::Nothing);
+    check.expand(&format!("{path}.prompt"), &mut task.prompt, Needs::Nothing);
     check.user_input(path, task);
     if let Some(condition) = task.availability.as_mut().and_then(|availability| availability.condition.as_mut()) {
-        check.expand(format!("{path}.availability.condition"), condition, Needs::BooleanTool);
+        check.expand(&format!("{path}.availability.condition"), condition, Needs::BooleanTool);
     }
     if let Some(criteria) = &mut task.criteria {
         check.criteria(&format!("{path}.criteria"), criteria);
@@ -61,8 +61,8 @@ impl Check<'_, '_> {
         self.problems.push(Problem::error(path, message));
     }
 
-    fn expand(&mut self, path: String, prompt: &mut Prompt, needs: Needs) {
-        match self.expander.expand(&path, prompt, needs) {
+    fn expand(&mut self, path: &str, prompt: &mut Prompt, needs: Needs) {
+        match self.expander.expand(path, prompt, needs) {
             Ok(text) => *prompt = vec![text],
             Err(found) => self.problems.extend(found),
         }
@@ -93,10 +93,10 @@ impl Check<'_, '_> {
             }
         }
         if let Some(condition) = &mut criteria.condition {
-            self.expand(format!("{path}.condition"), condition, Needs::BooleanTool);
+            self.expand(&format!("{path}.condition"), condition, Needs::BooleanTool);
         }
         if let Some(additional) = &mut criteria.failure_action.additional_prompt {
-            self.expand(format!("{path}.failureAction.additionalPrompt"), additional, Needs::Nothing);
+            self.expand(&format!("{path}.failureAction.additionalPrompt"), additional, Needs::Nothing);
         }
         if let Some(command) = &criteria.command {
             self.command(&format!("{path}.command"), command);
