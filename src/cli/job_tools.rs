@@ -93,7 +93,8 @@ mod tests {
     use super::*;
 
     fn answers(lines: &[Value]) -> Vec<Value> {
-        let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let input: Vec<String> = lines.iter().map(Value::to_string).collect();
+        let input = input.join("\n");
         let mut output = Vec::new();
         serve(input.as_bytes(), &mut output).expect("served");
         let text = String::from_utf8(output).expect("UTF-8");

@@ -394,7 +394,7 @@ mod tests {
         let reading = |is_inside| {
             let mut body = permission("read");
             if let RequestBody::Permission { reads, .. } = &mut body {
-                *reads = Some(crate::model::Reading { path: "file".to_owned(), is_inside });
+                *reads = Some(Box::new(crate::model::Reading { path: "file".to_owned(), is_inside }));
             }
             body
         };
@@ -417,9 +417,9 @@ mod tests {
             if let RequestBody::Permission { reads, writes, .. } = &mut body {
                 let path = "file".to_owned();
                 if is_read {
-                    *reads = Some(crate::model::Reading { path, is_inside });
+                    *reads = Some(Box::new(crate::model::Reading { path, is_inside }));
                 } else {
-                    *writes = Some(crate::model::Writing { paths: vec![path], is_inside });
+                    *writes = Some(Box::new(crate::model::Writing { paths: vec![path], is_inside }));
                 }
             }
             body

@@ -30,10 +30,10 @@ pub enum RequestBody {
         call: String,
         /// What it would read, if it would do nothing else.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        reads: Option<Reading>,
+        reads: Option<Box<Reading>>,
         /// The files it would write, if it would do nothing else. Requests of earlier versions do not say.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        writes: Option<Writing>,
+        writes: Option<Box<Writing>>,
     },
     /// Something only a person can answer.
     Question {
@@ -80,7 +80,7 @@ impl RequestBody {
     /// What would be written, if nothing else would be done.
     pub fn writing_mut(&mut self) -> Option<&mut Writing> {
         match self {
-            Self::Permission { writes, .. } => writes.as_mut(),
+            Self::Permission { writes, .. } => writes.as_deref_mut(),
             Self::Question { .. } => None,
         }
     }
@@ -88,7 +88,7 @@ impl RequestBody {
     /// What would be read, if nothing else would be done.
     pub fn reading_mut(&mut self) -> Option<&mut Reading> {
         match self {
-            Self::Permission { reads, .. } => reads.as_mut(),
+            Self::Permission { reads, .. } => reads.as_deref_mut(),
             Self::Question { .. } => None,
         }
     }

@@ -36,8 +36,8 @@ pub(super) fn request(agent: &str, params: &Value) -> (RequestBody, Choices) {
         tool_call_id: text(&call["toolCallId"]),
         tool: tool(&kind, call, &title),
         detail: detail(call).unwrap_or(title),
-        reads: path(call).filter(|_| kind == "read").map(|path| Reading { path, is_inside: false }),
-        writes: writes(call),
+        reads: path(call).filter(|_| kind == "read").map(|path| Box::new(Reading { path, is_inside: false })),
+        writes: writes(call).map(Box::new),
         kind,
         call: exact_call(call),
     };

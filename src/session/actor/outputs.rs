@@ -98,7 +98,7 @@ impl Actor {
     pub(super) async fn run_command(&mut self, command: Command) -> ControlFlow<()> {
         match command {
             Command::Prompt(prompt, reply) => {
-                let _ = reply.send(self.prompt(*prompt).await);
+                let _ = reply.send(self.prompt(prompt).await);
             }
             Command::AwaitOutcome(prompt, reply) => {
                 let receiver = self.machine.is_unfinished(prompt).then(|| self.ended_prompts.wait_for(prompt));
@@ -163,7 +163,7 @@ impl Actor {
         ControlFlow::Continue(())
     }
 
-    async fn prompt(&mut self, prompt: super::NewPrompt) -> Result<super::Accepted, PromptError> {
+    async fn prompt(&mut self, prompt: Box<super::NewPrompt>) -> Result<super::Accepted, PromptError> {
         let known = match &prompt.idempotency_key {
             Some(key) => self.services.store.prompt_by_key(self.id, key.clone()).await.map_err(SessionError::Store)?,
             None => None,

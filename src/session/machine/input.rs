@@ -104,7 +104,7 @@ pub(in crate::session) struct Opened {
 /// What a session is asked to do.
 pub(in crate::session) enum Command {
     Prompt {
-        prompt: NewPrompt,
+        prompt: Box<NewPrompt>,
         /// The prompt that was accepted with the same key before.
         known: Option<KnownPrompt>,
         /// A warning that the agent probably does not know the session's model.

@@ -314,7 +314,7 @@ impl Machine {
 
     pub(super) fn run_command(&mut self, context: &Context<'_>, command: Command) {
         match command {
-            Command::Prompt { prompt, known, model_warning } => self.on_prompt(context, prompt, known, model_warning),
+            Command::Prompt { prompt, known, model_warning } => self.on_prompt(context, *prompt, known, model_warning),
             Command::Interrupt => self.on_interrupt(context),
             Command::Close => self.close(context),
             Command::Reopen => self.reopen(),

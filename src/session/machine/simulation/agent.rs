@@ -180,31 +180,7 @@ impl Agent {
                 self.blocks.retain(|(_, open)| *open != key.id);
                 AgentEvent::BlockDiscarded(key)
             }
-            28..=30 => {
-                let agent_request_id = self.id("q");
-                let tool = (*random.pick(&["shell", "write", "forbidden", "harmless"])).to_owned();
-                self.requests.insert(agent_request_id.clone(), tool.clone());
-                let is_inside = random.one_in(2);
-                if tool == "harmless" || tool == "write" && is_inside {
-                    self.harmless.push(agent_request_id.clone());
-                }
-                let body = if random.one_in(4) {
-                    RequestBody::question("which?", None)
-                } else {
-                    RequestBody::Permission {
-                        kind: "shell".to_owned(),
-                        writes: (tool == "write").then(|| Writing { paths: vec!["file".to_owned()], is_inside }),
-                        tool,
-                        title: "May I?".to_owned(),
-                        detail: String::new(),
-                        options: Vec::new(),
-                        tool_call_id: None,
-                        call: String::new(),
-                        reads: None,
-                    }
-                };
-                AgentEvent::RequestMade { agent_request_id, body }
-            }
+            28..=30 => self.ask(random),
             31 => AgentEvent::RequestWithdrawn {
                 agent_request_id: self.requests.keys().min().cloned().unwrap_or_else(|| "q0".to_owned()),
             },
@@ -234,6 +210,33 @@ impl Agent {
             36 if random.one_in(3) => AgentEvent::Gone { reason: "it crashed".to_owned() },
             _ => self.finish(),
         }
+    }
+
+    /// Asks for a permission, or a question.
+    fn ask(&mut self, random: &mut Random) -> AgentEvent {
+        let agent_request_id = self.id("q");
+        let tool = (*random.pick(&["shell", "write", "forbidden", "harmless"])).to_owned();
+        self.requests.insert(agent_request_id.clone(), tool.clone());
+        let is_inside = random.one_in(2);
+        if tool == "harmless" || tool == "write" && is_inside {
+            self.harmless.push(agent_request_id.clone());
+        }
+        let body = if random.one_in(4) {
+            RequestBody::question("which?", None)
+        } else {
+            RequestBody::Permission {
+                kind: "shell".to_owned(),
+                writes: (tool == "write").then(|| Box::new(Writing { paths: vec!["file".to_owned()], is_inside })),
+                tool,
+                title: "May I?".to_owned(),
+                detail: String::new(),
+                options: Vec::new(),
+                tool_call_id: None,
+                call: String::new(),
+                reads: None,
+            }
+        };
+        AgentEvent::RequestMade { agent_request_id, body }
     }
 
     /// A block that is open, or an unknown one.

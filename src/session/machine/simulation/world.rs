@@ -23,7 +23,7 @@ use crate::store::StoreError;
 enum Link {
     None,
     Opening,
-    Live(Agent),
+    Live(Box<Agent>),
     AwaitingLogin,
 }
 
@@ -382,7 +382,7 @@ impl World {
             }
             None => Pending::All,
         };
-        self.link = Link::Live(agent);
+        self.link = Link::Live(Box::new(agent));
         let summary = self.machine.needs_summary().and_then(|waiting| self.store.summary(waiting));
         let opened = Opened {
             agent_session_id: Some(format!("agent-{}", self.random.below(3))),
@@ -450,7 +450,8 @@ impl World {
             idempotency_key: Some(key.clone()),
         };
         let known = self.store.with_key(&key);
-        let reply = self.drive(Input::Command(Command::Prompt { prompt, known, model_warning: None }));
+        let reply =
+            self.drive(Input::Command(Command::Prompt { prompt: Box::new(prompt), known, model_warning: None }));
         let Some(Reply::Prompt(reply)) = reply else { panic!("a prompt is answered") };
         match reply {
             Ok(accepted) => {
