@@ -42,9 +42,9 @@ export function useFrame(session) {
   byId("session-title").addEventListener("click", rename);
   addEventListener("popstate", () => {
     closePanel();
-    notifications.setShownSession(sessionInAddress());
+    notifications.setShown(sessionInAddress());
   });
-  notifications.setShownSession(sessionInAddress());
+  notifications.setShown(sessionInAddress());
   inbox.addEventListener("connection", () => showConnection(session()));
 
   const usage = useUsage();

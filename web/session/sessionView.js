@@ -198,6 +198,8 @@ export class SessionView extends EventTarget {
   async #lookAround() {
     const { SharedFolder } = await later(() => import("./sharedFolder.js"));
     new SharedFolder(this);
+    const { TaskSelect } = await later(() => import("./taskSelect.js"));
+    this.composer.setTasks(new TaskSelect(this));
     try {
       const { runtimes } = await ask("api/runtimes", { signal: this.signal });
       this.composer.setCanSteer(runtimes.find(({ name }) => name === this.details.runtime)?.capabilities?.steering === true);
