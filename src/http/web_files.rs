@@ -26,6 +26,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "jobTracking.js",
     "jobTracking/attemptTab.js",
     "jobTracking/chart.js",
+    "jobTracking/chartGraph.js",
     "jobTracking/chartLayout.js",
     "jobTracking/chartNode.js",
     "jobTracking/chartPlaces.js",

@@ -40,8 +40,9 @@ export class Chart {
     if (this.#isPartial) container.dataset.partial = "";
     this.zoom = new Zoom(container, this.#svg, { width, height });
     this.#listen();
-    this.#drawNear();
     this.#setCurrent(this.#nodes.find(({ isWork }) => isWork) ?? null);
+    if (this.#nodes.length > 0) this.zoom.center(this.#nodes[0].place);
+    this.#drawNear();
   }
 
   /** A sentence about a chart that is too large to be drawn as a whole; else null. */
@@ -165,9 +166,10 @@ export class Chart {
       else if (!wanted && node.element) removeFrom(node);
     }
     for (const arrow of this.#arrows) {
-      const wanted = !view || (arrow.place.bottom > view.top && arrow.place.top < view.bottom);
+      const { box } = arrow.place;
+      const wanted = !view || (box.bottom > view.top && box.top < view.bottom && box.right > view.left && box.left < view.right);
       if (wanted && !arrow.element) {
-        arrow.element = drawArrow(arrow.place, this.#layout.shift);
+        arrow.element = drawArrow(arrow.place);
         this.#layer.arrows.append(arrow.element);
       } else if (!wanted && arrow.element) removeFrom(arrow);
     }
@@ -213,10 +215,10 @@ function arrowHead() {
   return svg("defs", {}, head);
 }
 
-function drawArrow({ path, label, labelAt, loopBack }, shift) {
+function drawArrow({ path, label, labelAt, loopBack }) {
   const group = svg("g", { class: `arrow${loopBack ? " arrow-back" : ""}` }, svg("path", { class: "arrow-line", d: path, "marker-end": "url(#arrow-head)" }));
   if (!label) return group;
-  const text = svg("text", { class: "arrow-label", x: labelAt.x - shift, y: labelAt.y, dy: "0.35em", "text-anchor": labelAt.beside ? "start" : "middle" });
+  const text = svg("text", { class: "arrow-label", x: labelAt.x, y: labelAt.y, dy: "0.35em", "text-anchor": labelAt.beside ? "start" : "middle" });
   text.textContent = label;
   group.append(text);
   return group;

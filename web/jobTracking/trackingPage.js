@@ -45,7 +45,7 @@ export class TrackingPage {
     };
     this.#status.onWaiting = () => {
       this.view.showDetails();
-      this.goToRequest();
+      this.#waiting.cards[0]?.divElement.focus();
     };
     this.#waiting = new WaitingCards(byId("waiting-part"));
     this.#waiting.answer = (action, json) => ask(jobPath(jobId, action), { json });

@@ -20,7 +20,6 @@ export class Zoom extends EventTarget {
     this.#size = size;
     container.addEventListener("wheel", (event) => this.#wheel(event), { passive: false });
     this.#apply(Math.max(LEAST_AT_FIRST, Math.min(1, this.#fitting())));
-    container.scrollLeft = (container.scrollWidth - container.clientWidth) / 2;
   }
 
   get scale() {
@@ -50,6 +49,11 @@ export class Zoom extends EventTarget {
     const { scrollLeft, scrollTop, clientWidth, clientHeight } = this.#container;
     const [left, top] = [scrollLeft / this.#scale, scrollTop / this.#scale];
     return { left: left - around, top: top - around, right: left + clientWidth / this.#scale + around, bottom: top + clientHeight / this.#scale + around };
+  }
+
+  /** Puts a place into the middle of the view, from left to right. */
+  center({ x }) {
+    this.#container.scrollLeft = x * this.#scale - this.#container.clientWidth / 2;
   }
 
   /** Scrolls as little as needed to show a place. */

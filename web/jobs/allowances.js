@@ -28,8 +28,8 @@ function commandsOf({ criteria, mcpServers = {} }) {
 
 /** A command, word by word: a word with white space or quotes is in quotes. */
 export function commandElement(words) {
-  const text = words.map((word) => (/^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word))).join(" ");
-  return exactElement("code", { class: "command" }, text, { oneLine: true });
+  const shown = words.flatMap((word, index) => [index > 0 ? " " : "", exactElement("span", { class: "command-word" }, /^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word), { oneLine: true })]);
+  return make("code", { class: "command" }, ...shown);
 }
 
 /** What an agent may do without asking: its rules first, then what holds for everything else. */

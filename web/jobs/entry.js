@@ -91,7 +91,7 @@ function inForceLine(entry) {
   const words = SOURCES[entry.source] ?? exactString(entry.source);
   const line = make("p", { class: "entry-line" }, `Jobs of ${words}`);
   if (entry.path) line.append(" · ", exactElement("code", {}, entry.path, { oneLine: true }));
-  if (entry.hash) line.append(" · ", make("code", { text: shortHash(entry.hash), title: `SHA-256 ${entry.hash}` }));
+  if (entry.path && entry.hash) line.append(" · ", make("code", { text: shortHash(entry.hash), title: `SHA-256 ${entry.hash}` }));
   return line;
 }
 

@@ -1,5 +1,6 @@
 // The harness of the browser tests.
 
+export { checkAccessibility } from "./accessibility.mjs";
 export { Deck, launchChromium, useDeck } from "./deck.mjs";
 export { agentsFolder, axeScript } from "./environment.mjs";
 export { Server } from "./server.mjs";
