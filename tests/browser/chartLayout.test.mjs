@@ -104,7 +104,7 @@ test("charts that make no sense are drawn all the same", async () => {
 
 test("10,000 nodes in a row, side by side, or one inside the other", async () => {
   let nested = task("innermost");
-  for (let depth = 0; depth < 3000; depth += 1) nested = depth % 2 === 0 ? { alt: [task(`c${depth}`), nested, null] } : { loop: [null, nested, task(`l${depth}`)] };
+  for (let depth = 0; depth < 1500; depth += 1) nested = depth % 2 === 0 ? { alt: [task(`c${depth}`), nested, null] } : { loop: [null, nested, task(`l${depth}`)] };
   const many = Array.from({ length: 10_000 }, (_, index) => task(`t${index}`));
   for (const work of [{ seq: many }, { par: many }, nested]) {
     const chart = chartOf(work);

@@ -100,7 +100,7 @@ test("a gate that somebody else has answered says by whom", async () => {
   });
   await page.getByRole("button", { name: "Reject" }).click();
   await waitForText(page.locator('[data-banner="gate-closed"]'), /The command line has approved this gate\./);
-  assert.equal(await page.locator(".gate-request").count(), 0);
+  await page.locator(".gate-request").waitFor({ state: "detached" });
 });
 
 test("an answer that does not arrive can be given again", async () => {
@@ -130,9 +130,15 @@ test("an interrupted step is continued or failed", async () => {
 
 test("a card that has just appeared takes no approval", async () => {
   const { page, stub } = await follow(job({ waiting: [] }));
+  await page.evaluate(() => {
+    window.first = new Promise((resolve) => {
+      const place = document.querySelector("#waiting-part");
+      new MutationObserver(() => resolve([...place.querySelectorAll(".request-choice")].map((button) => button.getAttribute("aria-disabled")))).observe(place, { childList: true });
+    });
+  });
   stub.change("job-1", { waiting: [gate()] });
-  await page.locator(".gate-request").waitFor();
-  assert.equal(await page.locator(".request-choice").first().getAttribute("aria-disabled"), "true");
+  assert.deepEqual(await page.evaluate(() => window.first), ["true", null], "a rejection can be given at once");
+  await page.locator(".gate-request:not(:has([aria-disabled]))").waitFor();
 });
 
 const EVIL = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>\u202E`;

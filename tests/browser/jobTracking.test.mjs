@@ -248,6 +248,22 @@ test("the page says that the connection is lost, and catches up when it is back"
   assert.equal(await node(page, 0).getAttribute("aria-label"), "plan, succeeded");
 });
 
+test("a hidden tab holds no stream, and catches up when it is seen again", async () => {
+  const { page, stub } = await follow(job({ works: [workState(0, "Running")] }));
+  await waitFor(() => stub.called("GET", "jobs/job-1/events").length === 1, "the stream");
+  const setHidden = (hidden) =>
+    page.evaluate((isHidden) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, hidden);
+  const ended = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/events"));
+  await setHidden(true);
+  await ended;
+  stub.change("job-1", { works: [workState(0, "Succeeded")] });
+  await setHidden(false);
+  await waitFor(async () => (await node(page, 0).getAttribute("aria-label")) === "plan, succeeded", "the new state");
+});
+
 test("a reload shows the same again", async () => {
   const { page } = await follow(job({ status: "Failed", error: "The agent is gone: <b>boom</b>", endTime: new Date().toISOString(), works: [workState(0, "Failed")] }));
   await waitForText(page.locator('[data-banner="job-error"]'), /The job failed\. The agent is gone: <b>boom<\/b>/);

@@ -81,7 +81,8 @@ test("a job on the stream refreshes the list, counts and stands in the inbox", a
 test("a notification tells what a job needs and how it ended", async () => {
   const context = await deck.openContext({ permissions: ["notifications"] });
   await context.addInitScript(() => {
-    localStorage.setItem("flightdeck.notifications", "on");
+    // The page that a browser opens with has no storage.
+    if (location.protocol.startsWith("http")) localStorage.setItem("flightdeck.notifications", "on");
     window.notified = [];
     window.Notification = class {
       static permission = "granted";
@@ -150,11 +151,12 @@ test("a session that belongs to a job says so in the list and in its header", as
   const id = await deck.server.session({ title: "A review" });
   const belongs = { jobId: "job-7", jobName: "review", taskId: "task-1", taskName: "final-review", workId: 4, isDriving: true };
   const context = await deck.openContext();
-  await context.route(/\/api\/copilot\/session(\?|$)/, async (route) => {
-    const reply = await (await route.fetch()).json();
-    await route.fulfill({ json: { ...reply, sessions: reply.sessions.map((one) => (one.sessionId === id ? { ...one, job: belongs } : one)) } });
-  });
-  await context.route(new RegExp(`/api/copilot/session/${id}$`), async (route) => route.fulfill({ json: { ...(await (await route.fetch()).json()), job: belongs } }));
+  // The page may have gone when an answer is there.
+  const answer = async (route, changed) => route.fulfill({ json: changed(await (await route.fetch()).json()) });
+  const change = (pattern, changed) => context.route(pattern, (route) => answer(route, changed).catch(() => {}));
+  const mine = (one) => (one.sessionId === id ? { ...one, job: belongs } : one);
+  await change(/\/api\/copilot\/session(\?|$)/, (reply) => ({ ...reply, sessions: reply.sessions.map(mine) }));
+  await change(new RegExp(`/api/copilot/session/${id}$`), mine);
   const page = await context.newPage();
   await page.goto(deck.server.url);
   const link = page.locator(`.session-row[data-session="${id}"] .session-job`);

@@ -158,8 +158,11 @@ function placeLeftOvers(items, edge) {
 
 /** A bar reaches over all branches that it opens or closes; its line stays where it is. */
 function stretch(item, entering) {
-  const ends = entering.map(({ laneX, from }) => laneX ?? from.line);
-  for (const arrow of item.out) if (!arrow.loopBack) ends.push(arrow.laneX ?? arrow.to.line);
+  const leaving = item.out.filter(({ loopBack }) => !loopBack);
+  const ends = [
+    ...(entering.length > 1 ? entering.map(({ laneX, from }) => laneX ?? from.line) : []),
+    ...(leaving.length > 1 ? leaving.map(({ laneX, to }) => laneX ?? to.line) : []),
+  ];
   let [start, end] = [item.x - item.width / 2, item.x + item.width / 2];
   for (const x of ends) {
     start = Math.min(start, x - BAR_MARGIN);

@@ -9,6 +9,8 @@ const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 15_000;
 /** Events that come together are one change. */
 const TOGETHER = 120;
+/** A hidden tab holds no stream, because browsers allow few connections for all tabs together. */
+const PAUSE_WHILE_HIDDEN = 20_000;
 
 export class JobFollower {
   /** Called with the details whenever they may have changed. */
@@ -43,6 +45,7 @@ export class JobFollower {
         if (failures > 0) this.onConnection(null);
         failures = 0;
         if (this.#status !== "Running") this.#following = false;
+        else if (document.hidden) await this.#pause(PAUSE_WHILE_HIDDEN);
         else await this.#read();
       } catch (problem) {
         if (!(problem instanceof Problem)) throw problem;
@@ -91,11 +94,13 @@ export class JobFollower {
 
   /** Reads the stream until it ends. A stream that breaks off is opened again after the last event. */
   async #read() {
-    const ended = new AbortController();
+    const hidden = new AbortController();
+    const look = () => document.hidden && hidden.abort();
+    document.addEventListener("visibilitychange", look);
     let isClosed = false;
     try {
       await readEvents(jobPath(this.#jobId, `events${this.#last === null ? "" : `?after=${this.#last}`}`), {
-        signal: ended.signal,
+        signal: hidden.signal,
         onOpen: () => this.onConnection(null),
         onData: (_, { event, id }) => {
           if (id !== null) this.#last = id;
@@ -104,11 +109,14 @@ export class JobFollower {
         },
       });
     } catch (problem) {
+      if (hidden.signal.aborted) return;
       if (problem instanceof Problem) throw problem;
       throw new Problem("The connection to the server was lost.");
+    } finally {
+      document.removeEventListener("visibilitychange", look);
+      clearTimeout(this.#scheduled);
+      this.#scheduled = null;
     }
-    clearTimeout(this.#scheduled);
-    this.#scheduled = null;
     if (!isClosed) await this.#pause(FIRST_PAUSE);
   }
 
@@ -125,9 +133,11 @@ export class JobFollower {
       const timer = setTimeout(done, milliseconds);
       function done() {
         clearTimeout(timer);
+        document.removeEventListener("visibilitychange", done);
         removeEventListener("online", done);
         resolve();
       }
+      document.addEventListener("visibilitychange", done);
       addEventListener("online", done);
       this.#wakeUp = done;
     });

@@ -23,6 +23,7 @@ import "../lib/clipboard.js";
 import "../session/finished.js";
 import "../setup/agentLogin.js";
 import "../session/questionForm.js";
+import "../session/taskDecision.js";
 
 const PICTURES = [
   ["changes-button", "diff", "Changes"],

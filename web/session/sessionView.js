@@ -196,9 +196,9 @@ export class SessionView extends EventTarget {
 
   /** What is good to know once the session is on the page. */
   async #lookAround() {
-    const { SharedFolder } = await later(() => import("./sharedFolder.js"));
+    const [{ SharedFolder }, { TaskSelect }] = await Promise.all([later(() => import("./sharedFolder.js")), later(() => import("./taskSelect.js"))]);
+    if (this.hasLeft) return;
     new SharedFolder(this);
-    const { TaskSelect } = await later(() => import("./taskSelect.js"));
     this.composer.setTasks(new TaskSelect(this));
     try {
       const { runtimes } = await ask("api/runtimes", { signal: this.signal });

@@ -3,7 +3,6 @@
 import { ask, Problem } from "../lib/api.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
-import { decisionBlock } from "./taskDecision.js";
 
 const RETRY_AFTER = 2000;
 const select = byId("task-select");
@@ -55,6 +54,8 @@ export class TaskSelect {
   /** Shows the decisions of a task as they come. */
   async #follow(taskId) {
     const { signal } = this.#view;
+    const { decisionBlock } = await import("./taskDecision.js");
+    const show = (reason) => this.#view.renderer.append(decisionBlock({ time: new Date(), reason }).divElement);
     let token = null;
     // A token that was lost on the way starts at the beginning again.
     let seen = 0;
@@ -64,11 +65,13 @@ export class TaskSelect {
         token ??= (await ask("api/token", { signal })).token;
         const { responses, error } = await ask(`api/copilot/task/${encodeURIComponent(taskId)}/live/${token}`, { signal });
         if (error === "TaskClosed" || error === "TaskNotFound") return;
+        if (error && error !== "HttpRequestTimeout") throw new Problem(`The server returned ${error}.`, { status: 200, code: error });
         for (const response of responses ?? []) {
           if (skip > 0) skip -= 1;
           else {
             seen += 1;
-            this.#take(response);
+            if (response.callback === "taskDecision") show(response.reason);
+            else if (response.taskError !== undefined) show(`[TASK FAILED] ${response.taskError}`);
           }
         }
       } catch (problem) {
@@ -79,10 +82,5 @@ export class TaskSelect {
         await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER));
       }
     }
-  }
-
-  #take({ callback, reason, taskError }) {
-    if (callback === "taskDecision") this.#view.renderer.append(decisionBlock({ time: new Date(), reason }).divElement);
-    else if (taskError !== undefined) this.#view.renderer.append(decisionBlock({ time: new Date(), reason: `[TASK FAILED] ${taskError}` }).divElement);
   }
 }
