@@ -101,6 +101,11 @@ export class SessionResponseRenderer {
     return name;
   }
 
+  /** Puts something that is not in the log at the end. */
+  append(element) {
+    this.#lastPage().element.append(element);
+  }
+
   /** Puts older events (`[{ seq, time, response }]`) before everything. Returns their page. */
   prependEvents(events) {
     const page = new TranscriptPage();

@@ -17,13 +17,45 @@ macro_rules! embedded {
 const FILES: &[(&str, &str)] = &embedded![
     "early.js",
     "favicon.svg",
+    "frame.css",
     "index.css",
     "index.html",
     "index.js",
+    "jobTracking.css",
+    "jobTracking.html",
+    "jobTracking.js",
+    "jobTracking/attemptTab.js",
+    "jobTracking/chart.js",
+    "jobTracking/chartGraph.js",
+    "jobTracking/chartLayout.js",
+    "jobTracking/chartNode.js",
+    "jobTracking/chartPlaces.js",
+    "jobTracking/chartView.js",
+    "jobTracking/drivingTab.js",
+    "jobTracking/gateTab.js",
+    "jobTracking/jobFollower.js",
+    "jobTracking/previewPage.js",
+    "jobTracking/previewWork.js",
+    "jobTracking/statusBar.js",
+    "jobTracking/taskSession.js",
+    "jobTracking/trackingPage.js",
+    "jobTracking/waitingCard.js",
+    "jobTracking/waitingCards.js",
+    "jobTracking/workView.js",
+    "jobTracking/zoom.js",
+    "jobs.css",
+    "jobs.html",
+    "jobs.js",
+    "jobs/allowances.js",
+    "jobs/entry.js",
+    "jobs/jobStart.js",
+    "jobs/matrix.js",
+    "jobs/stopButton.js",
     "lib/address.js",
     "lib/announcer.js",
     "lib/api.js",
     "lib/attempts.js",
+    "lib/banners.js",
     "lib/clipboard.js",
     "lib/dialog.js",
     "lib/dom.js",
@@ -33,11 +65,15 @@ const FILES: &[(&str, &str)] = &embedded![
     "lib/format.js",
     "lib/icons.js",
     "lib/inboxStream.js",
+    "lib/jobInput.js",
+    "lib/jobs.js",
     "lib/later.js",
     "lib/notifications.js",
     "lib/pageTitle.js",
     "lib/sessionList.js",
     "lib/states.js",
+    "lib/stopServer.js",
+    "lib/widthBar.js",
     "login.js",
     "messageBlock.css",
     "messageBlock.js",
@@ -49,6 +85,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "panels/inbox.js",
     "panels/keys.js",
     "panels/moreMenu.js",
+    "panels/pageFrame.js",
     "panels/sessionDetails.js",
     "panels/sidePanel.js",
     "panels/usage.js",
@@ -75,6 +112,8 @@ const FILES: &[(&str, &str)] = &embedded![
     "session/sessionHeader.js",
     "session/sessionView.js",
     "session/sharedFolder.js",
+    "session/taskDecision.js",
+    "session/taskSelect.js",
     "session/toolCall.js",
     "session/transcriptPage.js",
     "session/turnPrompts.js",
@@ -86,6 +125,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "setup/folderPicker.js",
     "setup/models.js",
     "setup/recentSessions.js",
+    "setup/runningJobs.js",
     "setup/runtimes.js",
     "setup/setup.js",
     "setup/workingDirectory.js",
@@ -93,6 +133,9 @@ const FILES: &[(&str, &str)] = &embedded![
     "test.js",
     "theme.css",
 ];
+
+/// Pages that load their modules from a path that contains the version.
+const PAGES: [&str; 3] = ["index.html", "jobs.html", "jobTracking.html"];
 
 /// Paths that serve another file.
 const ALIASES: [(&str, &str); 2] = [("/", "index.html"), ("/favicon.ico", "favicon.svg")];
@@ -119,7 +162,7 @@ static BY_PATH: LazyLock<HashMap<String, WebFile>> = LazyLock::new(|| {
     let aliases = ALIASES.iter().filter_map(|(path, name)| Some(((*path).to_owned(), *name, content_of(name)?)));
     own.chain(aliases)
         .map(|(path, name, content)| {
-            let content = if name == "index.html" { versioned(content).into() } else { Cow::Borrowed(content) };
+            let content = if PAGES.contains(&name) { versioned(content).into() } else { Cow::Borrowed(content) };
             let tag = format!("\"{}\"", digest_text(&Sha256::digest(content.as_bytes())));
             let tag = HeaderValue::from_str(&tag).expect("base64 in quotes");
             (path, WebFile { kind: content_type(name), content, tag })
@@ -228,19 +271,21 @@ mod tests {
             let lines = content_of(name).lines().filter(|line| line.starts_with("import "));
             lines.filter_map(|line| Some(resolve(name, line.split_once('"')?.1.split_once('"')?.0))).collect()
         };
-        let mut wanted = imports("index.js");
-        let mut position = 0;
-        while let Some(name) = wanted.get(position).cloned() {
-            wanted.extend(imports(&name).into_iter().filter(|import| !wanted.contains(import)).collect::<Vec<_>>());
-            position += 1;
+        for page in PAGES {
+            let mut wanted = imports(&page.replace(".html", ".js"));
+            let mut position = 0;
+            while let Some(name) = wanted.get(position).cloned() {
+                wanted.extend(imports(&name).into_iter().filter(|import| !wanted.contains(import)).collect::<Vec<_>>());
+                position += 1;
+            }
+            wanted.sort_unstable();
+            wanted.dedup();
+            let preloaded: Vec<&str> = content_of(page)
+                .lines()
+                .filter_map(|line| line.strip_prefix("<link rel=\"modulepreload\" href=\"")?.strip_suffix("\">"))
+                .collect();
+            assert_eq!(preloaded, wanted, "{page}");
         }
-        wanted.sort_unstable();
-        wanted.dedup();
-        let preloaded: Vec<&str> = content_of("index.html")
-            .lines()
-            .filter_map(|line| line.strip_prefix("<link rel=\"modulepreload\" href=\"")?.strip_suffix("\">"))
-            .collect();
-        assert_eq!(preloaded, wanted);
     }
 
     /// The name of the file that a module imports by a relative path.

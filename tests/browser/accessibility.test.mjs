@@ -1,22 +1,10 @@
 // For everybody: screen readers, keyboards, high contrast, little motion, small screens.
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { axeScript, blocks, choose, LogStub, openSession, openSetup, send, shown, turn, useDeck, waitFor } from "./support/index.mjs";
+import { blocks, checkAccessibility as check, choose, LogStub, openSession, openSetup, send, shown, turn, useDeck, waitFor } from "./support/index.mjs";
 
 const deck = useDeck();
-const axe = await readFile(axeScript, "utf8");
-
-/** Fails with what is seriously wrong with the page as it is now. */
-async function check(page, what) {
-  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-  const serious = violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
-    .map(({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.slice(0, 4).map(({ html, failureSummary }) => `${html}\n    ${failureSummary}`).join("\n  ")}`);
-  assert.deepEqual(serious, [], `${what}:\n${serious.join("\n")}`);
-}
 
 for (const colorScheme of ["light", "dark"]) {
   test(`axe finds nothing serious: set-up, ${colorScheme}`, async () => {
@@ -121,7 +109,7 @@ async function tabOrder(page, steps) {
 test("the keyboard goes through the set-up in reading order, and always shows where it is", async () => {
   const page = await openSetup(deck);
   const order = await tabOrder(page, 9);
-  assert.deepEqual(order.slice(0, 8), ["inbox-button", "more-button", "runtime-select", "model-select", "working-dir", "browse-button", "refresh-button", "start-button"]);
+  assert.deepEqual(order.slice(0, 9), ["inbox-button", "more-button", "runtime-select", "model-select", "working-dir", "browse-button", "jobs-button", "refresh-button", "start-button"]);
   await page.locator("#start-button").focus();
   await page.keyboard.press("Tab");
   await page.keyboard.press("Shift+Tab");

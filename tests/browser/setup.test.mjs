@@ -36,13 +36,6 @@ test("every part has the portal's id, in the portal's places", async () => {
   assert.equal(await page.locator("#refresh-button").textContent(), "Refresh");
 });
 
-test("jobs are not there yet, and the button says so", async () => {
-  const page = await openSetup(deck);
-  assert.ok(await page.locator("#jobs-button").isDisabled());
-  assert.match(await page.locator("#jobs-button").getAttribute("title"), /no jobs/);
-  assert.match(await page.locator("#running-jobs-list").textContent(), /No jobs are running/);
-});
-
 test("models are sorted by name, names are shown, ids are used, and the configured one is chosen", async () => {
   const page = await openSetup(deck);
   assert.equal(await page.locator("#model-select").inputValue(), "demo-slow");

@@ -10,8 +10,25 @@ export function projectInAddress() {
   return new URLSearchParams(location.search).get("project");
 }
 
+/** The page of a session; within that page only the query changes. */
 export function sessionAddress(id) {
-  return `?session=${encodeURIComponent(id)}`;
+  const page = ["/", "/index.html"].includes(location.pathname) ? "" : "/index.html";
+  return `${page}?session=${encodeURIComponent(id)}`;
+}
+
+/** The page on which a job of a folder is chosen. */
+export function jobsAddress(folder) {
+  return `/jobs.html?${new URLSearchParams({ wb: folder })}`;
+}
+
+/** The page that follows a job. */
+export function jobAddress({ jobId, jobName }) {
+  return `/jobTracking.html?${new URLSearchParams({ jobName, jobId })}`;
+}
+
+/** The page that shows what a job of a folder would do. */
+export function previewAddress({ jobName, folder }) {
+  return `/jobTracking.html?${new URLSearchParams({ jobName, wb: folder })}`;
 }
 
 /** The set-up; it keeps the project that the address named. */

@@ -3,12 +3,16 @@
 import { openStream } from "./api.js";
 
 /**
- * Reads a stream until it ends or `signal` aborts. `onOpen()` is called once it is there, `onData(text)` with the data
- * of each event. Resolves at the end of the stream and rejects with a `Problem` when it cannot be opened or breaks off.
+ * Reads a stream until it ends or `signal` aborts. `onOpen()` is called once it is there, `onData(text, { event, id })`
+ * with the data, the name and the number of each event. Resolves at the end of the stream and rejects with a `Problem`
+ * when it cannot be opened or breaks off.
  */
 export async function readEvents(path, { onOpen, onData, signal }) {
-  const reader = (await openStream(path, { signal })).pipeThrough(new TextDecoderStream()).getReader();
+  const body = await openStream(path, { signal });
   onOpen();
+  // A stream that has ended for good has no body.
+  if (!body) return;
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   const events = new EventParser(onData);
   for (;;) {
     const { value, done } = await reader.read();
@@ -21,6 +25,8 @@ export async function readEvents(path, { onOpen, onData, signal }) {
 export class EventParser {
   #rest = "";
   #data = [];
+  #event = "message";
+  #id = null;
   #onData;
 
   constructor(onData) {
@@ -36,10 +42,15 @@ export class EventParser {
   #takeLine(line) {
     if (line.startsWith("data:")) {
       this.#data.push(line.slice(line[5] === " " ? 6 : 5));
+    } else if (line.startsWith("event:")) {
+      this.#event = line.slice(6).trim();
+    } else if (line.startsWith("id:")) {
+      this.#id = line.slice(3).trim();
     } else if (line === "" && this.#data.length > 0) {
-      const data = this.#data.join("\n");
+      const [data, event] = [this.#data.join("\n"), this.#event];
       this.#data = [];
-      this.#onData(data);
+      this.#event = "message";
+      this.#onData(data, { event, id: this.#id });
     }
   }
 }

@@ -1,4 +1,4 @@
-// The states of all sessions, from the server's stream. Browsers allow few connections for all tabs together, so one tab
+// The states of all sessions and jobs, from the server's stream. Browsers allow few connections for all tabs together, so one tab
 // reads the stream and forwards it to the others.
 
 import { readEvents } from "./eventStream.js";
@@ -10,6 +10,8 @@ const RETRY_AFTER = 3000;
 class InboxStream extends EventTarget {
   /** The latest state of each session: id → `{ sessionId, title, state, detail, pending }`. */
   entries = new Map();
+  /** The latest state of each job: id → `{ jobId, jobName, status, waiting }`. */
+  jobs = new Map();
   /** Whether this tab reads the stream; only this tab shows notifications. */
   isListener = false;
   #connected = null;
@@ -21,9 +23,10 @@ class InboxStream extends EventTarget {
     return this.#connected;
   }
 
-  /** Requests that wait for a person, in all sessions. */
+  /** What waits for a person, in all sessions and jobs. */
   get pendingCount() {
-    return [...this.entries.values()].reduce((sum, { pending }) => sum + pending.length, 0);
+    const waits = [...this.entries.values()].map(({ pending }) => pending).concat([...this.jobs.values()].map(({ waiting }) => waiting));
+    return waits.reduce((sum, { length }) => sum + length, 0);
   }
 
   start() {
@@ -49,7 +52,7 @@ class InboxStream extends EventTarget {
 
   /** Handles a message from another tab. */
   #hear({ kind, entry, entries, connected }) {
-    if (kind === "hello" && this.isListener) this.#tell({ kind: "all", entries: [...this.entries.values()], connected: this.#connected });
+    if (kind === "hello" && this.isListener) this.#tell({ kind: "all", entries: [...this.entries.values(), ...this.jobs.values()], connected: this.#connected });
     else if (this.isListener) return;
     else if (kind === "all") this.#replace(entries, connected);
     else if (kind === "entry") this.#take(entry);
@@ -101,7 +104,8 @@ class InboxStream extends EventTarget {
   }
 
   #replace(entries, connected) {
-    this.entries = new Map(entries.map((entry) => [entry.sessionId, entry]));
+    this.entries = new Map(entries.filter((entry) => !isJob(entry)).map((entry) => [entry.sessionId, entry]));
+    this.jobs = new Map(entries.filter(isJob).map((job) => [job.jobId, withWaiting(job)]));
     if (this.isListener) this.#tell({ kind: "all", entries, connected });
     this.#connected = connected;
     this.dispatchEvent(new Event("change"));
@@ -109,10 +113,22 @@ class InboxStream extends EventTarget {
   }
 
   #take(entry) {
+    if (isJob(entry)) {
+      this.#takeJob(withWaiting(entry));
+      return;
+    }
     const before = this.entries.get(entry.sessionId);
     if (entry.state === null) this.entries.delete(entry.sessionId);
     else this.entries.set(entry.sessionId, entry);
     this.dispatchEvent(new CustomEvent("entry", { detail: { entry, before } }));
+    this.dispatchEvent(new Event("change"));
+  }
+
+  #takeJob(job) {
+    const before = this.jobs.get(job.jobId);
+    if (job.status === null) this.jobs.delete(job.jobId);
+    else this.jobs.set(job.jobId, job);
+    this.dispatchEvent(new CustomEvent("job", { detail: { job, before } }));
     this.dispatchEvent(new Event("change"));
   }
 
@@ -122,6 +138,15 @@ class InboxStream extends EventTarget {
     if (this.isListener) this.#tell({ kind: "connected", connected });
     this.dispatchEvent(new Event("connection"));
   }
+}
+
+/** Messages about sessions name their session, whatever else they name. */
+function isJob({ sessionId, jobId }) {
+  return sessionId === undefined && jobId !== undefined;
+}
+
+function withWaiting(job) {
+  return { ...job, waiting: job.waiting ?? [] };
 }
 
 export const inbox = new InboxStream();

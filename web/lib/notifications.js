@@ -1,18 +1,19 @@
-// Optional browser notifications when a session needs input or finishes.
+// Optional browser notifications when a session or a job needs input or finishes.
 
-import { sessionAddress } from "./address.js";
+import { jobAddress, sessionAddress } from "./address.js";
 import { exactString } from "./exactText.js";
 import { inbox } from "./inboxStream.js";
 
 const KEY = "flightdeck.notifications";
-/** A tab that shows a session holds a lock of this name while it can be seen. */
+/** A tab that shows a session or a job holds a lock of this name while it can be seen. */
 const SEEN = "flightdeck-seen-";
 
 class Notifications {
   #letGo = null;
 
   constructor() {
-    inbox.addEventListener("entry", ({ detail: { entry, before } }) => this.#hear(entry, before));
+    inbox.addEventListener("entry", ({ detail: { entry, before } }) => this.#hear(entry.sessionId, sessionAddress(entry.sessionId), before && newsOf(entry, before)));
+    inbox.addEventListener("job", ({ detail: { job, before } }) => this.#hear(job.jobId, jobAddress(job), before && jobNewsOf(job, before)));
   }
 
   get isPossible() {
@@ -44,16 +45,16 @@ class Notifications {
     }
   }
 
-  /** This tab shows a session; it needs no notification while the tab is visible. */
-  setShownSession(sessionId) {
+  /** This tab shows a session or a job, which needs no notification while the tab is visible. */
+  setShown(id) {
     this.#letGo?.();
     this.#letGo = null;
-    if (!sessionId || !navigator.locks) return;
+    if (!id || !navigator.locks) return;
     const ended = new AbortController();
     const hold = () => {
       if (document.hidden || ended.signal.aborted) return;
       navigator.locks
-        .request(SEEN + sessionId, { mode: "shared", signal: ended.signal }, () => new Promise((resolve) => {
+        .request(SEEN + id, { mode: "shared", signal: ended.signal }, () => new Promise((resolve) => {
           const release = () => (document.hidden || ended.signal.aborted) && resolve();
           document.addEventListener("visibilitychange", release, { signal: ended.signal });
           ended.signal.addEventListener("abort", release);
@@ -65,15 +66,14 @@ class Notifications {
     this.#letGo = () => ended.abort();
   }
 
-  async #hear(entry, before) {
-    // One tab notifies for all; states from before the page loaded do not count.
-    if (!inbox.isListener || !this.isOn || !before) return;
-    const news = newsOf(entry, before);
-    if (!news || (await isSeen(entry.sessionId))) return;
-    const shown = new Notification(exactString(news.title), { body: exactString(news.body), tag: `flightdeck-${entry.sessionId}`, icon: "favicon.svg" });
+  /** `news` is null or undefined when there is nothing to say: states from before the page loaded do not count. */
+  async #hear(id, address, news) {
+    // One tab notifies for all.
+    if (!inbox.isListener || !this.isOn || !news || (await isSeen(id))) return;
+    const shown = new Notification(exactString(news.title), { body: exactString(news.body), tag: `flightdeck-${id}`, icon: "favicon.svg" });
     shown.onclick = () => {
       shown.close();
-      window.open(sessionAddress(entry.sessionId), `flightdeck-${entry.sessionId}`);
+      window.open(address, `flightdeck-${id}`);
     };
   }
 }
@@ -91,10 +91,19 @@ function newsOf({ sessionId, title, state, detail, pending }, before) {
   return null;
 }
 
-async function isSeen(sessionId) {
+function jobNewsOf({ jobId, jobName, status, waiting }, before) {
+  const name = jobName || jobId;
+  const known = new Set(before.waiting.map(({ waitingId }) => waitingId));
+  const fresh = waiting.find(({ waitingId }) => !known.has(waitingId));
+  if (fresh) return { title: `${name} needs your input`, body: fresh.title };
+  if (status === before.status || before.status !== "Running") return null;
+  return { Succeeded: { title: `${name} succeeded`, body: "" }, Failed: { title: `${name} failed`, body: "" } }[status] ?? null;
+}
+
+async function isSeen(id) {
   if (!navigator.locks) return !document.hidden;
   const { held } = await navigator.locks.query();
-  return held.some(({ name }) => name === SEEN + sessionId);
+  return held.some(({ name }) => name === SEEN + id);
 }
 
 export const notifications = new Notifications();

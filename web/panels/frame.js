@@ -23,6 +23,7 @@ import "../lib/clipboard.js";
 import "../session/finished.js";
 import "../setup/agentLogin.js";
 import "../session/questionForm.js";
+import "../session/taskDecision.js";
 
 const PICTURES = [
   ["changes-button", "diff", "Changes"],
@@ -42,9 +43,9 @@ export function useFrame(session) {
   byId("session-title").addEventListener("click", rename);
   addEventListener("popstate", () => {
     closePanel();
-    notifications.setShownSession(sessionInAddress());
+    notifications.setShown(sessionInAddress());
   });
-  notifications.setShownSession(sessionInAddress());
+  notifications.setShown(sessionInAddress());
   inbox.addEventListener("connection", () => showConnection(session()));
 
   const usage = useUsage();

@@ -1,8 +1,10 @@
 // Everything about a session that is not in its transcript, and what can be changed about it.
 
+import { jobAddress } from "../lib/address.js";
 import { ask, sessionPath } from "../lib/api.js";
 import { copyFromButton } from "../lib/clipboard.js";
 import { byId, make } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { usageFacts } from "../session/notices.js";
@@ -102,6 +104,7 @@ class Details {
     const usage = usageFacts(details.usage);
     const rows = [
       ["Id", copyable(details.sessionId)],
+      ["Job", details.job && make("a", { href: jobAddress(details.job), text: exactString(`${details.job.jobName}: ${details.job.taskName}${details.job.isDriving ? " (driving)" : ""}`) })],
       ["Agent", details.runtime + (details.demo ? " (scripted, no AI)" : "")],
       ["Working directory", details.workingDirectory ? copyable(details.workingDirectory) : "none"],
       ["Context", details.context?.tokenLimit ? contextMeter(details.context) : "not reported yet"],

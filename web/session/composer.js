@@ -25,6 +25,8 @@ export class Composer {
   #working = false;
   #sending = false;
   #canSteer = false;
+  /** The tasks that can be chosen, once they are known. */
+  #tasks = null;
   #left = new AbortController();
   /** Prompts that are in the session's log, and the one that is on its way there. */
   #arrived = new Set();
@@ -60,6 +62,11 @@ export class Composer {
     if (this.#awaited === promptId) this.#awaited = null;
     this.history.add(text);
     this.#show();
+  }
+
+  /** `tasks` is a `TaskSelect`: with a task chosen, sending starts the task. */
+  setTasks(tasks) {
+    this.#tasks = tasks;
   }
 
   setCanSteer(canSteer) {
@@ -188,6 +195,10 @@ export class Composer {
   async #send(mode, button) {
     const text = textarea.value;
     if (this.#sending || button.disabled) return;
+    if (this.#tasks?.chosen && button === buttons.send) {
+      await this.#startTask(text);
+      return;
+    }
     if (!text.trim() && (this.#attachments?.isEmpty ?? true)) {
       this.focus();
       return;
@@ -212,6 +223,26 @@ export class Composer {
       this.#accepted(text);
     } catch (problem) {
       this.say(`Not sent: ${problem.message}${problem.isUnreachable ? " Your text is kept. Send it when the connection is back." : ""}`);
+    } finally {
+      this.#sending = false;
+      this.#show();
+    }
+  }
+
+  async #startTask(text) {
+    if (this.#tasks.chosen.requireUserInput && !text.trim()) {
+      this.say("This task needs input.");
+      this.focus();
+      return;
+    }
+    this.#sending = true;
+    this.say("");
+    this.#show();
+    try {
+      await this.#tasks.start(text);
+      this.#accepted(text);
+    } catch (problem) {
+      this.say(`Could not start the task: ${problem.message}`);
     } finally {
       this.#sending = false;
       this.#show();

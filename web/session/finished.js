@@ -3,14 +3,12 @@
 import { byId, make, prose } from "../lib/dom.js";
 import { setSubject } from "../lib/pageTitle.js";
 
+/** Shows a last sentence in place of everything else on the page. */
 export function showFinished({ title, text, action }) {
-  byId("setup-ui").hidden = true;
-  byId("session-ui").hidden = true;
-  byId("changes-button").hidden = true;
-  byId("details-button").hidden = true;
   const place = byId("finished-ui");
+  for (const part of byId("main").children) part.hidden = part !== place;
+  for (const button of document.querySelectorAll("#changes-button, #details-button")) button.hidden = true;
   place.replaceChildren(make("h2", { text: title, tabindex: "-1" }), make("p", { role: "status" }, ...prose(text)), action ?? "");
-  place.hidden = false;
   place.querySelector("h2").focus();
   setSubject(title);
 }

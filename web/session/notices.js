@@ -1,7 +1,7 @@
 // Lines between the blocks: notices, errors, and where a turn ended.
 
+import { detailsOf } from "../lib/banners.js";
 import { make } from "../lib/dom.js";
-import { exactElement } from "../lib/exactText.js";
 import { icon } from "../lib/icons.js";
 import { clockTime, count, duration, exactTime, plural } from "../lib/format.js";
 
@@ -16,12 +16,6 @@ export function noticeLine({ kind, message, detail }, time, button = null) {
     icon("info"),
     make("div", { class: "session-line-body" }, make("span", { class: "session-notice-text", text: message }), " ", button, detailsOf(detail)),
   );
-}
-
-/** The agent's own words, for those who want them. */
-export function detailsOf(text) {
-  if (typeof text !== "string" || text.trim() === "") return null;
-  return make("details", { class: "raw-details" }, make("summary", { text: "Details" }), exactElement("pre", { tabindex: "0" }, text));
 }
 
 /** Attempts to reach the model, in one line that says the last and counts them. */

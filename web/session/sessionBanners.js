@@ -1,12 +1,10 @@
 // Banners above a session: lost connections, lost agents, missing logins, lost context, shared folders.
 
 import { sessionAddress } from "../lib/address.js";
-import { loginAddress } from "../lib/api.js";
-import { byId, make, prose } from "../lib/dom.js";
+import { Banners, ConnectionBanner } from "../lib/banners.js";
+import { make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
-import { icon } from "../lib/icons.js";
 import { LostSession } from "./lostSession.js";
-import { detailsOf } from "./notices.js";
 
 /** Notices that stay visible until they are dismissed or the page is left. */
 const LASTING_NOTICES = { incomplete: "info", "login-needed": "waiting", hung: "waiting" };
@@ -14,7 +12,7 @@ const LASTING_NOTICES = { incomplete: "info", "login-needed": "waiting", hung: "
 export class SessionBanners {
   #banners = new Banners();
   #view;
-  #countdown = null;
+  #connection = new ConnectionBanner(this.#banners);
   #lostSession;
 
   constructor(view) {
@@ -24,37 +22,14 @@ export class SessionBanners {
   }
 
   clear() {
-    clearInterval(this.#countdown);
+    this.#connection.show(null);
     this.#banners.clear();
   }
 
   /** `lost` is null when the server answers, else `{ problem, retryAt }`. */
   showConnection(lost, tryNow) {
-    clearInterval(this.#countdown);
-    if (!lost) {
-      this.#banners.hide("connection");
-      return;
-    }
-    const { problem, retryAt } = lost;
-    if (problem.isLoggedOut) {
-      this.#banners.show("connection", {
-        tone: "failed",
-        text: "You are no longer logged in. Log in again, or run `flightdeck open` in a terminal.",
-        actions: [{ label: "Log in", href: loginAddress() }],
-      });
-      return;
-    }
-    const text = () => {
-      const seconds = Math.max(0, Math.ceil((retryAt - Date.now()) / 1000));
-      return `${problem.message} ${seconds > 0 ? `Retrying in ${seconds} s.` : "Retrying …"} Nothing is lost: the page catches up when the connection is back.`;
-    };
-    if (this.#banners.has("connection")) this.#banners.setText("connection", text());
-    else this.#banners.show("connection", { tone: "failed", text: text(), actions: [{ label: "Retry now", run: () => this.#tryNow() }] });
-    this.#tryNow = tryNow;
-    this.#countdown = setInterval(() => this.#banners.setText("connection", text()), 500);
+    this.#connection.show(lost, tryNow);
   }
-
-  #tryNow = () => {};
 
   /** The banner for the session's state. */
   showState({ state, stateDetail, runtime }) {
@@ -124,66 +99,6 @@ export class SessionBanners {
     const links = sessions.map(({ sessionId, title }, index) => [index > 0 ? ", " : "", make("a", { href: sessionAddress(sessionId), data: { local: "" }, text: exactString(title || sessionId) })]).flat();
     const text = make("span", {}, sessions.length === 1 ? "Another open session works in this folder and may change the same files: " : "Other open sessions work in this folder and may change the same files: ", ...links);
     this.#banners.show("shared-folder", { tone: "info", text, onDismiss: () => this.#banners.keepAway("shared-folder") });
-  }
-}
-
-/** Banners by name, each visible until its reason ends or it is dismissed. */
-class Banners {
-  #container = byId("banners");
-  #shown = new Map();
-  #keptAway = new Set();
-
-  constructor() {
-    this.clear();
-  }
-
-  /**
-   * Shows or changes a banner. `tone` is "info", "waiting" or "failed"; `detail` is text for those who want to know more;
-   * `actions` are `{ label, run }` or `{ label, href }`; with `onDismiss` it can be dismissed.
-   */
-  show(name, { tone = "info", text, detail = null, actions = [], onDismiss = null }) {
-    if (this.#keptAway.has(name)) return;
-    const banner = make("div", { class: `banner banner-${tone}`, role: tone === "info" ? "status" : "alert", data: { banner: name } });
-    const controls = actions.map(({ label, run, href }) =>
-      href ? make("a", { class: "button", href, text: label }) : make("button", { type: "button", text: label, on: { click: run } }),
-    );
-    if (onDismiss) {
-      const dismiss = () => {
-        onDismiss();
-        this.hide(name);
-      };
-      controls.push(make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Dismiss", title: "Dismiss", on: { click: dismiss } }, icon("close")));
-    }
-    const words = make("span", { class: "banner-text" }, ...(typeof text === "string" ? prose(text) : [text]));
-    banner.append(make("div", { class: "banner-body" }, words, detailsOf(detail) ?? ""), ...controls);
-    this.#shown.get(name)?.remove();
-    this.#shown.set(name, banner);
-    this.#container.append(banner);
-  }
-
-  /** A banner of that name is not shown again on this page. */
-  keepAway(name) {
-    this.#keptAway.add(name);
-  }
-
-  /** Changes the words of a banner without making a screen reader read it again. */
-  setText(name, text) {
-    const shown = this.#shown.get(name)?.querySelector(".banner-text");
-    if (shown && shown.textContent !== text.replaceAll("`", "")) shown.replaceChildren(...prose(text));
-  }
-
-  has(name) {
-    return this.#shown.has(name);
-  }
-
-  hide(name) {
-    this.#shown.get(name)?.remove();
-    this.#shown.delete(name);
-  }
-
-  clear() {
-    this.#container.replaceChildren();
-    this.#shown.clear();
   }
 }
 

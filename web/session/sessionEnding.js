@@ -3,10 +3,8 @@
 import { ask, sessionPath } from "../lib/api.js";
 import { setupAddress } from "../lib/address.js";
 import { byId, make } from "../lib/dom.js";
-import { exactString } from "../lib/exactText.js";
 import { ago } from "../lib/format.js";
-import { inbox } from "../lib/inboxStream.js";
-import { BUSY_STATES } from "../lib/states.js";
+import { confirmStop, stopServer } from "../lib/stopServer.js";
 
 export class SessionEnding {
   #view;
@@ -92,42 +90,15 @@ export class SessionEnding {
   }
 
   async #stopServer() {
-    const others = [...inbox.entries.values()].filter(({ sessionId, state }) => sessionId !== this.#view.sessionId && BUSY_STATES.includes(state));
-    if (others.length > 0) {
-      const names = others.map(({ title, sessionId }) => exactString(title || sessionId)).join(", ");
-      const { confirmAction } = await import("../lib/dialog.js");
-      const sure = await confirmAction({
-        title: "Stop the server?",
-        text: `Other sessions are working: ${names}. Their turns will be interrupted. Nothing is lost.`,
-        action: "Stop the server",
-        keep: "Keep it running",
-      });
-      if (!sure) return;
-    }
-    await stopServer(this.#view);
-  }
-}
-
-/** Ends the session, then the server, then the page if the browser lets it. */
-async function stopServer(view) {
-  // Nothing can be loaded after the server has stopped.
-  const { showFinished } = await import("./finished.js");
-  view.stopPolling();
-  inbox.stop();
-  try {
-    await ask(sessionPath(view.sessionId, "stop"), { method: "POST" });
-    await ask("api/stop", { method: "POST" });
-  } catch (problem) {
-    // If the server has already stopped, that is fine.
-    if (!problem.isUnreachable) {
-      inbox.start();
-      view.composer.say(`Could not stop the server: ${problem.message}`);
-      view.resume().catch(() => {});
-      return;
+    if (!(await confirmStop(this.#view.sessionId))) return;
+    this.#view.stopPolling();
+    try {
+      await stopServer(() => ask(sessionPath(this.#view.sessionId, "stop"), { method: "POST" }));
+    } catch (problem) {
+      this.#view.composer.say(`Could not stop the server: ${problem.message}`);
+      this.#view.resume().catch(() => {});
     }
   }
-  window.close();
-  showFinished({ title: "The server has stopped", text: "You can close this page. All sessions are saved; run `flightdeck` to start again." });
 }
 
 function homeLink() {

@@ -1,5 +1,6 @@
 // The line above a session: what it is doing, its name, its model, its folder, how full its context is.
 
+import { jobAddress } from "../lib/address.js";
 import { byId, make } from "../lib/dom.js";
 import { exactNodes, exactString } from "../lib/exactText.js";
 import { baseName, count, shortPath } from "../lib/format.js";
@@ -13,7 +14,7 @@ export class SessionHeader {
 
   show(details) {
     this.#details = { ...this.#details, ...details };
-    const { title, state, stateDetail, sessionId, model, workingDirectory, context } = this.#details;
+    const { title, state, stateDetail, sessionId, model, workingDirectory, context, job } = this.#details;
     heading.hidden = false;
     byId("page-heading").hidden = true;
     showState(byId("session-state"), state, stateDetail);
@@ -22,6 +23,7 @@ export class SessionHeader {
     button.replaceChildren(make("bdi", {}, ...exactNodes(name, { oneLine: true })));
     button.setAttribute("aria-label", `${exactString(name)}: rename`);
     const parts = [make("span", { class: "fact fact-model", text: model, title: `Model ${model}` })];
+    if (job) parts.unshift(jobLink(job));
     if (workingDirectory) parts.push(folderButton(workingDirectory));
     if (context?.tokenLimit) parts.push(contextMeter(context));
     facts.replaceChildren(...parts);
@@ -32,6 +34,11 @@ export class SessionHeader {
     heading.hidden = true;
     byId("page-heading").hidden = false;
   }
+}
+
+/** The job that the session works for. */
+function jobLink(job) {
+  return make("a", { class: "fact fact-job", href: jobAddress(job), title: exactString(`Task ${job.taskName} of the job ${job.jobName} (${job.jobId})`), text: `Job ${exactString(job.jobName)}` });
 }
 
 function folderButton(path) {

@@ -196,8 +196,10 @@ export class SessionView extends EventTarget {
 
   /** What is good to know once the session is on the page. */
   async #lookAround() {
-    const { SharedFolder } = await later(() => import("./sharedFolder.js"));
+    const [{ SharedFolder }, { TaskSelect }] = await Promise.all([later(() => import("./sharedFolder.js")), later(() => import("./taskSelect.js"))]);
+    if (this.hasLeft) return;
     new SharedFolder(this);
+    this.composer.setTasks(new TaskSelect(this));
     try {
       const { runtimes } = await ask("api/runtimes", { signal: this.signal });
       this.composer.setCanSteer(runtimes.find(({ name }) => name === this.details.runtime)?.capabilities?.steering === true);

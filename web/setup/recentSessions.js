@@ -1,7 +1,7 @@
 // The list of sessions: state, search, reopen, rename, delete.
 
 import { ask, sessionPath } from "../lib/api.js";
-import { goTo, sessionAddress } from "../lib/address.js";
+import { goTo, jobAddress, sessionAddress } from "../lib/address.js";
 import { announce } from "../lib/announcer.js";
 import { askForText, confirmAction } from "../lib/dialog.js";
 import { byId, make } from "../lib/dom.js";
@@ -80,7 +80,7 @@ export class RecentSessions {
   }
 
   #row(session) {
-    const { sessionId, title, state, model, workingDirectory, updatedAt, pending } = session;
+    const { sessionId, title, state, model, workingDirectory, updatedAt, pending, job } = session;
     const action = (name, label, run) =>
       make("button", { type: "button", class: "quiet-button icon-button", "aria-label": `${label} ${title || sessionId}`, title: label, data: { action: name }, on: { click: run } }, icon(name));
     const actions = [action("edit", "Rename", () => this.#rename(session))];
@@ -90,7 +90,12 @@ export class RecentSessions {
       "li",
       { class: "session-row", data: { session: sessionId, state } },
       stateElement(state, pending > 0 ? plural(pending, "request") : null),
-      make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" }, title: exactString(`${title || sessionId} (${sessionId})`) }, make("bdi", {}, ...exactNodes(title || sessionId, { oneLine: true }))),
+      make(
+        "span",
+        { class: "session-name" },
+        make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" }, title: exactString(`${title || sessionId} (${sessionId})`) }, make("bdi", {}, ...exactNodes(title || sessionId, { oneLine: true }))),
+        job && make("a", { class: "session-job", href: jobAddress(job), title: exactString(`Task ${job.taskName} of the job ${job.jobName} (${job.jobId})`), text: `Job ${exactString(job.jobName)}` }),
+      ),
       make("span", { class: "session-model", text: model, title: model }),
       make("span", { class: "session-folder path", text: shortPath(workingDirectory, 24), title: workingDirectory ?? "" }),
       make("time", { class: "session-time", datetime: updatedAt, title: exactTime(updatedAt), text: ago(updatedAt) }),
@@ -147,8 +152,8 @@ export class RecentSessions {
   }
 }
 
-function textOf({ sessionId, title, model, workingDirectory, runtime, state }) {
-  return [sessionId, title, model, workingDirectory, runtime, state].join(" ").toLowerCase();
+function textOf({ sessionId, title, model, workingDirectory, runtime, state, job }) {
+  return [sessionId, title, model, workingDirectory, runtime, state, job?.jobName, job?.taskName].join(" ").toLowerCase();
 }
 
 function emptyText(known, searching) {

@@ -1,13 +1,14 @@
 // The set-up: choose an agent, a model and a folder, or continue a session.
 
 import { ask } from "../lib/api.js";
-import { goTo, sessionAddress } from "../lib/address.js";
+import { goTo, jobsAddress, sessionAddress } from "../lib/address.js";
 import { AgentSessions } from "./agentSessions.js";
 import { byId } from "../lib/dom.js";
 import { inbox } from "../lib/inboxStream.js";
 import { LOGGED_IN } from "./agentLogin.js";
 import { Models } from "./models.js";
 import { RecentSessions } from "./recentSessions.js";
+import { RunningJobs } from "./runningJobs.js";
 import { Runtimes } from "./runtimes.js";
 import { WorkingDirectory } from "./workingDirectory.js";
 
@@ -16,6 +17,7 @@ export class Setup {
   #models = new Models();
   #runtimes = new Runtimes();
   #recent = new RecentSessions();
+  #jobs = new RunningJobs();
   #agentSessions = new AgentSessions();
   #start = byId("start-button");
   #loaded = false;
@@ -25,15 +27,16 @@ export class Setup {
     this.#runtimes.onChoose = (name) => this.#models.setRuntime(name);
     this.#start.addEventListener("click", () => this.#startSession());
     byId("refresh-button").addEventListener("click", () => this.refresh());
+    byId("jobs-button").addEventListener("click", () => this.#chooseJob());
     addEventListener(LOGGED_IN, () => this.refresh());
     inbox.addEventListener("connection", () => this.#connectionChanged());
-    for (const id of ["browse-button", "refresh-button", "agent-sessions-button"]) byId(id).disabled = false;
+    for (const id of ["browse-button", "jobs-button", "refresh-button", "agent-sessions-button"]) byId(id).disabled = false;
   }
 
   /** Brings everything up to date whenever the set-up is shown. */
   async show() {
     if (this.#loaded) {
-      await this.#recent.load();
+      await Promise.all([this.#recent.load(), this.#jobs.load()]);
       return;
     }
     this.#loaded = true;
@@ -63,7 +66,12 @@ export class Setup {
     const models = config.then(({ defaultModel }) => this.#models.load({ refresh, preferred: defaultModel })).then((some) => {
       this.#start.disabled = !some;
     });
-    await Promise.all([models, this.#runtimes.load(), this.#recent.load(), this.#agentSessions.isOpen ? this.#agentSessions.load() : null]);
+    await Promise.all([models, this.#runtimes.load(), this.#recent.load(), this.#jobs.load(), this.#agentSessions.isOpen ? this.#agentSessions.load() : null]);
+  }
+
+  #chooseJob() {
+    if (this.workingDirectory.path) location.href = jobsAddress(this.workingDirectory.path);
+    else this.workingDirectory.explain("WorkingDirectoryNotAbsolutePath");
   }
 
   async #startSession() {

@@ -1,0 +1,97 @@
+// A job that runs or has ended.
+
+import { ask } from "../lib/api.js";
+import { announce } from "../lib/announcer.js";
+import { Banners, ConnectionBanner } from "../lib/banners.js";
+import { byId, make } from "../lib/dom.js";
+import { exactElement, exactString } from "../lib/exactText.js";
+import { jobPath, jobStateWord } from "../lib/jobs.js";
+import { showFinished } from "../session/finished.js";
+import { ChartView } from "./chartView.js";
+import { JobFollower } from "./jobFollower.js";
+import { StatusBar } from "./statusBar.js";
+import { WaitingCards } from "./waitingCards.js";
+import { WorkView } from "./workView.js";
+
+export class TrackingPage {
+  view;
+  #jobId;
+  #jobName;
+  #follower;
+  #status;
+  #waiting;
+  #work = null;
+  #banners = new Banners();
+  #connection = new ConnectionBanner(this.#banners);
+  #details = null;
+
+  constructor(jobId, jobName) {
+    this.#jobId = jobId;
+    this.#jobName = jobName;
+    this.view = new ChartView(jobName, null);
+    this.view.showWork = (node, place) => this.#showWork(node, place);
+    this.view.leaveWork = () => {
+      this.#work?.leave();
+      this.#work = null;
+    };
+    this.#follower = new JobFollower(jobId);
+    this.#follower.onDetails = (details) => this.#show(details);
+    this.#follower.onConnection = (lost) => this.#connection.show(lost, () => this.#follower.now());
+    this.#follower.onMissing = () => this.#missing();
+    this.#status = new StatusBar(jobId);
+    this.#status.onAction = async () => {
+      await this.#follower.refresh();
+      this.#follower.follow();
+    };
+    this.#status.onWaiting = () => {
+      this.view.showDetails();
+      this.#waiting.cards[0]?.divElement.focus();
+    };
+    this.#waiting = new WaitingCards(byId("waiting-part"));
+    this.#waiting.answer = (action, json) => ask(jobPath(jobId, action), { json });
+    this.#waiting.onAnswered = () => this.#follower.refresh();
+    this.#waiting.onClosed = (problem) => this.#banners.show("gate-closed", { tone: "waiting", text: exactString(problem.message), onDismiss: () => {} });
+  }
+
+  open() {
+    return this.#follower.follow();
+  }
+
+  /** Goes to what waits for an answer: first the job's own questions, then those of the shown session. */
+  goToRequest() {
+    const open = [...this.#waiting.cards, ...(this.#work?.openRequests ?? [])];
+    if (open.length === 0) return;
+    const at = open.findIndex(({ divElement }) => divElement.contains(document.activeElement));
+    const next = open[(at + 1) % open.length];
+    next.divElement.scrollIntoView({ block: "nearest" });
+    next.takeKeys();
+  }
+
+  #show(details) {
+    const before = this.#details?.status;
+    this.#details = details;
+    this.view.setFolder(details.workingDirectory);
+    const works = new Map(details.works.map((work) => [work.workId, work]));
+    this.view.setWorks(works);
+    this.view.draw({ work: details.work }, details.chart, details.jobName ?? this.#jobName);
+    this.#status.show(details);
+    this.#waiting.show(details.waiting, { folder: details.workingDirectory, works: details.chart });
+    this.#work?.update(works.get(this.#work.workId), details);
+    this.#showError(details.error);
+    if (before && before !== details.status) announce(`The job ${jobStateWord(details.status).toLowerCase()}`);
+  }
+
+  #showError(error) {
+    if (!error) this.#banners.hide("job-error");
+    else if (!this.#banners.has("job-error")) this.#banners.show("job-error", { tone: "failed", text: make("span", {}, make("b", { text: "The job failed. " }), exactElement("span", {}, error)) });
+  }
+
+  #showWork(node, place) {
+    this.#work = new WorkView(node, place);
+    this.#work.update(this.#details.works.find(({ workId }) => workId === node.workId), this.#details);
+  }
+
+  #missing() {
+    showFinished({ title: `${exactString(this.#jobId)} not found`, text: "It was deleted or never existed.", action: make("a", { class: "button", href: "/index.html", text: "All sessions" }) });
+  }
+}

@@ -1,0 +1,31 @@
+// The page on which a job is chosen for the folder that the address names.
+
+import { pageFrame } from "./panels/pageFrame.js";
+import { byId } from "./lib/dom.js";
+import { shortPath } from "./lib/format.js";
+import { setSubject } from "./lib/pageTitle.js";
+import { useWidthBar } from "./lib/widthBar.js";
+import { Entry } from "./jobs/entry.js";
+import { JobStart } from "./jobs/jobStart.js";
+import { Matrix } from "./jobs/matrix.js";
+import { useStopButton } from "./jobs/stopButton.js";
+
+const folder = new URLSearchParams(location.search).get("wb");
+
+function open() {
+  byId("page-folder").textContent = shortPath(folder, 64);
+  byId("page-folder").title = folder;
+  setSubject("Jobs");
+  const matrix = new Matrix(folder);
+  const start = new JobStart(folder);
+  const entry = new Entry(folder);
+  matrix.onSelect = (job) => start.setJob(job);
+  entry.onChange = () => matrix.load();
+  pageFrame({ KeyP: () => byId("preview-button").click() });
+  useWidthBar("flightdeck.jobs-width");
+  useStopButton();
+  entry.load();
+}
+
+if (folder) open();
+else location.replace("/index.html");

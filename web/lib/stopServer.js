@@ -1,0 +1,47 @@
+// Stops the server, after asking if others are at work.
+
+import { ask } from "./api.js";
+import { exactString } from "./exactText.js";
+import { inbox } from "./inboxStream.js";
+import { BUSY_STATES } from "./states.js";
+
+/** Asks if sessions (other than `except`) or jobs are at work. Resolves to whether the server is to be stopped. */
+export async function confirmStop(except = null) {
+  const sessions = [...inbox.entries.values()].filter(({ sessionId, state }) => sessionId !== except && BUSY_STATES.includes(state)).map(({ title, sessionId }) => title || sessionId);
+  const jobs = [...inbox.jobs.values()].filter(({ status }) => status === "Running").map(({ jobName, jobId }) => jobName || jobId);
+  if (sessions.length + jobs.length === 0) return true;
+  const names = (list) => list.map((name) => exactString(name)).join(", ");
+  const parts = [
+    sessions.length > 0 && `${except ? "Other sessions" : "Sessions"} are working: ${names(sessions)}. Their turns will be interrupted.`,
+    jobs.length > 0 && `Jobs are running: ${names(jobs)}. They continue when the server is started again.`,
+  ];
+  const { confirmAction } = await import("./dialog.js");
+  return confirmAction({
+    title: "Stop the server?",
+    text: `${parts.filter(Boolean).join(" ")} Nothing is lost.`,
+    action: "Stop the server",
+    keep: "Keep it running",
+  });
+}
+
+/**
+ * Stops the server, then closes the page if the browser lets it, and else says that it may be closed. `first()` runs
+ * before. Rejects with a `Problem` if the server refuses.
+ */
+export async function stopServer(first = () => {}) {
+  // Nothing can be loaded after the server has stopped.
+  const { showFinished } = await import("../session/finished.js");
+  inbox.stop();
+  try {
+    await first();
+    await ask("api/stop", { method: "POST" });
+  } catch (problem) {
+    // If the server has already stopped, that is fine.
+    if (!problem.isUnreachable) {
+      inbox.start();
+      throw problem;
+    }
+  }
+  window.close();
+  showFinished({ title: "The server has stopped", text: "You can close this page. All sessions are saved; run `flightdeck` to start again." });
+}
