@@ -10,7 +10,9 @@ use flightdeck::capture::{CaptureSettings, Captures, CapturesParts};
 use flightdeck::config::{AuthMode, Limits};
 use flightdeck::http::auth::{Auth, AuthSettings, ServerToken};
 use flightdeck::http::{AllowedHosts, App, AppParts, Guard, Listeners, serve};
+use flightdeck::jobs::{JobSettings, Jobs, JobsParts};
 use flightdeck::model::{BlockKey, BlockKind};
+use flightdeck::process::Supervisor;
 use flightdeck::session::{NewPrompt, NewSession, SessionSettings, Sessions, SessionsParts};
 use flightdeck::store::{DataFolder, Store, StoreSettings};
 use tokio_util::sync::CancellationToken;
@@ -82,9 +84,16 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
     let auth_settings = AuthSettings { mode: AuthMode::None, port: 0, behind_proxy: false, failures_per_minute: 1 };
     let listeners = Listeners::bind(None, 0).await.expect("bound");
     let port = listeners.port;
+    let jobs = Jobs::new(JobsParts {
+        sessions: sessions.clone(),
+        supervisor: Supervisor::without_ledger(),
+        settings: JobSettings { entry: None, test_folder: None, closed_grace: Duration::ZERO, readers: 1 },
+        stopping: stopping.clone(),
+    });
     let app = App::new(AppParts {
         portal_permissions: None,
         sessions: sessions.clone(),
+        jobs,
         captures: Captures::new(captures),
         auth: Auth::new(&token, auth_settings, store.clone()).await.expect("made"),
         guard: Guard::new(AllowedHosts::new(None, &[]), &[]),

@@ -52,7 +52,7 @@ pub(in crate::http) async fn jobs(
     let checked = app.jobs().entries().in_force(query.folder().as_deref()).await.map_err(exception)?;
     let entry = checked.entry();
     let charts: Map<String, Value> =
-        entry.jobs.iter().map(|(name, job)| (name.clone(), json!(chart(&job.work)))).collect();
+        entry.jobs.iter().map(|(name, job)| (name.clone(), json!({ "nodes": chart(&job.work) }))).collect();
     Ok(Json(json!({ "grid": entry.grid, "jobs": entry.jobs, "chart": charts })))
 }
 
@@ -131,7 +131,14 @@ pub(in crate::http) async fn start_job(
         origin: caller.origin(),
         ..NewJobRequest::default()
     };
-    match app.jobs().start(request).await {
+    let started = match app.jobs().start(request.clone()).await {
+        // Portal clients always send a text.
+        Err(JobError::UserInputNotAllowed(_)) => {
+            app.jobs().start(NewJobRequest { user_input: String::new(), ..request }).await
+        }
+        other => other,
+    };
+    match started {
         Ok(id) => Ok(Json(json!({ "jobId": id })).into_response()),
         // As the portal has it, for a folder that cannot be used too.
         Err(JobError::NoSuchJob { .. } | JobError::WorkingDirectory(_) | JobError::NoWorkingDirectory) => {
