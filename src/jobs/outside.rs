@@ -103,7 +103,12 @@ impl Outside {
         };
         loop {
             match self.sessions.create(new.clone()).await {
-                Ok(session) => return Input::SessionOpened { task, number, session: session.id(), model },
+                Ok(session) => {
+                    // The model that the session got, which may be the user's default.
+                    let summary = self.sessions.store().session(session.id()).await.ok().flatten();
+                    let model = summary.map(|summary| summary.profile.model).filter(|name| !name.is_empty()).unwrap_or(model);
+                    return Input::SessionOpened { task, number, session: session.id(), model };
+                }
                 // Room will be made, or somebody stops the job.
                 Err(CreateError::TooMany { .. }) => tokio::time::sleep(ROOM_WAIT).await,
                 Err(CreateError::Store(_)) => self.store_is_writable().await,

@@ -1,19 +1,23 @@
 //! What people read about a task, and what agents are told.
 
-use crate::jobs::entry::Command;
+use crate::jobs::entry::{Command, DEFAULT_MODEL};
 use crate::jobs::record::CommandEnd;
 use crate::model::SessionId;
 
 pub fn session_started(session: SessionId, is_driving: bool, model: &str) -> String {
     let kind = if is_driving { "Driving" } else { "Task" };
-    let model = if model.is_empty() { "the default model" } else { model };
+    let model = named(model);
     format!("[SESSION STARTED] {kind} session {session} with {model}")
+}
+
+fn named(model: &str) -> &str {
+    if model.is_empty() || model == DEFAULT_MODEL { "the default model" } else { model }
 }
 
 pub fn crashed(reason: &str, crashes: usize, attempts: usize, model: &str) -> String {
     let next = crashes + 1;
-    let model = if model.is_empty() { String::new() } else { format!(" with {model}") };
-    format!("[SESSION CRASHED] {reason}. Trying again in a new session{model} (attempt {next} of {attempts})")
+    let model = named(model);
+    format!("[SESSION CRASHED] {reason}. Trying again in a new session with {model} (attempt {next} of {attempts})")
 }
 
 pub fn crashed_for_good(reason: &str, crashes: usize) -> String {
