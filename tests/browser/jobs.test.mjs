@@ -237,3 +237,11 @@ test("a phone shows everything in one column", async () => {
   const box = await page.locator("#start-job-button").boundingBox();
   assert.ok(box.y + box.height <= 740 && box.height >= 36, JSON.stringify(box));
 });
+
+test("the policy of the pages is strict, and the pages keep to it", async () => {
+  for (const name of ["jobs.html", "jobTracking.html"]) {
+    const answer = await fetch(`${deck.server.url}/${name}`, { headers: { authorization: `Bearer ${await deck.server.token()}` } });
+    assert.match(answer.headers.get("content-security-policy"), /default-src 'none'/, name);
+    assert.doesNotMatch(await answer.text(), /<script(?![^>]* src=)|<style|\sstyle=|\son\w+=|https?:\/\//, name);
+  }
+});

@@ -59,9 +59,10 @@ function draw(arrow, rows, edges) {
 
 /** From the bottom of a node down its line to the top of the next. Bars take arrows along their whole width. */
 function forward({ from, to, laneX }, rows) {
-  const lane = laneX ?? (from.isBar ? to.line : from.line);
-  const start = { x: atBar(from, laneX ?? to.line), y: rows[from.layer].middle + from.height / 2 };
-  const end = { x: atBar(to, laneX ?? from.line), y: rows[to.layer].middle - to.height / 2 };
+  const opensBranches = from.isBar && from.next.length > 1;
+  const start = { x: opensBranches ? atBar(from, laneX ?? to.line) : from.line, y: rows[from.layer].middle + from.height / 2 };
+  const lane = laneX ?? start.x;
+  const end = { x: atBar(to, lane), y: rows[to.layer].middle - to.height / 2 };
   const pen = new Pen(start);
   let first = end;
   if (to.layer > from.layer + 1) {
@@ -75,7 +76,7 @@ function forward({ from, to, laneX }, rows) {
 
 function atBar(item, x) {
   const half = item.width / 2 - 4;
-  return item.isBar ? Math.min(Math.max(x, item.x - half), item.x + half) : item.x;
+  return item.isBar ? Math.min(Math.max(x, item.x - half), item.x + half) : item.line;
 }
 
 /** From the side of a node up its lane, and back into the side of an earlier one. */
