@@ -182,6 +182,12 @@ impl Jobs {
             return if known == key.fingerprint { Ok(id) } else { Err(JobError::KeyReused) };
         }
         let (plan, working_directory) = self.prepare(&request).await?;
+        let has_input = !request.user_input.trim().is_empty();
+        match (plan.requires_user_input(), has_input) {
+            (true, false) => return Err(JobError::UserInputRequired(request.name)),
+            (false, true) => return Err(JobError::UserInputNotAllowed(request.name)),
+            (true, true) | (false, false) => {}
+        }
         let new = NewJob {
             name: request.name,
             plan: serde_json::to_string(&plan).expect("plain values"),
@@ -223,13 +229,6 @@ impl Jobs {
                 _ => JobError::NoSuchJob { name: request.name.clone(), known: names() },
             });
         };
-        let has_input = !request.user_input.trim().is_empty();
-        if plan.requires_user_input() && !has_input {
-            return Err(JobError::UserInputRequired(request.name.clone()));
-        }
-        if !plan.requires_user_input() && has_input {
-            return Err(JobError::UserInputNotAllowed(request.name.clone()));
-        }
         for (category, model) in &request.models {
             let known = plan.models.get_mut(category).map(|known| std::mem::replace(known, model.clone()));
             let Some(known) = known else {

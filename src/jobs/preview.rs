@@ -93,6 +93,9 @@ pub(super) fn preview(plan: &Plan, folder: &Path, user_input: &str, available: &
     if plan.requires_user_input() && user_input.trim().is_empty() {
         warnings.push("The job needs user input; none was given.".to_owned());
     }
+    if !plan.requires_user_input() && !user_input.trim().is_empty() {
+        warnings.push("The job takes no user input; it would be refused.".to_owned());
+    }
     let mut works = Vec::new();
     for node in plan.works() {
         match node {

@@ -33,7 +33,7 @@ export class PreviewPage {
       if (error) throw new Error(error);
       if (!jobs?.[this.#jobName]) throw new Error(`There is no job of this name. There are: ${Object.keys(jobs ?? {}).join(", ") || "none"}.`);
       const job = jobs[this.#jobName];
-      this.view.draw(job, chart[this.#jobName], this.#jobName);
+      this.view.draw(job, chart[this.#jobName]?.nodes, this.#jobName);
       await this.#dryRun(job);
     } catch (problem) {
       setText(byId("job-problem"), `Could not load the job: ${problem.message}`);
