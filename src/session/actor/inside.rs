@@ -99,7 +99,17 @@ mod tests {
             let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
             may_write(Some(&folder), &paths).await
         };
-        for path in ["file", "./file", "new", "sub/new", "inner/new", "new/folder/file", "sub/../new", ".github/x", ".flightdeck/plan.md"] {
+        for path in [
+            "file",
+            "./file",
+            "new",
+            "sub/new",
+            "inner/new",
+            "new/folder/file",
+            "sub/../new",
+            ".github/x",
+            ".flightdeck/plan.md",
+        ] {
             assert!(may(&[path]).await, "{path}");
         }
         assert!(may(&[folder.join("new").to_str().expect("UTF-8")]).await);

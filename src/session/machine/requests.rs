@@ -9,8 +9,8 @@ use super::waiting::Waiting;
 use super::{Context, Entries as _, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    Always, AnsweredBy, Callback, Continuation, Decided, Decision, JobTool, NoticeKind, OpenRequest, PermissionMode, PolicyAnswer,
-    PolicyPart, RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
+    Always, AnsweredBy, Callback, Continuation, Decided, Decision, JobTool, NoticeKind, OpenRequest, PermissionMode,
+    PolicyAnswer, PolicyPart, RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
 };
 use crate::session::session_feed::PendingRequest;
 use crate::session::{AnswerError, SessionSettings};

@@ -133,6 +133,7 @@ fn drive(work: &Work, oracle: &mut Oracle, order: &[usize]) -> Option<bool> {
     let mut order = order.iter().cycle();
     loop {
         assert!(step.verdict.is_none() || step.starts.is_empty(), "nothing starts after the end");
+        assert!(step.starts.len() <= tree.starts_at_once());
         if step.too_many_passes.is_some() {
             return None;
         }
@@ -245,7 +246,7 @@ fn a_retry_continues_at_the_failed_step() {
 fn a_tree_of_ten_thousand_works_ends() {
     let works: Vec<Work> = (0..100).map(|_| Work::Par { works: vec![task(); 100], max_parallel: Some(10) }).collect();
     let mut tree = Tree::new(&seq(works));
-    assert_eq!(tree.len(), 10_000);
+    assert_eq!(tree.starts_at_once(), 100);
     let mut running: std::collections::VecDeque<u32> = std::collections::VecDeque::new();
     let (mut step, mut ended) = (tree.begin(), 0);
     while step.verdict.is_none() {
