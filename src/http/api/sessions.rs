@@ -13,7 +13,7 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::{SessionBudget, SessionOptions, SessionState};
+use crate::model::{JobId, SessionBudget, SessionOptions, SessionState};
 use crate::session::{NewSession, SessionUpdate};
 use crate::store::SessionFilter;
 
@@ -74,6 +74,7 @@ fn checked_budget(budget: SessionBudget) -> ApiResult<SessionBudget> {
 pub(in crate::http) struct ListQuery {
     state: Option<String>,
     after: Option<String>,
+    job: Option<JobId>,
     limit: Option<usize>,
 }
 

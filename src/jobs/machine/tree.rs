@@ -388,4 +388,4 @@ impl Tree {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;
