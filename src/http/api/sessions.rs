@@ -97,7 +97,7 @@ pub(in crate::http) async fn list_sessions(
     };
     let limit = query.limit.unwrap_or(DEFAULT_PAGE).clamp(1, LARGEST_PAGE);
     let mut found =
-        app.sessions().store().sessions(SessionFilter { state, job: None, after, limit: limit + 1 }).await?;
+        app.sessions().store().sessions(SessionFilter { state, job: query.job, after, limit: limit + 1 }).await?;
     let more = found.len() > limit;
     found.truncate(limit);
     let mut reply = json!({ "sessions": found.iter().map(summary).collect::<Vec<_>>() });
