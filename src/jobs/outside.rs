@@ -16,8 +16,8 @@ use super::record::{CommandEnd, TurnEnd, TurnVerdict};
 use crate::agent::agent_environment;
 use crate::folder;
 use crate::model::{
-    ErrorClass, JobId, PermissionMode, PermissionPolicy, PromptAuthor, PromptOutcome, PromptVerdict, Response, SessionId, SessionJob,
-    SessionOrigin, TaskId, TurnActivity, Usage, hex,
+    ErrorClass, JobId, PermissionMode, PermissionPolicy, PromptAuthor, PromptOutcome, PromptVerdict, Response,
+    SessionId, SessionJob, SessionOrigin, TaskId, TurnActivity, Usage, hex,
 };
 use crate::process::{CheckEnd, ProcessSpec, Supervisor, run_check};
 use crate::session::{CreateError, NewPrompt, NewSession, PromptError, SessionError, Sessions};
@@ -106,7 +106,8 @@ impl Outside {
                 Ok(session) => {
                     // The model that the session got, which may be the user's default.
                     let summary = self.sessions.store().session(session.id()).await.ok().flatten();
-                    let model = summary.map(|summary| summary.profile.model).filter(|name| !name.is_empty()).unwrap_or(model);
+                    let model =
+                        summary.map(|summary| summary.profile.model).filter(|name| !name.is_empty()).unwrap_or(model);
                     return Input::SessionOpened { task, number, session: session.id(), model };
                 }
                 // Room will be made, or somebody stops the job.
@@ -290,7 +291,10 @@ impl Outside {
         let hashing = move || {
             let file = |change: &folder::Change| ChangedFile {
                 path: change.shown_path(),
-                kind: serde_json::to_value(change.kind).ok().and_then(|kind| Some(kind.as_str()?.to_owned())).unwrap_or_default(),
+                kind: serde_json::to_value(change.kind)
+                    .ok()
+                    .and_then(|kind| Some(kind.as_str()?.to_owned()))
+                    .unwrap_or_default(),
                 added: change.added,
                 removed: change.removed,
                 content: content_hash(&list.repository.join(&change.path)),
@@ -301,7 +305,12 @@ impl Outside {
     }
 
     /// What a person is shown.
-    pub async fn view(&self, title: String, prompt: Option<String>, works: Vec<super::gate_view::WorkResult>) -> GateView {
+    pub async fn view(
+        &self,
+        title: String,
+        prompt: Option<String>,
+        works: Vec<super::gate_view::WorkResult>,
+    ) -> GateView {
         GateView { title, prompt, works, changes: self.changes().await }
     }
 

@@ -69,7 +69,10 @@ pub(super) struct RunParts {
 }
 
 /// All records of a log, with the number of the next one.
-pub(super) async fn records(store: &Store, stream: StreamId) -> Result<Vec<(Record, crate::model::Timestamp)>, StoreError> {
+pub(super) async fn records(
+    store: &Store,
+    stream: StreamId,
+) -> Result<Vec<(Record, crate::model::Timestamp)>, StoreError> {
     let (mut records, mut after) = (Vec::new(), 0);
     loop {
         let page = EventPage { after, before: None, limit: PAGE, max_bytes: PAGE_BYTES };
@@ -117,7 +120,12 @@ impl Run {
     }
 
     /// The actor that drives it from where its log ends. Nothing happens before the actor is polled.
-    pub(super) fn drive(self: &Arc<Self>, parts: RunParts, machine: Machine, next_seq: Seq) -> impl Future<Output = ()> + use<> {
+    pub(super) fn drive(
+        self: &Arc<Self>,
+        parts: RunParts,
+        machine: Machine,
+        next_seq: Seq,
+    ) -> impl Future<Output = ()> + use<> {
         let (sender, receiver) = mpsc::channel(COMMANDS_IN_FLIGHT);
         *self.commands.lock() = Some(sender);
         let recovered = machine.effects().iter().map(Effect::key).collect();
@@ -343,7 +351,9 @@ impl Actor {
                 () = self.outside.store_is_writable() => {}
             }
             let stream = self.run.log.stream();
-            let read = async { Ok::<_, StoreError>((records(&self.store, stream).await?, self.store.next_seq(stream).await?)) };
+            let read = async {
+                Ok::<_, StoreError>((records(&self.store, stream).await?, self.store.next_seq(stream).await?))
+            };
             match read.await {
                 Ok((records, next_seq)) => {
                     self.machine = Machine::replay(self.definition.clone(), records.iter().map(|(record, _)| record));
