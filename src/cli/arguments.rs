@@ -7,6 +7,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
+use super::jobs::{JOBS_HELP, JobsCommand};
 use crate::config::{ConfigPaths, Loaded, Place, Sources, load};
 use crate::http::auth::{TokenLife, TokenName};
 use crate::model::{Scope, TokenId};
@@ -47,6 +48,12 @@ pub(super) enum Command {
     Tokens {
         #[command(subcommand)]
         command: Option<TokensCommand>,
+    },
+    /// Start jobs, follow them and decide at their gates
+    #[command(long_about = JOBS_HELP)]
+    Jobs {
+        #[command(subcommand)]
+        command: Option<JobsCommand>,
     },
     /// Show usage: tokens, premium requests, cost
     Usage(UsageFlags),

@@ -47,6 +47,7 @@ pub fn run() -> ExitCode {
             tokens::create(&flags, &arguments.common)
         }
         Some(Command::Tokens { command: Some(TokensCommand::Revoke { id }) }) => tokens::revoke(id, &arguments.common),
+        Some(Command::Jobs { command }) => jobs::run(command, &arguments.common),
         Some(Command::Usage(flags)) => usage::usage(&flags, &arguments.common),
         Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
         Some(Command::Conformance(flags)) => conformance::conformance(&flags, &arguments.common),

@@ -11,8 +11,11 @@ use serde_json::Value;
 use tokio::net::TcpStream;
 
 use super::auth::ServerToken;
+use super::event_stream::EventStream;
 
 const TIMEOUT: Duration = Duration::from_secs(10);
+
+type Problem = Box<dyn std::error::Error + Send + Sync>;
 
 /// A server on this machine.
 pub struct LocalServer {
@@ -40,6 +43,8 @@ pub enum ClientError {
         url: String,
         /// The status.
         status: StatusCode,
+        /// The name of the error in the API, such as `JobNotFound`; empty if the answer was something else.
+        name: String,
         /// The message.
         message: String,
     },
@@ -88,30 +93,75 @@ impl LocalServer {
             Ok(Ok((status, body))) if status.is_success() => {
                 serde_json::from_slice(&body).map_err(|error| unreachable(error.into()))
             }
-            Ok(Ok((status, body))) => {
-                Err(ClientError::Refused { url: self.url.clone(), status, message: error_message(&body) })
-            }
+            Ok(Ok((status, body))) => Err(self.refused(status, &body)),
             Ok(Err(error)) => Err(unreachable(error)),
             Err(_) => Err(unreachable(format!("no response within {} seconds", self.timeout.as_secs()).into())),
         }
     }
 
-    async fn exchange(
-        &self,
-        method: Method,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<(StatusCode, Bytes), Box<dyn std::error::Error + Send + Sync>> {
-        let authority = self.url.trim_start_matches("http://").trim_end_matches('/');
-        let stream = TcpStream::connect(authority).await?;
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
-        let mut request = Request::builder().method(method).uri(path).header(header::HOST, authority);
+    /// Opens a stream of events. `None` if there is nothing to read and there will not be.
+    pub async fn events(&self, path: &str) -> Result<Option<EventStream>, ClientError> {
+        let unreachable = |source| ClientError::Unreachable { url: self.url.clone(), source };
+        let late = || unreachable(format!("no response within {} seconds", self.timeout.as_secs()).into());
+        let opened = tokio::time::timeout(self.timeout, self.open(path)).await.map_err(|_| late())?;
+        let mut stream = opened.map_err(unreachable)?;
+        match stream.status() {
+            StatusCode::NO_CONTENT => Ok(None),
+            status if status.is_success() => Ok(Some(stream)),
+            status => {
+                let body = tokio::time::timeout(self.timeout, stream.rest()).await.map_err(|_| late())?;
+                Err(self.refused(status, &body.map_err(|error| unreachable(error.into()))?))
+            }
+        }
+    }
+
+    async fn open(&self, path: &str) -> Result<EventStream, Problem> {
+        let stream = TcpStream::connect(self.authority()).await?;
+        let (mut sender, mut connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let request = self.request(Method::GET, path, None)?;
+        let response = {
+            let answered = sender.send_request(request);
+            tokio::pin!(answered);
+            tokio::select! {
+                answered = &mut answered => answered?,
+                driven = &mut connection => {
+                    driven?;
+                    answered.await?
+                }
+            }
+        };
+        Ok(EventStream::new(sender, connection, response))
+    }
+
+    fn refused(&self, status: StatusCode, body: &[u8]) -> ClientError {
+        let error: Value = serde_json::from_slice(body).unwrap_or_default();
+        let message = error["message"].as_str();
+        ClientError::Refused {
+            url: self.url.clone(),
+            status,
+            name: error["error"].as_str().unwrap_or_default().to_owned(),
+            // The sentence for people; the whole body if it is something else.
+            message: message.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned),
+        }
+    }
+
+    fn authority(&self) -> &str {
+        self.url.trim_start_matches("http://").trim_end_matches('/')
+    }
+
+    fn request(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Request<Full<Bytes>>, Problem> {
+        let mut request = Request::builder().method(method).uri(path).header(header::HOST, self.authority());
         if let Some(token) = &self.token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {}", token.as_str()));
         }
-        let request = request
-            .header(header::CONTENT_TYPE, "application/json")
-            .body(Full::<Bytes>::from(body.map(Value::to_string).unwrap_or_default()))?;
+        let body = Full::<Bytes>::from(body.map(Value::to_string).unwrap_or_default());
+        Ok(request.header(header::CONTENT_TYPE, "application/json").body(body)?)
+    }
+
+    async fn exchange(&self, method: Method, path: &str, body: Option<&Value>) -> Result<(StatusCode, Bytes), Problem> {
+        let stream = TcpStream::connect(self.authority()).await?;
+        let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        let request = self.request(method, path, body)?;
         let conversation = async move {
             let response = sender.send_request(request).await?;
             let status = response.status();
@@ -125,9 +175,17 @@ impl LocalServer {
     }
 }
 
-/// The sentence for people in an error of the API; the whole body if it is something else.
-fn error_message(body: &[u8]) -> String {
-    let error: Option<Value> = serde_json::from_slice(body).ok();
-    let message = error.as_ref().and_then(|error| error["message"].as_str());
-    message.map_or_else(|| String::from_utf8_lossy(body).into_owned(), str::to_owned)
+impl ClientError {
+    /// The name of the error in the API, such as `JobNotFound`; empty if the server did not answer with one.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Refused { name, .. } => name,
+            Self::Unreachable { .. } => "",
+        }
+    }
+
+    /// Whether the request cannot succeed as it is, unlike one that met a server which is starting, stopping or gone.
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::Refused { status, .. } if status.is_client_error())
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::chart::{ChartNode, chart};
-use super::entry::{Command, DEFAULT_MODEL, GateWork, Plan, RuntimeVariables, Task, WorkNode, expand_known};
+use super::entry::{Command, DEFAULT_MODEL, GateWork, Plan, RuntimeVariables, Task, Work, WorkNode, expand_known};
 use super::outside::permissions;
 use crate::agent::Model;
 use crate::model::PermissionPolicy;
@@ -24,6 +24,8 @@ pub struct Preview {
     pub require_user_input: bool,
     /// Its chart.
     pub chart: Vec<ChartNode>,
+    /// Its tree.
+    pub work: Work,
     /// Its tasks and gates, in the order of their numbers.
     pub works: Vec<PreviewWork>,
     /// What may go wrong.
@@ -124,6 +126,7 @@ pub(super) fn preview(plan: &Plan, folder: &Path, user_input: &str, available: &
         user_input: user_input.to_owned(),
         require_user_input: plan.requires_user_input(),
         chart: chart(&plan.job.work),
+        work: plan.job.work.clone(),
         works,
         warnings,
     }

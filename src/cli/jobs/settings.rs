@@ -1,12 +1,12 @@
-//! `flightdeck jobs`, and the settings of jobs.
+//! The settings of jobs.
 
 use std::time::Duration;
 
-use super::arguments::{Resolved, ServeFlags};
+use super::super::arguments::{Resolved, ServeFlags};
 use crate::jobs::JobSettings;
 
 /// The settings of jobs that a server is started with.
-pub(super) fn settings(resolved: &Resolved, flags: &ServeFlags, closed_grace: Duration) -> JobSettings {
+pub(in crate::cli) fn settings(resolved: &Resolved, flags: &ServeFlags, closed_grace: Duration) -> JobSettings {
     let config = &resolved.loaded.config;
     let entry = &config.jobs.entry;
     let test_folder = flags.test_dir.as_ref().map(|folder| resolved.start_folder.join(folder));

@@ -1,0 +1,68 @@
+//! What a person types at a terminal.
+
+use std::io::{BufRead as _, IsTerminal as _, Write as _};
+
+use tokio::sync::mpsc;
+
+/// Whether a person can be asked: they see the question and can type an answer.
+pub(super) fn can_ask() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Asks a person; only a clear yes counts.
+pub(super) fn confirm(question: &str) -> anyhow::Result<bool> {
+    discard_typed();
+    let mut errors = std::io::stderr();
+    write!(errors, "{question} [y/N] ")?;
+    errors.flush()?;
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    Ok(matches!(line.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+/// What was typed before a question is not an answer to it.
+fn discard_typed() {
+    #[cfg(unix)]
+    let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+}
+
+/// Lines as a person types them.
+pub(super) struct Keyboard {
+    lines: Option<mpsc::Receiver<String>>,
+}
+
+impl Keyboard {
+    /// Reads nothing until somebody is asked.
+    pub fn new() -> Self {
+        Self { lines: None }
+    }
+
+    /// Call this before a question is shown.
+    pub fn before_question(&mut self) {
+        discard_typed();
+        match &mut self.lines {
+            Some(lines) => while lines.try_recv().is_ok() {},
+            None => {
+                let (sender, receiver) = mpsc::channel(16);
+                // A thread of its own, which ends with the process: nothing else can leave a read of the terminal.
+                std::thread::spawn(move || {
+                    for line in std::io::stdin().lock().lines() {
+                        let Ok(line) = line else { break };
+                        if sender.blocking_send(line).is_err() {
+                            break;
+                        }
+                    }
+                });
+                self.lines = Some(receiver);
+            }
+        }
+    }
+
+    /// The next line; `None` at the end of the input. Never returns before somebody was asked.
+    pub async fn line(&mut self) -> Option<String> {
+        match &mut self.lines {
+            Some(lines) => lines.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+}
