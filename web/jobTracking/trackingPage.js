@@ -73,9 +73,9 @@ export class TrackingPage {
     this.view.setFolder(details.workingDirectory);
     const works = new Map(details.works.map((work) => [work.workId, work]));
     this.view.setWorks(works);
-    this.view.draw({ work: details.work }, details.chart, details.jobName ?? this.#jobName);
+    this.view.draw({ requireUserInput: details.requireUserInput, work: details.work }, details.chart, details.jobName ?? this.#jobName);
     this.#status.show(details);
-    this.#waiting.show(details.waiting, { folder: details.workingDirectory, works: details.chart });
+    this.#waiting.show(details.waiting, { folder: details.workingDirectory });
     this.#work?.update(works.get(this.#work.workId), details);
     this.#showError(details.error);
     if (before && before !== details.status) announce(`The job ${jobStateWord(details.status).toLowerCase()}`);
