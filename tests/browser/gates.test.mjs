@@ -44,7 +44,7 @@ test("a gate is approved with a note, for exactly what was shown", async () => {
   assert.ok(await page.locator("#job-waiting-button").isHidden());
   await page.locator('g.node[data-work-id="6"]').click();
   assert.deepEqual(await page.locator(".tab-container .tab-header-btn").allTextContents(), ["Gate"]);
-  await waitForText(page.locator(".gate-answer"), /Approved by page[\s\S]*fine/);
+  await waitForText(page.locator(".gate-answer"), /Approved in the browser[\s\S]*fine/);
 });
 
 test("keys answer only after Alt+A, and Enter never approves", async () => {

@@ -97,7 +97,7 @@ function parsed(text) {
 export const ENTRY = { source: "default", hash: "0".repeat(64), trusted: true, problems: [], inForce: true };
 
 /** No entry at all, as with `--test`. */
-export const NO_ENTRY = { source: "default", hash: "", trusted: false, problems: [], inForce: false };
+export const NO_ENTRY = { source: "none", trusted: false, problems: [], inForce: false };
 
 /** A loop of three reviewers in parallel until a final review succeeds, then apply, then a gate, then commit. */
 export const REVIEW_CHART = [
@@ -123,7 +123,7 @@ export const DEFINITIONS = {
     { keyword: "review", jobs: [null, { name: "review all", jobName: "review" }] },
   ],
   jobs: { "ask-job": { requireUserInput: false, work }, "code-job": { requireUserInput: true, work }, review: { requireUserInput: true, work } },
-  chart: { "ask-job": [REVIEW_CHART[0]], "code-job": [REVIEW_CHART[0]], review: REVIEW_CHART },
+  chart: { "ask-job": { nodes: [REVIEW_CHART[0]] }, "code-job": { nodes: [REVIEW_CHART[0]] }, review: { nodes: REVIEW_CHART } },
 };
 
 /** A job that runs, with `more` in place of what it says. */
@@ -138,6 +138,7 @@ export function job(more = {}) {
     waiting: [],
     origin: "page",
     chart: REVIEW_CHART,
+    requireUserInput: true,
     work,
     works: [],
     ...more,
