@@ -133,7 +133,7 @@ pub(in crate::cli) struct DecisionFlags {
     #[arg(value_parser = job_id)]
     pub id: JobId,
     /// A note for the tasks that follow
-    #[arg(long = "message", short, value_name = "NOTE")]
+    #[arg(long = "message", short = 'm', value_name = "NOTE")]
     pub note: Option<String>,
     /// Which one, if several wait, such as gate-2
     #[arg(long, value_name = "ID")]

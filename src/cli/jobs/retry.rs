@@ -17,9 +17,9 @@ pub(super) fn retry(flags: &RetryFlags, common: &CommonFlags) -> anyhow::Result<
     let (id, server) = (flags.id, server(&context)?);
     let path = format!("/api/jobs/{id}");
     let before = context.wait_for(server.get(&path)).map_err(|error| about_job(error, id))?;
-    let mut signals = context.wait_for(async { Signals::register() })?;
     let retried = context.wait_for(server.post(&format!("{path}/retry"))).map_err(|error| about_job(error, id))?;
     if flags.follow {
+        let mut signals = context.wait_for(async { Signals::register() })?;
         eprintln!("{id} continues.");
         return follow_to_the_end(&context, id, before["lastSeq"].as_u64().unwrap_or(0), &mut signals, common);
     }

@@ -36,12 +36,27 @@ pub(super) fn run(flags: &RunFlags, common: &CommonFlags) -> anyhow::Result<Exit
     let body = json!({
         "jobName": flags.name, "workingDirectory": folder, "userInput": input, "models": models, "dryRun": flags.dry,
     });
-    // Before the start, so that Ctrl+C never leaves a job behind that nobody was told of.
-    let mut signals = context.wait_for(async { Signals::register() })?;
-    let reply = match context.wait_for(server.post_json("/api/jobs", &body)) {
-        Ok(reply) => reply,
-        Err(error) if error.is_final() => return Ok(refused(&reason(error, flags))),
-        Err(error) => return Err(error.into()),
+    // Before the start: once there is a job, Ctrl+C says so instead of ending this command without a word.
+    let is_followed = !flags.dry && !flags.detach;
+    let mut signals = if is_followed { Some(context.wait_for(async { Signals::register() })?) } else { None };
+    let started = context.wait_for(async {
+        let post = server.post_json("/api/jobs", &body);
+        match &mut signals {
+            Some(signals) => tokio::select! {
+                reply = post => Some(reply),
+                () = signals.next() => None,
+            },
+            None => Some(post.await),
+        }
+    });
+    let reply = match started {
+        Some(Ok(reply)) => reply,
+        Some(Err(error)) if error.is_final() => return Ok(refused(&reason(error, flags))),
+        Some(Err(error)) => return Err(error.into()),
+        None => {
+            eprintln!("Interrupted; the job may have started. To see it, run `flightdeck jobs status`.");
+            return Ok(ExitCode::from(exit::DETACHED));
+        }
     };
     if flags.dry {
         print(&if common.json { reply.to_string() } else { dry_run::shown(&reply, Style::of_output()) })?;
@@ -50,16 +65,16 @@ pub(super) fn run(flags: &RunFlags, common: &CommonFlags) -> anyhow::Result<Exit
     let Some(id) = reply["jobId"].as_str().and_then(|id| id.parse::<JobId>().ok()) else {
         bail!("the server at {} started a job but did not name it", server.url());
     };
-    if flags.detach {
+    let Some(signals) = &mut signals else {
         print(&if common.json { reply.to_string() } else { id.to_string() })?;
         let number = id.number();
         eprintln!(
             "Started {id}. To follow it, run `flightdeck jobs logs -f {number}`; to stop it, `flightdeck jobs stop {number}`."
         );
         return Ok(ExitCode::SUCCESS);
-    }
+    };
     eprintln!("Started {id} ({}) in {}.", one_line(&flags.name), super::text::path(&folder));
-    follow_to_the_end(&context, id, 0, &mut signals, common)
+    follow_to_the_end(&context, id, 0, signals, common)
 }
 
 /// Follows a job and prints how it ended.

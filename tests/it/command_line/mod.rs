@@ -2,6 +2,7 @@
 
 mod commands;
 mod config_set;
+mod jobs;
 mod settings;
 mod shutdown;
 mod start;
