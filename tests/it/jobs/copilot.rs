@@ -180,9 +180,10 @@ async fn a_crash_of_a_driving_session_is_tried_again_with_the_next_model() {
             "hopeless": task("@@error 400"),
             "work": with(task("@@crash 400"), "criteria", condition(&yes("done"), true)),
         });
-        let names = ["crash", "hopeless", "work"];
-        let works: serde_json::Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), reference(name))).collect();
-        let mut entry = entry(MODEL, tasks, Value::Object(works));
+        let works = json!({ "crash": reference("crash"), "hopeless": reference("hopeless"), "work": reference("work") });
+        let mut entry = entry(MODEL, tasks, works);
+        write_entry(&copilot.server, &entry);
+        let hopeless = TestJob::start(&copilot.server, "hopeless").await;
         entry["drivingSessionRetries"] =
             json!([{ "modelId": MODEL, "retries": 1 }, { "modelId": OTHER_MODEL, "retries": 1 }]);
         write_entry(&copilot.server, &entry);
@@ -202,10 +203,10 @@ async fn a_crash_of_a_driving_session_is_tried_again_with_the_next_model() {
         let model = json!(MODEL);
         assert_eq!(driving, [(&model, &json!(false)), (&model, &json!(false)), (&model, &json!(true))], "{program:?}");
         // When no attempt is left, the job cannot be done.
-        let job = TestJob::start(&copilot.server, "hopeless").await;
-        let details = job.end_as("Failed").await;
+        let details = hopeless.end_as("Failed").await;
         assert!(details["error"].as_str().expect("an error").contains("hopeless"), "{details:#}");
-        let log = job.log().await;
+        let log = hopeless.log().await;
+        assert_eq!(prompts(&log).len(), 2, "{program:?}");
         let ends: Vec<&Value> = log[log.len() - 2..].iter().map(|record| &record["callback"]).collect();
         assert_eq!(ends, ["jobFailed", "jobError"]);
     }
