@@ -24,6 +24,7 @@ test("a gate is approved on the page", async () => {
   const { jobId } = await waitingJob();
   const page = await openJob(deck, "gate", jobId);
   await waitForText(gateCard(page).locator(".request-title"), "Gate Commit these changes?");
+  await waitForText(gateCard(page).locator(".request-rendered em"), "changed files");
   await waitForText(gateCard(page).locator(".gate-works"), /Succeeded greet/);
   await waitForText(gateCard(page), /No files have changed\./);
   await button(page, "Approve").click();

@@ -1,6 +1,6 @@
 // A job that runs or has ended.
 
-import { ask } from "../lib/api.js";
+import { ask, askHtml } from "../lib/api.js";
 import { announce } from "../lib/announcer.js";
 import { Banners, ConnectionBanner } from "../lib/banners.js";
 import { byId, make } from "../lib/dom.js";
@@ -51,6 +51,7 @@ export class TrackingPage {
     };
     this.#waiting = new WaitingCards(byId("waiting-part"));
     this.#waiting.answer = (action, json) => ask(jobPath(jobId, action), { json });
+    this.#waiting.loadPrompt = (gateId) => askHtml(jobPath(jobId, `gate/${encodeURIComponent(gateId)}.html`));
     this.#waiting.onAnswered = () => this.#follower.refresh();
     // A session that works for the job may ask something, too.
     inbox.addEventListener("change", () => this.#details && this.#showWorks());

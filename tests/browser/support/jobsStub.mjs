@@ -62,12 +62,18 @@ export class JobsStub {
     if (path === "jobs" && method === "POST") return body.dryRun ? { json: this.preview } : { status: 201, json: { jobId: "job-1" } };
     if (path.startsWith("copilot/task/start/")) return { json: { taskId: "task-1" } };
     if (path.includes("/live/")) return this.#live(path.split("/")[2]);
+    if (/^jobs\/job-[^/]+\/gate\//.test(path)) return { contentType: "text/html", body: `<p>${escaped(this.#promptOf(path))}</p>` };
     if (!jobId) return { json: {} };
     const job = this.jobs.get(jobId);
     if (!job) return { status: 404, json: { error: "JobNotFound", message: "There is no such job." } };
     if (below === undefined) return { json: job };
     if (below === "events") return this.#events(jobId);
     return { json: {} };
+  }
+
+  #promptOf(path) {
+    const [, jobId, , file] = path.split("/");
+    return this.jobs.get(jobId)?.waiting.find(({ waitingId }) => file === `${waitingId}.html`)?.prompt ?? "";
   }
 
   /** One event after the next change, as a stream that then breaks off. */
@@ -83,6 +89,10 @@ export class JobsStub {
     this.live.delete(taskId);
     return { json: responses ? { responses, lastSeq: responses.length } : { error: "TaskClosed" } };
   }
+}
+
+function escaped(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
 }
 
 function parsed(text) {
