@@ -53,13 +53,14 @@ pub(super) fn permissions(task: &Task) -> PermissionPolicy {
     PermissionPolicy { mode: given.mode.unwrap_or(PermissionMode::Folder), rules: given.rules }
 }
 
+/// What is done with this key again is not done a second time.
+fn key(task: TaskId, what: &str, number: u32) -> String {
+    format!("flightdeck/{task}/{what}-{number}")
+}
+
 impl Outside {
     fn task(&self, name: &str) -> Option<&Task> {
         self.plan.tasks.get(name)
-    }
-
-    fn key(&self, task: TaskId, what: &str, number: u32) -> String {
-        format!("flightdeck/{task}/{what}-{number}")
     }
 
     /// Opens a session for a task, or finds the one that was opened before.
@@ -89,7 +90,7 @@ impl Outside {
             permissions: Some(permissions(definition)),
             system_prompt: None,
             options,
-            budget: definition.budget.clone().unwrap_or_default(),
+            budget: definition.budget.unwrap_or_default(),
             origin: SessionOrigin::Job,
             job: self.job.map(|job_id| SessionJob {
                 job_id,
@@ -99,7 +100,7 @@ impl Outside {
                 work_id,
                 is_driving,
             }),
-            idempotency_key: Some(self.key(task, "session", number)),
+            idempotency_key: Some(key(task, "session", number)),
         };
         loop {
             match self.sessions.create(new.clone()).await {
@@ -143,7 +144,7 @@ impl Outside {
             let prompt = NewPrompt {
                 text: sending.text.clone(),
                 author: PromptAuthor::Task,
-                idempotency_key: Some(self.key(sending.task, "prompt", sending.number)),
+                idempotency_key: Some(key(sending.task, "prompt", sending.number)),
                 ..NewPrompt::default()
             };
             let was_cut_off = sending.is_recovered && self.is_over(sending, id).await;
@@ -160,14 +161,14 @@ impl Outside {
             let outcome = session.outcome(accepted.prompt);
             let outcome = match sending.timeout {
                 None => outcome.await,
-                Some(limit) => match tokio::time::timeout(limit, outcome).await {
-                    Ok(outcome) => outcome,
-                    Err(_) => {
+                Some(limit) => {
+                    let Ok(outcome) = tokio::time::timeout(limit, outcome).await else {
                         // An error means that the turn has just ended.
                         let _ = session.interrupt().await;
                         return crashed(format!("the turn took longer than {}", humantime::format_duration(limit)));
-                    }
-                },
+                    };
+                    outcome
+                }
             };
             return match outcome {
                 Ok(outcome) => self.turn_end(id, outcome, was_cut_off).await,
@@ -183,7 +184,7 @@ impl Outside {
 
     /// Whether the turn of a prompt that was sent before is over.
     async fn is_over(&self, sending: &Sending, session: SessionId) -> bool {
-        let key = self.key(sending.task, "prompt", sending.number);
+        let key = key(sending.task, "prompt", sending.number);
         let known = self.sessions.store().prompt_by_key(session, key).await.ok().flatten();
         known.is_some_and(|prompt| prompt.outcome.is_some())
     }
@@ -239,10 +240,11 @@ impl Outside {
                 _ => None,
             }
         });
-        error.map(|message| message.trim_end_matches('.').to_owned()).unwrap_or_else(|| match class {
-            Some(class) => format!("the agent failed ({class})"),
-            None => "the agent failed".to_owned(),
-        })
+        match (error, class) {
+            (Some(message), _) => message.trim_end_matches('.').to_owned(),
+            (None, Some(class)) => format!("the agent failed ({class})"),
+            (None, None) => "the agent failed".to_owned(),
+        }
     }
 
     /// Runs the command that checks the work.
@@ -305,7 +307,7 @@ impl Outside {
         loop {
             let store = self.sessions.store();
             let found = match store.flush().await {
-                Ok(()) => store.session_by_creation_key(self.key(task, "session", number)).await,
+                Ok(()) => store.session_by_creation_key(key(task, "session", number)).await,
                 Err(error) => Err(error),
             };
             match found {

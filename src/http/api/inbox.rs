@@ -46,8 +46,12 @@ impl Chunks for Inbox {
             (self.seen, self.jobs_seen) = (version, job_version);
             if !sessions.is_empty() || !jobs.is_empty() {
                 let mut chunk = BytesMut::new();
-                sessions.iter().for_each(|entry| write_frame(&mut chunk, entry));
-                jobs.iter().for_each(|entry| write_frame(&mut chunk, entry));
+                for entry in &sessions {
+                    write_frame(&mut chunk, entry);
+                }
+                for entry in &jobs {
+                    write_frame(&mut chunk, entry);
+                }
                 return Some(chunk.freeze().into());
             }
             tokio::select! {

@@ -563,7 +563,7 @@ impl Machine {
                 let Some(waiting) = self.state.waiting.remove(waiting_id) else { return };
                 match waiting.subject {
                     Subject::Gate { work_id } => {
-                        self.gate_answered(work_id, *approved, note.as_deref(), follow, take_id)
+                        self.gate_answered(work_id, *approved, note.as_deref(), follow, take_id);
                     }
                     Subject::Interrupted { task_id, .. } => self.apply_to_task(task_id, record, follow),
                 }

@@ -58,9 +58,9 @@ pub enum Start {
 
 impl Start {
     /// The number in the job.
-    pub fn work_id(&self) -> u32 {
+    pub fn work_id(self) -> u32 {
         match self {
-            Self::Work(work_id) | Self::Gate(work_id) => *work_id,
+            Self::Work(work_id) | Self::Gate(work_id) => work_id,
         }
     }
 }
@@ -125,12 +125,12 @@ impl Tree {
             }
             Work::Alt { condition, true_work, false_work } => {
                 let kind = Kind::Alt { has_true: true_work.is_some(), has_false: false_work.is_some() };
-                let branches = true_work.iter().chain(false_work).map(|work| work.as_ref());
+                let branches = true_work.iter().chain(false_work).map(AsRef::as_ref);
                 (kind, std::iter::once(condition.as_ref()).chain(branches).collect())
             }
             Work::Gate(gate) => {
                 let kind = Kind::Gate { work_id: gate.work_id_in_job, redo_from: gate.redo_from };
-                (kind, gate.on_reject.iter().map(|work| work.as_ref()).collect())
+                (kind, gate.on_reject.iter().map(AsRef::as_ref).collect())
             }
         };
         if let Kind::Ref { work_id } | Kind::Gate { work_id, .. } = &kind {
@@ -280,7 +280,8 @@ impl Tree {
         let at = self.nodes[node].at;
         match self.nodes[node].kind.clone() {
             Kind::Ref { .. } => {}
-            Kind::Seq if !succeeded => self.over(node, false, step),
+            // A Seq ends with its first failure, and so does a gate with the failure of what it does when it is rejected.
+            Kind::Seq | Kind::Gate { .. } if !succeeded => self.over(node, false, step),
             Kind::Seq if at + 1 < self.nodes[node].children.len() => self.start_child(node, at + 1, step),
             Kind::Seq => self.over(node, true, step),
             Kind::Par { .. } => self.start_more(node, step),
@@ -289,9 +290,9 @@ impl Tree {
                 let is_pre = at != body && pre.is_some() && at == 0;
                 if is_pre {
                     if Some(succeeded) == pre {
-                        self.start_child(node, body, step)
+                        self.start_child(node, body, step);
                     } else {
-                        self.over(node, true, step)
+                        self.over(node, true, step);
                     }
                 } else if at == body {
                     match post {
@@ -315,8 +316,6 @@ impl Tree {
                     (true, false, _) | (false, _, false) => self.over(node, true, step),
                 }
             }
-            // What a rejected gate does instead.
-            Kind::Gate { .. } if !succeeded => self.over(node, false, step),
             Kind::Gate { redo_from, .. } => self.redo(node, redo_from, step),
         }
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::world::{World, ended, finished, plan, reference};
 use crate::jobs::entry::Plan;
-use crate::jobs::entry::Work;
+use crate::jobs::entry::{Work, WorkNode};
 use crate::jobs::machine::tree::tests::{Oracle, any_work, numbered, run};
 use crate::jobs::record::{Record, TurnEnd, TurnVerdict};
 use crate::model::JobStatus;
@@ -174,7 +174,7 @@ proptest! {
 }
 
 fn works_of(work: &Work) -> Vec<u32> {
-    work.nodes().iter().map(|node| node.work_id()).collect()
+    work.nodes().iter().map(WorkNode::work_id).collect()
 }
 
 /// The same tree, with a task of its own for each work.

@@ -188,7 +188,7 @@ proptest! {
         let mut running: Vec<u32> = Vec::new();
         let mut step = tree.begin();
         while step.verdict.is_none() && step.too_many_passes.is_none() {
-            running.extend(step.starts.iter().map(Start::work_id));
+            running.extend(step.starts.iter().map(|start| start.work_id()));
             let next = running.remove(0);
             step = tree.work_over(next, oracle.ask(next));
         }
@@ -197,7 +197,7 @@ proptest! {
             let mut running: Vec<u32> = Vec::new();
             let mut steps = 0;
             while step.verdict.is_none() && step.too_many_passes.is_none() && steps < 1_000 {
-                running.extend(step.starts.iter().map(Start::work_id));
+                running.extend(step.starts.iter().map(|start| start.work_id()));
                 prop_assert!(!running.is_empty(), "a retry starts something");
                 let next = running.remove(0);
                 step = tree.work_over(next, true);
@@ -258,7 +258,7 @@ fn a_tree_of_ten_thousand_works_ends() {
     let mut running: std::collections::VecDeque<u32> = std::collections::VecDeque::new();
     let (mut step, mut ended) = (tree.begin(), 0);
     while step.verdict.is_none() {
-        running.extend(step.starts.iter().map(Start::work_id));
+        running.extend(step.starts.iter().map(|start| start.work_id()));
         assert!(running.len() <= 10);
         step = tree.work_over(running.pop_front().expect("something runs"), true);
         ended += 1;
