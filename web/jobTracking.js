@@ -9,8 +9,17 @@ import { TrackingPage } from "./jobTracking/trackingPage.js";
 const query = new URLSearchParams(location.search);
 const [jobName, jobId, folder] = ["jobName", "jobId", "wb"].map((name) => query.get(name));
 
+/** Models by category that the preview was opened with. */
+function models() {
+  try {
+    return JSON.parse(query.get("models")) ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function open() {
-  const page = jobId ? new TrackingPage(jobId, jobName) : new PreviewPage(jobName, folder);
+  const page = jobId ? new TrackingPage(jobId, jobName) : new PreviewPage(jobName, folder, models());
   pageFrame({ KeyA: () => page.goToRequest() }, jobId);
   useWidthBar("flightdeck.tracking-width");
   byId("right-part").querySelector(".phone-back-btn").addEventListener("click", () => page.view.select(null));

@@ -8,6 +8,7 @@ import { useWidthBar } from "./lib/widthBar.js";
 import { Entry } from "./jobs/entry.js";
 import { JobStart } from "./jobs/jobStart.js";
 import { Matrix } from "./jobs/matrix.js";
+import { Models } from "./jobs/models.js";
 import { useStopButton } from "./jobs/stopButton.js";
 
 const folder = new URLSearchParams(location.search).get("wb");
@@ -17,10 +18,15 @@ function open() {
   byId("page-folder").title = folder;
   setSubject("Jobs");
   const matrix = new Matrix(folder);
-  const start = new JobStart(folder);
+  const models = new Models();
+  const start = new JobStart(folder, models);
   const entry = new Entry(folder);
   matrix.onSelect = (job) => start.setJob(job);
-  entry.onChange = () => matrix.load();
+  entry.onChange = (inForce) => {
+    models.setEntry(inForce?.entry);
+    if (inForce === null) matrix.clear();
+    else matrix.load();
+  };
   pageFrame({ KeyP: () => byId("preview-button").click() });
   useWidthBar("flightdeck.jobs-width");
   useStopButton();

@@ -10,6 +10,7 @@ mod copilot;
 mod fake_runtime;
 mod full_speed;
 mod history;
+mod jobs;
 mod latency;
 mod memory;
 mod pipe_clock;
@@ -38,7 +39,8 @@ async fn measure() {
         Ok("start") => start::measure(&mut report).await,
         Ok("full_speed") => full_speed::measure(&mut report).await,
         Ok("capture") => capture::measure(&mut report).await,
-        Ok(other) => panic!("BENCH_ONLY takes readers, memory, start, full_speed or capture, not {other}"),
+        Ok("jobs") => jobs::measure(&mut report).await,
+        Ok(other) => panic!("BENCH_ONLY takes readers, memory, start, full_speed, capture or jobs, not {other}"),
         Err(_) => all(&mut report).await,
     }
     let text = report.write();
@@ -57,4 +59,5 @@ async fn all(report: &mut Report) {
     latency::measure(report).await;
     copilot::measure(report).await;
     capture::measure(report).await;
+    jobs::measure(report).await;
 }

@@ -53,6 +53,7 @@ const ROUTES: &[Row] = &[
     ("GET", "/api/jobs/{id}", Need::Admin),
     ("GET", "/api/jobs/{id}/log", Need::Admin),
     ("GET", "/api/jobs/{id}/events", Need::Admin),
+    ("GET", "/api/jobs/{id}/gate/{file}", Need::Admin),
     ("POST", "/api/jobs/{id}/stop", Need::Admin),
     ("POST", "/api/jobs/{id}/retry", Need::Admin),
     ("POST", "/api/jobs/{id}/approve", Need::Admin),

@@ -102,6 +102,7 @@ fn own_routes() -> Router<App> {
         .route("/api/jobs/{id}", get(api::job_details))
         .route("/api/jobs/{id}/log", get(api::job_log))
         .route("/api/jobs/{id}/events", get(api::job_events))
+        .route("/api/jobs/{id}/gate/{file}", get(api::gate_prompt))
         .route("/api/jobs/{id}/stop", post(api::stop_job))
         .route("/api/jobs/{id}/retry", post(api::retry_job))
         .route("/api/jobs/{id}/approve", post(api::approve_job))

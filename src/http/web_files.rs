@@ -50,6 +50,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "jobs/entry.js",
     "jobs/jobStart.js",
     "jobs/matrix.js",
+    "jobs/models.js",
     "jobs/stopButton.js",
     "lib/address.js",
     "lib/announcer.js",

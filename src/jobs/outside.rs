@@ -17,7 +17,7 @@ use crate::agent::agent_environment;
 use crate::folder;
 use crate::model::{
     ErrorClass, JobId, PermissionMode, PermissionPolicy, PromptAuthor, PromptOutcome, PromptVerdict, Response,
-    SessionId, SessionJob, SessionOrigin, TaskId, TurnActivity, Usage, hex,
+    SessionId, SessionJob, SessionOrigin, SessionState, TaskId, TurnActivity, Usage, hex,
 };
 use crate::process::{CheckEnd, ProcessSpec, Supervisor, run_check};
 use crate::session::{CreateError, NewPrompt, NewSession, PromptError, SessionError, Sessions};
@@ -146,6 +146,7 @@ impl Outside {
                 idempotency_key: Some(self.key(sending.task, "prompt", sending.number)),
                 ..NewPrompt::default()
             };
+            let was_cut_off = sending.is_recovered && self.is_over(sending, id).await;
             let accepted = match session.prompt(prompt).await {
                 Ok(accepted) => accepted,
                 Err(PromptError::Session(SessionError::Store(_))) => {
@@ -169,7 +170,7 @@ impl Outside {
                 },
             };
             return match outcome {
-                Ok(outcome) => self.turn_end(id, outcome, sending.is_recovered).await,
+                Ok(outcome) => self.turn_end(id, outcome, was_cut_off).await,
                 Err(SessionError::Store(_)) => {
                     self.store_is_writable().await;
                     continue;
@@ -180,14 +181,48 @@ impl Outside {
         }
     }
 
-    async fn turn_end(&self, session: SessionId, outcome: PromptOutcome, is_recovered: bool) -> TurnEnd {
+    /// Whether the turn of a prompt that was sent before is over.
+    async fn is_over(&self, sending: &Sending, session: SessionId) -> bool {
+        let key = self.key(sending.task, "prompt", sending.number);
+        let known = self.sessions.store().prompt_by_key(session, key).await.ok().flatten();
+        known.is_some_and(|prompt| prompt.outcome.is_some())
+    }
+
+    /// Waits until a session has no open requests and does nothing. Requests may outlive the turn of their agent; their
+    /// answers begin a turn of their own.
+    async fn rests(&self, session: SessionId) {
+        let mut changes = self.sessions.session_feed().watch();
+        loop {
+            changes.borrow_and_update();
+            let busy = [SessionState::Working, SessionState::Waiting, SessionState::Starting, SessionState::Recovering];
+            let summary = self.sessions.store().session(session).await.ok().flatten();
+            if summary.is_none_or(|summary| summary.pending == 0 && !busy.contains(&summary.state)) {
+                return;
+            }
+            if changes.changed().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn has_requests(&self, session: SessionId) -> bool {
+        let summary = self.sessions.store().session(session).await.ok().flatten();
+        summary.is_some_and(|summary| summary.pending > 0)
+    }
+
+    async fn turn_end(&self, session: SessionId, outcome: PromptOutcome, was_cut_off: bool) -> TurnEnd {
         let (verdict, reason) = match outcome.verdict {
             PromptVerdict::Succeeded => (TurnVerdict::Finished, None),
             PromptVerdict::Failed => (TurnVerdict::Crashed, Some(self.last_error(session, outcome.error_class).await)),
             PromptVerdict::Interrupted if outcome.error_class == Some(ErrorClass::Budget) => {
                 (TurnVerdict::Impossible, Some("the budget is spent".to_owned()))
             }
-            PromptVerdict::Interrupted if is_recovered => (TurnVerdict::Interrupted, None),
+            // The agent is gone, and its request is still open: whoever answers it lets the task continue.
+            PromptVerdict::Interrupted if self.has_requests(session).await => {
+                self.rests(session).await;
+                (TurnVerdict::Interrupted, None)
+            }
+            PromptVerdict::Interrupted if was_cut_off => (TurnVerdict::Interrupted, None),
             PromptVerdict::Interrupted => (TurnVerdict::Stopped, None),
             PromptVerdict::Dropped => (TurnVerdict::Crashed, Some(format!("{session} was closed"))),
         };

@@ -338,14 +338,13 @@ mod tests {
     fn each_view_has_its_own_responses_as_the_portal_writes_them() {
         let task = TaskId::from_number(7);
         let started = Record::WorkStarted { work_id: 0, task_id: task, task_name: "build".to_owned() };
-        let json = |record: &Record, view| record.response(view).map(|response| response.to_string());
-        let expected = r#"{"callback":"workStarted","taskId":"task-7","workId":0}"#;
-        assert_eq!(json(&started, View::Job).as_deref(), Some(expected));
-        assert_eq!(json(&started, View::Task(task)), None);
+        let expected = json!({ "callback": "workStarted", "workId": 0, "taskId": "task-7" });
+        assert_eq!(started.response(View::Job), Some(expected));
+        assert_eq!(started.response(View::Task(task)), None);
         let error = Record::TaskError { task_id: task, message: "gone".to_owned() };
-        assert_eq!(json(&error, View::Task(task)).as_deref(), Some(r#"{"taskError":"gone"}"#));
-        assert_eq!(json(&error, View::Task(TaskId::from_number(8))), None);
-        assert_eq!(json(&error, View::Job), None);
+        assert_eq!(error.response(View::Task(task)), Some(json!({ "taskError": "gone" })));
+        assert_eq!(error.response(View::Task(TaskId::from_number(8))), None);
+        assert_eq!(error.response(View::Job), None);
     }
 
     #[test]

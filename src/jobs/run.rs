@@ -141,6 +141,7 @@ impl Run {
             effects: JoinSet::new(),
             running: HashMap::new(),
             recovered,
+            is_stale: false,
         };
         actor.run(receiver)
     }
@@ -159,6 +160,8 @@ struct Actor {
     running: HashMap<EffectKey, AbortHandle>,
     /// What was under way when the server was last stopped.
     recovered: HashSet<EffectKey>,
+    /// Something could not be written: the state is ahead of the log.
+    is_stale: bool,
 }
 
 impl Actor {
@@ -169,6 +172,9 @@ impl Actor {
         }
         self.publish();
         loop {
+            if self.is_stale {
+                self.reload().await;
+            }
             self.reconcile();
             if self.machine.is_settled() && self.running.is_empty() {
                 commands.close();
@@ -256,25 +262,18 @@ impl Actor {
 
     /// Takes in what happened outside. What cannot be written is tried again once the store takes writes.
     async fn take(&mut self, input: Input) {
-        if let Err(error) = self.give(input).await {
-            match error {
-                JobError::Store(error) => {
-                    tracing::warn!(run = %self.run.log.stream(), %error, "a job waits until the store takes writes");
-                    self.reload().await;
-                }
-                // It came too late.
-                _ => {}
-            }
+        // Every other error means that it came too late.
+        if let Err(JobError::Store(error)) = self.give(input).await {
+            tracing::warn!(run = %self.run.log.stream(), %error, "a job waits until the store takes writes");
         }
     }
 
     /// Hands an input to the machine and commits what follows.
     async fn give(&mut self, input: Input) -> Result<(), JobError> {
-        let mut ids = self.ids.take(&self.store, self.machine.size()).await?.into_iter();
-        if ids.len() < self.machine.size() {
-            ids = self.ids.take(&self.store, self.machine.size()).await?.into_iter();
-        }
-        let mut take = || ids.next().unwrap_or(TaskId::from_number(u32::MAX));
+        let ids = self.ids.take(&self.store, self.machine.starts_at_once()).await;
+        self.is_stale = ids.is_err();
+        let mut ids = ids?.into_iter();
+        let mut take = || ids.next().expect("as many as can start at once");
         let records = self.machine.step(input, &mut take);
         self.ids.give_back(ids);
         let records = records.map_err(|refused| self.refusal(refused))?;
@@ -282,9 +281,7 @@ impl Actor {
             return Ok(());
         }
         let committed = self.commit(&records).await;
-        if committed.is_err() {
-            self.reload().await;
-        }
+        self.is_stale = committed.is_err();
         committed
     }
 
@@ -358,6 +355,7 @@ impl Actor {
                 Ok((records, next_seq)) => {
                     self.machine = Machine::replay(self.definition.clone(), records.iter().map(|(record, _)| record));
                     self.next_seq = next_seq;
+                    self.is_stale = false;
                     return;
                 }
                 Err(error) => tracing::warn!(run = %stream, %error, "the log of a job cannot be read"),

@@ -97,8 +97,18 @@ impl RunLog {
 
     /// A page of the log, as it is stored.
     pub async fn events(&self, after: Seq, limit: usize) -> Result<(Vec<StoredEvent>, bool), StoreError> {
-        let page = EventPage { after, before: None, limit, max_bytes: 8 * BATCH_BYTES };
-        self.store.events(self.stream, page).await
+        self.page(EventPage { after, before: None, limit, max_bytes: 8 * BATCH_BYTES }).await
+    }
+
+    /// A page of what is announced. The store may be a moment ahead, and who has read a record must find its effect in
+    /// [`Self::progress`].
+    async fn page(&self, page: EventPage) -> Result<(Vec<StoredEvent>, bool), StoreError> {
+        let committed = self.committed();
+        let (mut events, more) = self.store.events(self.stream, page).await?;
+        let read = events.len();
+        events.retain(|event| event.seq <= committed);
+        let is_whole = events.len() == read;
+        Ok((events, more && is_whole))
     }
 
     /// The responses of a view after a record: at most `limit`.
@@ -107,7 +117,7 @@ impl RunLog {
         let mut bytes = 0;
         loop {
             let page = EventPage { after: batch.through, before: None, limit: PAGE, max_bytes: BATCH_BYTES };
-            let (events, more) = self.store.events(self.stream, page).await?;
+            let (events, more) = self.page(page).await?;
             for event in events {
                 let response =
                     serde_json::from_slice(&event.body).ok().and_then(|record: Record| record.response(view));

@@ -17,20 +17,28 @@ pub(super) struct TaskIds {
 impl TaskIds {
     /// Takes this many.
     pub async fn take(&self, store: &Store, count: usize) -> Result<Vec<TaskId>, StoreError> {
-        let missing = count.saturating_sub(self.free.lock().len());
-        if missing > 0 {
+        loop {
+            let missing = {
+                let mut free = self.free.lock();
+                if free.len() >= count {
+                    let from = free.len() - count;
+                    return Ok(free.split_off(from).into_iter().rev().map(TaskId::from_number).collect());
+                }
+                count - free.len()
+            };
             let reserved = u32::try_from(missing).unwrap_or(u32::MAX).max(RESERVED_AT_ONCE);
             let first = store.reserve_task_ids(reserved).await?;
-            self.free.lock().extend((first..first.saturating_add(reserved)).rev());
+            let mut free = self.free.lock();
+            free.extend(first..first.saturating_add(reserved));
+            // The lowest is the next.
+            free.sort_unstable_by(|one, two| two.cmp(one));
         }
-        let mut free = self.free.lock();
-        // Another run may have taken some meanwhile; then there are fewer, and the caller asks again.
-        let from = free.len().saturating_sub(count);
-        Ok(free.split_off(from).into_iter().rev().map(TaskId::from_number).collect())
     }
 
     /// Gives back those that were not used.
-    pub fn give_back(&self, unused: impl DoubleEndedIterator<Item = TaskId>) {
-        self.free.lock().extend(unused.rev().map(TaskId::number));
+    pub fn give_back(&self, unused: impl Iterator<Item = TaskId>) {
+        let mut free = self.free.lock();
+        free.extend(unused.map(TaskId::number));
+        free.sort_unstable_by(|one, two| two.cmp(one));
     }
 }

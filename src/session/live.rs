@@ -39,7 +39,7 @@ pub enum LiveError {
     #[error("the session has reached its limit of readers; close one, or raise limits.readers_per_session")]
     TooManyReaders,
     /// `after` is beyond the end of the log.
-    #[error("the session's last event is {last}; there is no event after {after} yet")]
+    #[error("the last event is {last}; there is no event after {after} yet")]
     CursorAhead {
         /// What was asked for.
         after: Seq,

@@ -74,11 +74,11 @@ test("what runs one after the other is on one line, branches are side by side in
   assert.ok(y(2) === y(3) && y(3) === y(4));
 });
 
-test("a gate that may lead back keeps its way on in line", async () => {
+for (const [what, back] of [["an earlier step", 0], ["the gate itself", 1]]) test(`a gate that may lead back to ${what} keeps its way on in line`, async () => {
   const chart = [
     { id: 0, hint: ["TaskNode", 0], label: "plan", arrows: [{ to: 1, loopBack: false }] },
     { id: 1, hint: ["GateNode", 1], label: "Good?", arrows: [{ to: 3, loopBack: false, label: "approved" }, { to: 2, loopBack: false, label: "rejected" }] },
-    { id: 2, hint: ["TaskNode", 2], label: "rework", arrows: [{ to: 0, loopBack: true }] },
+    { id: 2, hint: ["TaskNode", 2], label: "rework", arrows: [{ to: back, loopBack: true }] },
     { id: 3, hint: ["TaskNode", 3], label: "commit" },
   ];
   const layout = await layOut(chart);

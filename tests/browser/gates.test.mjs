@@ -23,8 +23,8 @@ test("a gate shows what it is about", async () => {
   const { page } = await follow(waits(gate()));
   const card = page.locator(".gate-request");
   await waitForText(card.locator(".request-title"), "Gate Commit these changes?");
-  await waitForText(card.locator(".gate-prompt"), /Check the summary[\s\S]*current branch/);
-  assert.deepEqual(await card.locator(".gate-works li").allTextContents(), ["Succeeded final-review [CRITERIA] The reviewers agree.", "Succeeded apply-review [TASK SUCCEEDED] All criteria hold."]);
+  await waitForText(card.locator(".request-rendered"), /Check the summary[\s\S]*current branch/);
+  assert.deepEqual(await card.locator(".gate-works li").allTextContents(), ["Succeeded final-review The reviewers agree.", "Succeeded apply-review All criteria hold."]);
   await waitForText(card.locator("summary"), "2 changed files +16 −1");
   assert.deepEqual(await card.locator(".gate-file").evaluateAll((all) => all.map((file) => [...file.children].map(({ textContent }) => textContent))), [["M", "src/greeting.mjs", "+2", "−1"], ["A", "check.mjs", "+14", ""]]);
   await waitForText(page.locator("#job-waiting-button"), "1 step needs your input");
@@ -44,7 +44,7 @@ test("a gate is approved with a note, for exactly what was shown", async () => {
   assert.ok(await page.locator("#job-waiting-button").isHidden());
   await page.locator('g.node[data-work-id="6"]').click();
   assert.deepEqual(await page.locator(".tab-container .tab-header-btn").allTextContents(), ["Gate"]);
-  await waitForText(page.locator(".gate-answer"), /Approved by page[\s\S]*fine/);
+  await waitForText(page.locator(".gate-answer"), /Approved in the browser[\s\S]*fine/);
 });
 
 test("keys answer only after Alt+A, and Enter never approves", async () => {

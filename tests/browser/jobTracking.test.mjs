@@ -38,11 +38,11 @@ test("every part has the portal's id, in the portal's places", async () => {
 test("nothing but the job and its chart as JSON is in the right part while no node is chosen", async () => {
   const { page } = await follow(job({ waiting: [gate()], works: [workState(0, "Running")] }));
   const read = async () => JSON.parse(await page.locator("#session-response-part").textContent());
-  assert.deepEqual(await read(), { job: { work: job().work }, chart: REVIEW_CHART });
+  assert.deepEqual(await read(), { job: { requireUserInput: true, work: job().work }, chart: { nodes: REVIEW_CHART } });
   await node(page, 0).click();
   await page.locator(".tab-container").waitFor();
   await node(page, 0).click();
-  assert.deepEqual((await read()).chart, REVIEW_CHART);
+  assert.deepEqual((await read()).chart, { nodes: REVIEW_CHART });
 });
 
 test("one node at a time is chosen, and its shape is thicker", async () => {
@@ -326,7 +326,7 @@ test("a preview shows what each step would do, and starts nothing", async () => 
   await page.locator("g.node").first().waitFor();
   assert.equal(await page.locator("#job-status-label").textContent(), "JOB: PREVIEW");
   assert.ok(await page.locator("#stop-job-button").isHidden());
-  assert.deepEqual(JSON.parse(await page.locator("#session-response-part").textContent()), { job: DEFINITIONS.jobs.review, chart: REVIEW_CHART });
+  assert.deepEqual(JSON.parse(await page.locator("#session-response-part").textContent()), { job: DEFINITIONS.jobs.review, chart: { nodes: REVIEW_CHART } });
   await waitForText(page.locator('[data-banner="warnings"]'), /odd/);
   await node(page, 0).click();
   for (const text of ["copilot/gpt-5.2", "a new session for each prompt", "allow shell that begins with git", "job_prepare_document", 'test -f "a b.md"', "exit code 1", "2 retries", "30m", "Plan this:\nFix it", "Is it there?"]) assert.ok((await page.locator(".work-preview").textContent()).includes(text), text);

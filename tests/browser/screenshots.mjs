@@ -1,9 +1,11 @@
-// Takes the pictures of docs/screenshots: the real Copilot at work on a small project, with a scripted model.
+// Takes the pictures of docs/screenshots: the real Copilot at work on a small project, with a scripted model; jobs are done
+// by the demo agent.
 
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { takeJobPictures } from "./support/jobPictures.mjs";
 import { agentsFolder, blocks, Deck, send, shown, startModel, turn, waitFor } from "./support/index.mjs";
 
 const PICTURES = path.resolve(import.meta.dirname, "../../docs/screenshots");
@@ -182,6 +184,8 @@ try {
   await setup.locator(".session-row").nth(5).waitFor();
   await setup.locator('.runtime-row[data-runtime="copilot"]').waitFor();
   await picture(setup, "setup");
+
+  await takeJobPictures(picture, { viewport: DESKTOP });
 } finally {
   await deck.endTest().catch((error) => console.error(error.message));
   await deck.end();

@@ -106,6 +106,21 @@ async fn queued_prompts_are_kept_and_go_on_with_the_next_one() {
 }
 
 #[tokio::test]
+async fn queued_prompts_go_on_when_one_of_them_is_sent_again() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.prompt("many 1000000 200 10").await;
+    let http = server.http().header("idempotency-key", "mine");
+    let asked = session.seen_by(http).prompt("hello").await;
+    session.events_after(0).await.until_callback("onMessage").await;
+    let server = server.kill_and_restart().await;
+    let again = session.seen_by(server.http().header("idempotency-key", "mine")).ask("hello").await;
+    assert_eq!((&again["promptId"], &again["verdict"]), (&asked["promptId"], &json!("succeeded")));
+    let session = session.seen_by(server.http());
+    assert_eq!(started_turns(&session.log().await), ["turn-1", "turn-2"]);
+}
+
+#[tokio::test]
 async fn queued_prompts_go_on_at_the_start_where_configured() {
     let (_server, session) = kill_with_queue("[sessions]\nresume = \"at-start\"").await;
     let mut stream = session.events_after(0).await;

@@ -22,6 +22,7 @@ mod folders;
 mod fuzz_corpus;
 mod hang_up;
 mod headless;
+mod jobs;
 mod kill;
 mod live;
 mod live_token;

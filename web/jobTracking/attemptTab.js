@@ -25,6 +25,14 @@ export class AttemptTab {
     if (facts) this.#session.setFacts(facts);
   }
 
+  holds(sessionId) {
+    return sessionId === this.#sessionId;
+  }
+
+  openSession() {
+    return this.#session.show();
+  }
+
   show() {
     this.#session.show();
   }

@@ -93,7 +93,9 @@ function mainBranch(branches) {
   const full = branches.filter(({ isEmpty }) => !isEmpty);
   if (full.length !== 1) return null;
   const endsInWayBack = full[0].sequence.elements.at(-1).item.out.every(({ loopBack }) => loopBack);
-  const isLoop = full[0].sequence.elements.at(-1).item.out.some(({ to }) => to === full[0].sequence.owner);
+  const { owner } = full[0].sequence;
+  const isGate = Array.isArray(owner.node.hint) && owner.node.hint[0] === "GateNode";
+  const isLoop = !isGate && full[0].sequence.elements.at(-1).item.out.some(({ to }) => to === owner);
   return endsInWayBack && !isLoop ? (branches.find(({ isEmpty }) => isEmpty) ?? full[0]) : full[0];
 }
 

@@ -32,11 +32,11 @@ export class ChartView {
     byId("page-folder").title = folder ?? "";
   }
 
-  /** Draws the chart, once. `job` and `chart` are shown as JSON while no node is chosen. */
-  draw(job, chart, jobName) {
+  /** Draws the chart, once. The job and its chart are shown as JSON while no node is chosen. */
+  draw(job, nodes, jobName) {
     if (this.#chart) return;
-    this.#definition = JSON.stringify({ job, chart }, undefined, 4);
-    this.#chart = new Chart(byId("chart-container"), chart, exactString(jobName));
+    this.#definition = JSON.stringify({ job, chart: { nodes } }, undefined, 4);
+    this.#chart = new Chart(byId("chart-container"), nodes, exactString(jobName));
     this.#chart.onSelect = (node) => this.#selected(node);
     this.#chart.zoom.addEventListener("change", () => this.#showScale());
     setText(byId("chart-note"), this.#chart.note);

@@ -20,10 +20,7 @@ export class DrivingTab {
 
   constructor() {
     this.panel.append(this.#decisions, this.#empty, this.#picker);
-    this.#picker.addEventListener("change", () => {
-      this.#chosen = this.#picker.value === this.#sessions.at(-1).sessionId ? null : this.#picker.value;
-      this.#showSession();
-    });
+    this.#picker.addEventListener("change", () => this.#choose(this.#picker.value));
   }
 
   get openRequests() {
@@ -42,6 +39,15 @@ export class DrivingTab {
     this.#empty.textContent = run ? "No session has started yet." : "This step has not started yet.";
     this.#showPicker();
     this.#showSession();
+  }
+
+  holds(sessionId) {
+    return this.#sessions.some((session) => session.sessionId === sessionId);
+  }
+
+  openSession(sessionId) {
+    this.#choose(sessionId);
+    return this.#current.show();
   }
 
   show() {
@@ -71,6 +77,11 @@ export class DrivingTab {
     this.#picker.hidden = this.#sessions.length < 2;
     if (this.#picker.options.length === this.#sessions.length) return;
     this.#picker.replaceChildren(...this.#sessions.map(({ sessionId }, index) => make("option", { value: sessionId, text: `Driving session ${index + 1} of ${this.#sessions.length} · ${sessionId}` })));
+  }
+
+  #choose(sessionId) {
+    this.#chosen = sessionId === this.#sessions.at(-1).sessionId ? null : sessionId;
+    this.#showSession();
   }
 
   #showSession() {

@@ -3,6 +3,7 @@
 import { make } from "../lib/dom.js";
 import { exactElement } from "../lib/exactText.js";
 import { ago, exactTime } from "../lib/format.js";
+import { BY } from "../session/requestBlock.js";
 
 export class GateTab {
   name = "Gate";
@@ -22,6 +23,10 @@ export class GateTab {
     this.panel.replaceChildren(exactElement("h3", { class: "gate-title" }, title, { oneLine: true }), prompt ? exactElement("p", { class: "gate-prompt" }, prompt) : "", answerLine(answer));
   }
 
+  holds() {
+    return false;
+  }
+
   show() {}
 
   hide() {}
@@ -35,7 +40,7 @@ function answerLine(answer) {
   return make(
     "div",
     { class: "gate-answer" },
-    make("p", {}, make("b", { class: approved ? "verdict-yes" : "verdict-no", text: approved ? "Approved" : "Rejected" }), by ? exactElement("span", {}, ` by ${by}`, { oneLine: true }) : "", time ? make("time", { text: ` ${ago(time)}`, title: exactTime(time), datetime: time }) : ""),
+    make("p", {}, make("b", { class: approved ? "verdict-yes" : "verdict-no", text: approved ? "Approved" : "Rejected" }), by ? exactElement("span", {}, ` ${BY[by] ?? `by ${by}`}`, { oneLine: true }) : "", time ? make("time", { text: ` ${ago(time)}`, title: exactTime(time), datetime: time }) : ""),
     note ? exactElement("blockquote", { class: "gate-note" }, note) : null,
   );
 }

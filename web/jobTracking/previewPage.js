@@ -14,13 +14,16 @@ export class PreviewPage {
   view;
   #jobName;
   #folder;
+  #models;
   #banners = new Banners();
   /** What the dry run says: null while it runs, `{ works }` or `{ problem }` afterwards. */
   #preview = null;
 
-  constructor(jobName, folder) {
+  /** `models` are those that replace the entry's, by category. */
+  constructor(jobName, folder, models = undefined) {
     this.#jobName = jobName;
     this.#folder = folder;
+    this.#models = models;
     this.view = new ChartView(jobName, folder);
     this.view.showWork = (node, place) => this.#showWork(node, place);
     byId("job-status-label").textContent = "JOB: PREVIEW";
@@ -49,7 +52,7 @@ export class PreviewPage {
       // Without input, prompts show where it would be.
       const userInput = requireUserInput ? readDraft(inputDraft(this.#folder, this.#jobName)) || "$user-input" : undefined;
       try {
-        this.#preview = await ask("api/jobs", { json: { jobName: this.#jobName, workingDirectory: this.#folder, userInput, dryRun: true } });
+        this.#preview = await ask("api/jobs", { json: { jobName: this.#jobName, workingDirectory: this.#folder, userInput, models: this.#models, dryRun: true } });
         this.#warn(this.#preview.warnings ?? []);
       } catch (problem) {
         this.#preview = { problem: `Could not find out what this step would do: ${problem.message}` };

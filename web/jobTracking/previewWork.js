@@ -22,7 +22,7 @@ function taskPreview({ taskName, model, runtime, mode, prompt, availability, cri
   const facts = [
     ["Model", make("code", { text: [runtime, model].filter(Boolean).join("/") })],
     ["Sessions", MODES[mode] ?? mode],
-    ["The agent may use", permissionsElement(permissions)],
+    ["Permissions", permissionsElement(permissions)],
     ["Must call", criteria?.toolExecuted?.length > 0 && make("span", {}, ...criteria.toolExecuted.map((tool) => exactElement("code", { class: "tool-name" }, tool, { oneLine: true })))],
     ["Command", criteria?.command && commandFact(criteria.command)],
     ["Retries", criteria && plural(criteria.retryTimes ?? 0, "retry", "retries")],

@@ -24,9 +24,10 @@ export class StatusBar {
     buttons.waiting.addEventListener("click", () => this.onWaiting());
   }
 
-  show(details) {
+  /** `waits` is how many steps need a person. */
+  show(details, waits) {
     this.#details = details;
-    const { status, waiting } = details;
+    const { status } = details;
     const runs = status === "Running";
     const label = byId("job-status-label");
     const text = `JOB: ${status.toUpperCase()}`;
@@ -34,8 +35,8 @@ export class StatusBar {
     label.dataset.status = status;
     buttons.stop.hidden = !runs;
     buttons.retry.hidden = !["Failed", "Canceled"].includes(status);
-    buttons.waiting.hidden = waiting.length === 0;
-    buttons.waiting.textContent = `${plural(waiting.length, "step needs", "steps need")} your input`;
+    buttons.waiting.hidden = waits === 0;
+    buttons.waiting.textContent = `${plural(waits, "step needs", "steps need")} your input`;
     this.#showTime();
     clearInterval(this.#timer);
     this.#timer = runs ? setInterval(() => this.#showTime(), TICK) : null;

@@ -20,12 +20,16 @@ export class TaskSession {
   #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
   #renderer;
   #history;
+  /** The last event of the first page; null before that is shown. */
+  #after = null;
   #polling = null;
   #details = null;
   /** `{ startTime, endTime, model, … }` from the job. */
   #facts = {};
+  /** Resolves when the transcript is shown; null before it is loaded. */
   #opened = null;
   #retry = null;
+  #isShown = false;
   #left = false;
 
   constructor(sessionId) {
@@ -46,14 +50,17 @@ export class TaskSession {
     this.#showLine();
   }
 
-  /** Shows the session and follows it until `hide`. */
+  /** Shows the session and follows it until `hide`. Resolves when the end of its transcript is shown. */
   show() {
-    if (this.#opened === null) this.#open();
-    else if (this.#polling && !this.#hasEnded) this.#follow(this.#polling.after);
+    this.#isShown = true;
+    if (this.#opened === null) this.#opened = this.#open();
+    else if (this.#after !== null && this.#polling?.isStopped !== false && !this.#hasEnded) this.#follow(this.#polling?.after ?? this.#after);
+    return this.#opened;
   }
 
   /** The browser has few connections, so only what can be seen is followed. */
   hide() {
+    this.#isShown = false;
     clearTimeout(this.#retry);
     this.#polling?.stop();
   }
@@ -69,7 +76,6 @@ export class TaskSession {
   }
 
   async #open() {
-    this.#opened = "opening";
     try {
       const [details, page] = await Promise.all([ask(sessionPath(this.#sessionId)), this.#history.fetchEnd()]);
       if (this.#left) return;
@@ -78,8 +84,8 @@ export class TaskSession {
       this.#history.showEnd(page);
       this.#renderer.setWorking(BUSY_STATES.includes(details.state));
       this.#showLine();
-      const after = page.events.at(-1)?.seq ?? 0;
-      if (!this.#hasEnded) this.#follow(after);
+      this.#after = page.events.at(-1)?.seq ?? 0;
+      if (!this.#hasEnded && this.#isShown) this.#follow(this.#after);
       await this.#history.fillView();
     } catch (problem) {
       if (!this.#left) this.#cannotOpen(problem);
@@ -91,7 +97,7 @@ export class TaskSession {
     this.#opened = null;
     this.#problem.textContent = problem.status === 404 ? "This session was deleted." : `Could not load the session: ${problem.message}`;
     this.#problem.hidden = false;
-    if (problem.status !== 404) this.#retry = setTimeout(() => this.#open(), RETRY_AFTER);
+    if (problem.status !== 404) this.#retry = setTimeout(() => this.show(), RETRY_AFTER);
   }
 
   #follow(after) {

@@ -1,10 +1,11 @@
 // A job that runs or has ended.
 
-import { ask } from "../lib/api.js";
+import { ask, askHtml } from "../lib/api.js";
 import { announce } from "../lib/announcer.js";
 import { Banners, ConnectionBanner } from "../lib/banners.js";
 import { byId, make } from "../lib/dom.js";
 import { exactElement, exactString } from "../lib/exactText.js";
+import { inbox } from "../lib/inboxStream.js";
 import { jobPath, jobStateWord } from "../lib/jobs.js";
 import { showFinished } from "../session/finished.js";
 import { ChartView } from "./chartView.js";
@@ -44,12 +45,16 @@ export class TrackingPage {
       this.#follower.follow();
     };
     this.#status.onWaiting = () => {
+      if (this.#waiting.cards.length === 0) return this.goToRequest();
       this.view.showDetails();
-      this.#waiting.cards[0]?.divElement.focus();
+      return this.#waiting.cards[0].divElement.focus();
     };
     this.#waiting = new WaitingCards(byId("waiting-part"));
     this.#waiting.answer = (action, json) => ask(jobPath(jobId, action), { json });
+    this.#waiting.loadPrompt = (gateId) => askHtml(jobPath(jobId, `gate/${encodeURIComponent(gateId)}.html`));
     this.#waiting.onAnswered = () => this.#follower.refresh();
+    // A session that works for the job may ask something, too.
+    inbox.addEventListener("change", () => this.#details && this.#showWorks());
     this.#waiting.onClosed = (problem) => this.#banners.show("gate-closed", { tone: "waiting", text: exactString(problem.message), onDismiss: () => {} });
   }
 
@@ -57,10 +62,16 @@ export class TrackingPage {
     return this.#follower.follow();
   }
 
-  /** Goes to what waits for an answer: first the job's own questions, then those of the shown session. */
-  goToRequest() {
+  /** Goes to what waits for an answer: first the job's own questions, then those of sessions. */
+  async goToRequest() {
+    const asking = this.#asking();
+    const isShown = asking.some(({ workId }) => workId === this.#work?.workId);
+    if (this.#waiting.cards.length === 0 && asking.length > 0 && !isShown) this.view.select(asking[0].workId);
+    const session = asking.find(({ workId }) => workId === this.#work?.workId);
+    if (session && !this.#work.openRequests.length) await this.#work.openSession(session.sessionId);
     const open = [...this.#waiting.cards, ...(this.#work?.openRequests ?? [])];
     if (open.length === 0) return;
+    this.view.showDetails();
     const at = open.findIndex(({ divElement }) => divElement.contains(document.activeElement));
     const next = open[(at + 1) % open.length];
     next.divElement.scrollIntoView({ block: "nearest" });
@@ -71,14 +82,25 @@ export class TrackingPage {
     const before = this.#details?.status;
     this.#details = details;
     this.view.setFolder(details.workingDirectory);
-    const works = new Map(details.works.map((work) => [work.workId, work]));
-    this.view.setWorks(works);
-    this.view.draw({ work: details.work }, details.chart, details.jobName ?? this.#jobName);
-    this.#status.show(details);
-    this.#waiting.show(details.waiting, { folder: details.workingDirectory, works: details.chart });
-    this.#work?.update(works.get(this.#work.workId), details);
+    this.#showWorks();
+    this.view.draw({ requireUserInput: details.requireUserInput, work: details.work }, details.chart, details.jobName ?? this.#jobName);
+    this.#waiting.show(details.waiting, { folder: details.workingDirectory });
+    this.#work?.update(details.works.find(({ workId }) => workId === this.#work.workId), details);
     this.#showError(details.error);
     if (before && before !== details.status) announce(`The job ${jobStateWord(details.status).toLowerCase()}`);
+  }
+
+  /** Sessions of works under way that wait for an answer, as the inbox knows them: `{ workId, sessionId }`. */
+  #asking() {
+    const sessions = (this.#details?.works ?? []).filter(({ status }) => status === "Running").flatMap(({ workId, attempts }) => (attempts.at(-1)?.sessions ?? []).map(({ sessionId }) => ({ workId, sessionId })));
+    return sessions.filter(({ sessionId }) => (inbox.entries.get(sessionId)?.pending.length ?? 0) > 0);
+  }
+
+  #showWorks() {
+    const asking = this.#asking();
+    const waits = new Set(asking.map(({ workId }) => workId));
+    this.view.setWorks(new Map(this.#details.works.map((work) => [work.workId, waits.has(work.workId) ? { ...work, status: "Waiting" } : work])));
+    this.#status.show(this.#details, this.#details.waiting.length + waits.size);
   }
 
   #showError(error) {
@@ -89,6 +111,8 @@ export class TrackingPage {
   #showWork(node, place) {
     this.#work = new WorkView(node, place);
     this.#work.update(this.#details.works.find(({ workId }) => workId === node.workId), this.#details);
+    const session = this.#asking().find(({ workId }) => workId === node.workId);
+    if (session) this.#work.openSession(session.sessionId);
   }
 
   #missing() {

@@ -4,6 +4,7 @@ import { make } from "../lib/dom.js";
 import { exactElement, exactNodes } from "../lib/exactText.js";
 import { plural } from "../lib/format.js";
 import { RequestBlock } from "../session/requestBlock.js";
+import { decisionParts } from "../session/taskDecision.js";
 
 const KINDS = {
   gate: { word: "Gate", yes: "Approve", no: "Reject", note: "Note for the steps that follow (optional)" },
@@ -25,7 +26,7 @@ export class WaitingCard extends RequestBlock {
       make("p", { class: "request-title", id: this.titleId }, make("span", { class: "request-kind", text: words.word }), " ", make("bdi", {}, ...exactNodes(waiting.title, { oneLine: true }))),
       before ? make("p", { class: "gate-changed", role: "alert", text: "This has changed since it was shown. Look at it again before you answer." }) : "",
       waiting.kind === "interrupted" ? make("p", { class: "gate-lead", text: "The server was restarted while the agent worked on this step. If it continues, the agent checks what is already done; side effects may happen twice." }) : "",
-      waiting.prompt ? exactElement("div", { class: "gate-prompt", tabindex: "0" }, waiting.prompt) : "",
+      waiting.prompt ? exactElement("div", { class: "gate-prompt request-detail", tabindex: "0" }, waiting.prompt) : "",
       ...shownBefore(waiting.shown ?? {}),
       make("p", { class: "request-facts" }, this.ageElement),
     );
@@ -33,6 +34,10 @@ export class WaitingCard extends RequestBlock {
     const yes = this.choice(words.yes, answer("approve"));
     const no = this.choice(words.no, answer("reject"), { grants: false });
     this.divElement.append(make("div", { class: "request-choices" }, yes, no, this.#note), this.keyHint, this.problem);
+  }
+
+  get wantsRendering() {
+    return Boolean(this.request.prompt);
   }
 
   /** What the person has written so far. */
@@ -67,7 +72,7 @@ function workLine({ taskName, succeeded, lastDecision }) {
     make("b", { class: succeeded ? "verdict-yes" : "verdict-no", text: succeeded ? "Succeeded" : "Failed" }),
     " ",
     exactElement("bdi", { class: "gate-work" }, taskName, { oneLine: true }),
-    lastDecision ? make("span", { class: "gate-decision" }, " ", exactElement("span", {}, lastDecision, { oneLine: true })) : null,
+    lastDecision ? make("span", { class: "gate-decision" }, " ", exactElement("span", {}, decisionParts(lastDecision).text, { oneLine: true })) : null,
   );
 }
 

@@ -11,6 +11,8 @@ export class WaitingCards {
   onAnswered = async () => {};
   /** Called with the problem when somebody else was faster. */
   onClosed = () => {};
+  /** Loads the rendered prompt of a gate. */
+  loadPrompt = async () => "";
   #place;
   #cards = new Map();
 
@@ -41,6 +43,7 @@ export class WaitingCards {
         announce(`Needs your input: ${exactString(one.title)}`);
       }
       this.#cards.set(one.waitingId, card);
+      if (card.wantsRendering) card.renderWith(() => this.loadPrompt(one.waitingId));
     }
     this.#place.hidden = this.#cards.size === 0;
   }

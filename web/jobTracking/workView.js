@@ -53,6 +53,14 @@ export class WorkView {
     this.#show();
   }
 
+  /** Opens the tab of a session. Resolves when its transcript is shown. */
+  async openSession(sessionId) {
+    const tab = this.#tabs.find((one) => one.holds(sessionId));
+    if (!tab) return;
+    this.#open(tab);
+    await tab.openSession(sessionId);
+  }
+
   leave() {
     clearInterval(this.#tick);
     for (const tab of this.#tabs) tab.leave();

@@ -17,7 +17,7 @@ export function allowancesOf({ tasks = {} }) {
     make("tr", {}, make("th", { scope: "row" }, exactElement("bdi", {}, name, { oneLine: true })), make("td", {}, ...commandsOf(task)), make("td", {}, permissionsElement(task.permissions, task.mcpServers))),
   );
   if (rows.length === 0) return null;
-  const head = make("thead", {}, make("tr", {}, ...["Task", "Runs", "The agent may use"].map((text) => make("th", { scope: "col", text }))));
+  const head = make("thead", {}, make("tr", {}, ...["Task", "Runs", "Permissions"].map((text) => make("th", { scope: "col", text }))));
   return make("div", { class: "entry-allowances", tabindex: "0", role: "region", "aria-label": "What the entry allows" }, make("table", {}, head, make("tbody", {}, ...rows)));
 }
 

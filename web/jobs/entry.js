@@ -17,7 +17,9 @@ const SHORT_HASH = 12;
 const place = byId("entry-part");
 
 export class Entry {
-  /** Called when an entry is in force, or another one. */
+  /**
+   * Called with the entry in force after each load: null if there is none, undefined if that is not known.
+   */
   onChange = () => {};
   #folder;
   #entry = null;
@@ -32,14 +34,19 @@ export class Entry {
       this.#entry = await ask(`api/jobs/entry?${new URLSearchParams({ workingDirectory: this.#folder })}`);
       this.#show(note);
     } catch (problem) {
+      this.#entry = undefined;
       place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not read this folder's entry: ${problem.message}` }));
     }
-    this.onChange();
+    this.onChange(this.#entry && this.#inForce);
+  }
+
+  get #inForce() {
+    return this.#entry.inForce ? this.#entry : (this.#entry.fallback ?? null);
   }
 
   #show(note) {
     const entry = this.#entry;
-    const inForce = entry.inForce ? entry : entry.fallback;
+    const inForce = this.#inForce;
     const own = entry.source === "folder" && !entry.inForce ? this.#ownEntry(entry, inForce, note) : null;
     place.replaceChildren(own ?? "", inForceLine(inForce), problemList(inForce?.problems) ?? "");
   }

@@ -2,6 +2,7 @@
 
 import { jobAddress, previewAddress } from "../lib/address.js";
 import { ask } from "../lib/api.js";
+import { Attempts } from "../lib/attempts.js";
 import { byId, make, setText } from "../lib/dom.js";
 import { keepDraft, readDraft } from "../lib/drafts.js";
 import { exactString } from "../lib/exactText.js";
@@ -12,10 +13,14 @@ const buttons = { start: byId("start-job-button"), preview: byId("preview-button
 
 export class JobStart {
   #folder;
+  #models;
   #job = null;
+  #attempts = new Attempts();
 
-  constructor(folder) {
+  /** `models` says which models replace the entry's. */
+  constructor(folder, models) {
     this.#folder = folder;
+    this.#models = models;
     textarea.addEventListener("input", () => {
       this.#say("");
       keepDraft(inputDraft(folder, this.#job.jobName), textarea.value);
@@ -50,7 +55,7 @@ export class JobStart {
   }
 
   #preview() {
-    window.open(previewAddress({ jobName: this.#job.jobName, folder: this.#folder }), "_blank");
+    window.open(previewAddress({ jobName: this.#job.jobName, folder: this.#folder, models: this.#models.chosen }), "_blank");
   }
 
   async #start() {
@@ -65,7 +70,11 @@ export class JobStart {
     this.#say("");
     try {
       const userInput = job.requireUserInput ? textarea.value : undefined;
-      const { jobId } = await ask("api/jobs", { json: { jobName: job.jobName, workingDirectory: this.#folder, userInput } });
+      const { chosen } = this.#models;
+      const json = { jobName: job.jobName, workingDirectory: this.#folder, userInput, models: Object.keys(chosen).length > 0 ? chosen : undefined };
+      const content = JSON.stringify(json);
+      const { jobId } = await ask("api/jobs", { json, headers: { "Idempotency-Key": this.#attempts.keyFor(content) } });
+      this.#attempts.arrived(content);
       keepDraft(inputDraft(this.#folder, job.jobName), "");
       this.#started({ jobId, jobName: job.jobName });
     } catch (problem) {

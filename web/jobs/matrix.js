@@ -29,6 +29,14 @@ export class Matrix {
     }
   }
 
+  /** There is no entry, so there are no jobs. */
+  clear() {
+    this.#jobs = {};
+    this.#show([]);
+    setText(byId("matrix-note"), "");
+    setText(byId("matrix-problem"), "");
+  }
+
   #show(grid) {
     const columns = Math.max(1, ...grid.map(({ jobs }) => jobs.length));
     byId("matrix-head").querySelector(".matrix-stop").colSpan = columns;

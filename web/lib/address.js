@@ -26,9 +26,11 @@ export function jobAddress({ jobId, jobName }) {
   return `/jobTracking.html?${new URLSearchParams({ jobName, jobId })}`;
 }
 
-/** The page that shows what a job of a folder would do. */
-export function previewAddress({ jobName, folder }) {
-  return `/jobTracking.html?${new URLSearchParams({ jobName, wb: folder })}`;
+/** The page that shows what a job of a folder would do, with other models by category if `models` is not empty. */
+export function previewAddress({ jobName, folder, models = {} }) {
+  const query = new URLSearchParams({ jobName, wb: folder });
+  if (Object.keys(models).length > 0) query.set("models", JSON.stringify(models));
+  return `/jobTracking.html?${query}`;
 }
 
 /** The set-up; it keeps the project that the address named. */

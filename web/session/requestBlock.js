@@ -6,7 +6,8 @@ import { ago, clockTime, exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { onRenderedClick, parseRendered } from "./renderedContent.js";
 
-const BY = {
+/** Who decided, or what. */
+export const BY = {
   page: "in the browser",
   api: "by a program",
   rule: "by a rule",

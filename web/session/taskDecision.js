@@ -6,9 +6,15 @@ import { MessageBlock } from "../messageBlock.js";
 /** Verdicts stand out a little. */
 const TONES = { "TASK SUCCEEDED": "done", "TASK FAILED": "failed", "SESSION CRASHED": "failed" };
 
-/** A block for a decision `{ time, reason }`; the reason begins with its kind in brackets. */
-export function decisionBlock({ time, reason }) {
+/** `{ kind, text }` of a decision: its reason begins with its kind in brackets. */
+export function decisionParts(reason) {
   const [, kind = "", text = reason] = /^\[([A-Z ]+)\]\s*([\s\S]*)$/.exec(reason) ?? [];
+  return { kind, text };
+}
+
+/** A block for a decision `{ time, reason }`. */
+export function decisionBlock({ time, reason }) {
+  const { kind, text } = decisionParts(reason);
   const block = new MessageBlock("User");
   block.title = "TaskDecision";
   block.replaceData(reason);

@@ -5,6 +5,8 @@ import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 
 const RETRY_AFTER = 2000;
+/** The tasks of a session that this tab follows: a reload goes on with them. */
+const KEPT = "flightdeck.tasks.";
 const select = byId("task-select");
 
 export class TaskSelect {
@@ -15,6 +17,24 @@ export class TaskSelect {
     this.#view = view;
     this.#show();
     this.#load();
+    for (const taskId of this.#followed) this.#follow(taskId);
+  }
+
+  get #followed() {
+    try {
+      return JSON.parse(sessionStorage.getItem(KEPT + this.#view.sessionId)) ?? [];
+    } catch {
+      return [];
+    }
+  }
+
+  #keep(taskIds) {
+    try {
+      if (taskIds.length > 0) sessionStorage.setItem(KEPT + this.#view.sessionId, JSON.stringify(taskIds));
+      else sessionStorage.removeItem(KEPT + this.#view.sessionId);
+    } catch {
+      // Without storage, a reload shows the session without the task's decisions.
+    }
   }
 
   /** The chosen task, `{ name, requireUserInput }`, or null. */
@@ -29,6 +49,7 @@ export class TaskSelect {
     const { taskId, error, taskError } = await ask(path, { text });
     if (!taskId) throw new Error(taskError ?? `The server returned ${error}.`);
     select.value = "";
+    this.#keep([...this.#followed, taskId]);
     this.#follow(taskId);
   }
 
@@ -64,7 +85,10 @@ export class TaskSelect {
       try {
         token ??= (await ask("api/token", { signal })).token;
         const { responses, error } = await ask(`api/copilot/task/${encodeURIComponent(taskId)}/live/${token}`, { signal });
-        if (error === "TaskClosed" || error === "TaskNotFound") return;
+        if (error === "TaskClosed" || error === "TaskNotFound") {
+          this.#keep(this.#followed.filter((one) => one !== taskId));
+          return;
+        }
         if (error && error !== "HttpRequestTimeout") throw new Problem(`The server returned ${error}.`, { status: 200, code: error });
         for (const response of responses ?? []) {
           if (skip > 0) skip -= 1;

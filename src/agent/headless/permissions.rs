@@ -19,7 +19,7 @@ pub(super) struct Granted {
 
 /// Files that are not written in mode `folder`, as patterns: git runs programs that its files name, and the others
 /// configure what agents may do.
-pub(super) const PROTECTED: [&str; 4] = [".git", ".git/**", ".flightdeck/**", ".flightdeck.toml"];
+pub(super) const PROTECTED: [&str; 4] = [".git", ".git/**", ".flightdeck/jobs.json", ".flightdeck.toml"];
 
 /// Translates the policy. `names_of` maps a rule's tool to the program's names; it returns none if there is no
 /// equivalent.

@@ -43,12 +43,17 @@ pub(in crate::http) async fn block(
         (found.html(extent, &mut budget), budget.ran_out())
     };
     let (html, ran_out) = rendered(&app, work).await?;
+    Ok(fragment(html, ran_out))
+}
+
+/// The response with something rendered. What ran out of time may be rendered better the next time.
+pub(super) fn fragment(html: Html, ran_out: bool) -> HttpResponse {
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
         (header::CACHE_CONTROL, if ran_out { "no-store" } else { CACHE }),
         (header::CONTENT_SECURITY_POLICY, POLICY),
     ];
-    Ok((headers, html.into_string()).into_response())
+    (headers, html.into_string()).into_response()
 }
 
 fn not_found() -> ApiError {

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 
+use super::blocks::{fragment, rendered};
 use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
@@ -22,6 +23,7 @@ use crate::jobs::chart::chart;
 use crate::jobs::entry::{Plan, SCHEMA};
 use crate::jobs::{Answer, JobError, NewJobRequest, Progress, Run, WaitingView};
 use crate::model::{AnsweredBy, JobId, JobStatus, Seq};
+use crate::render::{Block, Budget, Extent, render};
 use crate::store::{JobFilter, JobSummary};
 
 const DEFAULT_PAGE: usize = 100;
@@ -164,6 +166,25 @@ pub(in crate::http) async fn job_details(
     details["works"] = json!(works);
     details["lastSeq"] = json!(run.log().committed());
     Ok(Json(details))
+}
+
+/// `GATE.html`: the prompt of a gate that waits or was answered, rendered.
+pub(in crate::http) async fn gate_prompt(
+    State(app): State<App>,
+    PathPart((id, file)): PathPart<(String, String)>,
+) -> ApiResult<Response> {
+    let works = app.jobs().history(job_id(&id)?).await?;
+    let mut gates = works.into_iter().flat_map(|work| work.attempts).filter_map(|attempt| attempt.gate);
+    let prompt = file.strip_suffix(".html").and_then(|name| gates.find(|gate| gate.gate_id == name)?.prompt);
+    let prompt = prompt.ok_or_else(|| {
+        ApiError::new(StatusCode::NOT_FOUND, "GateNotFound", "The job has no gate with this id and a prompt.")
+    })?;
+    let work = move || {
+        let mut budget = Budget::default();
+        (render(&Block::Prose(&prompt), Extent::All, &mut budget), budget.ran_out())
+    };
+    let (html, ran_out) = rendered(&app, work).await?;
+    Ok(fragment(html, ran_out))
 }
 
 #[derive(Deserialize)]

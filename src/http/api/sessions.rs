@@ -13,7 +13,7 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::{SessionBudget, SessionOptions, SessionState};
+use crate::model::{JobId, SessionBudget, SessionOptions, SessionState};
 use crate::session::{NewSession, SessionUpdate};
 use crate::store::SessionFilter;
 
@@ -74,6 +74,7 @@ fn checked_budget(budget: SessionBudget) -> ApiResult<SessionBudget> {
 pub(in crate::http) struct ListQuery {
     state: Option<String>,
     after: Option<String>,
+    job: Option<JobId>,
     limit: Option<usize>,
 }
 
@@ -96,7 +97,7 @@ pub(in crate::http) async fn list_sessions(
     };
     let limit = query.limit.unwrap_or(DEFAULT_PAGE).clamp(1, LARGEST_PAGE);
     let mut found =
-        app.sessions().store().sessions(SessionFilter { state, job: None, after, limit: limit + 1 }).await?;
+        app.sessions().store().sessions(SessionFilter { state, job: query.job, after, limit: limit + 1 }).await?;
     let more = found.len() > limit;
     found.truncate(limit);
     let mut reply = json!({ "sessions": found.iter().map(summary).collect::<Vec<_>>() });

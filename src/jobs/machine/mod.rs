@@ -336,9 +336,9 @@ impl Machine {
         self.state.waiting.values()
     }
 
-    /// How many works and gates there are.
-    pub fn size(&self) -> usize {
-        self.tree.as_ref().map_or(1, Tree::len)
+    /// How many tasks one input can start at most.
+    pub fn starts_at_once(&self) -> usize {
+        self.tree.as_ref().map_or(0, Tree::starts_at_once)
     }
 
     /// Whether everything is over, also what must be cleaned up after the end.

@@ -532,9 +532,14 @@ impl TaskRun {
             self.error = Some(reason.to_owned());
             return self.fail(&format!("the session failed: {reason}"), follow);
         }
-        self.crashes += 1;
         let attempts = self.rules.attempts(self.is_driving());
-        if !is_final && self.crashes < attempts {
+        let model = self.rules.model_after(self.crashes, self.is_driving()).to_owned();
+        self.crashes += 1;
+        // What would happen again with the same model may not happen with another one.
+        while is_final && self.crashes < attempts && self.rules.model_after(self.crashes, self.is_driving()) == model {
+            self.crashes += 1;
+        }
+        if self.crashes < attempts {
             let model = self.rules.model_after(self.crashes, self.is_driving());
             self.decide(wording::crashed(reason, self.crashes, attempts, model), follow);
             return self.close(Then::Resend, follow);

@@ -84,9 +84,19 @@ impl Tree {
         tree
     }
 
-    /// How many works and gates there are.
-    pub fn len(&self) -> usize {
-        self.works.len()
+    /// How many works can start in one step at most.
+    pub fn starts_at_once(&self) -> usize {
+        // Children come after their parents, so from the end everything below a node is known.
+        let mut widths = vec![1; self.nodes.len()];
+        for (index, node) in self.nodes.iter().enumerate().rev() {
+            let below = node.children.iter().map(|child| widths[*child]);
+            widths[index] = match node.kind {
+                Kind::Ref { .. } => 1,
+                Kind::Par { .. } => below.sum(),
+                Kind::Seq | Kind::Loop { .. } | Kind::Alt { .. } | Kind::Gate { .. } => below.max().unwrap_or(0),
+            };
+        }
+        widths.first().copied().unwrap_or(0)
     }
 
     fn add(&mut self, work: &Work, parent: Option<NodeIndex>) -> NodeIndex {
@@ -378,4 +388,4 @@ impl Tree {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

@@ -3,11 +3,10 @@
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
-/// Folders that an agent must not write into without asking: git runs programs that its files name, and the other
-/// configures what agents may do.
-const PROTECTED_FOLDERS: [&str; 2] = [".git", ".flightdeck"];
-/// A project's own configuration.
-const PROTECTED_FILE: &str = ".flightdeck.toml";
+/// A folder that an agent must not write into without asking: git runs programs that its files name.
+const PROTECTED_FOLDER: &str = ".git";
+/// Files that decide what agents may do: a project's own configuration, and its jobs.
+const PROTECTED_FILES: [&str; 2] = [".flightdeck.toml", ".flightdeck/jobs.json"];
 
 /// Whether a path is inside a folder, wherever symbolic links lead. What does not exist is not.
 pub(super) async fn is_inside(folder: Option<&Path>, path: &str) -> bool {
@@ -50,13 +49,14 @@ async fn resolve(path: &Path) -> Option<PathBuf> {
 
 fn is_writable(folder: &Path, file: &Path) -> bool {
     let Ok(below) = file.strip_prefix(folder) else { return false };
-    let is_protected = |name: &OsStr| PROTECTED_FOLDERS.iter().any(|protected| name.eq_ignore_ascii_case(protected));
-    let in_git = |name: &OsStr| name.eq_ignore_ascii_case(PROTECTED_FOLDERS[0]);
-    let is_configuration = file.file_name().is_some_and(|name| name.eq_ignore_ascii_case(PROTECTED_FILE));
+    let is_protected = |name: &OsStr| name.eq_ignore_ascii_case(PROTECTED_FOLDER);
+    let is_configuration = |protected: &str| {
+        let mut names = file.iter().rev();
+        Path::new(protected).iter().rev().all(|part| names.next().is_some_and(|name| name.eq_ignore_ascii_case(part)))
+    };
     below.components().next().is_some()
-        && !below.iter().any(is_protected)
-        && !folder.iter().any(in_git)
-        && !is_configuration
+        && !below.iter().chain(folder.iter()).any(is_protected)
+        && !PROTECTED_FILES.iter().any(|protected| is_configuration(protected))
 }
 
 #[cfg(test)]
@@ -99,7 +99,17 @@ mod tests {
             let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
             may_write(Some(&folder), &paths).await
         };
-        for path in ["file", "./file", "new", "sub/new", "inner/new", "new/folder/file", "sub/../new", ".github/x"] {
+        for path in [
+            "file",
+            "./file",
+            "new",
+            "sub/new",
+            "inner/new",
+            "new/folder/file",
+            "sub/../new",
+            ".github/x",
+            ".flightdeck/plan.md",
+        ] {
             assert!(may(&[path]).await, "{path}");
         }
         assert!(may(&[folder.join("new").to_str().expect("UTF-8")]).await);

@@ -191,7 +191,7 @@ impl Machine {
             Link::BackingOff { until } => Some(until),
             _ => None,
         };
-        [turn, link, self.requests.deadline(context, self.origin), self.silence_deadline(context)]
+        [turn, link, self.requests.deadline(context, self.patience()), self.silence_deadline(context)]
             .into_iter()
             .flatten()
             .min()

@@ -134,7 +134,13 @@ impl Machine {
     ) {
         match self.check_prompt(context, &prompt, known) {
             Err(error) => self.reply(Reply::Prompt(Err(error))),
-            Ok(Some(earlier)) => self.reply(Reply::Prompt(Ok(Accepted { prompt: earlier }))),
+            Ok(Some(earlier)) => {
+                self.reply(Reply::Prompt(Ok(Accepted { prompt: earlier })));
+                // Who repeats a prompt still wants it, also if a restart left it in the queue.
+                if self.prompts.holds(earlier) {
+                    self.advance(context);
+                }
+            }
             Ok(None) => self.accept_prompt(context, prompt, model_warning),
         }
     }

@@ -9,8 +9,8 @@ use super::waiting::Waiting;
 use super::{Context, Entries as _, Machine, Output, Reply};
 use crate::agent::{AgentCommand, QuestionAnswer, RequestAnswer};
 use crate::model::{
-    Always, AnsweredBy, Callback, Continuation, Decided, Decision, JobTool, NoticeKind, OpenRequest, PolicyAnswer,
-    PolicyPart, RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
+    Always, AnsweredBy, Callback, Continuation, Decided, Decision, JobTool, NoticeKind, OpenRequest, PermissionMode,
+    PolicyAnswer, PolicyPart, RequestBody, RequestId, RequestOutcome, Seq, SessionOrigin, SessionState,
 };
 use crate::session::session_feed::PendingRequest;
 use crate::session::{AnswerError, SessionSettings};
@@ -33,6 +33,15 @@ pub(super) struct Requests {
 struct WaitingRequest {
     request: OpenRequest,
     since: Duration,
+}
+
+/// How long requests wait when nobody watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// Until the unattended timeout.
+    Limited,
+    /// For ever.
+    Endless,
 }
 
 /// An answer that counts as soon as it is committed.
@@ -106,10 +115,9 @@ impl Requests {
     }
 
     /// When a request that nobody watches has waited long enough.
-    pub fn deadline(&self, context: &Context<'_>, origin: SessionOrigin) -> Option<Duration> {
+    pub fn deadline(&self, context: &Context<'_>, patience: Patience) -> Option<Duration> {
         let first = self.open.first()?;
-        if origin == SessionOrigin::User {
-            // Its person comes back.
+        if patience == Patience::Endless {
             return None;
         }
         let timeout = context.settings.unattended_timeout;
@@ -136,6 +144,16 @@ impl Requests {
 }
 
 impl Machine {
+    /// A person comes back, and a task that asks on purpose waits for one.
+    pub(super) fn patience(&self) -> Patience {
+        let asks = self.profile.permissions.mode == PermissionMode::Ask;
+        match self.origin {
+            SessionOrigin::User => Patience::Endless,
+            SessionOrigin::Job if asks => Patience::Endless,
+            SessionOrigin::Job | SessionOrigin::Api => Patience::Limited,
+        }
+    }
+
     pub(super) fn on_request(&mut self, context: &Context<'_>, agent_request_id: String, body: RequestBody) {
         let decided = self.continuation.decided.iter().map(|decided| &decided.request);
         if self.requests.all().chain(decided).any(|known| known.agent_request_id == agent_request_id) {
@@ -375,7 +393,7 @@ impl Machine {
 
     /// Denies the first request that nobody has watched for long enough. Notice and answer are one commit.
     pub(super) fn close_unattended_request(&mut self, context: &Context<'_>) {
-        let is_due = self.requests.deadline(context, self.origin).is_some_and(|deadline| deadline <= context.now);
+        let is_due = self.requests.deadline(context, self.patience()).is_some_and(|deadline| deadline <= context.now);
         if !is_due || self.waiting.is_some() {
             return;
         }

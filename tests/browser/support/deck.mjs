@@ -2,7 +2,6 @@
 
 import { after, afterEach, before } from "node:test";
 import { chromium, chromiumProgram } from "./environment.mjs";
-import { JobsStub, NO_ENTRY } from "./jobsStub.mjs";
 import { Server } from "./server.mjs";
 
 const CHROMIUM_FLAGS = [
@@ -86,8 +85,6 @@ export class Deck {
     const opened = await this.#browser.newContext(context);
     this.#contexts.push(opened);
     opened.on("page", (page) => this.#watch(page));
-    // Tests of jobs put their own answers before these.
-    await JobsStub.use(opened, { entry: NO_ENTRY });
     return opened;
   }
 

@@ -62,12 +62,18 @@ export class JobsStub {
     if (path === "jobs" && method === "POST") return body.dryRun ? { json: this.preview } : { status: 201, json: { jobId: "job-1" } };
     if (path.startsWith("copilot/task/start/")) return { json: { taskId: "task-1" } };
     if (path.includes("/live/")) return this.#live(path.split("/")[2]);
+    if (/^jobs\/job-[^/]+\/gate\//.test(path)) return { contentType: "text/html", body: `<p>${escaped(this.#promptOf(path))}</p>` };
     if (!jobId) return { json: {} };
     const job = this.jobs.get(jobId);
     if (!job) return { status: 404, json: { error: "JobNotFound", message: "There is no such job." } };
     if (below === undefined) return { json: job };
     if (below === "events") return this.#events(jobId);
     return { json: {} };
+  }
+
+  #promptOf(path) {
+    const [, jobId, , file] = path.split("/");
+    return this.jobs.get(jobId)?.waiting.find(({ waitingId }) => file === `${waitingId}.html`)?.prompt ?? "";
   }
 
   /** One event after the next change, as a stream that then breaks off. */
@@ -85,6 +91,10 @@ export class JobsStub {
   }
 }
 
+function escaped(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
 function parsed(text) {
   try {
     return JSON.parse(text);
@@ -97,7 +107,7 @@ function parsed(text) {
 export const ENTRY = { source: "default", hash: "0".repeat(64), trusted: true, problems: [], inForce: true };
 
 /** No entry at all, as with `--test`. */
-export const NO_ENTRY = { source: "default", hash: "", trusted: false, problems: [], inForce: false };
+export const NO_ENTRY = { source: "none", trusted: false, problems: [], inForce: false };
 
 /** A loop of three reviewers in parallel until a final review succeeds, then apply, then a gate, then commit. */
 export const REVIEW_CHART = [
@@ -123,7 +133,7 @@ export const DEFINITIONS = {
     { keyword: "review", jobs: [null, { name: "review all", jobName: "review" }] },
   ],
   jobs: { "ask-job": { requireUserInput: false, work }, "code-job": { requireUserInput: true, work }, review: { requireUserInput: true, work } },
-  chart: { "ask-job": [REVIEW_CHART[0]], "code-job": [REVIEW_CHART[0]], review: REVIEW_CHART },
+  chart: { "ask-job": { nodes: [REVIEW_CHART[0]] }, "code-job": { nodes: [REVIEW_CHART[0]] }, review: { nodes: REVIEW_CHART } },
 };
 
 /** A job that runs, with `more` in place of what it says. */
@@ -138,6 +148,7 @@ export function job(more = {}) {
     waiting: [],
     origin: "page",
     chart: REVIEW_CHART,
+    requireUserInput: true,
     work,
     works: [],
     ...more,

@@ -35,13 +35,14 @@ export class Server {
    * Starts a server and waits for its address.
    *
    * - `auth`: "token" (with a login link), or "none"
-   * - `flags`: more flags; `--test` is always there
+   * - `flags`: more flags
+   * - `jobs`: an entry of jobs for the configuration, or "built-in"; without it the server has `--test` and no entry
    * - `config`: the text of flightdeck.toml
    * - `environment`: more variables
    */
   static async start(settings = {}) {
     const server = new Server();
-    server.#settings = { auth: "token", flags: [], config: "", environment: {}, ...settings };
+    server.#settings = { auth: "token", flags: [], jobs: null, config: "", environment: {}, ...settings };
     server.folder = await realpath(await mkdtemp(path.join(os.tmpdir(), "flightdeck-browser-")));
     folders.add(server.folder);
     await mkdir(path.join(server.folder, "home/config/flightdeck"), { recursive: true });
@@ -65,12 +66,15 @@ export class Server {
 
   /** Starts on the same data after an end; on the same port when it was up before. */
   async startAgain() {
-    const { auth, flags, config, environment } = this.#settings;
+    const { auth, flags, jobs, config, environment } = this.#settings;
     const home = path.join(this.folder, "home");
     await writeFile(path.join(home, "config/flightdeck/flightdeck.toml"), config);
+    const entry = path.join(home, "config/flightdeck/jobs.json");
+    const hasEntry = jobs !== null && jobs !== "built-in";
+    if (hasEntry) await writeFile(entry, JSON.stringify(jobs));
     const port = this.url ? new URL(this.url).port : "0";
     const kept = Object.entries(process.env).filter(([name]) => !/^(FLIGHTDECK_|COPILOT_|GH_TOKEN$|GITHUB_TOKEN$|TEST_)/.test(name));
-    const child = spawn(binary, ["--port", port, "--auth", auth, "--test", "--data-dir", this.dataFolder, ...flags], {
+    const child = spawn(binary, ["--port", port, "--auth", auth, ...(jobs === null ? ["--test"] : []), "--data-dir", this.dataFolder, ...flags], {
       cwd: this.folder,
       env: {
         ...Object.fromEntries(kept),
@@ -78,6 +82,7 @@ export class Server {
         XDG_CONFIG_HOME: path.join(home, "config"),
         XDG_DATA_HOME: path.join(home, "data"),
         COPILOT_CLI_PATH: "/no/copilot/unless/a/test/wants/it",
+        ...(hasEntry ? { FLIGHTDECK_JOBS_ENTRY: entry } : {}),
         ...environment,
       },
       stdio: ["ignore", "pipe", "pipe"],

@@ -23,3 +23,5 @@ mod steering;
 mod supervision;
 mod turns;
 mod vocabulary;
+
+pub use pending::until_on_disk;

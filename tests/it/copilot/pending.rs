@@ -16,7 +16,7 @@ enum Ending {
 }
 
 /// Waits until the agent has its requests on disk; a kill before that is another case.
-async fn until_on_disk(copilot: &CopilotServer, requests: usize) {
+pub async fn until_on_disk(copilot: &CopilotServer, requests: usize) {
     until_recorded(copilot, "\"permission.requested\"", requests).await;
 }
 

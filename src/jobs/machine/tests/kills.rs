@@ -3,9 +3,11 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::world::{Script, World, finished, plan, reference};
+use super::world::{World, ended, finished, plan, reference};
 use crate::jobs::entry::Plan;
-use crate::jobs::record::Record;
+use crate::jobs::entry::Work;
+use crate::jobs::machine::tree::tests::{Oracle, any_work, numbered, run};
+use crate::jobs::record::{Record, TurnEnd, TurnVerdict};
 use crate::model::JobStatus;
 
 fn every_kind() -> Plan {
@@ -41,15 +43,17 @@ fn every_kind() -> Plan {
 }
 
 /// The judge fails for good, so that the loop ends.
-const SCRIPT: Script = |name, _, turn| match (name, turn) {
-    ("single", 0 | 2) | ("plain" | "ask", _) | ("separate", 1) => finished(&[], &[]),
-    ("single", 1) => finished(&[], &[("job_boolean_false", "not yet")]),
-    ("no" | "judge", _) => finished(&[], &[("job_boolean_false", "no")]),
-    _ => finished(&[], &[("job_boolean_true", "yes")]),
-};
+fn script(name: &str, _: usize, turn: usize) -> TurnEnd {
+    match (name, turn) {
+        ("single", 0 | 2) | ("plain" | "ask", _) | ("separate", 1) => finished(&[], &[]),
+        ("single", 1) => finished(&[], &[("job_boolean_false", "not yet")]),
+        ("no" | "judge", _) => finished(&[], &[("job_boolean_false", "no")]),
+        _ => finished(&[], &[("job_boolean_true", "yes")]),
+    }
+}
 
 fn world() -> World {
-    let mut world = World::new(every_kind(), SCRIPT);
+    let mut world = World::new(every_kind(), script);
     world.answers = vec![false, true];
     world
 }
@@ -123,4 +127,73 @@ proptest! {
         world.run_in_order();
         prop_assert_eq!(essence(&world), essence(&undisturbed));
     }
+
+    #[test]
+    fn any_tree_with_any_kills_comes_out_as_the_reference_says(
+        work in any_work(),
+        outcomes in proptest::collection::vec(any::<bool>(), 1..20),
+        order in proptest::collection::vec((0_usize..7, 0_u8..6), 1..60),
+    ) {
+        let work = numbered(work);
+        let mut oracle = Oracle::new(outcomes.clone());
+        let expected = run(&work, &mut oracle);
+        let tasks: serde_json::Map<String, Value> = works_of(&work)
+            .into_iter()
+            .map(|work_id| (format!("t{work_id}"), json!({ "prompt": ["go"], "requireUserInput": false })))
+            .collect();
+        let named = named(work);
+        let plan = plan(&Value::Object(tasks), &serde_json::to_value(named).expect("plain values"));
+        let mut world = World::new(plan, move |name, run, _| {
+            let work_id: u32 = name[1..].parse().expect("a number");
+            if Oracle::outcome(&outcomes, work_id, run + 1) { finished(&[], &[]) } else { ended(TurnVerdict::Stopped) }
+        });
+        world.give(crate::jobs::machine::Input::Begin);
+        for (which, fate) in order {
+            match fate {
+                0 => {
+                    world.begin_everything();
+                    world.kill();
+                }
+                _ => if !world.work(which) { break },
+            }
+        }
+        world.run_in_order();
+        match expected {
+            Some(succeeded) => {
+                let status = if succeeded { JobStatus::Succeeded } else { JobStatus::Failed };
+                prop_assert_eq!(world.machine.status(), status);
+                let mut runs = std::collections::BTreeMap::new();
+                for (work_id, _) in world.ended_works() {
+                    *runs.entry(work_id).or_insert(0) += 1;
+                }
+                prop_assert_eq!(runs, oracle.runs);
+            }
+            None => prop_assert!(world.machine.error().is_some_and(|error| error.contains("passes"))),
+        }
+    }
+}
+
+fn works_of(work: &Work) -> Vec<u32> {
+    work.nodes().iter().map(|node| node.work_id()).collect()
+}
+
+/// The same tree, with a task of its own for each work.
+fn named(mut work: Work) -> Work {
+    fn name(work: &mut Work) {
+        match work {
+            Work::Ref { work_id_in_job, task_id, .. } => *task_id = format!("t{work_id_in_job}"),
+            Work::Seq { works } | Work::Par { works, .. } => works.iter_mut().for_each(name),
+            Work::Loop { pre_condition, post_condition, body, .. } => {
+                pre_condition.iter_mut().chain(post_condition).for_each(|(_, work)| name(work));
+                name(body);
+            }
+            Work::Alt { condition, true_work, false_work } => {
+                name(condition);
+                true_work.iter_mut().chain(false_work).for_each(|work| name(work));
+            }
+            Work::Gate(gate) => gate.on_reject.iter_mut().for_each(|work| name(work)),
+        }
+    }
+    name(&mut work);
+    work
 }

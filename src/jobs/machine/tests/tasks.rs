@@ -50,12 +50,12 @@ fn a_failed_check_asks_again_with_everything_that_is_missing() {
         "command": { "run": ["cargo", "test"] },
     })));
     world.exits = vec![101, 0];
-    world.script = |_, _, turn| match turn {
+    world.script = Box::new(|_, _, turn| match turn {
         0 => finished(&["bash"], &[]),
         1 => finished(&[], &[("job_boolean_true", "yes"), ("job_boolean_false", "no test")]),
         2 => finished(&["bash"], &[("job_prepare_document", "  a.md \nsecond line")]),
         _ => finished(&[], &[("job_boolean_true", "tests are there")]),
-    };
+    });
     world.run_in_order();
     assert_eq!(world.machine.status(), JobStatus::Succeeded);
     assert_eq!(
@@ -93,7 +93,7 @@ fn a_task_whose_checks_never_succeed_fails_after_its_retries_and_no_boolean_mean
 #[test]
 fn a_task_that_is_not_available_fails_with_one_decision() {
     let mut world = job(&task(&json!({ "availability": { "condition": ["can you? job_boolean_true"] } })));
-    world.script = |_, _, _| finished(&[], &[("job_boolean_false", "no plan")]);
+    world.script = Box::new(|_, _, _| finished(&[], &[("job_boolean_false", "no plan")]));
     world.run_in_order();
     assert_eq!(world.machine.status(), JobStatus::Failed);
     assert_eq!(world.prompts(), ["can you? job_boolean_true"]);
@@ -107,11 +107,11 @@ fn separate_sessions_are_new_for_each_prompt_and_each_check() {
     definition["model"] = json!({ "category": "coding" });
     definition["availability"] = json!({ "condition": ["can you? job_boolean_true"] });
     let mut world = job(&definition);
-    world.script = |_, _, turn| match turn {
+    world.script = Box::new(|_, _, turn| match turn {
         0 | 4 => finished(&[], &[("job_boolean_true", "yes")]),
         2 => finished(&[], &[("job_boolean_false", "no")]),
         _ => finished(&[], &[]),
-    };
+    });
     world.run_in_order();
     assert_eq!(world.machine.status(), JobStatus::Succeeded);
     let models: Vec<_> = world.models();
@@ -123,7 +123,7 @@ fn separate_sessions_are_new_for_each_prompt_and_each_check() {
 #[test]
 fn a_failed_prerequisite_ends_the_task_at_once() {
     let mut world = job(&checked(&json!({ "condition": ["job_boolean_true"] })));
-    world.script = |_, _, _| finished(&[], &[("job_prerequisite_failed", "there is no Cargo.toml")]);
+    world.script = Box::new(|_, _, _| finished(&[], &[("job_prerequisite_failed", "there is no Cargo.toml")]));
     world.run_in_order();
     assert_eq!((world.machine.status(), world.prompts().len()), (JobStatus::Failed, 1));
     assert!(
@@ -134,10 +134,10 @@ fn a_failed_prerequisite_ends_the_task_at_once() {
 #[test]
 fn what_was_denied_is_a_decision() {
     let mut world = job(&task(&json!({})));
-    world.script = |_, _, _| {
+    world.script = Box::new(|_, _, _| {
         let activity = TurnActivity { denied: vec!["shell: rm -rf x".to_owned()], ..TurnActivity::default() };
         TurnEnd { activity, ..finished(&[], &[]) }
-    };
+    });
     world.run_in_order();
     assert_eq!(world.decisions()[1], "[OPERATION] Denied by the task's permissions: shell: rm -rf x");
 }
@@ -208,7 +208,7 @@ fn a_borrowed_session_is_neither_checked_for_availability_nor_closed_and_its_fir
 #[test]
 fn a_crash_in_a_borrowed_session_fails_the_task_and_says_why() {
     let mut world = borrowed(&task(&json!({})));
-    world.script = |_, _, _| ended(TurnVerdict::Crashed);
+    world.script = Box::new(|_, _, _| ended(TurnVerdict::Crashed));
     world.run_in_order();
     assert_eq!(world.last_callbacks(2), ["taskFailed", "taskError"]);
     assert_eq!(world.machine.error(), Some("the agent is gone"));

@@ -13,7 +13,7 @@ use crate::jobs::record::{CommandEnd, Record, Subject, TurnEnd, TurnVerdict};
 use crate::model::{AnsweredBy, JobStatus, SessionId, TaskId, ToolReport, TurnActivity, Usage};
 
 /// What a turn does, by the task's name, how often the work ran before, and how many turns of the run finished before it.
-pub type Script = fn(&str, usize, usize) -> TurnEnd;
+pub type Script = Box<dyn Fn(&str, usize, usize) -> TurnEnd>;
 
 pub struct World {
     pub definition: RunDefinition,
@@ -63,17 +63,17 @@ pub fn reference(work_id: u32, task: &str) -> Value {
 }
 
 impl World {
-    pub fn new(plan: Plan, script: Script) -> Self {
+    pub fn new(plan: Plan, script: impl Fn(&str, usize, usize) -> TurnEnd + 'static) -> Self {
         let definition = RunDefinition { plan: Arc::new(plan), user_input: "input".to_owned(), borrowed: None };
         Self::of(definition, script)
     }
 
-    pub fn of(definition: RunDefinition, script: Script) -> Self {
+    pub fn of(definition: RunDefinition, script: impl Fn(&str, usize, usize) -> TurnEnd + 'static) -> Self {
         Self {
             machine: Machine::new(definition.clone()),
             definition,
             log: Vec::new(),
-            script,
+            script: Box::new(script),
             exits: Vec::new(),
             answers: Vec::new(),
             sessions: BTreeMap::new(),

@@ -17,7 +17,7 @@ fn gate(on_reject: Option<Work>, redo_from: Option<usize>) -> Work {
 }
 
 /// Numbers works as the check of an entry does.
-fn numbered(mut work: Work) -> Work {
+pub fn numbered(mut work: Work) -> Work {
     fn number(work: &mut Work, next: &mut u32) {
         let mut take = || {
             *next += 1;
@@ -45,22 +45,30 @@ fn numbered(mut work: Work) -> Work {
 }
 
 /// How each run of a work comes out: decided by its number and how often it ran before.
-struct Oracle {
+pub struct Oracle {
     outcomes: Vec<bool>,
-    runs: BTreeMap<u32, usize>,
+    pub runs: BTreeMap<u32, usize>,
 }
 
 impl Oracle {
+    pub fn new(outcomes: Vec<bool>) -> Self {
+        Self { outcomes, runs: BTreeMap::new() }
+    }
+
     fn ask(&mut self, work_id: u32) -> bool {
         let run = self.runs.entry(work_id).or_default();
         *run += 1;
-        let place = work_id as usize * 7 + *run * 3;
-        self.outcomes[place % self.outcomes.len()]
+        Self::outcome(&self.outcomes, work_id, *run)
+    }
+
+    /// How the run of a work comes out; the first run has number 1.
+    pub fn outcome(outcomes: &[bool], work_id: u32, run: usize) -> bool {
+        outcomes[(work_id as usize * 7 + run * 3) % outcomes.len()]
     }
 }
 
 /// The reference: what a job means, in the plainest words. `None` when a loop has too many passes.
-fn run(work: &Work, oracle: &mut Oracle) -> Option<bool> {
+pub fn run(work: &Work, oracle: &mut Oracle) -> Option<bool> {
     Some(match work {
         Work::Ref { work_id_in_job, .. } => oracle.ask(*work_id_in_job),
         Work::Seq { works } => {
@@ -103,7 +111,7 @@ fn run(work: &Work, oracle: &mut Oracle) -> Option<bool> {
     })
 }
 
-fn any_work() -> impl Strategy<Value = Work> {
+pub fn any_work() -> impl Strategy<Value = Work> {
     let condition = |inner: BoxedStrategy<Work>| proptest::option::of((any::<bool>(), inner.prop_map(Box::new)));
     Just(task()).prop_recursive(4, 40, 4, move |inner| {
         let inner = inner.boxed();
@@ -133,6 +141,7 @@ fn drive(work: &Work, oracle: &mut Oracle, order: &[usize]) -> Option<bool> {
     let mut order = order.iter().cycle();
     loop {
         assert!(step.verdict.is_none() || step.starts.is_empty(), "nothing starts after the end");
+        assert!(step.starts.len() <= tree.starts_at_once());
         if step.too_many_passes.is_some() {
             return None;
         }
@@ -245,7 +254,7 @@ fn a_retry_continues_at_the_failed_step() {
 fn a_tree_of_ten_thousand_works_ends() {
     let works: Vec<Work> = (0..100).map(|_| Work::Par { works: vec![task(); 100], max_parallel: Some(10) }).collect();
     let mut tree = Tree::new(&seq(works));
-    assert_eq!(tree.len(), 10_000);
+    assert_eq!(tree.starts_at_once(), 100);
     let mut running: std::collections::VecDeque<u32> = std::collections::VecDeque::new();
     let (mut step, mut ended) = (tree.begin(), 0);
     while step.verdict.is_none() {
