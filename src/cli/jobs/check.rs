@@ -1,6 +1,6 @@
 //! `flightdeck jobs check`: checks an entry without a server.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -18,12 +18,11 @@ use crate::jobs::entry::{EntryCache, EntrySource, LoadedEntry, find_folder_entry
 pub(super) fn check(flags: &CheckFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let context = CommandContext::new(common)?;
     let start = &context.resolved.start_folder;
-    let (source, folder) = match &flags.file {
-        Some(file) => (EntrySource::Configuration(start.join(file)), None),
-        None => {
-            let folder = working_directory(start, flags.folder.folder.as_ref())?;
-            (entry_of(&context.resolved, &folder), Some(folder))
-        }
+    let (source, folder) = if let Some(file) = &flags.file {
+        (EntrySource::Configuration(start.join(file)), None)
+    } else {
+        let folder = working_directory(start, flags.folder.folder.as_ref())?;
+        (entry_of(&context.resolved, &folder), Some(folder))
     };
     let loaded = EntryCache::default().load(&source);
     let described = folder.and_then(|folder| described(&context, &folder, &loaded));
@@ -37,7 +36,7 @@ pub(super) fn check(flags: &CheckFlags, common: &CommonFlags) -> anyhow::Result<
 }
 
 /// The entry of a folder, trusted or not.
-fn entry_of(resolved: &Resolved, folder: &std::path::Path) -> EntrySource {
+fn entry_of(resolved: &Resolved, folder: &Path) -> EntrySource {
     let configured = &resolved.loaded.config.jobs.entry;
     match find_folder_entry(folder) {
         Some(path) => EntrySource::Folder(path),
@@ -47,7 +46,7 @@ fn entry_of(resolved: &Resolved, folder: &std::path::Path) -> EntrySource {
 }
 
 /// What the running server knows about the same file: whether it is trusted, and which models there are.
-fn described(context: &CommandContext, folder: &PathBuf, loaded: &LoadedEntry) -> Option<Value> {
+fn described(context: &CommandContext, folder: &Path, loaded: &LoadedEntry) -> Option<Value> {
     // A check works without a server, so it also works with one that does not answer.
     let described = context.get(&about_folder("/api/jobs/entry", folder)).ok().flatten()?;
     (described["hash"] == loaded.hash.as_str()).then_some(described)
@@ -124,7 +123,7 @@ impl Report {
         }
         match (&loaded.source, self.trusted) {
             (EntrySource::Folder(_), Some(true)) => {
-                lines.push("You trust this file; its jobs can be started.".to_owned())
+                lines.push("You trust this file; its jobs can be started.".to_owned());
             }
             (EntrySource::Folder(_), Some(false)) => {
                 lines

@@ -97,7 +97,7 @@ async fn details(server: &LocalServer, id: JobId) -> anyhow::Result<Value> {
 /// The one that is decided about.
 fn chosen(job: &Value, id: JobId, wanted: Option<&str>) -> anyhow::Result<Gate> {
     let mut gates = Gate::all(job);
-    let headlines = |gates: &[Gate]| gates.iter().map(|gate| format!("\n  {}", gate.headline())).collect::<String>();
+    let headlines = |gates: &[Gate]| gates.iter().map(|gate| ["\n  ", &gate.headline()].concat()).collect::<String>();
     match wanted {
         Some(wanted) => {
             let waiting = headlines(&gates);

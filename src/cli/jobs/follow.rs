@@ -45,7 +45,7 @@ pub(super) async fn follow(
     let log = LogFollower { context, job, after, updates: updates.clone() }.run();
     let inbox = watch_inbox(context, updates);
     tokio::pin!(log, inbox);
-    let mut follow = Follow::new(context, job).await?;
+    let mut follow = Follow::new(context, job)?;
     follow.learn_before(after).await?;
     let mut ticks = tokio::time::interval(REDRAW_EVERY);
     let mut log_ended = false;
@@ -105,7 +105,7 @@ struct Follow<'a> {
 }
 
 impl<'a> Follow<'a> {
-    async fn new(context: &'a CommandContext, job: JobId) -> anyhow::Result<Self> {
+    fn new(context: &'a CommandContext, job: JobId) -> anyhow::Result<Self> {
         Ok(Self {
             context,
             job,
@@ -303,15 +303,12 @@ impl<'a> Follow<'a> {
     async fn answer(&mut self, gate: &Gate, approved: bool, note: Option<String>) -> anyhow::Result<()> {
         let path = format!("/api/jobs/{}/{}", self.job, if approved { "approve" } else { "reject" });
         let body = json!({ "waitingId": gate.id, "digest": gate.digest, "note": note });
-        let answered = match self.context.server() {
-            Some(server) => server.post_json(&path, &body).await,
-            None => {
-                self.screen.line("The server is not running; answer again when it is.");
-                self.ask();
-                return Ok(());
-            }
+        let Some(server) = self.context.server() else {
+            self.screen.line("The server is not running; answer again when it is.");
+            self.ask();
+            return Ok(());
         };
-        match answered {
+        match server.post_json(&path, &body).await {
             // The record of the answer, or the gate with what it shows now, is on its way.
             Ok(_) => self.gates.retain(|waiting| waiting.id != gate.id),
             Err(error) if error.is_final() => {

@@ -100,7 +100,7 @@ fn changed_files(changes: &ChangedFiles, style: Style) -> Vec<String> {
     for file in &changes.files {
         let mut line = format!("    {:<9} {}", one_line(&file.kind), one_line(&file.path));
         if let (Some(added), Some(removed)) = (file.added, file.removed) {
-            line.push_str(&format!("  {} {}", style.green(&format!("+{added}")), style.red(&format!("-{removed}"))));
+            line = format!("{line}  {} {}", style.green(&format!("+{added}")), style.red(&format!("-{removed}")));
         }
         lines.push(line);
     }

@@ -40,22 +40,21 @@ impl Keyboard {
     /// Call this before a question is shown.
     pub fn before_question(&mut self) {
         discard_typed();
-        match &mut self.lines {
-            Some(lines) => while lines.try_recv().is_ok() {},
-            None => {
-                let (sender, receiver) = mpsc::channel(16);
-                // A thread of its own, which ends with the process: nothing else can leave a read of the terminal.
-                std::thread::spawn(move || {
-                    for line in std::io::stdin().lock().lines() {
-                        let Ok(line) = line else { break };
-                        if sender.blocking_send(line).is_err() {
-                            break;
-                        }
-                    }
-                });
-                self.lines = Some(receiver);
-            }
+        if let Some(lines) = &mut self.lines {
+            while lines.try_recv().is_ok() {}
+            return;
         }
+        let (sender, receiver) = mpsc::channel(16);
+        // A thread of its own, which ends with the process: nothing else can leave a read of the terminal.
+        std::thread::spawn(move || {
+            for line in std::io::stdin().lock().lines() {
+                let Ok(line) = line else { break };
+                if sender.blocking_send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        self.lines = Some(receiver);
     }
 
     /// The next line; `None` at the end of the input. Never returns before somebody was asked.

@@ -48,8 +48,8 @@ pub(super) fn logs(flags: &LogsFlags, common: &CommonFlags) -> anyhow::Result<Ex
                 }
                 anyhow::Ok(())
             };
-            let (followed, shown) = futures_util::future::join(follower, showing).await;
-            return followed.and(shown);
+            let (outcome, printed) = futures_util::future::join(follower, showing).await;
+            return outcome.and(printed);
         }
         let mut after = 0;
         loop {

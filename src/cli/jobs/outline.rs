@@ -43,7 +43,7 @@ impl Outline {
             }
             Work::Seq { works } => self.below("in order:", works),
             Work::Par { works, max_parallel: Some(most) } => {
-                self.below(&format!("in parallel, {most} at a time:"), works)
+                self.below(&format!("in parallel, {most} at a time:"), works);
             }
             Work::Par { works, max_parallel: None } => self.below("in parallel:", works),
             Work::Loop { pre_condition, post_condition, body, max_passes } => {

@@ -33,7 +33,7 @@ impl Screen {
     pub fn line(&mut self, text: &str) {
         let cleared = self.cleared();
         let question = self.question.clone().unwrap_or_default();
-        self.write(&format!("{cleared}{text}\n{question}"));
+        write(&format!("{cleared}{text}\n{question}"));
     }
 
     /// Lines of plain text that stay at the bottom until they are drawn anew.
@@ -47,16 +47,16 @@ impl Screen {
         let shown = lines.len().min(height.saturating_sub(2));
         for (mark, line) in &lines[lines.len() - shown..] {
             let room = width.saturating_sub(4);
-            text.push_str(&format!("{mark} {}\n", super::text::shortened(line, room)));
+            text.push_str(&[mark, " ", &super::text::shortened(line, room), "\n"].concat());
         }
         self.drawn = shown;
-        self.write(&text);
+        write(&text);
     }
 
     /// Asks something; whatever is printed meanwhile appears above it.
     pub fn ask(&mut self, question: &str) {
         let cleared = self.cleared();
-        self.write(&format!("{cleared}{question}"));
+        write(&format!("{cleared}{question}"));
         self.question = Some(question.to_owned());
     }
 
@@ -68,14 +68,14 @@ impl Screen {
     /// The question is no longer open.
     pub fn withdraw(&mut self) {
         if self.question.take().is_some() {
-            self.write("\n");
+            write("\n");
         }
     }
 
     /// Removes what is redrawn.
     pub fn clear(&mut self) {
         let cleared = self.cleared();
-        self.write(&cleared);
+        write(&cleared);
     }
 
     fn cleared(&mut self) -> String {
@@ -87,12 +87,12 @@ impl Screen {
             lines => format!("\u{1b}[{lines}A\r\u{1b}[J"),
         }
     }
+}
 
-    /// Nothing can be done about a closed standard error, and the job continues anyway.
-    fn write(&self, text: &str) {
-        let mut errors = std::io::stderr().lock();
-        let _ = errors.write_all(text.as_bytes()).and_then(|()| errors.flush());
-    }
+/// Nothing can be done about a closed standard error, and the job continues anyway.
+fn write(text: &str) {
+    let mut errors = std::io::stderr().lock();
+    let _ = errors.write_all(text.as_bytes()).and_then(|()| errors.flush());
 }
 
 /// Columns and rows of the terminal.

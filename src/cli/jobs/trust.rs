@@ -113,10 +113,10 @@ pub(super) fn rule(rule: &PermissionRule) -> String {
     };
     let mut text = format!("{decision} {}", one_line(&rule.tool));
     if let Some(prefix) = &rule.prefix {
-        text.push_str(&format!(": commands that begin with `{}`", one_line(prefix)));
+        text = format!("{text}: commands that begin with `{}`", one_line(prefix));
     }
     if let Some(call) = &rule.call {
-        text.push_str(&format!(": exactly `{}`", one_line(call)));
+        text = format!("{text}: exactly `{}`", one_line(call));
     }
     text
 }
