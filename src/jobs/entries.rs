@@ -7,11 +7,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use serde::Serialize;
 
+use super::JobError;
 use super::entry::{
     AvailableModel, CheckedEntry, Entry, EntryCache, EntrySource, LoadedEntry, Problem, check_models, find_folder_entry,
 };
 use super::settings::JobSettings;
-use super::JobError;
 use crate::session::{Sessions, now};
 
 /// The entries of a server.

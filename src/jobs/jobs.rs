@@ -204,7 +204,8 @@ impl Jobs {
     /// What a job would do, without starting anything.
     pub async fn preview(&self, request: &NewJobRequest) -> Result<Preview, JobError> {
         let (plan, working_directory) = self.prepare(request).await?;
-        let available = self.shared.sessions.runtimes().listed_models(&self.shared.sessions.settings().default_runtime).await;
+        let available =
+            self.shared.sessions.runtimes().listed_models(&self.shared.sessions.settings().default_runtime).await;
         Ok(preview(&plan, &working_directory, &request.user_input, &available))
     }
 
@@ -218,7 +219,9 @@ impl Jobs {
         let Some(mut plan) = entry.plan(&request.name) else {
             return Err(match self.shared.entries.untrusted(&folder).await? {
                 Some(loaded) if loaded.entry.as_ref().is_some_and(|entry| entry.job(&request.name).is_some()) => {
-                    JobError::EntryNotTrusted { path: loaded.path().map(|path| path.display().to_string()).unwrap_or_default() }
+                    JobError::EntryNotTrusted {
+                        path: loaded.path().map(|path| path.display().to_string()).unwrap_or_default(),
+                    }
                 }
                 _ => JobError::NoSuchJob { name: request.name.clone(), known: names() },
             });
@@ -252,8 +255,10 @@ impl Jobs {
     /// The tasks that can be started in a session.
     pub async fn tasks(&self, folder: Option<&Path>) -> Result<Vec<TaskOffer>, JobError> {
         let entry = self.shared.entries.in_force(folder).await?;
-        let offer =
-            |(name, task): (&String, &Task)| TaskOffer { name: name.clone(), require_user_input: task.require_user_input };
+        let offer = |(name, task): (&String, &Task)| TaskOffer {
+            name: name.clone(),
+            require_user_input: task.require_user_input,
+        };
         Ok(entry.tasks().iter().map(offer).collect())
     }
 
@@ -324,7 +329,11 @@ impl Jobs {
     pub async fn stop_task(&self, id: TaskId) -> Result<(), JobError> {
         let (run, _) = self.task(id).await?;
         if matches!(run.log.stream(), StreamId::Task(_)) {
-            return if run.log.ended_at().is_some() { Err(JobError::TaskNotFound) } else { Err(JobError::TaskCannotClose) };
+            return if run.log.ended_at().is_some() {
+                Err(JobError::TaskNotFound)
+            } else {
+                Err(JobError::TaskCannotClose)
+            };
         }
         run.ask(|reply| Command::StopTask(id, reply)).await.unwrap_or(Err(JobError::TaskNotFound))
     }
@@ -361,7 +370,8 @@ impl Jobs {
 
     /// Jobs that run, or ended a short while ago.
     pub async fn running(&self) -> Result<Vec<JobSummary>, JobError> {
-        let since = Timestamp::from_millis(now().as_millis().saturating_sub(i64::try_from(RECENTLY.as_millis()).unwrap_or(0)));
+        let since =
+            Timestamp::from_millis(now().as_millis().saturating_sub(i64::try_from(RECENTLY.as_millis()).unwrap_or(0)));
         Ok(self.store().recent_jobs(since).await?)
     }
 
@@ -474,11 +484,8 @@ impl Jobs {
             None => (String::new(), None),
         };
         let borrowed = Borrowed { task_id: id, task_name: stored.name.clone(), session: stored.session, model };
-        let definition = RunDefinition {
-            plan: Arc::clone(&plan),
-            user_input: stored.user_input.clone(),
-            borrowed: Some(borrowed),
-        };
+        let definition =
+            RunDefinition { plan: Arc::clone(&plan), user_input: stored.user_input.clone(), borrowed: Some(borrowed) };
         let outside = self.outside(plan, None, folder);
         Ok(self.parts(outside, definition))
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
 
 use super::entry::{Command, DEFAULT_MODEL, Plan, Task};
 use super::gate_view::{ChangedFile, ChangedFiles, GateView};
@@ -16,8 +17,8 @@ use super::record::{CommandEnd, TurnEnd, TurnVerdict};
 use crate::agent::agent_environment;
 use crate::folder;
 use crate::model::{
-    ErrorClass, JobId, PermissionMode, PermissionPolicy, PromptAuthor, PromptOutcome, PromptVerdict, Response, SessionId, SessionJob,
-    SessionOrigin, TaskId, TurnActivity, Usage, hex,
+    ErrorClass, JobId, PermissionMode, PermissionPolicy, PromptAuthor, PromptOutcome, PromptVerdict, Response,
+    SessionId, SessionJob, SessionOrigin, TaskId, TurnActivity, Usage, hex,
 };
 use crate::process::{CheckEnd, ProcessSpec, Supervisor, run_check};
 use crate::session::{CreateError, NewPrompt, NewSession, PromptError, SessionError, Sessions};
@@ -64,7 +65,7 @@ impl Outside {
 
     /// Opens a session for a task, or finds the one that was opened before.
     pub async fn open_session(&self, opening: Opening) -> Input {
-        let Opening { task, task_name, work_id, number, model, is_driving } = opening;
+        let Opening { task, task_name, work_id, number, model, is_driving, unwanted } = opening;
         let impossible = |reason: String| Input::OpenFailed {
             task,
             number,
@@ -106,11 +107,15 @@ impl Outside {
                 Ok(session) => {
                     // The model that the session got, which may be the user's default.
                     let summary = self.sessions.store().session(session.id()).await.ok().flatten();
-                    let model = summary.map(|summary| summary.profile.model).filter(|name| !name.is_empty()).unwrap_or(model);
+                    let model =
+                        summary.map(|summary| summary.profile.model).filter(|name| !name.is_empty()).unwrap_or(model);
                     return Input::SessionOpened { task, number, session: session.id(), model };
                 }
                 // Room will be made, or somebody stops the job.
-                Err(CreateError::TooMany { .. }) => tokio::time::sleep(ROOM_WAIT).await,
+                Err(error @ CreateError::TooMany { .. }) => tokio::select! {
+                    () = tokio::time::sleep(ROOM_WAIT) => {}
+                    () = unwanted.cancelled() => return impossible(error.to_string()),
+                },
                 Err(CreateError::Store(_)) => self.store_is_writable().await,
                 // The run ends with the server, and continues with it.
                 Err(CreateError::ShuttingDown) => std::future::pending().await,
@@ -290,7 +295,10 @@ impl Outside {
         let hashing = move || {
             let file = |change: &folder::Change| ChangedFile {
                 path: change.shown_path(),
-                kind: serde_json::to_value(change.kind).ok().and_then(|kind| Some(kind.as_str()?.to_owned())).unwrap_or_default(),
+                kind: serde_json::to_value(change.kind)
+                    .ok()
+                    .and_then(|kind| Some(kind.as_str()?.to_owned()))
+                    .unwrap_or_default(),
                 added: change.added,
                 removed: change.removed,
                 content: content_hash(&list.repository.join(&change.path)),
@@ -301,7 +309,12 @@ impl Outside {
     }
 
     /// What a person is shown.
-    pub async fn view(&self, title: String, prompt: Option<String>, works: Vec<super::gate_view::WorkResult>) -> GateView {
+    pub async fn view(
+        &self,
+        title: String,
+        prompt: Option<String>,
+        works: Vec<super::gate_view::WorkResult>,
+    ) -> GateView {
         GateView { title, prompt, works, changes: self.changes().await }
     }
 
@@ -322,6 +335,8 @@ pub(super) struct Opening {
     pub number: u32,
     pub model: String,
     pub is_driving: bool,
+    /// Cancelled when nobody needs it any more.
+    pub unwanted: CancellationToken,
 }
 
 /// A prompt that is to be sent.

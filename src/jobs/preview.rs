@@ -5,9 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::chart::{ChartNode, chart};
-use super::entry::{
-    Command, DEFAULT_MODEL, GateWork, Plan, RuntimeVariables, Task, WorkNode, expand_known,
-};
+use super::entry::{Command, DEFAULT_MODEL, GateWork, Plan, RuntimeVariables, Task, WorkNode, expand_known};
 use super::outside::permissions;
 use crate::agent::Model;
 use crate::model::PermissionPolicy;

@@ -119,7 +119,8 @@ impl RunLog {
             let page = EventPage { after: batch.through, before: None, limit: PAGE, max_bytes: BATCH_BYTES };
             let (events, more) = self.page(page).await?;
             for event in events {
-                let response = serde_json::from_slice(&event.body).ok().and_then(|record: Record| record.response(view));
+                let response =
+                    serde_json::from_slice(&event.body).ok().and_then(|record: Record| record.response(view));
                 if let Some(response) = response {
                     if batch.responses.len() == limit || bytes > BATCH_BYTES {
                         return Ok(batch);

@@ -213,7 +213,9 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
         "many" => vec![Item::Text((0..count(1_000)).map(|token| format!("tok{token} ")).collect(), Duration::ZERO)],
         "error" => vec![Item::Error(argument.parse().unwrap_or(500))],
         // Fails until the user says that a session has crashed, as tasks do in the next session.
-        "crash" if !messages.iter().any(|message| message.role == "user" && message.text.contains("session crashed")) => {
+        "crash"
+            if !messages.iter().any(|message| message.role == "user" && message.text.contains("session crashed")) =>
+        {
             vec![Item::Error(argument.parse().unwrap_or(400))]
         }
         "crash" => vec![say("Done after the crash.")],

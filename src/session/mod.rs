@@ -54,9 +54,9 @@ pub use live::{BATCH_BYTES, BATCH_RESPONSES, Delivery, LONGEST_WAIT, LiveError};
 pub use log::{Head, SessionLog};
 pub use readers::{NewReader, ReaderRefused, Readers, SHARED};
 pub use session_feed::{PendingRequest, SessionFeed, SessionStatus};
-pub use status_feed::{FeedEntry, StatusFeed};
 pub use sessions::{Sessions, SessionsParts};
 pub use settings::{FindDefaults, FoundDefaults, RecoverySettings, SessionSettings};
+pub use status_feed::{FeedEntry, StatusFeed};
 pub use transcript_writer::TranscriptWriter;
 pub use viewers::ViewerGuard;
 pub use working_directory::{

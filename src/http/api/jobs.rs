@@ -327,7 +327,9 @@ pub(in crate::http) async fn entry(
 ) -> ApiResult<Json<Value>> {
     match app.jobs().entries().describe(query.working_directory.as_deref()).await {
         Ok(description) => Ok(Json(json!(description))),
-        Err(JobError::NoEntry) => Ok(Json(json!({ "source": "none", "problems": [], "inForce": false, "trusted": false }))),
+        Err(JobError::NoEntry) => {
+            Ok(Json(json!({ "source": "none", "problems": [], "inForce": false, "trusted": false })))
+        }
         Err(other) => Err(other.into()),
     }
 }

@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
 pub(super) use job::{
-    install_entry, job_live, job_live_with_token, job_status, jobs, running_jobs, start_job, start_task, stop_job, stop_task,
-    task_live, task_live_with_token, tasks,
+    install_entry, job_live, job_live_with_token, job_status, jobs, running_jobs, start_job, start_task, stop_job,
+    stop_task, task_live, task_live_with_token, tasks,
 };
 pub(super) use live::{live, live_with_token};
 pub(super) use server::{config, models, stop, test, token};

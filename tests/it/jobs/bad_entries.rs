@@ -71,7 +71,10 @@ async fn variables_in_a_circle_are_named() {
 async fn the_first_problem_is_said_with_its_path() {
     let works = json!({ "job": seq(&[reference("greet"), reference("nobody")]) });
     let message = refused(&entry("demo", json!({ "greet": demo("hello") }), works)).await;
-    assert!(message.contains("entry.jobs[\"job\"].work.works[1].taskId: \"nobody\" is not a valid task name."), "{message}");
+    assert!(
+        message.contains("entry.jobs[\"job\"].work.works[1].taskId: \"nobody\" is not a valid task name."),
+        "{message}"
+    );
     let unknown = with(demo("hello"), "promt", json!(["x"]));
     let message = refused(&entry("demo", json!({ "greet": unknown }), json!({ "job": reference("greet") }))).await;
     assert!(message.contains("promt"), "{message}");

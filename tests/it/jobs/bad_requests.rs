@@ -31,7 +31,11 @@ async fn a_start_that_makes_no_sense_starts_nothing() {
         (json!({ "jobName": "greeting", "workingDirectory": folder, "userInput": "x" }), 400, "UserInputNotAllowed"),
         (json!({ "jobName": "echoing", "workingDirectory": folder }), 400, "UserInputRequired"),
         (json!({ "jobName": "echoing", "workingDirectory": folder, "userInput": " \n" }), 400, "UserInputRequired"),
-        (json!({ "jobName": "greeting", "workingDirectory": folder, "models": { "x": "demo" } }), 400, "ModelCategoryNotFound"),
+        (
+            json!({ "jobName": "greeting", "workingDirectory": folder, "models": { "x": "demo" } }),
+            400,
+            "ModelCategoryNotFound",
+        ),
         (json!({ "jobName": "greeting", "workingDirectory": folder, "model": "demo" }), 400, "InvalidJson"),
         (json!({ "jobName": 1, "workingDirectory": folder }), 400, "InvalidJson"),
         (json!({ "workingDirectory": folder }), 400, "InvalidJson"),
@@ -61,7 +65,10 @@ async fn a_dry_run_shows_everything_and_starts_nothing() {
     let reply = server.http().post_json("/api/jobs", &body).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     let work = &reply.json()["works"][0];
-    assert_eq!((&work["taskName"], &work["prompt"], &work["mode"]), (&json!("echo"), &json!("Say $user-input & <b>"), &json!("single")));
+    assert_eq!(
+        (&work["taskName"], &work["prompt"], &work["mode"]),
+        (&json!("echo"), &json!("Say $user-input & <b>"), &json!("single"))
+    );
     assert_eq!(work["permissions"]["mode"], "folder");
     assert_eq!(server.http().get("/api/jobs").await.json(), json!({ "jobs": [] }));
 }
@@ -85,7 +92,11 @@ async fn answers_and_queries_that_make_no_sense_are_refused() {
     ];
     for (body, status, error) in cases {
         for verb in ["approve", "reject"] {
-            assert_eq!(http.post_json(&job.path(&format!("/{verb}")), &body).await.error(status), error, "{verb} {body}");
+            assert_eq!(
+                http.post_json(&job.path(&format!("/{verb}")), &body).await.error(status),
+                error,
+                "{verb} {body}"
+            );
         }
     }
     assert_eq!(http.post(&job.path("/approve"), "{}").await.error(415), "UnsupportedMediaType");

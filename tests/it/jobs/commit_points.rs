@@ -54,7 +54,8 @@ async fn start() -> Server {
 async fn answer(job: &TestJob) {
     for waiting in job.details().await["waiting"].as_array().expect("a list") {
         let answered = of_kind(&job.log().await, "waitingAnswered");
-        let is_first = !answered.iter().any(|answer| answer["waitingId"].as_str().is_some_and(|id| id.starts_with("gate")));
+        let is_first =
+            !answered.iter().any(|answer| answer["waitingId"].as_str().is_some_and(|id| id.starts_with("gate")));
         let verb = if waiting["kind"] == "gate" && is_first { "reject" } else { "approve" };
         let reply = job.answer(verb, waiting, Some("as expected")).await;
         assert_eq!(reply.status, 200, "{}", reply.text());

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{CONFIG, TestJob, demo, entry, gate, of_kind, par, portal, prompts, reference, seq, starts, with, write_entry};
+use super::{
+    CONFIG, TestJob, demo, entry, gate, of_kind, par, portal, prompts, reference, seq, starts, with, write_entry,
+};
 use crate::support::{CopilotServer, Program};
 
 pub(super) const MODEL: &str = "scripted-model";
@@ -88,13 +90,17 @@ async fn a_job_with_every_kind_of_work() {
         // The reviewers worked at the same time, each in a session of its own.
         let position = |callback: &str, place: usize| {
             let places = log.iter().enumerate().filter(|(_, record)| record["callback"] == callback);
-            let of_reviewers = places.filter(|(_, record)| (1..=3).contains(&record["workId"].as_u64().unwrap_or_default()));
+            let of_reviewers =
+                places.filter(|(_, record)| (1..=3).contains(&record["workId"].as_u64().unwrap_or_default()));
             of_reviewers.map(|(place, _)| place).nth(place).expect("there")
         };
         assert!(position("workStarted", 2) < position("workStopped", 0), "{program:?}");
         // A check of its own has a session of its own.
-        let judge = &details["works"].as_array().expect("works").iter().find(|work| work["taskName"] == "judge").expect("ran")["attempts"][0];
-        let driving: Vec<&Value> = judge["sessions"].as_array().expect("sessions").iter().map(|session| &session["isDriving"]).collect();
+        let judge =
+            &details["works"].as_array().expect("works").iter().find(|work| work["taskName"] == "judge").expect("ran")
+                ["attempts"][0];
+        let driving: Vec<&Value> =
+            judge["sessions"].as_array().expect("sessions").iter().map(|session| &session["isDriving"]).collect();
         assert_eq!(driving, [false, true], "{judge:#}");
         assert!(judge["decisions"].to_string().contains("not again"), "{judge:#}");
         assert_eq!(judge["sessions"][0]["model"], MODEL);
@@ -120,12 +126,16 @@ async fn by_default_files_of_the_folder_may_be_changed_and_nothing_else() {
             "allowed": allowed,
         });
         let all = [reference("inside"), reference("outside"), reference("shell")];
-        write_entry(&copilot.server, &entry(MODEL, tasks, json!({ "job": seq(&all), "allowed": reference("allowed") })));
+        write_entry(
+            &copilot.server,
+            &entry(MODEL, tasks, json!({ "job": seq(&all), "allowed": reference("allowed") })),
+        );
         let job = TestJob::start(&copilot.server, "job").await;
         job.end_as("Succeeded").await;
         assert!(work.join("inside").exists(), "{program:?}");
         assert!(!outside.exists() && !work.join("shell").exists(), "{program:?}");
-        let denied: Vec<String> = job.decisions().await.into_iter().filter(|text| text.starts_with("[OPERATION] Denied")).collect();
+        let denied: Vec<String> =
+            job.decisions().await.into_iter().filter(|text| text.starts_with("[OPERATION] Denied")).collect();
         assert_eq!(denied.len(), 2, "{program:?}: a person is told: {denied:#?}");
         TestJob::start(&copilot.server, "allowed").await.end_as("Succeeded").await;
         assert!(work.join("shell").exists(), "{program:?}: the task says so");
@@ -148,7 +158,8 @@ async fn what_must_hold_before_a_task_and_a_prerequisite_that_does_not() {
         "create": with(task("@@plain"), "criteria", create),
     });
     let names = ["unavailable", "available", "silent", "missing", "create"];
-    let works: serde_json::Map<String, Value> = names.iter().map(|name| ((*name).to_owned(), reference(name))).collect();
+    let works: serde_json::Map<String, Value> =
+        names.iter().map(|name| ((*name).to_owned(), reference(name))).collect();
     write_entry(&copilot.server, &entry(MODEL, tasks, Value::Object(works)));
     let run = async |name: &str, end: &str| {
         let job = TestJob::start(&copilot.server, name).await;
@@ -164,7 +175,10 @@ async fn what_must_hold_before_a_task_and_a_prerequisite_that_does_not() {
     );
     assert_eq!(unavailable.1.len(), 1, "the work is not begun");
     assert_eq!(unavailable.0.len(), 2, "{unavailable:?}");
-    assert!(unavailable.0[1].starts_with("[AVAILABILITY]") && unavailable.0[1].contains("nothing to do"), "{unavailable:?}");
+    assert!(
+        unavailable.0[1].starts_with("[AVAILABILITY]") && unavailable.0[1].contains("nothing to do"),
+        "{unavailable:?}"
+    );
     assert_eq!(available.1.len(), 2, "{available:?}");
     assert!(silent.0.iter().any(|text| text.starts_with("[CRITERIA]") && text.contains("neither")), "{silent:?}");
     assert!(missing.0.iter().any(|text| text.contains("there is no network")), "{missing:?}");
@@ -180,7 +194,8 @@ async fn a_crash_of_a_driving_session_is_tried_again_with_the_next_model() {
             "hopeless": task("@@error 400"),
             "work": with(task("@@crash 400"), "criteria", condition(&yes("done"), true)),
         });
-        let works = json!({ "crash": reference("crash"), "hopeless": reference("hopeless"), "work": reference("work") });
+        let works =
+            json!({ "crash": reference("crash"), "hopeless": reference("hopeless"), "work": reference("work") });
         let mut entry = entry(MODEL, tasks, works);
         write_entry(&copilot.server, &entry);
         let hopeless = TestJob::start(&copilot.server, "hopeless").await;
@@ -199,7 +214,8 @@ async fn a_crash_of_a_driving_session_is_tried_again_with_the_next_model() {
         let job = TestJob::start(&copilot.server, "work").await;
         let details = job.end_as("Succeeded").await;
         let sessions = details["works"][0]["attempts"][0]["sessions"].as_array().expect("sessions");
-        let driving: Vec<(&Value, &Value)> = sessions.iter().map(|session| (&session["model"], &session["isDriving"])).collect();
+        let driving: Vec<(&Value, &Value)> =
+            sessions.iter().map(|session| (&session["model"], &session["isDriving"])).collect();
         let model = json!(MODEL);
         assert_eq!(driving, [(&model, &json!(false)), (&model, &json!(false)), (&model, &json!(true))], "{program:?}");
         // When no attempt is left, the job cannot be done.

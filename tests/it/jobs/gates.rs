@@ -52,7 +52,10 @@ async fn a_gate_shows_what_was_done_and_waits_until_it_is_approved() {
     inbox.until(|event| event.json()["jobId"] == json!(job.id) && event.json()["waiting"] == json!([])).await;
     let details = job.end_as("Succeeded").await;
     let answered = &details["works"][1]["attempts"][0]["gate"]["answer"];
-    assert_eq!((&answered["approved"], &answered["note"], &answered["by"]), (&json!(true), &json!("fine"), &json!("page")));
+    assert_eq!(
+        (&answered["approved"], &answered["note"], &answered["by"]),
+        (&json!(true), &json!("fine"), &json!("page"))
+    );
     let record = of_kind(&job.log().await, "waitingAnswered")[0].clone();
     assert_eq!(record["digest"], waiting["digest"], "the decision is for what was shown");
 }
@@ -81,7 +84,13 @@ async fn a_rejection_with_a_note_does_the_work_again_and_asks_again() {
     let details = job.end_as("Succeeded").await;
     let log = job.log().await;
     assert_eq!(starts(&log).into_iter().collect::<Vec<_>>(), [(0, 1), (1, 2), (3, 1), (4, 1)]);
-    let expected = ["hello".to_owned(), "Again with <MISSING>".to_owned(), format!("Rework: {note}"), format!("Again with {note}"), "hello".to_owned()];
+    let expected = [
+        "hello".to_owned(),
+        "Again with <MISSING>".to_owned(),
+        format!("Rework: {note}"),
+        format!("Again with {note}"),
+        "hello".to_owned(),
+    ];
     assert_eq!(prompts(&log), expected);
     assert_eq!(details["works"][2]["attempts"].as_array().expect("attempts").len(), 2);
     let job = TestJob::start(&server, "asking").await;

@@ -100,7 +100,8 @@ async fn an_entry_with_errors_is_not_installed_and_the_first_error_is_said() {
         entry["jobs"]["greeting"]["work"]["taskId"] = json!("nobody");
         entry
     };
-    let unknown_model = entry("no-such-model", json!({ "greet": demo("hello") }), json!({ "greeting": reference("greet") }));
+    let unknown_model =
+        entry("no-such-model", json!({ "greet": demo("hello") }), json!({ "greeting": reference("greet") }));
     let cases = [
         (without_driving, "entry.models.driving: Should exist."),
         (unknown_task, "entry.jobs[\"greeting\"].work.taskId: \"nobody\" is not a valid task name."),

@@ -8,7 +8,8 @@ use crate::support::{Server, TestSession, eventually};
 /// A job whose second work is killed in the middle of its turn.
 async fn killed_in_a_turn(on_interrupted: &str) -> (Server, TestJob, TestSession) {
     let tasks = json!({ "greet": demo("hello"), "long": with(demo(ENDLESS), "onInterrupted", json!(on_interrupted)) });
-    let server = server(tasks, json!({ "job": seq(&[reference("greet"), reference("long"), reference("greet")]) })).await;
+    let server =
+        server(tasks, json!({ "job": seq(&[reference("greet"), reference("long"), reference("greet")]) })).await;
     let job = TestJob::start(&server, "job").await;
     job.until(|record| record["callback"] == "taskPromptSent" && record["text"] == ENDLESS).await;
     let session = of_kind(&job.log().await, "taskSessionStarted")[1]["sessionId"].as_str().expect("an id").to_owned();
@@ -29,7 +30,8 @@ async fn the_agent_continues_in_the_same_session_and_finished_works_are_not_run_
     let sent = prompts(&log);
     assert_eq!(sent.len(), 4, "{sent:?}");
     assert!(sent[2].starts_with("You were interrupted") && sent[2].ends_with(ENDLESS), "{}", sent[2]);
-    let prompts_in_session = session.log().await.iter().filter(|(_, event)| event["callback"] == "onGeneratedUserPrompt").count();
+    let prompts_in_session =
+        session.log().await.iter().filter(|(_, event)| event["callback"] == "onGeneratedUserPrompt").count();
     assert_eq!(prompts_in_session, 2, "in the same session");
     assert_eq!(of_kind(&log, "taskSessionStarted").len(), 3, "no other session was opened");
     let ends: Vec<Value> = of_kind(&log, "taskTurnEnded").iter().map(|end| end["end"]["verdict"].clone()).collect();
@@ -71,10 +73,14 @@ async fn a_task_that_must_not_be_interrupted_fails() {
 
 #[tokio::test]
 async fn a_clean_restart_in_the_middle_of_a_turn_is_an_interruption_too() {
-    let server = server(json!({ "long": demo(ENDLESS) }), json!({ "job": par(&[reference("long"), reference("long")]) })).await;
+    let server =
+        server(json!({ "long": demo(ENDLESS) }), json!({ "job": par(&[reference("long"), reference("long")]) })).await;
     let job = TestJob::start(&server, "job").await;
     for number in [1, 2] {
-        eventually("the sessions", async || (of_kind(&job.log().await, "taskSessionStarted").len() >= number).then_some(())).await;
+        eventually("the sessions", async || {
+            (of_kind(&job.log().await, "taskSessionStarted").len() >= number).then_some(())
+        })
+        .await;
         let session = TestSession { http: server.http(), id: format!("session-{number}") };
         session.events_after(0).await.until_callback("onMessage").await;
     }

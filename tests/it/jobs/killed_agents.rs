@@ -60,7 +60,10 @@ async fn after_a_kill_of_the_agent_the_work_is_done_in_a_new_session() {
 async fn a_prompt_that_was_accepted_before_the_agent_was_there_is_not_lost() {
     for program in Program::BOTH {
         let copilot = start(program).await;
-        write_entry(&copilot.server, &entry(MODEL, json!({ "plain": task("@@plain") }), json!({ "job": reference("plain") })));
+        write_entry(
+            &copilot.server,
+            &entry(MODEL, json!({ "plain": task("@@plain") }), json!({ "job": reference("plain") })),
+        );
         let CopilotServer { mut server, model } = copilot;
         let job = TestJob::start(&server, "job").await;
         let session = job.until_callback("taskSessionStarted").await["sessionId"].as_str().expect("an id").to_owned();
@@ -92,14 +95,19 @@ async fn a_request_that_waits_in_the_inbox_can_be_answered_after_a_kill() {
         let asked = server.http().events("/api/events").await.until(|event| pending(&event.json())).await;
         let asked = asked.last().expect("one").json();
         let path = |what: &str| {
-            let (session, request) = (asked["sessionId"].as_str().expect("an id"), asked["pending"][0]["requestId"].as_str().expect("an id"));
+            let (session, request) = (
+                asked["sessionId"].as_str().expect("an id"),
+                asked["pending"][0]["requestId"].as_str().expect("an id"),
+            );
             format!("/api/copilot/session/{session}/{what}/{request}")
         };
         let reply = server.http().post_json(&path("permission"), &json!({ "decision": "allow-once" })).await;
         assert_eq!(reply.status, 200, "{program:?}: {}", reply.text());
         job.end_as("Succeeded").await;
         assert!(server.work().join("allowed").exists(), "{program:?}");
-        assert_eq!(of_kind(&job.log().await, "taskSessionStarted").len(), 1, "{program:?}");
+        let log = job.log().await;
+        assert_eq!(of_kind(&log, "taskSessionStarted").len(), 1, "{program:?}");
+        assert_eq!(prompts(&log).len(), 1, "{program:?}: the turn went on");
         drop(model);
     }
 }

@@ -6,7 +6,9 @@ use super::{ENDLESS, TestJob, demo, portal, portal_start, reference, seq, server
 use crate::support::{Http, Server};
 
 async fn finished() -> (Server, TestJob, String) {
-    let server = server(json!({ "greet": demo("hello") }), json!({ "twice": seq(&[reference("greet"), reference("greet")]) })).await;
+    let server =
+        server(json!({ "greet": demo("hello") }), json!({ "twice": seq(&[reference("greet"), reference("greet")]) }))
+            .await;
     let id = portal_start(&server, "twice", &server.work()).await;
     let job = TestJob::known(&server, &id);
     job.end_as("Succeeded").await;

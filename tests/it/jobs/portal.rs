@@ -36,11 +36,13 @@ async fn every_route_takes_get_and_post() {
         };
         let tasks = ask("task", "").await;
         let offered = |name: &str, needs: bool| json!({ "name": name, "requireUserInput": needs });
-        let expected = [offered("echo", true), offered("endless", false), offered("fail", false), offered("greet", false)];
+        let expected =
+            [offered("echo", true), offered("endless", false), offered("fail", false), offered("greet", false)];
         assert_eq!(tasks, json!({ "tasks": expected }));
         let jobs = ask("job", "").await;
         assert_eq!(jobs["grid"], json!([]));
-        let greeting = json!({ "requireUserInput": false, "work": { "kind": "Ref", "workIdInJob": 0, "taskId": "greet" } });
+        let greeting =
+            json!({ "requireUserInput": false, "work": { "kind": "Ref", "workIdInJob": 0, "taskId": "greet" } });
         assert_eq!(jobs["jobs"]["greeting"], greeting);
         let node = json!({ "id": 0, "hint": ["TaskNode", 0], "label": "greet" });
         assert_eq!(jobs["chart"]["greeting"], json!({ "nodes": [node] }));
@@ -72,7 +74,10 @@ async fn every_route_takes_get_and_post() {
         assert_eq!(first["callback"], "taskSessionStarted");
         let all = ask(&format!("task/{task}/live/viewer-{method}"), "").await;
         let responses = all["responses"].as_array().expect("responses");
-        assert_eq!(responses[0], json!({ "callback": "taskSessionStarted", "sessionId": first["sessionId"], "isDriving": true }));
+        assert_eq!(
+            responses[0],
+            json!({ "callback": "taskSessionStarted", "sessionId": first["sessionId"], "isDriving": true })
+        );
         assert!(responses[1]["reason"].as_str().expect("text").starts_with("[SESSION STARTED] "), "{all}");
         assert!(responses[2]["reason"].as_str().expect("text").starts_with("[TASK SUCCEEDED] "), "{all}");
         let stopped = json!({ "callback": "taskSessionStopped", "sessionId": first["sessionId"], "succeeded": true });
@@ -131,7 +136,10 @@ async fn user_input_reaches_the_agent_letter_for_letter() {
     let session = details["works"][0]["attempts"][0]["sessions"][0]["sessionId"].as_str().expect("an id").to_owned();
     let log = server.http().get(&format!("/api/copilot/session/{session}/log")).await.json();
     let generated = &log["events"][0]["response"];
-    assert_eq!((&generated["callback"], &generated["prompt"]), (&json!("onGeneratedUserPrompt"), &json!(format!("Say {input}"))));
+    assert_eq!(
+        (&generated["callback"], &generated["prompt"]),
+        (&json!("onGeneratedUserPrompt"), &json!(format!("Say {input}")))
+    );
     let listed = server.http().get("/api/copilot/session").await.json()["sessions"][0].clone();
     let mark = &listed["job"];
     assert_eq!((&mark["jobId"], &mark["taskName"], &mark["isDriving"]), (&json!(job.id), &json!("echo"), &json!(true)));
@@ -184,7 +192,11 @@ async fn malformed_ids_name_nothing() {
             assert_eq!(http.get(&format!("/api/jobs/{id}{route}")).await.error(404), "JobNotFound", "{id} {route}");
         }
         for route in ["stop", "retry"] {
-            assert_eq!(http.post(&format!("/api/jobs/{id}/{route}"), "").await.error(404), "JobNotFound", "{id} {route}");
+            assert_eq!(
+                http.post(&format!("/api/jobs/{id}/{route}"), "").await.error(404),
+                "JobNotFound",
+                "{id} {route}"
+            );
         }
         for route in ["approve", "reject"] {
             let body = json!({ "waitingId": "gate-1", "digest": "" });
@@ -218,7 +230,8 @@ async fn a_task_in_a_session_that_is_closed_or_with_a_name_that_is_not_there_is_
 
 #[tokio::test]
 async fn a_gate_is_no_task_of_the_portal() {
-    let server = server(json!({ "greet": demo("hello") }), json!({ "gated": seq(&[reference("greet"), gate("Go?")]) })).await;
+    let server =
+        server(json!({ "greet": demo("hello") }), json!({ "gated": seq(&[reference("greet"), gate("Go?")]) })).await;
     let id = portal_start(&server, "gated", &server.work()).await;
     let job = TestJob::known(&server, &id);
     let waiting = job.waits().await;
@@ -228,6 +241,7 @@ async fn a_gate_is_no_task_of_the_portal() {
     job.approve(&waiting).await;
     job.end_as("Succeeded").await;
     let all = portal(&server.http(), &format!("job/{id}/live/t"), "").await;
-    let names: Vec<&Value> = all["responses"].as_array().expect("some").iter().map(|response| &response["callback"]).collect();
+    let names: Vec<&Value> =
+        all["responses"].as_array().expect("some").iter().map(|response| &response["callback"]).collect();
     assert_eq!(names, ["workStarted", "workStopped", "jobSucceeded"]);
 }

@@ -19,8 +19,11 @@ async fn a_finished_job_can_be_read_after_a_restart() {
     assert_eq!(job.post("/retry").await.error(409), "JobSucceeded");
     let next = TestJob::start(&server, "greeting").await;
     assert_eq!(next.id, "job-2", "ids go on");
-    let [old, new] = [&log, &next.end().await["works"][0]["attempts"][0]["taskId"].as_str().map(|_| next.log()).expect("a task").await]
-        .map(|log| of_kind(log, "workStarted")[0]["taskId"].clone());
+    let [old, new] = [
+        &log,
+        &next.end().await["works"][0]["attempts"][0]["taskId"].as_str().map(|_| next.log()).expect("a task").await,
+    ]
+    .map(|log| of_kind(log, "workStarted")[0]["taskId"].clone());
     assert_ne!(old, new);
 }
 
@@ -48,7 +51,8 @@ async fn a_retry_continues_with_what_failed_also_after_a_restart() {
     assert_eq!(details["works"][2]["attempts"].as_array().expect("attempts").len(), 3);
     assert_eq!(details["error"], json!(null));
     let rest = portal(&server.http(), &token, "").await;
-    let names: Vec<_> = rest["responses"].as_array().expect("more").iter().map(|response| response["callback"].clone()).collect();
+    let names: Vec<_> =
+        rest["responses"].as_array().expect("more").iter().map(|response| response["callback"].clone()).collect();
     assert_eq!(names.first(), Some(&json!("workStarted")), "a reader reads on behind {first}");
     assert_eq!(names.last(), Some(&json!("jobSucceeded")));
     assert_eq!(job.post("/retry").await.error(409), "JobSucceeded");

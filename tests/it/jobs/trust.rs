@@ -37,15 +37,25 @@ async fn the_jobs_of_a_folder_count_only_once_somebody_trusts_them() {
     let reply = portal(&server.http(), "job/start/own", &server.work().display().to_string()).await;
     assert!(reply["jobError"].as_str().expect("text").contains("not trusted"), "{reply}");
     let described = describe(&server).await;
-    assert_eq!((&described["source"], &described["trusted"], &described["inForce"]), (&json!("folder"), &json!(false), &json!(false)));
+    assert_eq!(
+        (&described["source"], &described["trusted"], &described["inForce"]),
+        (&json!("folder"), &json!(false), &json!(false))
+    );
     assert_eq!(described["entry"]["tasks"]["mine"]["prompt"], json!(["hello"]), "a person can look at it");
-    assert_eq!((&described["fallback"]["source"], &described["fallback"]["inForce"]), (&json!("default"), &json!(true)));
-    let listed = server.http().get(&format!("/api/copilot/job?workingDirectory={}", server.work().display())).await.json();
+    assert_eq!(
+        (&described["fallback"]["source"], &described["fallback"]["inForce"]),
+        (&json!("default"), &json!(true))
+    );
+    let listed =
+        server.http().get(&format!("/api/copilot/job?workingDirectory={}", server.work().display())).await.json();
     assert!(listed["jobs"]["own"].is_null(), "the default one is in force: {listed}");
 
     assert_eq!(trust(&server, &described).await.json(), json!({}));
     let trusted = describe(&server).await;
-    assert_eq!((&trusted["trusted"], &trusted["inForce"], &trusted["fallback"]), (&json!(true), &json!(true), &Value::Null));
+    assert_eq!(
+        (&trusted["trusted"], &trusted["inForce"], &trusted["fallback"]),
+        (&json!(true), &json!(true), &Value::Null)
+    );
     let job = TestJob::start(&server, "own").await;
     job.end_as("Succeeded").await;
     let server = server.restart().await;
@@ -57,7 +67,11 @@ async fn the_jobs_of_a_folder_count_only_once_somebody_trusts_them() {
     assert_eq!(trust(&server, &describe(&server).await).await.status, 200);
     TestJob::start(&server, "own").await.end_as("Succeeded").await;
     write(&server, &of_folder("hello"));
-    assert_eq!(server.http().post_json("/api/jobs", &start).await.error(403), "EntryNotTrusted", "a way back is a change");
+    assert_eq!(
+        server.http().post_json("/api/jobs", &start).await.error(403),
+        "EntryNotTrusted",
+        "a way back is a change"
+    );
 }
 
 #[tokio::test]

@@ -76,13 +76,19 @@ fn what_cannot_work_is_not_tried_again_with_the_same_model() {
     let tasks = json!({ "t": { "prompt": ["go"], "requireUserInput": false } });
     let mut world = World::new(plan(&tasks, &reference(0, "t")), |_, _, _| ended(TurnVerdict::Impossible));
     world.run_in_order();
-    assert_eq!((models(&world), world.machine.status()), (vec!["driver".to_owned(), "second".to_owned()], JobStatus::Failed));
+    assert_eq!(
+        (models(&world), world.machine.status()),
+        (vec!["driver".to_owned(), "second".to_owned()], JobStatus::Failed)
+    );
     let tasks = json!({ "t": { "prompt": ["go"], "requireUserInput": false, "model": { "id": "unknown" } } });
     let mut world = World::new(plan(&tasks, &reference(0, "t")), |_, _, turn| {
         if turn == 0 { ended(TurnVerdict::Impossible) } else { finished(&[], &[]) }
     });
     world.run_in_order();
-    assert_eq!((models(&world), world.machine.status()), (vec!["unknown".to_owned(), "driver".to_owned()], JobStatus::Succeeded));
+    assert_eq!(
+        (models(&world), world.machine.status()),
+        (vec!["unknown".to_owned(), "driver".to_owned()], JobStatus::Succeeded)
+    );
 }
 
 #[test]
