@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
 
 use super::entry::{Command, DEFAULT_MODEL, Plan, Task};
 use super::gate_view::{ChangedFile, ChangedFiles, GateView};
@@ -65,7 +66,7 @@ impl Outside {
 
     /// Opens a session for a task, or finds the one that was opened before.
     pub async fn open_session(&self, opening: Opening) -> Input {
-        let Opening { task, task_name, work_id, number, model, is_driving } = opening;
+        let Opening { task, task_name, work_id, number, model, is_driving, unwanted } = opening;
         let impossible = |reason: String| Input::OpenFailed {
             task,
             number,
@@ -112,7 +113,10 @@ impl Outside {
                     return Input::SessionOpened { task, number, session: session.id(), model };
                 }
                 // Room will be made, or somebody stops the job.
-                Err(CreateError::TooMany { .. }) => tokio::time::sleep(ROOM_WAIT).await,
+                Err(error @ CreateError::TooMany { .. }) => tokio::select! {
+                    () = tokio::time::sleep(ROOM_WAIT) => {}
+                    () = unwanted.cancelled() => return impossible(error.to_string()),
+                },
                 Err(CreateError::Store(_)) => self.store_is_writable().await,
                 // The run ends with the server, and continues with it.
                 Err(CreateError::ShuttingDown) => std::future::pending().await,
@@ -368,6 +372,8 @@ pub(super) struct Opening {
     pub number: u32,
     pub model: String,
     pub is_driving: bool,
+    /// Cancelled when nobody needs it any more.
+    pub unwanted: CancellationToken,
 }
 
 /// A prompt that is to be sent.

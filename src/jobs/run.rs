@@ -157,11 +157,18 @@ struct Actor {
     machine: Machine,
     next_seq: Seq,
     effects: JoinSet<(EffectKey, Input)>,
-    running: HashMap<EffectKey, AbortHandle>,
+    running: HashMap<EffectKey, Running>,
     /// What was under way when the server was last stopped.
     recovered: HashSet<EffectKey>,
     /// Something could not be written: the state is ahead of the log.
     is_stale: bool,
+}
+
+/// Something that is being done outside.
+struct Running {
+    handle: AbortHandle,
+    /// Cancelled when it is no longer wanted.
+    unwanted: CancellationToken,
 }
 
 impl Actor {
@@ -208,7 +215,7 @@ impl Actor {
                     }
                     Err(error) if error.is_panic() => {
                         tracing::error!(run = %self.run.log.stream(), error = %error, "a step of a job ended in a panic");
-                        self.running.retain(|_, handle| !handle.is_finished());
+                        self.running.retain(|_, running| !running.handle.is_finished());
                     }
                     Err(_) => {}
                 },
@@ -367,30 +374,35 @@ impl Actor {
     fn reconcile(&mut self) {
         let wanted = self.machine.effects();
         let keys: HashSet<EffectKey> = wanted.iter().map(Effect::key).collect();
-        self.running.retain(|key, handle| {
+        self.running.retain(|key, running| {
+            let is_wanted = keys.contains(key);
+            if !is_wanted {
+                running.unwanted.cancel();
+            }
             // A session that is being opened cannot be stopped halfway: it is closed when it is open.
-            let stays = keys.contains(key) || matches!(key, EffectKey::OpenSession(..));
+            let stays = is_wanted || matches!(key, EffectKey::OpenSession(..));
             if !stays {
-                handle.abort();
+                running.handle.abort();
             }
             stays
         });
         for effect in wanted {
             let key = effect.key();
             if !self.running.contains_key(&key) {
-                let handle = self.begin(effect);
-                self.running.insert(key, handle);
+                let unwanted = CancellationToken::new();
+                let handle = self.begin(effect, unwanted.clone());
+                self.running.insert(key, Running { handle, unwanted });
             }
         }
     }
 
-    fn begin(&mut self, effect: Effect) -> AbortHandle {
+    fn begin(&mut self, effect: Effect, unwanted: CancellationToken) -> AbortHandle {
         let key = effect.key();
         let outside = Arc::clone(&self.outside);
         match effect {
             Effect::OpenSession { task, number, model, is_driving } => {
                 let (work_id, task_name) = self.machine.work_of(task).unwrap_or_default();
-                let opening = Opening { task, task_name, work_id, number, model, is_driving };
+                let opening = Opening { task, task_name, work_id, number, model, is_driving, unwanted };
                 self.effects.spawn(async move { (key, outside.open_session(opening).await) })
             }
             Effect::SendPrompt { task, number, session, text } => {

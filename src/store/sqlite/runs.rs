@@ -40,8 +40,9 @@ pub(super) fn write_change(
             ))?
             .execute(params![id, status.as_str(), error, ended_at.map(Timestamp::as_millis)])
             .map(drop),
+        // A retry may have come first: then the run goes on.
         Change::RunSettled => connection
-            .prepare_cached(&format!("UPDATE {table} SET is_settled = 1 WHERE id = ?1"))?
+            .prepare_cached(&format!("UPDATE {table} SET is_settled = 1 WHERE id = ?1 AND ended_at IS NOT NULL"))?
             .execute([id])
             .map(drop),
         Change::ReadersReopened => positions::reopen(connection, stream),

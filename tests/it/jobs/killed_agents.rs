@@ -105,7 +105,9 @@ async fn a_request_that_waits_in_the_inbox_can_be_answered_after_a_kill() {
         assert_eq!(reply.status, 200, "{program:?}: {}", reply.text());
         job.end_as("Succeeded").await;
         assert!(server.work().join("allowed").exists(), "{program:?}");
-        assert_eq!(of_kind(&job.log().await, "taskSessionStarted").len(), 1, "{program:?}");
+        let log = job.log().await;
+        assert_eq!(of_kind(&log, "taskSessionStarted").len(), 1, "{program:?}");
+        assert_eq!(prompts(&log).len(), 1, "{program:?}: the turn went on");
         drop(model);
     }
 }

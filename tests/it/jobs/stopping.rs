@@ -63,6 +63,26 @@ async fn a_stop_in_the_middle_closes_the_sessions_and_the_works_are_canceled() {
 }
 
 #[tokio::test]
+async fn a_job_waits_for_room_and_a_stop_ends_the_waiting() {
+    let server = super::builder().config(&format!("{}\n[limits]\nsessions = 1\n", super::CONFIG)).start().await;
+    super::write_entry(
+        &server,
+        &super::entry("demo", json!({ "greet": demo("hello") }), json!({ "job": reference("greet") })),
+    );
+    let taken = server.session().await;
+    let (stopped, goes_on) = (TestJob::start(&server, "job").await, TestJob::start(&server, "job").await);
+    stopped.until_callback("workStarted").await;
+    stopped.post("/stop").await;
+    stopped.end_as("Canceled").await;
+    portal(&server.http(), &format!("session/{}/stop", taken.id), "").await;
+    goes_on.end_as("Succeeded").await;
+    let sessions = server.http().get("/api/copilot/session").await.json()["sessions"].clone();
+    let jobs: Vec<&Value> =
+        sessions.as_array().expect("sessions").iter().map(|session| &session["job"]["jobId"]).collect();
+    assert_eq!(jobs, [&json!(goes_on.id), &Value::Null], "nothing was opened for the job that was stopped");
+}
+
+#[tokio::test]
 async fn a_stop_changes_nothing_of_what_is_over() {
     let server = endless().await;
     let job = TestJob::start(&server, "greeting").await;
