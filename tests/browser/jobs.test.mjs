@@ -174,6 +174,23 @@ test("an invalid entry lists its problems with their paths, and cannot be truste
   await waitForText(page.locator(".entry-line"), "Jobs of the built-in entry");
 });
 
+test("an invalid configured entry says why there are no jobs, and asks for none", async () => {
+  const context = await deck.openContext();
+  const entry = { ...ENTRY, source: "configuration", path: "/etc/jobs.json", problems: [{ path: "entry.models.driving", message: "Should exist.", severity: "error" }] };
+  const stub = await JobsStub.use(context, { entry });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/jobs.html?wb=/x`);
+  await waitForText(page.locator(".entry-line"), /^There are no jobs, because the configured entry is invalid · \/etc\/jobs\.json/);
+  await waitForText(page.locator(".entry-problem"), "Error entry.models.driving Should exist.");
+  assert.equal(stub.called("GET", "copilot/job").length, 0);
+});
+
+test("without any entry there is a sentence, and no request for jobs", async () => {
+  const page = await deck.openPage("/jobs.html?wb=/x");
+  await waitForText(page.locator(".entry-line"), "No entry is in force: there are no jobs.");
+  assert.equal(await page.locator(".matrix-job-btn").count(), 0);
+});
+
 test("jobs that cannot be loaded are a sentence, not an empty page", async () => {
   const context = await deck.openContext();
   await JobsStub.use(context, { definitions: { error: "NoEntry" } });

@@ -66,13 +66,16 @@ function shownBefore({ works = [], changes, note }) {
 }
 
 function workLine({ taskName, succeeded, lastDecision }) {
+  const { kind, text } = decisionParts(lastDecision ?? "");
+  // That a task succeeded is said already.
+  const decision = kind === "TASK SUCCEEDED" ? "" : text;
   return make(
     "li",
-    {},
+    { class: decision ? "gate-work-decided" : "" },
     make("b", { class: succeeded ? "verdict-yes" : "verdict-no", text: succeeded ? "Succeeded" : "Failed" }),
     " ",
     exactElement("bdi", { class: "gate-work" }, taskName, { oneLine: true }),
-    lastDecision ? make("span", { class: "gate-decision" }, " ", exactElement("span", {}, decisionParts(lastDecision).text, { oneLine: true })) : null,
+    decision ? make("span", { class: "gate-decision" }, " ", exactElement("span", {}, decision, { oneLine: true })) : null,
   );
 }
 

@@ -4,6 +4,7 @@ import { ask } from "../lib/api.js";
 import { byId, make } from "../lib/dom.js";
 import { exactElement, exactString } from "../lib/exactText.js";
 import { plural } from "../lib/format.js";
+import { usableEntry } from "../lib/jobs.js";
 import { allowancesOf } from "./allowances.js";
 
 const SOURCES = {
@@ -17,9 +18,7 @@ const SHORT_HASH = 12;
 const place = byId("entry-part");
 
 export class Entry {
-  /**
-   * Called with the entry in force after each load: null if there is none, undefined if that is not known.
-   */
+  /** Called with the entry that jobs come from after each load: null if there is none, undefined if that is not known. */
   onChange = () => {};
   #folder;
   #entry = null;
@@ -37,16 +36,12 @@ export class Entry {
       this.#entry = undefined;
       place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not read this folder's entry: ${problem.message}` }));
     }
-    this.onChange(this.#entry && this.#inForce);
-  }
-
-  get #inForce() {
-    return this.#entry.inForce ? this.#entry : (this.#entry.fallback ?? null);
+    this.onChange(this.#entry && usableEntry(this.#entry));
   }
 
   #show(note) {
     const entry = this.#entry;
-    const inForce = this.#inForce;
+    const inForce = entry.inForce ? entry : entry.fallback;
     const own = entry.source === "folder" && !entry.inForce ? this.#ownEntry(entry, inForce, note) : null;
     place.replaceChildren(own ?? "", inForceLine(inForce), problemList(inForce?.problems) ?? "");
   }
@@ -96,7 +91,7 @@ export class Entry {
 function inForceLine(entry) {
   if (!entry) return make("p", { class: "entry-line", text: "No entry is in force: there are no jobs." });
   const words = SOURCES[entry.source] ?? exactString(entry.source);
-  const line = make("p", { class: "entry-line" }, `Jobs of ${words}`);
+  const line = make("p", { class: "entry-line" }, usableEntry(entry) ? `Jobs of ${words}` : `There are no jobs, because ${words} is invalid`);
   if (entry.path) line.append(" · ", exactElement("code", {}, entry.path, { oneLine: true }));
   if (entry.path && entry.hash) line.append(" · ", make("code", { text: shortHash(entry.hash), title: `SHA-256 ${entry.hash}` }));
   return line;

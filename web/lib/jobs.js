@@ -24,6 +24,12 @@ export async function jobDefinitions(folder) {
   return reply?.grid ? reply : ask("api/copilot/job");
 }
 
+/** The entry that jobs come from, of the description of a folder's entry; null if there is none or it is invalid. */
+export function usableEntry(described) {
+  const inForce = described.inForce ? described : described.fallback;
+  return inForce && !inForce.problems?.some(({ severity }) => severity === "error") ? inForce : null;
+}
+
 export function jobStateWord(status) {
   return STATES[status]?.word ?? String(status);
 }

@@ -3,6 +3,7 @@
 import { ask, Problem } from "../lib/api.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
+import { usableEntry } from "../lib/jobs.js";
 
 const RETRY_AFTER = 2000;
 /** The tasks of a session that this tab follows: a reload goes on with them. */
@@ -59,7 +60,7 @@ export class TaskSelect {
     try {
       // Without an entry the list of tasks is an error, so that is asked first.
       const entry = await ask(`api/jobs/entry${query}`, { signal: this.#view.signal });
-      if (!entry.inForce && !entry.fallback) return;
+      if (!usableEntry(entry)) return;
       const { tasks } = await ask(`api/copilot/task${query}`, { signal: this.#view.signal });
       this.#tasks = tasks ?? [];
       this.#show();

@@ -67,8 +67,8 @@ export async function takeJobPictures(picture, context) {
     const page = await openJob(deck, "feature", jobId, await deck.openContext(context));
     await gateCard(page).waitFor();
     await gateCard(page).locator(".request-rendered").waitFor();
-    await node(page, chart.find(({ label }) => label === "implement").hint[1]).click();
-    await page.locator(".message-block[data-type=Tool]").waitFor();
+    await node(page, chart.find(({ label }) => label === "final-review").hint[1]).click();
+    await page.locator(".message-block[data-type=Message] table").waitFor();
     await page.locator("#zoom-fit-button").click();
     await picture(page, "job");
   });
