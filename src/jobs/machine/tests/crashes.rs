@@ -103,6 +103,6 @@ fn the_crash_of_one_task_ends_the_others() {
     });
     world.run([0, 1].into_iter().chain(std::iter::repeat(1)));
     assert_eq!(world.last_callbacks(2), ["jobFailed", "jobError"]);
-    assert_eq!(world.closed.len(), 2, "both sessions are closed");
+    assert_eq!(world.closed.len(), 3, "that of the good task and both attempts of the bad one");
     assert_eq!(world.ended_works(), [(1, false)]);
 }
