@@ -34,8 +34,8 @@ pub(super) use folder_rules::{folder_rules, remove_folder_rule};
 pub(super) use folders::folders;
 pub(super) use inbox::inbox;
 pub(super) use jobs::{
-    approve_job, entry, entry_schema, gate_prompt, job_details, job_events, job_log, list_jobs, reject_job, retry_job, start_job, stop_job,
-    trust_entry,
+    approve_job, entry, entry_schema, gate_prompt, job_details, job_events, job_log, list_jobs, reject_job, retry_job,
+    start_job, stop_job, trust_entry,
 };
 pub(super) use log::{blob, log};
 pub(super) use models::models;
