@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { reconnect, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { checkAccessibility, reconnect, useDeck, waitFor, waitForText } from "./support/index.mjs";
 import { ENTRY, gateCard, jobWhen, makeFolder, node, nodeSays, openJob, startJob } from "./support/realJobs.mjs";
 
 const deck = useDeck({ jobs: ENTRY });
@@ -197,6 +197,7 @@ test("another model for a category is used, and a wrong category is not offered"
   assert.equal(await box.getAttribute("placeholder"), "demo");
   await box.fill("demo-slow");
   await waitForText(page.locator("#models-part summary"), "Models · 1 change");
+  await checkAccessibility(page, "models");
   await page.locator("#user-input-textarea").fill("hello");
   const [preview] = await Promise.all([context.waitForEvent("page"), page.locator("#preview-button").click()]);
   await node(preview, 0).click();

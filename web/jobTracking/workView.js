@@ -13,7 +13,7 @@ import { wholeSeconds } from "./statusBar.js";
 export class WorkView {
   workId;
   #node;
-  #state = make("span");
+  #state = make("span", { class: "work-state" });
   #runs = make("select", { class: "work-runs", "aria-label": "Run", hidden: true });
   #facts = make("span", { class: "work-facts-line" });
   #headers = make("div", { class: "tab-headers", role: "tablist", "aria-label": "Sessions" });
