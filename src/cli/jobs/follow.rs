@@ -145,6 +145,7 @@ impl<'a> Follow<'a> {
             Update::Found(url) => {
                 self.screen.line(&format!("Connected to {url} again."));
                 self.url = url;
+                self.pending.announce_again();
             }
             Update::Ended => {}
         }

@@ -56,6 +56,11 @@ impl Pending {
         self.waiting.insert(session, pending.filter_map(request).collect());
     }
 
+    /// What still waits is announced again: the server may have another address.
+    pub fn announce_again(&mut self) {
+        self.announced.clear();
+    }
+
     /// Sentences about what waits and was not announced yet.
     pub fn news(&mut self, url: &str) -> Vec<String> {
         let mut news = Vec::new();
@@ -96,5 +101,7 @@ mod tests {
         );
         pending.learn(&status("session-3"));
         assert!(pending.news("http://x").is_empty(), "it was announced");
+        pending.announce_again();
+        assert!(pending.news("http://y")[0].contains("http://y/?session=session-3"), "at its new address");
     }
 }
