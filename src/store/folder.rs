@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,10 @@ impl Locks {
     }
 }
 
+/// How long the locks of a server that was killed may last.
+const LEFT_BEHIND: Duration = Duration::from_secs(5);
+/// How often they are tried meanwhile.
+const LOCK_POLL: Duration = Duration::from_millis(10);
 /// The file that is locked.
 const LOCK: &str = "flightdeck.lock";
 
@@ -114,7 +118,17 @@ impl DataFolder {
         create_private_folder(path).map_err(refused("created"))?;
         let path = fs::canonicalize(path).map_err(refused("resolved"))?;
         keep_others_out(&path)?;
-        match Locks::take(&path) {
+        let mut taken = Locks::take(&path);
+        let is_held = |taken: &Result<Locks, TryLockError>| matches!(taken, Err(TryLockError::WouldBlock));
+        if is_held(&taken) && ServerNote::read(&path).is_some_and(|note| note.is_gone()) {
+            // A program that the dead server was just starting has its locks until it runs.
+            let deadline = Instant::now() + LEFT_BEHIND;
+            while is_held(&taken) && Instant::now() < deadline {
+                std::thread::sleep(LOCK_POLL);
+                taken = Locks::take(&path);
+            }
+        }
+        match taken {
             Ok(locks) => Ok(Self { path, _locks: locks }),
             Err(TryLockError::WouldBlock) => Err(FolderError::InUse { server: ServerNote::read(&path), path }),
             Err(TryLockError::Error(source)) => Err(FolderError::Refused { path, action: "written", source }),
@@ -218,6 +232,12 @@ impl ServerNote {
     /// The record in a data folder, if there is a readable one.
     pub fn read(folder: &Path) -> Option<Self> {
         serde_json::from_str(&fs::read_to_string(folder.join(Self::FILE)).ok()?).ok()
+    }
+
+    /// Whether its process has ended. Where that cannot be known, it counts as running.
+    fn is_gone(&self) -> bool {
+        let stat = |pid: &str| fs::read_to_string(format!("/proc/{pid}/stat")).ok();
+        stat("self").is_some() && stat(&self.pid.to_string()).is_none_or(|stat| stat.contains(") Z"))
     }
 
     /// Waits until no server holds the folder's lock: it ends with the process, whatever else that leaves behind.
@@ -334,5 +354,24 @@ mod tests {
         assert!(matches!(second, Err(FolderError::InUse { .. })), "{second:?}");
         drop(first);
         DataFolder::lock(root.path()).expect("free");
+    }
+
+    #[test]
+    fn the_locks_of_a_server_that_is_gone_are_waited_for() {
+        let root = tempfile::tempdir().expect("a folder");
+        let first = DataFolder::lock(root.path()).expect("locked");
+        // No process has this number.
+        let note = ServerNote { pid: u32::MAX, url: "http://localhost:1".to_owned() };
+        let text = serde_json::to_string(&note).expect("plain values");
+        fs::write(root.path().join(ServerNote::FILE), text).expect("written");
+        let (begins, begun) = mpsc::channel();
+        let path = root.path().to_owned();
+        let second = std::thread::spawn(move || {
+            begins.send(()).expect("heard");
+            DataFolder::lock(&path)
+        });
+        begun.recv().expect("said");
+        drop(first);
+        second.join().expect("no panic").expect("locked once it is free");
     }
 }
