@@ -4,7 +4,7 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +40,6 @@ impl Locks {
 
 /// How long the locks of a server that was killed may last.
 const LEFT_BEHIND: Duration = Duration::from_secs(5);
-/// How often they are tried meanwhile.
-const LOCK_POLL: Duration = Duration::from_millis(10);
 /// The file that is locked.
 const LOCK: &str = "flightdeck.lock";
 
@@ -119,14 +117,11 @@ impl DataFolder {
         let path = fs::canonicalize(path).map_err(refused("resolved"))?;
         keep_others_out(&path)?;
         let mut taken = Locks::take(&path);
-        let is_held = |taken: &Result<Locks, TryLockError>| matches!(taken, Err(TryLockError::WouldBlock));
-        if is_held(&taken) && ServerNote::read(&path).is_some_and(|note| note.is_gone()) {
+        let is_held = matches!(taken, Err(TryLockError::WouldBlock));
+        if is_held && ServerNote::read(&path).is_some_and(|note| note.is_gone()) {
             // A program that the dead server was just starting has its locks until it runs.
-            let deadline = Instant::now() + LEFT_BEHIND;
-            while is_held(&taken) && Instant::now() < deadline {
-                std::thread::sleep(LOCK_POLL);
-                taken = Locks::take(&path);
-            }
+            ServerNote::wait_until_gone(&path, LEFT_BEHIND);
+            taken = Locks::take(&path);
         }
         match taken {
             Ok(locks) => Ok(Self { path, _locks: locks }),
@@ -243,11 +238,16 @@ impl ServerNote {
     /// Waits until no server holds the folder's lock: it ends with the process, whatever else that leaves behind.
     /// Returns whether that happened in time.
     pub fn wait_until_gone(folder: &Path, longest: Duration) -> bool {
+        let opened = File::open(folder);
         let Ok(lock) = File::open(folder.join(LOCK)).or_else(|_| File::open(folder)) else { return true };
         let (gone, heard) = mpsc::channel();
         // This thread is abandoned after the timeout: the process is about to end.
         std::thread::spawn(move || {
             if lock.lock_shared().is_ok() {
+                // Where a folder cannot be locked, the file's lock is all there is.
+                let _ = opened.map(|folder| folder.lock_shared());
+                // Free for others before they hear of it.
+                drop(lock);
                 let _ = gone.send(());
             }
         });

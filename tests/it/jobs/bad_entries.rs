@@ -87,9 +87,9 @@ async fn the_first_problem_is_said_with_its_path() {
 #[tokio::test]
 async fn a_job_keeps_the_entry_it_started_with_also_over_a_restart() {
     let greet = checked(demo("hello"), "test -e go", 0);
-    let long = with(demo(ENDLESS), "onInterrupted", json!("continue"));
+    let endless = with(demo(ENDLESS), "onInterrupted", json!("continue"));
     let works = json!({ "job": seq(&[reference("long"), reference("greet")]) });
-    let server = server(json!({ "greet": greet, "long": long }), works).await;
+    let server = server(json!({ "greet": greet, "long": endless }), works).await;
     std::fs::write(server.work().join("go"), "").expect("written");
     let job = TestJob::start(&server, "job").await;
     job.until_callback("taskPromptSent").await;

@@ -64,16 +64,17 @@ fn gate(title: &str) -> Value {
 
 /// An entry with these tasks, and with a job for each of these works.
 fn entry(model: &str, tasks: Value, works: Value) -> Value {
-    let works = works.as_object().expect("works by name").clone();
+    let Value::Object(works) = works else { panic!("works by name: {works}") };
     let jobs: Map<String, Value> = works.into_iter().map(|(name, work)| (name, json!({ "work": work }))).collect();
-    json!({
+    let mut entry = json!({
         "models": { "driving": model },
         "drivingSessionRetries": [{ "modelId": model, "retries": 2 }],
         "promptVariables": {},
-        "tasks": tasks,
         "jobs": jobs,
         "grid": [],
-    })
+    });
+    entry["tasks"] = tasks;
+    entry
 }
 
 fn builder() -> ServerBuilder {
