@@ -92,7 +92,7 @@ async fn a_job_keeps_the_entry_it_started_with_also_over_a_restart() {
     let server = server(json!({ "greet": greet, "long": endless }), works).await;
     std::fs::write(server.work().join("go"), "").expect("written");
     let job = TestJob::start(&server, "job").await;
-    job.until_callback("taskPromptSent").await;
+    job.until_it_talks().await;
     let other = entry("demo", json!({ "other": demo("reason") }), json!({ "another": reference("other") }));
     write_entry(&server, &other);
     let offered = server.http().get("/api/copilot/task").await.json();

@@ -30,7 +30,7 @@ async fn a_folder_that_is_gone_before_a_check_fails_the_check() {
     let folder = server.folder().join("goes");
     std::fs::create_dir(&folder).expect("made");
     let job = TestJob::start_with(&server, json!({ "jobName": "job", "workingDirectory": folder })).await;
-    job.until_callback("taskPromptSent").await;
+    job.until_it_talks().await;
     std::fs::remove_dir(&folder).expect("removed");
     job.end_as("Failed").await;
     let decisions = job.decisions().await;
@@ -44,7 +44,7 @@ async fn a_folder_that_is_gone_at_a_restart_does_not_keep_the_server_from_starti
     let folder = server.folder().join("goes");
     std::fs::create_dir(&folder).expect("made");
     let job = TestJob::start_with(&server, json!({ "jobName": "job", "workingDirectory": folder })).await;
-    job.until_callback("taskPromptSent").await;
+    job.until_it_talks().await;
     std::fs::remove_dir(&folder).expect("removed");
     let server = server.kill_and_restart().await;
     let job = job.seen_by(&server);

@@ -166,6 +166,13 @@ impl TestJob {
         self.until(|record| record["callback"] == name).await
     }
 
+    /// Waits until the agent of the first session says something: its turn has begun.
+    async fn until_it_talks(&self) {
+        let session = self.until_callback("taskSessionStarted").await["sessionId"].as_str().expect("an id").to_owned();
+        let events = format!("/api/copilot/session/{session}/events");
+        self.http.events(&events).await.until_callback("onMessage").await;
+    }
+
     /// Waits for the end, and gives the job's details.
     async fn end(&self) -> Value {
         self.events().await.until(|event| event.event.as_deref() == Some("closed")).await;
