@@ -177,7 +177,7 @@ impl RunLog {
         })
     }
 
-    /// The run goes on after its end: readers that were told so read on.
+    /// The run continues after its end: readers that got the response that it is over may read again.
     pub(super) async fn reopen_readers(&self) {
         for readers in self.readers.lock().await.values() {
             readers.reopen();

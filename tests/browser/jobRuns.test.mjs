@@ -137,7 +137,7 @@ test("a job is stopped and continued", async () => {
   await status(page, "SUCCEEDED");
 });
 
-test("a job that is retried elsewhere goes on here", async () => {
+test("a job that is retried elsewhere continues here", async () => {
   const workingDirectory = await makeFolder(deck.server);
   const jobId = await startJob(deck.server, "strict", { workingDirectory });
   const page = await openJob(deck, "strict", jobId);

@@ -36,7 +36,7 @@ impl Screen {
         write(&format!("{cleared}{text}\n{question}"));
     }
 
-    /// Lines of plain text that stay at the bottom until they are drawn anew.
+    /// Lines of plain text that stay at the bottom until they are drawn again.
     pub fn draw(&mut self, lines: &[(String, String)]) {
         if !self.is_terminal || self.question.is_some() {
             return;

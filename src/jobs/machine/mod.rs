@@ -4,6 +4,10 @@
 //! records, so a restart rebuilds it with [`Machine::replay`]. What must be done outside follows from the state alone
 //! ([`Machine::effects`]); the driver does what is new there, once the records are committed.
 
+mod definition;
+mod effect;
+mod input;
+mod planned_work;
 mod rules;
 mod task;
 mod tree;
@@ -15,198 +19,18 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+pub use definition::{Borrowed, RunDefinition};
+pub use effect::{Effect, EffectKey};
+pub use input::Input;
+use planned_work::{PlannedWork, planned_works};
 use rules::TaskRules;
 use task::{Need, TaskRun};
 use tree::{Start, Step, Tree};
 
-use super::entry::{Command, GateWork, Plan, RuntimeVariables, Work, expand_dynamic};
+use super::entry::{RuntimeVariables, expand_dynamic};
 use super::gate_view::{GateView, WorkResult};
-use super::record::{CommandEnd, Record, Subject, TurnEnd};
-use crate::model::{AnsweredBy, JobStatus, SessionId, TaskId};
-
-/// What the rules need to know about a job or a task outside a job.
-#[derive(Clone, Debug)]
-pub struct RunDefinition {
-    /// Job and tasks.
-    pub plan: Arc<Plan>,
-    /// What the user gave.
-    pub user_input: String,
-    /// The session and its model, for a task outside a job.
-    pub borrowed: Option<Borrowed>,
-}
-
-/// A task in somebody's session.
-#[derive(Clone, Debug)]
-pub struct Borrowed {
-    /// The id of the run.
-    pub task_id: TaskId,
-    /// The task's name.
-    pub task_name: String,
-    /// The session.
-    pub session: SessionId,
-    /// The session's model.
-    pub model: String,
-}
-
-/// Something that happened.
-#[derive(Clone, Debug)]
-pub enum Input {
-    /// The run begins.
-    Begin,
-    /// A session is open.
-    SessionOpened {
-        /// Whose.
-        task: TaskId,
-        /// The number of the session within the task.
-        number: u32,
-        /// Which.
-        session: SessionId,
-        /// Its model.
-        model: String,
-    },
-    /// A session could not be opened.
-    OpenFailed {
-        /// Whose.
-        task: TaskId,
-        /// The number of the session within the task.
-        number: u32,
-        /// Why.
-        end: TurnEnd,
-    },
-    /// A turn is over.
-    TurnEnded {
-        /// Whose.
-        task: TaskId,
-        /// The number of the prompt within the task.
-        number: u32,
-        /// How.
-        end: TurnEnd,
-    },
-    /// A command is over.
-    CommandEnded {
-        /// Whose.
-        task: TaskId,
-        /// How.
-        end: CommandEnd,
-    },
-    /// A session is closed.
-    SessionClosed {
-        /// Which.
-        session: SessionId,
-    },
-    /// There is no session that nobody needs, or no more.
-    SessionDiscarded {
-        /// For which task it was.
-        task: TaskId,
-        /// The number of the session within the task.
-        number: u32,
-    },
-    /// What a person is to be shown is known, or has changed.
-    Shown {
-        /// What it is about.
-        subject: Subject,
-        /// What is shown.
-        view: GateView,
-    },
-    /// A person decided about what is shown.
-    Answered {
-        /// What it is about.
-        waiting_id: String,
-        /// Whether the job goes on.
-        approved: bool,
-        /// What the person said.
-        note: Option<String>,
-        /// Where the answer came from.
-        by: AnsweredBy,
-    },
-    /// Somebody stops the job.
-    Stop,
-    /// Somebody stops a task of the job.
-    StopTask(TaskId),
-    /// Somebody continues a failed or stopped job.
-    Retry,
-}
-
-/// Something to be done outside. Doing it again after a restart must do nothing a second time.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
-    /// Open a session.
-    OpenSession {
-        /// For which task.
-        task: TaskId,
-        /// The number of the session within the task.
-        number: u32,
-        /// The model.
-        model: String,
-        /// It checks.
-        is_driving: bool,
-    },
-    /// Send a prompt and wait for the end of its turn.
-    SendPrompt {
-        /// For which task.
-        task: TaskId,
-        /// The number of the prompt within the task.
-        number: u32,
-        /// The session.
-        session: SessionId,
-        /// The prompt.
-        text: String,
-    },
-    /// Run the command that checks the work.
-    RunCommand {
-        /// For which task.
-        task: TaskId,
-        /// The number of the run within the task.
-        number: u32,
-        /// What to run.
-        command: Command,
-    },
-    /// Close a session.
-    CloseSession {
-        /// Which.
-        session: SessionId,
-    },
-    /// Close a session that may have been opened although nobody needs it any more.
-    DiscardSession {
-        /// For which task it was.
-        task: TaskId,
-        /// The number of the session within the task.
-        number: u32,
-    },
-    /// Find out what a person must be shown.
-    Show {
-        /// What it is about.
-        subject: Subject,
-    },
-}
-
-/// The key of an effect: the same effect has the same key, and no other has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "as in Effect")]
-pub enum EffectKey {
-    OpenSession(TaskId, u32),
-    SendPrompt(TaskId, u32),
-    RunCommand(TaskId, u32),
-    CloseSession(SessionId),
-    DiscardSession(TaskId, u32),
-    ShowGate(u32),
-    ShowInterruption(TaskId),
-}
-
-impl Effect {
-    /// Its key.
-    pub fn key(&self) -> EffectKey {
-        match self {
-            Self::OpenSession { task, number, .. } => EffectKey::OpenSession(*task, *number),
-            Self::SendPrompt { task, number, .. } => EffectKey::SendPrompt(*task, *number),
-            Self::RunCommand { task, number, .. } => EffectKey::RunCommand(*task, *number),
-            Self::CloseSession { session } => EffectKey::CloseSession(*session),
-            Self::DiscardSession { task, number } => EffectKey::DiscardSession(*task, *number),
-            Self::Show { subject: Subject::Gate { work_id } } => EffectKey::ShowGate(*work_id),
-            Self::Show { subject: Subject::Interrupted { task_id, .. } } => EffectKey::ShowInterruption(*task_id),
-        }
-    }
-}
+use super::record::{Record, Subject};
+use crate::model::{JobStatus, SessionId, TaskId};
 
 /// Something that waits for a person.
 #[derive(Clone, Debug, PartialEq)]
@@ -268,13 +92,6 @@ struct State {
     leftover: BTreeSet<SessionId>,
     /// Sessions that may exist although nobody needs them any more.
     unknown: BTreeSet<(TaskId, u32)>,
-}
-
-#[derive(Clone, Debug)]
-enum PlannedWork {
-    Task { name: String, rules: Arc<TaskRules> },
-    Gate(GateWork),
-    Nothing,
 }
 
 /// Gives out task ids. Ids that are taken and not committed are never used.
@@ -737,37 +554,6 @@ fn effect_of(run: &TaskRun) -> Option<Effect> {
         Need::Close { session } => Effect::CloseSession { session },
         Need::Question => Effect::Show { subject: Subject::Interrupted { task_id: task, work_id: run.work_id } },
     })
-}
-
-/// What each work and gate of a job does, by its number.
-fn planned_works(plan: &Plan) -> Vec<PlannedWork> {
-    let mut works: BTreeMap<u32, PlannedWork> = BTreeMap::new();
-    let mut rest = vec![&plan.job.work];
-    while let Some(work) = rest.pop() {
-        match work {
-            Work::Ref { work_id_in_job, task_id, model_override } => {
-                if let Some(rules) = TaskRules::in_job(plan, task_id, model_override.as_ref()) {
-                    let planned = PlannedWork::Task { name: task_id.clone(), rules: Arc::new(rules) };
-                    works.insert(*work_id_in_job, planned);
-                }
-            }
-            Work::Seq { works } | Work::Par { works, .. } => rest.extend(works),
-            Work::Loop { pre_condition, post_condition, body, .. } => {
-                rest.extend(pre_condition.iter().chain(post_condition).map(|(_, work)| work.as_ref()));
-                rest.push(body);
-            }
-            Work::Alt { condition, true_work, false_work } => {
-                rest.push(condition);
-                rest.extend(true_work.iter().chain(false_work).map(AsRef::as_ref));
-            }
-            Work::Gate(gate) => {
-                works.insert(gate.work_id_in_job, PlannedWork::Gate(gate.clone()));
-                rest.extend(gate.on_reject.iter().map(AsRef::as_ref));
-            }
-        }
-    }
-    let size = works.keys().next_back().map_or(0, |last| last + 1);
-    (0..size).map(|work_id| works.remove(&work_id).unwrap_or(PlannedWork::Nothing)).collect()
 }
 
 #[cfg(test)]

@@ -62,7 +62,7 @@ async fn answer(job: &TestJob) {
     }
 }
 
-/// Leads a job until that many commits are seen, or to its end. Gives whether the commits were seen.
+/// Leads a job until that many commits are seen, or to its end. Returns whether the commits were seen.
 async fn lead(job: &TestJob, mut events: EventStream, commits: usize) -> bool {
     let mut seen = 0;
     while let Some(event) = events.next().await {

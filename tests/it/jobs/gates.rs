@@ -159,7 +159,7 @@ async fn a_stopped_job_has_no_gate_and_a_retry_asks_again() {
     assert_eq!(job.answer("approve", &waiting, None).await.error(409), "GateClosed");
     assert_eq!(job.end_as("Canceled").await["waiting"], json!([]));
     assert_eq!(job.post("/retry").await.json(), json!({ "status": "Running" }));
-    assert_eq!(job.answer("approve", &waiting, None).await.error(409), "GateClosed", "it asks anew");
+    assert_eq!(job.answer("approve", &waiting, None).await.error(409), "GateClosed", "it asks again");
     let again = job.waits().await;
     assert_ne!(again["waitingId"], waiting["waitingId"]);
     job.approve(&again).await;

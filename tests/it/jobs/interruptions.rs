@@ -108,7 +108,7 @@ async fn a_pending_request_of_a_task_survives_a_kill_and_its_turn_goes_on() {
     let reply = session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
     assert_eq!(reply.status, 200, "{}", reply.text());
     job.end_as("Succeeded").await;
-    assert_eq!(prompts(&job.log().await), ["permission"], "the turn went on, it was not begun anew");
+    assert_eq!(prompts(&job.log().await), ["permission"], "the turn went on, it did not begin again");
 }
 
 #[tokio::test]

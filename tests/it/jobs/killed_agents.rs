@@ -87,7 +87,7 @@ async fn a_request_that_waits_in_the_inbox_can_be_answered_after_a_kill() {
         let job = TestJob::start(&copilot.server, "job").await;
         let pending = |data: &Value| data["pending"][0]["requestId"].is_string();
         copilot.server.http().events("/api/events").await.until(|event| pending(&event.json())).await;
-        // A kill before that loses the agent's session, and the task begins anew in another one.
+        // A kill before that loses the agent's session, and the task begins again in another one.
         until_on_disk(&copilot, 1).await;
         let CopilotServer { server, model } = copilot;
         let server = server.kill_and_restart().await;
