@@ -10,10 +10,10 @@ mod tests {
     use super::*;
     use crate::jobs::chart::{ChartHint, chart};
     use crate::jobs::entry::schema::entry_schema;
-    use crate::jobs::entry::{CheckedEntry, OnInterrupted, check, read_entry};
+    use crate::jobs::entry::{CheckedEntry, OnInterrupted, read_entry};
 
     fn checked() -> CheckedEntry {
-        check(read_entry(DEFAULT_ENTRY).expect("the shape of an entry")).expect("a valid entry")
+        read_entry(DEFAULT_ENTRY).expect("a valid entry")
     }
 
     #[test]

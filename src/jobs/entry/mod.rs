@@ -1,6 +1,6 @@
 //! Entries: the definitions of tasks and jobs in one JSON document.
 //!
-//! A text is read ([`read_entry`]: syntax and shape), then checked ([`check`]: meaning), and becomes a [`CheckedEntry`].
+//! A text is read and checked ([`read_entry`]: its syntax, shape and meaning), and becomes a [`CheckedEntry`].
 //! A job takes a [`Plan`] along, which later changes of the entry do not touch.
 //!
 //! What must always hold here:
@@ -19,6 +19,7 @@ mod file;
 mod problem;
 mod prompt;
 mod reading;
+mod repair;
 #[cfg(test)]
 pub(crate) mod sample;
 mod schema;

@@ -1,39 +1,53 @@
-//! An entry from JSON text: its syntax, then its shape, each problem with its place.
+//! An entry from JSON text: its syntax, its shape and its meaning, each problem with its place.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
 
-use super::Entry;
 use super::duplicate::duplicate_keys;
 use super::problem::{Problem, named, quoted};
+use super::repair::{Repaired, WrongPart};
 use super::schema::entry_schema;
+use super::{CheckedEntry, check};
 use crate::model::kind_of;
 
 const ROOT: &str = "entry";
-/// How many problems of the shape are reported.
+/// How many problems of the shape are reported, so that a list of nothing but mistakes stays readable.
 const MOST_PROBLEMS: usize = 100;
 /// Objects whose keys are names that people choose.
 const NAMED: [&str; 5] = ["models", "promptVariables", "tasks", "jobs", "mcpServers"];
 
-/// Reads an entry. What its texts mean is for the check.
-pub fn read_entry(text: &str) -> Result<Entry, Vec<Problem>> {
+/// Reads an entry and checks it. The problems are all that there are: those of the shape, then those of the meaning of
+/// whatever has the right shape.
+pub fn read_entry(text: &str) -> Result<CheckedEntry, Vec<Problem>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut json: Value = serde_json::from_str(text).map_err(|error| vec![syntax_problem(&error)])?;
-    let schema = entry_schema();
     let mut problems: Vec<_> = duplicate_keys(text)
         .into_iter()
         .map(|pointer| Problem::error(path_of(&json, &pointer), "Is defined more than once."))
         .collect();
-    problems.extend(
-        schema.validator.iter_errors(&json).flat_map(|error| shape_problems(&json, &error)).take(MOST_PROBLEMS),
-    );
-    if !problems.is_empty() {
-        return Err(problems);
-    }
+    let (of_shape, wrong) = shape_problems(&json);
+    problems.extend(of_shape);
     make_integers(&mut json);
-    // The schema is as strict as the types; this is for what only the types know.
-    serde_json::from_value(json).map_err(|error| vec![Problem::error(ROOT, format!("Cannot be read: {error}."))])
+    if problems.is_empty() {
+        // The schema is as strict as the types; this is for what only the types know.
+        let unreadable = |error| vec![Problem::error(ROOT, format!("Cannot be read: {error}."))];
+        return check(serde_json::from_value(json).map_err(unreadable)?);
+    }
+    problems.extend(problems_of_the_rest(json, &wrong));
+    Err(problems)
+}
+
+/// What the check finds in an entry with the wrong shape. Nothing if the entry is too wrong to be read at all.
+fn problems_of_the_rest(json: Value, wrong: &[WrongPart]) -> Vec<Problem> {
+    let repaired = Repaired::new(json, wrong);
+    if !repaired.is_worth_a_check() {
+        return Vec::new();
+    }
+    let Ok(entry) = serde_json::from_value(repaired.json.clone()) else { return Vec::new() };
+    let found = check(entry).map_or_else(|problems| problems, |entry| entry.warnings().to_vec());
+    let paths: Vec<_> = repaired.replaced().map(|pointer| path_of(&repaired.json, &pointer)).collect();
+    found.into_iter().filter(|problem| repaired.is_about_the_text(problem, &paths)).collect()
 }
 
 fn syntax_problem(error: &serde_json::Error) -> Problem {
@@ -68,20 +82,29 @@ fn make_integers(value: &mut Value) {
     }
 }
 
-/// What is wrong with the shape. Empty for what the check explains better: texts, lists and numbers with too little in
-/// them.
-fn shape_problems(json: &Value, error: &ValidationError<'_>) -> Vec<Problem> {
+/// What is wrong with the shape, and where.
+fn shape_problems(json: &Value) -> (Vec<Problem>, Vec<WrongPart>) {
+    let errors = entry_schema().validator.iter_errors(json);
+    errors.flat_map(|error| explained(json, &error)).take(MOST_PROBLEMS).unzip()
+}
+
+/// What an error of the schema means. Empty for what the check explains better: texts, lists and numbers with too little
+/// in them.
+fn explained(json: &Value, error: &ValidationError<'_>) -> Vec<(Problem, WrongPart)> {
     let pointer = error.instance_path().as_str();
-    let path = || path_of(json, pointer);
-    let below = |name: &str| path_of(json, &format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1")));
+    let below = |name: &str| format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
     let value = error.instance();
     let message = match error.kind() {
         ValidationErrorKind::AdditionalProperties { unexpected } => {
-            let unknown = unexpected.iter().map(|name| Problem::error(below(name), unknown_key(name, error)));
+            let unknown = unexpected.iter().map(|name| {
+                let key = below(name);
+                (Problem::error(path_of(json, &key), unknown_key(name, error)), WrongPart::Key(key))
+            });
             return unknown.collect();
         }
         ValidationErrorKind::Required { property } => {
-            return vec![Problem::error(below(property.as_str().unwrap_or_default()), "Should exist.")];
+            let missing = below(property.as_str().unwrap_or_default());
+            return vec![(Problem::error(path_of(json, &missing), "Should exist."), WrongPart::Value(missing))];
         }
         ValidationErrorKind::Type { .. } => format!("Should be {} but is {}.", expected_type(error), kind_of(value)),
         ValidationErrorKind::Enum { options } => {
@@ -106,7 +129,7 @@ fn shape_problems(json: &Value, error: &ValidationError<'_>) -> Vec<Problem> {
         | ValidationErrorKind::Pattern { .. } => return Vec::new(),
         _ => format!("Is invalid: {error}."),
     };
-    vec![Problem::error(path(), message)]
+    vec![(Problem::error(path_of(json, pointer), message), WrongPart::Value(pointer.to_owned()))]
 }
 
 fn expected_type(error: &ValidationError<'_>) -> String {
@@ -174,7 +197,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::jobs::entry::check;
     use crate::jobs::entry::sample::{entry_json, json_with};
 
     fn problems(text: &str) -> Vec<String> {
@@ -184,8 +206,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let entry = read_entry(&entry_json().to_string()).expect("an entry");
-        assert_eq!(entry.models["driving"], "small");
-        let again = read_entry(&format!("\u{feff}{}", serde_json::to_string_pretty(&entry).expect("JSON")));
+        assert_eq!(entry.models()["driving"], "small");
+        let again = read_entry(&format!("\u{feff}{}", serde_json::to_string_pretty(entry.entry()).expect("JSON")));
         assert_eq!(again, Ok(entry));
     }
 
@@ -216,7 +238,7 @@ mod tests {
             "]}".repeat(levels)
         );
         let text = json_with("/jobs/job/work", json!("HERE")).to_string().replace("\"HERE\"", &deep);
-        assert!(check(read_entry(&text).expect("an entry")).is_ok());
+        assert!(read_entry(&text).is_ok());
     }
 
     #[test]
@@ -224,7 +246,7 @@ mod tests {
         for (pointer, value, expected) in [
             ("/tasks/a/promt", json!(["x"]), r#"entry.tasks["a"].promt: Unknown key. Did you mean "prompt"?"#),
             ("/zzz", json!(1), "entry.zzz: Unknown key."),
-            ("/tasks/a", json!({ "prompt": ["x"] }), r#"entry.tasks["a"].requireUserInput: Should exist."#),
+            ("/tasks/c", json!({ "prompt": ["x"] }), r#"entry.tasks["c"].requireUserInput: Should exist."#),
             ("/models", json!({}), "entry.models.driving: Should exist."),
             ("/models/driving", json!(1), "entry.models.driving: Should be a string but is a number."),
             ("/models/big", json!(null), r#"entry.models["big"]: Should be a string but is null."#),
@@ -303,6 +325,67 @@ mod tests {
     }
 
     #[test]
+    fn what_has_the_right_shape_is_checked_beside_what_has_not() {
+        let mut json = json_with("/tasks/a/promt", json!([]));
+        json["tasks"]["a"]["prompt"] = json!(["$nobody"]);
+        json["tasks"]["b"]["criteria"] = json!({ "toolExecuted": ["none"], "failureAction": 3 });
+        json["tasks"]["b"]["timeout"] = json!("soon");
+        json["tasks"]["c"] = json!(7);
+        json["drivingSessionRetries"] = json!([{ "modelId": 1, "retries": 3 }]);
+        let right = json!({ "kind": "Ref", "taskId": "nobody" });
+        json["jobs"]["job"]["work"] =
+            json!({ "kind": "Seq", "works": [{ "kind": "?" }, right, { "kind": "Ref", "taskId": "c" }] });
+        json["grid"] = json!([{ "keyword": "k", "jobs": [3, { "name": "x", "jobName": "nobody" }] }]);
+        let mut found = problems(&json.to_string());
+        found.sort();
+        let expected = [
+            r#"entry.drivingSessionRetries[0].modelId: Should be a string but is a number."#,
+            r#"entry.grid[0].jobs[0]: Should be an object or null but is a number."#,
+            r#"entry.grid[0].jobs[1].jobName: "nobody" is not a valid job name."#,
+            r#"entry.jobs["job"].work.works[0].kind: Should be one of "Ref", "Seq", "Par", "Loop", "Alt", "Gate" but is "?"."#,
+            r#"entry.jobs["job"].work.works[1].taskId: "nobody" is not a valid task name."#,
+            r#"entry.tasks["a"].prompt: Cannot find prompt variable: $nobody."#,
+            r#"entry.tasks["a"].promt: Unknown key. Did you mean "prompt"?"#,
+            r#"entry.tasks["b"].criteria.failureAction: Should be an object but is a number."#,
+            r#"entry.tasks["b"].timeout: "soon" is not a duration such as 90s, 10m or 1h 30m."#,
+            r#"entry.tasks["c"]: Should be an object but is a number."#,
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_follows_from_a_wrong_shape_is_no_problem_of_its_own() {
+        for (pointer, value) in [
+            ("/tasks/a/prompt", json!(7)),
+            ("/tasks/a", json!(null)),
+            ("/tasks", json!([])),
+            ("/jobs", json!(1)),
+            ("/jobs/job", json!([])),
+            ("/jobs/job/work/kind", json!(1)),
+            ("/promptVariables", json!([])),
+            ("/models", json!("small")),
+            ("/models/driving", json!(null)),
+            ("/drivingSessionRetries", json!({})),
+            ("/grid", json!({})),
+            ("/grid/0/keyword", json!(1)),
+        ] {
+            let mut json = json_with(pointer, value);
+            // A job needs input if its tasks do, and a task if its prompt does.
+            if let Some(task) = json.pointer_mut("/tasks/a").filter(|task| task.is_object()) {
+                task["requireUserInput"] = json!(true);
+                if task["prompt"].is_array() {
+                    task["prompt"] = json!(["$user-input"]);
+                }
+            }
+            if let Some(job) = json.pointer_mut("/jobs/job").filter(|job| job.is_object()) {
+                job["requireUserInput"] = json!(true);
+            }
+            let found = problems(&json.to_string());
+            assert_eq!(found.len(), 1, "{pointer}: {found:?}");
+        }
+    }
+
+    #[test]
     fn what_the_check_explains_is_not_a_problem_of_the_shape() {
         for (pointer, value) in [
             ("/tasks/a/prompt", json!([])),
@@ -312,15 +395,14 @@ mod tests {
             ("/tasks/a/budget", json!({ "costUsd": 0 })),
             ("/jobs/job/work", json!({ "kind": "Par", "works": [{ "kind": "Ref", "taskId": "a" }], "maxParallel": 0 })),
         ] {
-            let entry = read_entry(&json_with(pointer, value).to_string()).expect("the shape of an entry");
-            assert_eq!(check(entry).expect_err("a problem").len(), 1, "{pointer}");
+            assert_eq!(problems(&json_with(pointer, value).to_string()).len(), 1, "{pointer}");
         }
     }
 
     #[test]
     fn a_number_without_a_fraction_is_an_integer() {
         let text = entry_json().to_string().replace("\"retries\":3", "\"retries\":3.0");
-        assert_eq!(read_entry(&text).expect("an entry").driving_session_retries[0].retries, 3);
+        assert_eq!(read_entry(&text).expect("an entry").entry().driving_session_retries[0].retries, 3);
     }
 
     #[test]

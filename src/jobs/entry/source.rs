@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::default_entry::DEFAULT_ENTRY;
 use super::file::{self, Links, Version};
-use super::{CheckedEntry, Problem, check, read_entry};
+use super::{CheckedEntry, Problem, read_entry};
 use crate::model::hex;
 
 /// The file of a folder's own entry.
@@ -95,7 +95,7 @@ impl LoadedEntry {
     pub fn from_bytes(source: EntrySource, bytes: &[u8]) -> Self {
         let hash = hex(&Sha256::digest(bytes));
         let (text, checked) = match std::str::from_utf8(bytes) {
-            Ok(text) => (text.to_owned(), read_entry(text).and_then(check)),
+            Ok(text) => (text.to_owned(), read_entry(text)),
             Err(error) => {
                 let message = format!("Should be UTF-8 text, but byte {} is not.", error.valid_up_to());
                 (String::new(), Err(vec![Problem::error("entry", message)]))
