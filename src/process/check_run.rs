@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use super::{Exit, ProcessSpec, SpawnError, StderrTail, Supervisor};
+use super::{Exit, OutputTail, ProcessSpec, SpawnError, Supervisor};
+
+/// How many lines of the output are kept. The report of a failed test has its cause some way before its end.
+const LINES: usize = 100;
 
 /// How a program ended that was run for its exit code.
 #[derive(Debug)]
@@ -23,7 +26,7 @@ pub async fn run_check(supervisor: &Supervisor, spec: &ProcessSpec, time_limit: 
         Err(error) => return (CheckEnd::NotStarted(error), String::new()),
     };
     drop(stdin);
-    let output = StderrTail::default();
+    let output = OutputTail::of_lines(LINES);
     let run = async {
         // Its own output first: a program that nobody reads would wait.
         output.clone().follow(stdout).await;
@@ -60,7 +63,7 @@ mod tests {
         let script = "i=0; while [ $i -lt 500 ]; do echo line $i; i=$((i+1)); done; echo trouble >&2; exit 3";
         let (end, output) = run_check(&Supervisor::without_ledger(), &shell(script), Duration::from_mins(1)).await;
         assert!(matches!(end, CheckEnd::Exited(Exit { code: Some(3), .. })), "{end:?}");
-        assert!(output.ends_with("line 499\ntrouble") && !output.contains("line 100\n"), "{output}");
+        assert!(output.ends_with("line 499\ntrouble") && output.starts_with("line 400\n"), "{output}");
     }
 
     #[tokio::test]

@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 use super::signal::{Signal, signal_group};
 use super::supervisor::Trace;
-use super::{ProcessProbe, StderrTail};
+use super::{OutputTail, ProcessProbe};
 
 /// How long the rest of a program's output may take to be read after its exit.
 const STDERR_WITHIN: Duration = Duration::from_secs(1);
@@ -78,7 +78,7 @@ pub struct ChildProcess {
     child: Child,
     id: u32,
     succeeded: bool,
-    stderr: StderrTail,
+    stderr: OutputTail,
     stderr_reader: JoinHandle<()>,
     trace: Trace,
     /// Everything it started has been cleaned up, as far as known.
@@ -108,7 +108,7 @@ impl ChildProcess {
         let id = child.id().ok_or_else(gone)?;
         let (stdin, stdout, stderr) =
             (child.stdin.take().ok_or_else(gone)?, child.stdout.take().ok_or_else(gone)?, child.stderr.take());
-        let tail = StderrTail::default();
+        let tail = OutputTail::default();
         let follower = tail.clone();
         let stderr_reader = tokio::spawn(async move {
             if let Some(stderr) = stderr {
@@ -125,7 +125,7 @@ impl ChildProcess {
     }
 
     /// The end of its standard error.
-    pub fn stderr(&self) -> &StderrTail {
+    pub fn stderr(&self) -> &OutputTail {
         &self.stderr
     }
 

@@ -1,6 +1,8 @@
 //! A model endpoint with scripted answers, for tests with real agents, the permission canary and the conformance checks.
 //!
 //! The last `@@name argument` in a user message chooses the scenario; how many answers were given since then is its step.
+//! For prompts without such a mark, such as those of the jobs that come with Flightdeck, a test says what they mean
+//! ([`ScriptedModel::on`]).
 //! It serves chat completions, responses and Anthropic's messages, with and without streaming.
 //!
 //! What must always hold here: it listens on loopback only, contacts no other service, and keeps a bounded number of
@@ -23,19 +25,21 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures_util::StreamExt as _;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 pub use request_log::ModelCall;
 use request_log::RequestLog;
-use scenario::{Item, plan};
+use scenario::{Cue, Item, plan};
 
 /// A running scripted model. It stops when it is dropped.
 pub struct ScriptedModel {
     address: SocketAddr,
     requests: Arc<RequestLog>,
     billed: Arc<AtomicU64>,
+    cues: Arc<Mutex<Vec<Cue>>>,
     task: JoinHandle<()>,
 }
 
@@ -44,6 +48,7 @@ struct Shared {
     requests: Arc<RequestLog>,
     /// What a call is billed, in billionths of a credit; 0 if it does not say.
     billed: Arc<AtomicU64>,
+    cues: Arc<Mutex<Vec<Cue>>>,
 }
 
 impl ScriptedModel {
@@ -53,6 +58,7 @@ impl ScriptedModel {
         let address = listener.local_addr()?;
         let shared = Shared::default();
         let (requests, billed) = (Arc::clone(&shared.requests), Arc::clone(&shared.billed));
+        let cues = Arc::clone(&shared.cues);
         let router = Router::new()
             .route("/v1/chat/completions", post(chat_completions))
             .route("/v1/responses", post(responses_api))
@@ -69,7 +75,7 @@ impl ScriptedModel {
                 tracing::error!(%error, "the scripted model ended");
             }
         });
-        Ok(Self { address, requests, billed, task })
+        Ok(Self { address, requests, billed, cues, task })
     }
 
     /// The base URL for an agent's configuration.
@@ -85,6 +91,12 @@ impl ScriptedModel {
     /// From now on, every streamed chat completion says that it was billed that many billionths of a credit.
     pub fn bill_each_call(&self, nano_credits: u64) {
         self.billed.store(nano_credits, Ordering::Relaxed);
+    }
+
+    /// From now on, a message of the user with this text plays a scenario, such as `@@say hello`. If a message has several
+    /// such texts, the one that was added last counts.
+    pub fn on(&self, text: &str, scenario: &str) {
+        self.cues.lock().push(Cue { text: text.to_owned(), scenario: scenario.to_owned() });
     }
 
     /// The bodies of the last requests, oldest first.
@@ -124,7 +136,7 @@ fn answer(shared: &Shared, headers: &HeaderMap, body: &[u8], respond: fn(&Value,
     let call = ModelCall { body: request.clone(), initiator, ..ModelCall::default() };
     let was_cut_off = Arc::clone(&call.was_cut_off);
     let number = shared.requests.add(call, body.len());
-    let mut items = plan(&request, number);
+    let mut items = plan(&request, number, &shared.cues.lock());
     let billed = shared.billed.load(Ordering::Relaxed);
     if billed > 0 {
         items.push(Item::Billed(billed));

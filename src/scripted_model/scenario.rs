@@ -31,12 +31,19 @@ struct Message {
     text: String,
 }
 
+/// What a text in a message of the user means.
+pub(super) struct Cue {
+    pub text: String,
+    pub scenario: String,
+}
+
 /// The answer to a request; `number` is the number of requests so far.
-pub(super) fn plan(request: &Value, number: usize) -> Vec<Item> {
+pub(super) fn plan(request: &Value, number: usize, cues: &[Cue]) -> Vec<Item> {
     let messages = messages(request);
     let mut chosen = ("plain".to_owned(), String::new(), 0);
     for (position, message) in messages.iter().enumerate().filter(|(_, message)| message.role == "user") {
-        if let Some((name, argument)) = mark(&message.text) {
+        let cue = cues.iter().rev().find(|cue| message.text.contains(&cue.text)).map(|cue| cue.scenario.as_str());
+        if let Some((name, argument)) = mark(cue.unwrap_or(&message.text)) {
             chosen = (name, argument, position + 1);
         }
     }
@@ -173,6 +180,11 @@ fn play(name: &str, argument: &str, step: usize, last_tool: &str, messages: &[Me
         }
         // Several tools in one message, as a JSON list.
         "tools" if step == 0 => tools(argument),
+        // The tools of one answer after the other, as a JSON list of lists, and then an answer in words.
+        "steps" => {
+            let steps: Vec<Value> = serde_json::from_str(argument).unwrap_or_default();
+            steps.get(step).map_or_else(after_tool, |step| tools(&step.to_string()))
+        }
         // The same tools whenever the model is asked, for ever.
         "again" => tools(argument),
         // A tool that many times, one call in each answer. A history that is written out in a message counts too.
@@ -242,7 +254,27 @@ mod tests {
         let request = json!({ "messages": [{ "role": "user", "content": format!("@@tools {list}\nmore") }] });
         let called =
             |name: &str, arguments: &str| Item::Tool { name: name.to_owned(), arguments: arguments.to_owned() };
-        assert_eq!(plan(&request, 1), [called("a", r#"{"x":1}"#), called("b", r#"{"x":"#)]);
+        assert_eq!(plan(&request, 1, &[]), [called("a", r#"{"x":1}"#), called("b", r#"{"x":"#)]);
+    }
+
+    #[test]
+    fn a_cue_stands_for_a_mark_and_steps_follow_each_other() {
+        let step = |name: &str| json!([{ "name": name, "arguments": {} }]);
+        let cue = |text: &str, scenario: String| Cue { text: text.to_owned(), scenario };
+        let cues =
+            [cue("Build", format!("@@steps {}", json!([step("a"), step("b")]))), cue("again", "@@say no".to_owned())];
+        let mut request = json!({ "messages": [{ "role": "user", "content": "Build it." }] });
+        for expected in ["a", "b"] {
+            assert!(matches!(&plan(&request, 1, &cues)[..], [Item::Tool { name, .. }] if name == expected));
+            let list = request["messages"].as_array_mut().expect("a list");
+            list.extend([
+                json!({ "role": "assistant", "content": null }),
+                json!({ "role": "tool", "content": "done" }),
+            ]);
+        }
+        assert!(matches!(&plan(&request, 1, &cues)[..], [Item::Text(..)]));
+        let last = json!({ "messages": [{ "role": "user", "content": "Build it again." }] });
+        assert_eq!(plan(&last, 1, &cues), [say("no")]);
     }
 
     #[test]
@@ -252,23 +284,23 @@ mod tests {
             { "role": "assistant", "content": "42" },
             { "role": "user", "content": [{ "type": "text", "text": "now @@bash echo hi\nmore" }] },
         ] });
-        let Item::Tool { arguments, .. } = &plan(&request, 1)[1] else { panic!("a tool") };
+        let Item::Tool { arguments, .. } = &plan(&request, 1, &[])[1] else { panic!("a tool") };
         assert_eq!(parsed(arguments)["command"], "echo hi");
         let mut later = request;
         let list = later["messages"].as_array_mut().expect("a list");
         list.push(json!({ "role": "assistant", "content": null, "tool_calls": [] }));
         list.push(json!({ "role": "tool", "content": "hi" }));
-        let Item::Text(pieces, _) = &plan(&later, 2)[0] else { panic!("a text") };
+        let Item::Text(pieces, _) = &plan(&later, 2, &[])[0] else { panic!("a text") };
         assert!(pieces.concat().ends_with("hi"));
         let mut of_claude = json!({ "messages": [{ "role": "user", "content": "@@create /f" }] });
         of_claude["tools"] = json!([{ "name": "Bash" }, { "name": "Write" }]);
-        let Item::Tool { name, arguments } = &plan(&of_claude, 1)[0] else { panic!("a tool") };
+        let Item::Tool { name, arguments } = &plan(&of_claude, 1, &[])[0] else { panic!("a tool") };
         assert_eq!((name.as_str(), &parsed(arguments)["file_path"]), ("Write", &json!("/f")));
         let result = json!({ "type": "tool_result", "content": [{ "type": "text", "text": "ha" }] });
         let list = later["messages"].as_array_mut().expect("a list");
         list.pop();
         list.push(json!({ "role": "user", "content": [result] }));
-        let Item::Text(pieces, _) = &plan(&later, 2)[0] else { panic!("a text") };
+        let Item::Text(pieces, _) = &plan(&later, 2, &[])[0] else { panic!("a text") };
         assert!(pieces.concat().ends_with("ha"), "a result in the user's name is no prompt");
     }
 }

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use super::wire::{Sender, Stream};
 use crate::agent::{AgentProcess, BoxFuture, Liveness};
-use crate::process::{ChildProcess, ProcessProbe, SpawnError, StderrTail};
+use crate::process::{ChildProcess, OutputTail, ProcessProbe, SpawnError};
 
 /// A method that no agent supports. The protocol has no ping, but an error response also shows that the agent is alive.
 const PING: &str = "_flightdeck/ping";
@@ -20,7 +20,7 @@ pub(super) struct Life {
     version: parking_lot::Mutex<Option<String>>,
     sender: Sender,
     stream: Arc<Stream>,
-    stderr: StderrTail,
+    stderr: OutputTail,
     probe: ProcessProbe,
     /// Locked until the process and everything it started have exited.
     child: Mutex<Option<ChildProcess>>,

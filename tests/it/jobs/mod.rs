@@ -4,6 +4,7 @@ mod bad_entries;
 mod bad_requests;
 mod commit_points;
 mod copilot;
+mod default_entry;
 mod folders;
 mod gates;
 mod installing;

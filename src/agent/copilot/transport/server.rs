@@ -14,7 +14,7 @@ use crate::agent::copilot::settings::CopilotSettings;
 use crate::agent::failure::EarlyExit;
 use crate::agent::program::FoundProgram;
 use crate::agent::{AgentProcess, StartError};
-use crate::process::{ChildProcess, ProcessProbe, ProcessSpec, SpawnError, StderrTail};
+use crate::process::{ChildProcess, OutputTail, ProcessProbe, ProcessSpec, SpawnError};
 
 /// How long it may take to shut down, and then to exit.
 const SHUTDOWN_WITHIN: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ pub(in crate::agent::copilot) struct Server {
     pub started_at: Instant,
     /// How many sessions use it.
     pub sessions: watch::Sender<usize>,
-    stderr: StderrTail,
+    stderr: OutputTail,
     /// `None` in tests, which have no process behind the streams.
     probe: Option<ProcessProbe>,
     /// Locked until the process and everything it started have exited, so that a restart waits for that.
@@ -108,7 +108,7 @@ impl Server {
             version: String::new(),
             started_at: Instant::now(),
             sessions: watch::Sender::new(0),
-            stderr: StderrTail::default(),
+            stderr: OutputTail::default(),
             probe: None,
             child: Mutex::new(None),
         }
