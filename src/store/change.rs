@@ -170,7 +170,8 @@ pub enum Change {
         /// When it ended; `None` while it runs.
         ended_at: Option<Timestamp>,
     },
-    /// A job, or a task outside a job, has ended and nothing is left to do for it: a restart leaves it alone.
+    /// A job, or a task outside a job, has ended and nothing is left to do for it: a restart leaves it alone. Has no effect
+    /// on a run that goes on, because it was retried.
     RunSettled,
     /// A person decided something, and was told that the decision counts. It changes nothing else, and survives a power cut.
     PersonDecided,

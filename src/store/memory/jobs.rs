@@ -100,7 +100,8 @@ pub(super) fn change_run(run: &mut RunState, change: &Change) -> bool {
         Change::RunStatus { status, error, ended_at } => {
             *run = RunState { status, error, ended_at, is_settled: false, started_at: run.started_at };
         }
-        Change::RunSettled => run.is_settled = true,
+        // A retry may have come first: then the run goes on.
+        Change::RunSettled => run.is_settled = run.ended_at.is_some(),
         Change::PersonDecided => {}
         _ => return false,
     }

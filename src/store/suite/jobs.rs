@@ -105,6 +105,9 @@ pub(super) async fn a_job_ends_settles_and_runs_again(medium: &Medium) {
     store.append_checked(changes(id, vec![again])).await.expect("appended");
     assert_eq!(run(&store, id).await, run(&store, other).await, "as new");
     assert_eq!(store.unsettled_jobs().await.expect("read"), [id, other]);
+    // The old run may say that it is settled after a retry has begun.
+    store.append_checked(changes(id, vec![Change::RunSettled])).await.expect("appended");
+    assert_eq!(store.unsettled_jobs().await.expect("read"), [id, other], "a run that goes on is not settled");
     let both = vec![ended(JobStatus::Canceled, None, 9), Change::RunSettled];
     store.append_checked(changes(id, both)).await.expect("appended");
     assert_eq!(store.unsettled_jobs().await.expect("read"), [other], "changes are applied in order");

@@ -158,7 +158,7 @@ impl TestJob {
     }
 
     /// Waits for a record, from the beginning of the log on.
-    async fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
+    async fn until(&self, mut wanted: impl FnMut(&Value) -> bool) -> Value {
         let found = self.events().await.until(|event| wanted(&event.json())).await;
         found.last().expect("one").json()
     }

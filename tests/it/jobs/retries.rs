@@ -1,6 +1,6 @@
 //! A job that is over after a restart: it can be read, and retried if it did not succeed.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{TestJob, checked, demo, of_kind, par, portal, reference, seq, server, starts};
 
@@ -72,4 +72,32 @@ async fn a_job_that_runs_cannot_be_retried() {
     let log = job.log().await;
     assert_eq!(starts(&log).get(&0), Some(&2));
     assert_eq!(log.last(), Some(&json!({ "callback": "jobCanceled" })));
+}
+
+#[tokio::test]
+async fn retries_at_the_moment_of_the_end_never_settle_a_job_that_goes_on() {
+    // Fails at once until it may begin, and then does not end.
+    let work = seq(&[reference("check"), reference("endless")]);
+    let tasks = json!({ "check": checked(demo("hello"), "test -e good", 0), "endless": demo(super::ENDLESS) });
+    let server = server(tasks, json!({ "job": work })).await;
+    let job = TestJob::start(&server, "job").await;
+    for round in 1..=20 {
+        // As soon as the end is written, while the old run is still putting its things away.
+        let mut ends = 0;
+        let is_end = |record: &Value| {
+            ends += usize::from(record["callback"] == "jobFailed");
+            ends == round
+        };
+        job.until(is_end).await;
+        if round == 20 {
+            std::fs::write(server.work().join("good"), "").expect("written");
+        }
+        assert_eq!(job.post("/retry").await.json(), json!({ "status": "Running" }));
+    }
+    job.until(|record| record["workId"] == 1).await;
+    let server = server.kill_and_restart().await;
+    let job = job.seen_by(&server);
+    assert_eq!(job.details().await["status"], "Running", "it is continued");
+    assert_eq!(job.post("/stop").await.status, 200);
+    assert_eq!(job.end().await["status"], "Canceled");
 }
