@@ -356,21 +356,31 @@ mod tests {
         DataFolder::lock(root.path()).expect("free");
     }
 
+    /// Whether somebody waits for the lock of a file, as the kernel lists it.
+    #[cfg(target_os = "linux")]
+    fn is_waited_for(inode: u64) -> bool {
+        let locks = fs::read_to_string("/proc/locks").expect("readable");
+        locks.lines().any(|line| line.contains("->") && line.contains(&format!(":{inode} ")))
+    }
+
+    #[cfg(target_os = "linux")]
     #[test]
     fn the_locks_of_a_server_that_is_gone_are_waited_for() {
+        use std::os::unix::fs::MetadataExt as _;
+
         let root = tempfile::tempdir().expect("a folder");
         let first = DataFolder::lock(root.path()).expect("locked");
         // No process has this number.
         let note = ServerNote { pid: u32::MAX, url: "http://localhost:1".to_owned() };
         let text = serde_json::to_string(&note).expect("plain values");
         fs::write(root.path().join(ServerNote::FILE), text).expect("written");
-        let (begins, begun) = mpsc::channel();
         let path = root.path().to_owned();
-        let second = std::thread::spawn(move || {
-            begins.send(()).expect("heard");
-            DataFolder::lock(&path)
-        });
-        begun.recv().expect("said");
+        let second = std::thread::spawn(move || DataFolder::lock(&path));
+        let inode = fs::metadata(root.path().join(LOCK)).expect("there").ino();
+        while !is_waited_for(inode) {
+            assert!(!second.is_finished(), "refused instead of waiting");
+            std::thread::yield_now();
+        }
         drop(first);
         second.join().expect("no panic").expect("locked once it is free");
     }
