@@ -49,6 +49,8 @@ export class SessionResponseRenderer {
   #askAgain;
   #heldQueue;
   #working = false;
+  /** What is not in the log: `{ after, element }`. */
+  #remarks = [];
 
   /** Keeps the end in view until the reader scrolls up. */
   follow;
@@ -101,9 +103,21 @@ export class SessionResponseRenderer {
     return name;
   }
 
-  /** Puts something that is not in the log at the end. */
-  append(element) {
-    this.#lastPage().element.append(element);
+  /**
+   * Gives what is not in the log its places: `[{ after, element }]`, each behind the event with the number `after`. Call it
+   * before there are any events.
+   */
+  setRemarks(remarks) {
+    this.#remarks = remarks;
+  }
+
+  /** Puts something that is not in the log at the end. Returns the number of the event that it follows. */
+  appendRemark(element) {
+    const page = this.#lastPage();
+    const after = this.#pages.findLast(({ lastSeq }) => lastSeq > 0)?.lastSeq ?? 0;
+    page.element.append(element);
+    this.#remarks.push({ after, element });
+    return after;
   }
 
   /** Puts older events (`[{ seq, time, response }]`) before everything. Returns their page. */
@@ -149,12 +163,25 @@ export class SessionResponseRenderer {
       this.#pages.push(page);
       this.#container.insertBefore(page.element, this.#line.element);
       this.follow.watch(page.element);
+      // The log is empty so far.
+      if (this.#pages.length === 1) this.#placeRemarks(page, 0, Infinity);
     }
     return page;
   }
 
   #fill(page, events, mode) {
-    for (const { seq, time, response } of events) this.#apply(page, response, { seq, time: new Date(time) }, mode);
+    const nextPage = this.#pages[this.#pages.indexOf(page) + 1]?.firstSeq || Infinity;
+    events.forEach(({ seq, time, response }, index) => {
+      if (seq === 1) this.#placeRemarks(page, 0, 1);
+      this.#apply(page, response, { seq, time: new Date(time) }, mode);
+      // What follows the page's own events are the ends of its blocks on later pages.
+      if (seq <= page.lastSeq) this.#placeRemarks(page, seq, Math.min(events[index + 1]?.seq ?? Infinity, nextPage));
+    });
+  }
+
+  /** Puts at the end of a page what follows an event before `end`; the events between them are gone from the log. */
+  #placeRemarks(page, start, end) {
+    page.element.append(...this.#remarks.filter(({ after }) => after >= start && after < end).map(({ element }) => element));
   }
 
   #apply(page, data, mark, mode) {

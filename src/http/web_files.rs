@@ -98,6 +98,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "session/followEnd.js",
     "session/heldQueue.js",
     "session/history.js",
+    "session/keptTasks.js",
     "session/lostSession.js",
     "session/notices.js",
     "session/plainText.js",
