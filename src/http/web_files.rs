@@ -58,6 +58,7 @@ const FILES: &[(&str, &str)] = &embedded![
     "lib/attempts.js",
     "lib/banners.js",
     "lib/clipboard.js",
+    "lib/connection.js",
     "lib/dialog.js",
     "lib/dom.js",
     "lib/drafts.js",
