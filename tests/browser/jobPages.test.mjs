@@ -81,6 +81,8 @@ test("the chart of a job is scaled with Ctrl and the wheel", async () => {
   const scale = () => page.locator("#chart-container svg").evaluate((svg) => Number(svg.dataset.scale));
   const width = () => node(page, 1).evaluate((one) => one.getBoundingClientRect().width);
   const before = await width();
+  const [chart, buttons] = [await page.locator("#chart-container").boundingBox(), await page.locator("#zoom-buttons").boundingBox()];
+  assert.ok(buttons.y >= chart.y + chart.height, "the buttons cover nothing");
   await page.locator("#chart-container").hover();
   await page.keyboard.down("Control");
   await page.mouse.wheel(0, -100);
@@ -103,6 +105,8 @@ test("on a phone, a step's details lead back to the chart", async () => {
   await page.locator(".tab-container").waitFor();
   assert.ok(await page.locator("#left-part").isHidden());
   await fits("the details");
+  const [bar, head] = [await page.locator(".phone-bar").boundingBox(), await page.locator(".work-head").boundingBox()];
+  assert.ok(head.y >= bar.y + bar.height && head.y < bar.y + bar.height + 20, `the chosen step is in view, not only the gate above it: ${JSON.stringify([bar, head])}`);
   await page.locator(".phone-back-btn").click();
   assert.ok(await page.locator("#job-part").isVisible());
   assert.ok(await page.locator("#right-part").isHidden());

@@ -24,8 +24,8 @@ export class GateTab {
       this.panel.replaceChildren(make("p", { class: "empty work-empty", text: "The job has not reached this gate yet." }));
       return;
     }
-    const { gateId, title, prompt, answer } = run.gate;
-    this.panel.replaceChildren(exactElement("h3", { class: "gate-title" }, title, { oneLine: true }), prompt ? this.#promptOf(gateId, prompt, jobId) : "", answerLine(answer));
+    const { gateId, prompt, answer } = run.gate;
+    this.panel.replaceChildren(prompt ? this.#promptOf(gateId, prompt, jobId) : "", answerLine(answer));
   }
 
   /** The prompt: as plain text until the server has rendered it. */

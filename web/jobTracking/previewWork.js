@@ -47,7 +47,7 @@ function heading(kind, name) {
 
 function commandFact({ run = [], expectExit, timeout }) {
   const rest = [`exit code ${expectExit ?? 0}`, timeout && `at most ${timeout}`].filter(Boolean).join(", ");
-  return make("span", {}, commandElement(run), make("span", { class: "work-quiet", text: rest }));
+  return make("span", { class: "command-fact" }, commandElement(run), make("span", { class: "work-quiet", text: rest }));
 }
 
 /** A prompt, every character of it. */
