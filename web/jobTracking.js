@@ -1,25 +1,16 @@
 // The page that follows a job, or previews one: its flow chart, and what each of its works does.
 
 import { pageFrame } from "./panels/pageFrame.js";
+import { folderInAddress, jobInAddress, modelsInAddress } from "./lib/address.js";
 import { byId } from "./lib/dom.js";
 import { useWidthBar } from "./lib/widthBar.js";
 import { PreviewPage } from "./jobTracking/previewPage.js";
 import { TrackingPage } from "./jobTracking/trackingPage.js";
 
-const query = new URLSearchParams(location.search);
-const [jobName, jobId, folder] = ["jobName", "jobId", "wb"].map((name) => query.get(name));
-
-/** Models by category that the preview was opened with. */
-function models() {
-  try {
-    return JSON.parse(query.get("models")) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
+const { jobName, jobId } = jobInAddress();
 
 function open() {
-  const page = jobId ? new TrackingPage(jobId, jobName) : new PreviewPage(jobName, folder, models());
+  const page = jobId ? new TrackingPage(jobId, jobName) : new PreviewPage(jobName, folderInAddress(), modelsInAddress());
   pageFrame({ KeyA: () => page.goToRequest() }, jobId);
   useWidthBar("flightdeck.tracking-width");
   byId("right-part").querySelector(".phone-back-btn").addEventListener("click", () => page.view.select(null));

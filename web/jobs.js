@@ -1,6 +1,7 @@
 // The page on which a job is chosen for the folder that the address names.
 
 import { pageFrame } from "./panels/pageFrame.js";
+import { folderInAddress } from "./lib/address.js";
 import { byId } from "./lib/dom.js";
 import { shortPath } from "./lib/format.js";
 import { setSubject } from "./lib/pageTitle.js";
@@ -11,7 +12,7 @@ import { Matrix } from "./jobs/matrix.js";
 import { Models } from "./jobs/models.js";
 import { useStopButton } from "./jobs/stopButton.js";
 
-const folder = new URLSearchParams(location.search).get("wb");
+const folder = folderInAddress();
 
 function open() {
   byId("page-folder").textContent = shortPath(folder, 64);

@@ -46,9 +46,13 @@ export class SessionResponseRenderer {
   #entries = new Map();
   /** Blocks whose beginning is in a part of the log that is not loaded: key → `{ end }`. */
   #headless = new Map();
+  /** Of blocks that still receive, what the page of the past that is being shown has: key → text. */
+  #olderData = new Map();
   #askAgain;
   #heldQueue;
   #working = false;
+  /** What is not in the log: `{ after, element }`. */
+  #remarks = [];
 
   /** Keeps the end in view until the reader scrolls up. */
   follow;
@@ -101,9 +105,21 @@ export class SessionResponseRenderer {
     return name;
   }
 
-  /** Puts something that is not in the log at the end. */
-  append(element) {
-    this.#lastPage().element.append(element);
+  /**
+   * Gives what is not in the log its places: `[{ after, element }]`, each behind the event with the number `after`. Call it
+   * before there are any events.
+   */
+  setRemarks(remarks) {
+    this.#remarks = remarks;
+  }
+
+  /** Puts something that is not in the log at the end. Returns the number of the event that it follows. */
+  appendRemark(element) {
+    const page = this.#lastPage();
+    const after = this.#pages.findLast(({ lastSeq }) => lastSeq > 0)?.lastSeq ?? 0;
+    page.element.append(element);
+    this.#remarks.push({ after, element });
+    return after;
   }
 
   /** Puts older events (`[{ seq, time, response }]`) before everything. Returns their page. */
@@ -149,12 +165,26 @@ export class SessionResponseRenderer {
       this.#pages.push(page);
       this.#container.insertBefore(page.element, this.#line.element);
       this.follow.watch(page.element);
+      // The log is empty so far.
+      if (this.#pages.length === 1) this.#placeRemarks(page, 0, Infinity);
     }
     return page;
   }
 
   #fill(page, events, mode) {
-    for (const { seq, time, response } of events) this.#apply(page, response, { seq, time: new Date(time) }, mode);
+    const nextPage = this.#pages[this.#pages.indexOf(page) + 1]?.firstSeq || Infinity;
+    events.forEach(({ seq, time, response }, index) => {
+      if (seq === 1) this.#placeRemarks(page, 0, 1);
+      this.#apply(page, response, { seq, time: new Date(time) }, mode);
+      // What follows the page's own events are the ends of its blocks on later pages.
+      if (seq <= page.lastSeq) this.#placeRemarks(page, seq, Math.min(events[index + 1]?.seq ?? Infinity, nextPage));
+    });
+    this.#prependOlderData();
+  }
+
+  /** Puts at the end of a page what follows an event before `end`; the events between them are gone from the log. */
+  #placeRemarks(page, start, end) {
+    page.element.append(...this.#remarks.filter(({ after }) => after >= start && after < end).map(({ element }) => element));
   }
 
   #apply(page, data, mark, mode) {
@@ -244,7 +274,8 @@ export class SessionResponseRenderer {
       entry = this.#add(page, key, new MessageBlock(type), { started: null, tool: type === "Tool" ? {} : null });
       if (!this.#headless.has(key)) this.#headless.set(key, { end: null });
     }
-    if (part === "data" && !entry.ended && !(mode === "older" && entry.page !== page)) this.#addData(entry, data.delta);
+    if (part === "data" && mode === "older") this.#olderData.set(key, (this.#olderData.get(key) ?? "") + data.delta);
+    else if (part === "data" && !entry.ended) this.#addData(entry, data.delta);
     if (part === "end" && !entry.ended) {
       if (entry.page !== page && mode !== "refill") entry.page.endsElsewhere.set(key, mark.seq);
       if (this.#headless.has(key)) this.#headless.get(key).end = { data, mark };
@@ -278,13 +309,26 @@ export class SessionResponseRenderer {
     entry.tool = { ...entry.tool, toolName, toolArguments };
     entry.node.title = toolTitle(toolName, parameters);
     entry.node.setSummary(toolSummary(toolName, parameters, this.#requestActions?.folder));
-    if (!entry.node.isCompleted && toolArguments) entry.node.replaceData(`${toolArguments}\n\n`);
+    if (!entry.node.isCompleted && toolArguments) entry.node.replaceData(receivedText(entry.tool));
   }
 
   #addData(entry, delta) {
     if (entry.tool) entry.tool.output = (entry.tool.output ?? "") + delta;
     entry.node.appendData(delta);
     if (delta.trim() !== "") entry.node.divElement.hidden = false;
+  }
+
+  /** What a page of the past has of blocks that still receive belongs before what came since. */
+  #prependOlderData() {
+    for (const [key, older] of this.#olderData) {
+      const entry = this.#entries.get(key);
+      if (!entry || entry.ended) continue;
+      const { node, tool } = entry;
+      if (tool) tool.output = older + (tool.output ?? "");
+      node.replaceData(tool ? receivedText(tool) : older + node.data);
+      if (older.trim() !== "") node.divElement.hidden = false;
+    }
+    this.#olderData.clear();
   }
 
   #endBlock(entry, data, mark) {
@@ -370,6 +414,11 @@ export class SessionResponseRenderer {
     if (!entry.ended) page.open += 1;
     page.element.append(entry.node.divElement);
   }
+}
+
+/** What a tool call that still runs shows. */
+function receivedText({ toolArguments, output = "" }) {
+  return toolArguments ? `${toolArguments}\n\n${output}` : output;
 }
 
 /** Whether the session's rules or mode allowed a request as soon as it came. */

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { openSession, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { openSession, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 import { ENTRY, makeFolder, node } from "./support/realJobs.mjs";
 
 const deck = useDeck({ jobs: "built-in" });
@@ -93,7 +93,7 @@ test("a task runs in the session that chose it, with its decisions", async () =>
   assert.equal(await page.locator("#task-select").inputValue(), "");
 });
 
-test("the decisions of a task that still runs are there after a reload", async () => {
+test("the decisions of tasks are where they were after a reload, of those that run and those that are over", async () => {
   const workingDirectory = await withEntry({ ...ENTRY, tasks: { ...ENTRY.tasks, "ask-first": { ...ENTRY.tasks["ask-first"], criteria: { command: { run: ["true"] }, failureAction: { retryTimes: 0 } } } } });
   const { path: file, hash } = await deck.server.call("GET", `jobs/entry?${new URLSearchParams({ workingDirectory })}`);
   await deck.server.call("POST", "jobs/trust", { path: file, hash });
@@ -105,7 +105,14 @@ test("the decisions of a task that still runs are there after a reload", async (
   await page.reload();
   await page.locator(".request-block.waiting:not(:has([aria-disabled]))").getByRole("button", { name: "Allow once" }).click();
   await waitForText(page.locator(".task-decision").last(), /succeeded/i);
+  await turn(page, "hello");
+  // Blocks and decisions in their order, each by what it says.
+  const transcript = () => page.locator(".message-block, .turn-end").evaluateAll((all) => all.map(({ className, dataset }) => dataset.decision ?? dataset.type ?? className));
+  const before = await transcript();
+  assert.equal(before.filter((name) => name === "TASK SUCCEEDED").length, 1);
+  assert.deepEqual(before.slice(-3), ["User", "Message", "turn-end"]);
   await page.reload();
-  await page.locator(".turn-end").waitFor();
-  assert.equal(await page.locator(".task-decision").count(), 0, "what is over is not followed again");
+  await waitFor(async () => (await transcript()).length >= before.length, "the transcript");
+  await page.locator("#task-select option").nth(1).waitFor({ state: "attached" });
+  assert.deepEqual(await transcript(), before);
 });

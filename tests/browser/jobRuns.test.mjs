@@ -167,7 +167,8 @@ test("the page outlives a killed server, and the job goes on where it was", asyn
   assert.deepEqual(works.map(({ attempts }) => attempts.length), [1, 1]);
 });
 
-test("an interrupted step that must not run twice asks first", async () => {
+/** A step that must not run twice, interrupted by `kill -9` of the server: a page on which the job asks what to do. */
+async function interruptedJob() {
   deck.expectConsoleErrors(/ERR_|Failed to load/);
   const workingDirectory = await makeFolder(deck.server);
   const jobId = await startJob(deck.server, "careful", { workingDirectory });
@@ -179,9 +180,24 @@ test("an interrupted step that must not run twice asks first", async () => {
   await deck.server.startAgain();
   await reconnect(page);
   await waitForText(gateCard(page), /Interrupted[\s\S]*server was restarted/);
+  return { page, jobId };
+}
+
+test("an interrupted step that must not run twice asks first, and fails if it should", async () => {
+  const { page, jobId } = await interruptedJob();
   await gateCard(page).getByRole("button", { name: "Fail" }).click();
   await status(page, "FAILED");
   await jobWhen(deck.server, jobId, ({ status: is }) => is === "Failed");
+});
+
+test("an interrupted step continues when somebody says so", async () => {
+  const { page, jobId } = await interruptedJob();
+  await gateCard(page).getByRole("button", { name: "Continue" }).click();
+  await status(page, "SUCCEEDED");
+  await page.locator(".gate-request").waitFor({ state: "detached" });
+  await nodeSays(page, 0, "careful, succeeded");
+  const { works } = await deck.server.call("GET", `jobs/${jobId}`);
+  assert.equal(works[0].attempts.length, 1, "the same run went on");
 });
 
 test("another model for a category is used, and a wrong category is not offered", async () => {

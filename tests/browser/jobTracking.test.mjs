@@ -322,7 +322,7 @@ test("a preview shows what each step would do, and starts nothing", async () => 
   const context = await deck.openContext();
   const stub = await JobsStub.use(context, { preview: { works, warnings: ["odd"] } });
   const page = await context.newPage();
-  await page.goto(`${deck.server.url}/jobTracking.html?jobName=review&wb=/work/greeter`);
+  await page.goto(`${deck.server.url}/jobTracking.html?jobName=review&wb=/repos/greeter`);
   await page.locator("g.node").first().waitFor();
   assert.equal(await page.locator("#job-status-label").textContent(), "JOB: PREVIEW");
   assert.ok(await page.locator("#stop-job-button").isHidden());
@@ -332,7 +332,7 @@ test("a preview shows what each step would do, and starts nothing", async () => 
   for (const text of ["copilot/gpt-5.2", "a new session for each prompt", "allow shell that begins with git", "job_prepare_document", 'test -f "a b.md"', "exit code 1", "2 retries", "30m", "Plan this:\nFix it", "Is it there?"]) assert.ok((await page.locator(".work-preview").textContent()).includes(text), text);
   await node(page, 6).click();
   await waitForText(page.locator(".work-preview"), /Commit these changes\?[\s\S]*Look first\./);
-  assert.deepEqual(stub.called("POST", "jobs").map(({ body }) => body), [{ jobName: "review", workingDirectory: "/work/greeter", userInput: "$user-input", dryRun: true }]);
+  assert.deepEqual(stub.called("POST", "jobs").map(({ body }) => body), [{ jobName: "review", workingDirectory: "/repos/greeter", userInput: "$user-input", dryRun: true }]);
 });
 
 test("a preview of a job that is not there says which there are", async () => {

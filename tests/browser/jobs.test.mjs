@@ -5,11 +5,11 @@ import { test } from "node:test";
 import { checkAccessibility, DEFINITIONS, ENTRY, JobsStub, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
-const FOLDER = "/work/greeter";
+const FOLDER = "/repos/greeter";
 
 const OWN = {
   source: "folder",
-  path: "/work/greeter/.flightdeck/jobs.json",
+  path: "/repos/greeter/.flightdeck/jobs.json",
   hash: "9f2c4e0b7d1a".padEnd(64, "3"),
   trusted: false,
   inForce: false,

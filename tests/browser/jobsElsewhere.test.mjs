@@ -27,9 +27,9 @@ async function session(answers) {
 
 test("New Job leads to the folder's jobs, in the same tab", async () => {
   const { page } = await setUp();
-  await page.locator("#working-dir").fill("/work/a b");
+  await page.locator("#working-dir").fill("/repos/a b");
   await page.locator("#jobs-button").click();
-  await page.waitForURL((url) => url.pathname === "/jobs.html" && url.searchParams.get("wb") === "/work/a b");
+  await page.waitForURL((url) => url.pathname === "/jobs.html" && url.searchParams.get("wb") === "/repos/a b");
 });
 
 test("without a folder, New Job says what is missing", async () => {

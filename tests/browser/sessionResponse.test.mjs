@@ -144,3 +144,44 @@ test("a prompt that waited stands at the beginning of its own turn", async () =>
   assert.deepEqual(seen.headers, ["User", "Message", "User", "Message", "User (steering)"]);
   assert.deepEqual(seen.bodies, ["one", "first answer", "two", "second answer", "three"]);
 });
+
+test("what is not in the log keeps its place between events, also on a page that was emptied and filled again", async () => {
+  const page = await rendererPage();
+  const seen = await page.evaluate(() => {
+    const remark = (text) => Object.assign(document.createElement("p"), { className: "remark", textContent: text });
+    const message = (seq, text) => ({ seq, time: new Date().toISOString(), response: { callback: "onEndMessage", messageId: text, completeContent: text } });
+    const texts = () => [...document.querySelectorAll(".message-block-body, .remark")].map((element) => element.textContent);
+    const { renderer } = window;
+    // After 3, whose event is gone from the log by now; after the last event of the older page; before everything.
+    renderer.setRemarks([{ after: 0, element: remark("first") }, { after: 3, element: remark("between") }, { after: 6, element: remark("last of the page") }, { after: 9, element: remark("end") }]);
+    renderer.prependEvents([message(8, "c"), message(9, "d")]);
+    const newest = texts();
+    const older = [message(1, "a"), message(2, "b"), message(5, "b2")];
+    const olderPage = renderer.prependEvents(older);
+    const all = texts();
+    const emptied = renderer.unloadPage(olderPage);
+    const without = texts();
+    renderer.refillPage(olderPage, older);
+    const again = texts();
+    const after = renderer.appendRemark(remark("live"));
+    return { newest, all, emptied, without, again, after, live: texts().at(-1) };
+  });
+  const all = ["first", "a", "b", "between", "b2", "last of the page", "c", "d", "end"];
+  assert.deepEqual(seen, { newest: ["c", "d", "end"], all, emptied: true, without: ["c", "d", "end"], again: all, after: 9, live: "live" });
+});
+
+test("what the past has of a running block stands before what came since", async () => {
+  const page = await rendererPage();
+  const bodies = await page.evaluate(() => {
+    const event = (seq, response) => ({ seq, time: new Date().toISOString(), response });
+    const output = (seq, delta) => event(seq, { callback: "onToolExecution", toolCallId: "t", delta });
+    const text = (seq, delta) => event(seq, { callback: "onMessage", messageId: "m", delta });
+    const { renderer } = window;
+    renderer.prependEvents([output(7, "3"), text(8, "c")]);
+    window.feed({ callback: "onToolExecution", toolCallId: "t", delta: "4" }, { callback: "onMessage", messageId: "m", delta: "d" });
+    renderer.prependEvents([output(5, "2"), text(6, "b")]);
+    renderer.prependEvents([event(1, { callback: "onStartToolExecution", toolCallId: "t", toolName: "shell", toolArguments: "{}" }), event(2, { callback: "onStartMessage", messageId: "m" }), output(3, "1"), text(4, "a")]);
+    return window.bodies();
+  });
+  assert.deepEqual(bodies, ["{}\n\n1234", "abcd"]);
+});

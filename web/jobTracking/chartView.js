@@ -83,6 +83,8 @@ export class ChartView {
     details.replaceChildren();
     this.showDetails();
     this.showWork(node, details);
+    // On a phone, what waits for an answer stands above it.
+    details.scrollIntoView({ block: "start" });
   }
 
   #showDefinition() {

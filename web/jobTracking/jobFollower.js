@@ -1,12 +1,11 @@
 // Keeps the details of a job up to date: its stream of events says that something has changed, the details say what.
 
 import { ask, Problem } from "../lib/api.js";
+import { Connection } from "../lib/connection.js";
 import { readEvents } from "../lib/eventStream.js";
 import { inbox } from "../lib/inboxStream.js";
 import { jobPath } from "../lib/jobs.js";
 
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 15_000;
 /** Events that come together are one change. */
 const TOGETHER = 120;
 /** A hidden tab holds no stream, because browsers allow few connections for all tabs together. */
@@ -26,10 +25,11 @@ export class JobFollower {
   #refreshing = null;
   #isStale = false;
   #status = null;
-  #wakeUp = () => {};
+  #connection = new Connection();
 
   constructor(jobId) {
     this.#jobId = jobId;
+    this.#connection.onChange = (lost) => this.onConnection(lost);
     // A job that has ended may be retried from elsewhere.
     inbox.addEventListener("job", ({ detail: { job } }) => job.jobId === jobId && job.status === "Running" && this.#status !== null && this.follow());
   }
@@ -38,14 +38,12 @@ export class JobFollower {
   async follow() {
     if (this.#following) return;
     this.#following = true;
-    let failures = 0;
     while (this.#following) {
       try {
         await this.refresh();
-        if (failures > 0) this.onConnection(null);
-        failures = 0;
+        this.#connection.succeeded();
         if (this.#status !== "Running") this.#following = false;
-        else if (document.hidden) await this.#pause(PAUSE_WHILE_HIDDEN);
+        else if (document.hidden) await this.#connection.pause(PAUSE_WHILE_HIDDEN);
         else await this.#read();
       } catch (problem) {
         if (!(problem instanceof Problem)) throw problem;
@@ -54,17 +52,14 @@ export class JobFollower {
           this.onMissing(problem);
           return;
         }
-        failures += 1;
-        const pause = Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE);
-        this.onConnection({ problem, retryAt: Date.now() + pause });
-        await this.#pause(pause);
+        await this.#connection.failed(problem);
       }
     }
   }
 
   /** Ends a pause between attempts to reach the server. */
   now() {
-    this.#wakeUp();
+    this.#connection.now();
   }
 
   /** Loads the details; what is asked for while they load is loaded once more. */
@@ -101,7 +96,7 @@ export class JobFollower {
     try {
       await readEvents(jobPath(this.#jobId, `events${this.#last === null ? "" : `?after=${this.#last}`}`), {
         signal: hidden.signal,
-        onOpen: () => this.onConnection(null),
+        onOpen: () => {},
         onData: (_, { event, id }) => {
           if (id !== null) this.#last = id;
           if (event === "closed") isClosed = true;
@@ -117,7 +112,7 @@ export class JobFollower {
       clearTimeout(this.#scheduled);
       this.#scheduled = null;
     }
-    if (!isClosed) await this.#pause(FIRST_PAUSE);
+    if (!isClosed) await this.#connection.pause();
   }
 
   #schedule() {
@@ -126,20 +121,5 @@ export class JobFollower {
       // A failure shows in the stream, too.
       this.refresh().catch(() => {});
     }, TOGETHER);
-  }
-
-  #pause(milliseconds) {
-    return new Promise((resolve) => {
-      const timer = setTimeout(done, milliseconds);
-      function done() {
-        clearTimeout(timer);
-        document.removeEventListener("visibilitychange", done);
-        removeEventListener("online", done);
-        resolve();
-      }
-      document.addEventListener("visibilitychange", done);
-      addEventListener("online", done);
-      this.#wakeUp = done;
-    });
   }
 }

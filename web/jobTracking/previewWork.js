@@ -4,6 +4,7 @@ import { make } from "../lib/dom.js";
 import { exactElement } from "../lib/exactText.js";
 import { plural } from "../lib/format.js";
 import { commandElement, permissionsElement } from "../jobs/allowances.js";
+import { renderedElement } from "../session/renderedContent.js";
 
 const MODES = {
   single: "one session does the work and the checks",
@@ -14,8 +15,9 @@ export function previewOf(work) {
   return work.gate === undefined ? taskPreview(work) : gatePreview(work);
 }
 
-function gatePreview({ gate, prompt }) {
-  return make("div", { class: "work-preview" }, heading("Gate", gate), make("p", { class: "work-lead", text: "The job waits here until somebody approves or rejects." }), prompt ? text("Prompt", prompt) : null);
+function gatePreview({ gate, prompt, promptHtml }) {
+  const asked = promptHtml ? section("Prompt", renderedElement(promptHtml, "gate-rendered")) : prompt && text("Prompt", prompt);
+  return make("div", { class: "work-preview" }, heading("Gate", gate), make("p", { class: "work-lead", text: "The job waits here until somebody approves or rejects." }), asked);
 }
 
 function taskPreview({ taskName, model, runtime, mode, prompt, availability, criteria, permissions, timeout }) {
@@ -45,11 +47,15 @@ function heading(kind, name) {
 
 function commandFact({ run = [], expectExit, timeout }) {
   const rest = [`exit code ${expectExit ?? 0}`, timeout && `at most ${timeout}`].filter(Boolean).join(", ");
-  return make("span", {}, commandElement(run), make("span", { class: "work-quiet", text: rest }));
+  return make("span", { class: "command-fact" }, commandElement(run), make("span", { class: "work-quiet", text: rest }));
 }
 
 /** A prompt, every character of it. */
 function text(title, content) {
   const words = typeof content === "string" ? content : [content?.condition ?? content].flat().join("\n");
-  return make("section", { class: "work-text" }, make("h3", { text: title }), exactElement("pre", { tabindex: "0" }, words));
+  return section(title, exactElement("pre", { tabindex: "0" }, words));
+}
+
+function section(title, content) {
+  return make("section", { class: "work-text" }, make("h3", { text: title }), content);
 }

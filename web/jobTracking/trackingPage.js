@@ -6,7 +6,7 @@ import { Banners, ConnectionBanner } from "../lib/banners.js";
 import { byId, make } from "../lib/dom.js";
 import { exactElement, exactString } from "../lib/exactText.js";
 import { inbox } from "../lib/inboxStream.js";
-import { jobPath, jobStateWord } from "../lib/jobs.js";
+import { gatePromptPath, jobPath, jobStateWord } from "../lib/jobs.js";
 import { showFinished } from "../session/finished.js";
 import { ChartView } from "./chartView.js";
 import { JobFollower } from "./jobFollower.js";
@@ -51,7 +51,7 @@ export class TrackingPage {
     };
     this.#waiting = new WaitingCards(byId("waiting-part"));
     this.#waiting.answer = (action, json) => ask(jobPath(jobId, action), { json });
-    this.#waiting.loadPrompt = (gateId) => askHtml(jobPath(jobId, `gate/${encodeURIComponent(gateId)}.html`));
+    this.#waiting.loadPrompt = (gateId) => askHtml(gatePromptPath(jobId, gateId));
     this.#waiting.onAnswered = () => this.#follower.refresh();
     // A session that works for the job may ask something, too.
     inbox.addEventListener("change", () => this.#details && this.#showWorks());

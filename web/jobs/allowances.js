@@ -38,5 +38,5 @@ export function permissionsElement(permissions, mcpServers = {}) {
   const items = rules.map((rule) => make("li", {}, exactElement("span", {}, ruleText(rule), { oneLine: true })));
   const servers = Object.keys(mcpServers).map((name) => make("li", {}, "MCP server ", exactElement("bdi", {}, name, { oneLine: true })));
   const isOpen = mode === "allow-all";
-  return make("ul", { class: "permission-list" }, ...items, ...servers, make("li", { class: isOpen ? "permission-open" : "" }, `${items.length > 0 ? "else " : ""}${MODES[mode] ?? mode}`));
+  return make("ul", { class: "permission-list" }, ...items, ...servers, make("li", { class: isOpen ? "permission-open" : "" }, `${items.length > 0 ? "otherwise: " : ""}${MODES[mode] ?? mode}`));
 }

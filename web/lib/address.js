@@ -1,13 +1,34 @@
 // The page's address: it names the session, so that it can be bookmarked and opened twice.
 
+const named = (name) => new URLSearchParams(location.search).get(name);
+
 /** The session that the address names, if it names one. */
 export function sessionInAddress() {
-  return new URLSearchParams(location.search).get("session");
+  return named("session");
 }
 
 /** The folder beside the repository that the address names. */
 export function projectInAddress() {
-  return new URLSearchParams(location.search).get("project");
+  return named("project");
+}
+
+/** The folder whose jobs the address is about. */
+export function folderInAddress() {
+  return named("wb");
+}
+
+/** The job that the address names: `{ jobName, jobId }`; one that has not been started has no id. */
+export function jobInAddress() {
+  return { jobName: named("jobName"), jobId: named("jobId") };
+}
+
+/** Models by category that a preview was opened with, if any. */
+export function modelsInAddress() {
+  try {
+    return JSON.parse(named("models")) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The page of a session; within that page only the query changes. */

@@ -17,6 +17,11 @@ export function jobPath(jobId, below = "") {
   return `api/jobs/${encodeURIComponent(jobId)}${below ? `/${below}` : ""}`;
 }
 
+/** Where the prompt of a gate is rendered. */
+export function gatePromptPath(jobId, gateId) {
+  return jobPath(jobId, `gate/${encodeURIComponent(gateId)}.html`);
+}
+
 /** `{ grid, jobs, chart }` of the entry that is in force in a folder. */
 export async function jobDefinitions(folder) {
   const reply = folder ? await ask(`api/copilot/job?${new URLSearchParams({ workingDirectory: folder })}`) : null;

@@ -1,7 +1,7 @@
 // The inbox: every open session and running job, those that need input first.
 
 import { byId, make } from "../lib/dom.js";
-import { jobAddress, sessionAddress, sessionInAddress } from "../lib/address.js";
+import { jobAddress, jobInAddress, sessionAddress, sessionInAddress } from "../lib/address.js";
 import { exactElement } from "../lib/exactText.js";
 import { ago, exactTime } from "../lib/format.js";
 import { inbox } from "../lib/inboxStream.js";
@@ -63,7 +63,7 @@ function row({ sessionId, title, state, detail, pending }) {
 }
 
 function jobRow({ jobId, jobName, status, waiting }) {
-  const isHere = new URLSearchParams(location.search).get("jobId") === jobId;
+  const isHere = jobInAddress().jobId === jobId;
   const link = make(
     "a",
     { class: "inbox-entry inbox-job", href: jobAddress({ jobId, jobName }), "aria-current": isHere ? "page" : null },

@@ -1,9 +1,8 @@
-// Follows a session: one call at a time, with growing pauses while the server is unreachable.
+// Follows a session: one call at a time.
 
 import { ask, Problem, sessionPath } from "../lib/api.js";
+import { Connection } from "../lib/connection.js";
 
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 15_000;
 /** A hidden tab polls less often, because browsers allow few connections for all tabs together. */
 const PAUSE_WHILE_HIDDEN = 20_000;
 
@@ -13,7 +12,7 @@ export class Polling {
   #readLog;
   #stopped = new AbortController();
   #token = null;
-  #wakeUp = () => {};
+  #connection = new Connection();
 
   /** `{ data, seq, time }` of each response. */
   onResponse = () => {};
@@ -29,6 +28,7 @@ export class Polling {
     this.#sessionId = sessionId;
     this.#after = after;
     this.#readLog = readLog;
+    this.#connection.onChange = (lost) => this.onConnection(lost);
   }
 
   get after() {
@@ -40,38 +40,33 @@ export class Polling {
   }
 
   async run() {
-    let failures = 0;
     while (!this.isStopped) {
       try {
         const end = await this.#poll();
         if (this.isStopped) return;
-        if (failures > 0) this.onConnection(null);
-        failures = 0;
+        this.#connection.succeeded();
         if (end) {
           this.stop();
           this.onEnd(end);
           return;
         }
-        if (document.hidden) await this.#pause(PAUSE_WHILE_HIDDEN);
+        if (document.hidden) await this.#connection.pause(PAUSE_WHILE_HIDDEN);
       } catch (problem) {
         if (this.isStopped) return;
         if (!(problem instanceof Problem)) throw problem;
-        failures += 1;
-        const pause = Math.min(FIRST_PAUSE * 2 ** (failures - 1), LONGEST_PAUSE);
-        this.onConnection({ problem, retryAt: Date.now() + pause });
-        await this.#pause(pause);
+        await this.#connection.failed(problem);
       }
     }
   }
 
   /** Ends a pause: the tab is visible again, or the reader pressed Retry. */
   now() {
-    this.#wakeUp();
+    this.#connection.now();
   }
 
   stop() {
     this.#stopped.abort();
-    this.#wakeUp();
+    this.#connection.now();
   }
 
   /** Returns why nothing more comes, or undefined. */
@@ -102,20 +97,5 @@ export class Polling {
     }
     this.#after = lastSeq;
     this.onBatch();
-  }
-
-  #pause(milliseconds) {
-    return new Promise((resolve) => {
-      const timer = setTimeout(done, milliseconds);
-      function done() {
-        clearTimeout(timer);
-        document.removeEventListener("visibilitychange", done);
-        removeEventListener("online", done);
-        resolve();
-      }
-      document.addEventListener("visibilitychange", done);
-      addEventListener("online", done);
-      this.#wakeUp = done;
-    });
   }
 }

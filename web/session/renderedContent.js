@@ -4,6 +4,8 @@
 // allow-list; the Content-Security-Policy stops whatever gets through.
 
 import { askBlob, downloadAddress } from "../lib/api.js";
+import { make } from "../lib/dom.js";
+import { markTextsBelow } from "../lib/exactText.js";
 
 const AT_ONCE = 4;
 let running = 0;
@@ -74,6 +76,15 @@ export function parseRendered(html) {
   for (const link of content.querySelectorAll(".whole-output")) link.addEventListener("auxclick", openWhole);
   content.querySelectorAll("img").forEach(loadWhenNear);
   return content;
+}
+
+/** An element with the server's HTML, for something that a person has to read exactly. */
+export function renderedElement(html, className) {
+  const content = parseRendered(html);
+  markTextsBelow(content);
+  const element = make("div", { class: `${className} rendered-content`, tabindex: "0" }, content);
+  element.addEventListener("click", (event) => onRenderedClick(event, () => {}));
+  return element;
 }
 
 /** The server requires the secret's header, which a browser does not send for an image. */

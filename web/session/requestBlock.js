@@ -1,10 +1,10 @@
 // What permissions and questions have in common: a card that waits, how it is answered, and the line that is left of it.
 
 import { make } from "../lib/dom.js";
-import { exactElement, exactNodes, exactString, markTextsBelow } from "../lib/exactText.js";
+import { exactElement, exactNodes, exactString } from "../lib/exactText.js";
 import { ago, clockTime, exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
-import { onRenderedClick, parseRendered } from "./renderedContent.js";
+import { renderedElement } from "./renderedContent.js";
 
 /** Who decided, or what. */
 export const BY = {
@@ -152,11 +152,7 @@ export class RequestBlock {
     try {
       const html = await load();
       if (!this.isOpen) return;
-      const content = parseRendered(html);
-      markTextsBelow(content);
-      const rendered = make("div", { class: "request-rendered rendered-content", tabindex: "0" }, content);
-      rendered.addEventListener("click", (event) => onRenderedClick(event, () => {}));
-      this.divElement.querySelector(".request-detail").replaceWith(rendered);
+      this.divElement.querySelector(".request-detail").replaceWith(renderedElement(html, "request-rendered"));
     } catch {
       // The plain text says the same.
     }

@@ -8,6 +8,7 @@ import { exactString } from "../lib/exactText.js";
 import { ToEndButton } from "./followEnd.js";
 import { History } from "./history.js";
 import { inbox } from "../lib/inboxStream.js";
+import { KeptTasks } from "./keptTasks.js";
 import { later } from "../lib/later.js";
 import { addUsage } from "./notices.js";
 import { setSubject } from "../lib/pageTitle.js";
@@ -29,6 +30,8 @@ export class SessionView extends EventTarget {
   renderer;
   composer;
   banners;
+  /** The tasks that this tab has run here. */
+  keptTasks;
   #header = new SessionHeader();
   #history;
   #polling = null;
@@ -46,6 +49,7 @@ export class SessionView extends EventTarget {
   constructor(sessionId) {
     super();
     this.sessionId = sessionId;
+    this.keptTasks = new KeptTasks(sessionId);
     const part = freshSessionPart();
     this.composer = new Composer(sessionId);
     this.renderer = new SessionResponseRenderer(part, { sessionId, requestActions: this.#requestActions() });
@@ -73,7 +77,9 @@ export class SessionView extends EventTarget {
     try {
       const details = await result(this.#firstDetails);
       const page = await result(this.#firstPage);
+      const remarks = await this.#keptDecisions();
       if (this.hasLeft) return;
+      this.renderer.setRemarks(remarks);
       this.update(details);
       this.#history.showEnd(page);
       this.#showNotices(page.events);
@@ -192,6 +198,14 @@ export class SessionView extends EventTarget {
     const { EmptySession } = await later(() => import("./emptySession.js"));
     if (this.hasLeft || this.renderer.pages.length > 0) return;
     this.#empty = new EmptySession(this.details);
+  }
+
+  /** What was decided about the tasks of earlier visits. */
+  async #keptDecisions() {
+    const { decisions } = this.keptTasks;
+    if (decisions.length === 0) return [];
+    const { decisionBlock } = await later(() => import("./taskDecision.js"));
+    return decisions.map(({ after, time, reason }) => ({ after, element: decisionBlock({ time, reason }).divElement }));
   }
 
   /** What is good to know once the session is on the page. */

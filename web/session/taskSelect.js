@@ -4,10 +4,9 @@ import { ask, Problem } from "../lib/api.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { usableEntry } from "../lib/jobs.js";
+import { decisionBlock } from "./taskDecision.js";
 
 const RETRY_AFTER = 2000;
-/** The tasks of a session that this tab follows: a reload goes on with them. */
-const KEPT = "flightdeck.tasks.";
 const select = byId("task-select");
 
 export class TaskSelect {
@@ -16,26 +15,9 @@ export class TaskSelect {
 
   constructor(view) {
     this.#view = view;
-    this.#show();
+    this.#showTasks();
     this.#load();
-    for (const taskId of this.#followed) this.#follow(taskId);
-  }
-
-  get #followed() {
-    try {
-      return JSON.parse(sessionStorage.getItem(KEPT + this.#view.sessionId)) ?? [];
-    } catch {
-      return [];
-    }
-  }
-
-  #keep(taskIds) {
-    try {
-      if (taskIds.length > 0) sessionStorage.setItem(KEPT + this.#view.sessionId, JSON.stringify(taskIds));
-      else sessionStorage.removeItem(KEPT + this.#view.sessionId);
-    } catch {
-      // Without storage, a reload shows the session without the task's decisions.
-    }
+    for (const taskId of view.keptTasks.running) this.#follow(taskId);
   }
 
   /** The chosen task, `{ name, requireUserInput }`, or null. */
@@ -50,7 +32,7 @@ export class TaskSelect {
     const { taskId, error, taskError } = await ask(path, { text });
     if (!taskId) throw new Error(taskError ?? `The server returned ${error}.`);
     select.value = "";
-    this.#keep([...this.#followed, taskId]);
+    this.#view.keptTasks.begin(taskId);
     this.#follow(taskId);
   }
 
@@ -63,49 +45,56 @@ export class TaskSelect {
       if (!usableEntry(entry)) return;
       const { tasks } = await ask(`api/copilot/task${query}`, { signal: this.#view.signal });
       this.#tasks = tasks ?? [];
-      this.#show();
+      this.#showTasks();
     } catch {
       // There is nothing to choose from; requests work without tasks.
     }
   }
 
-  #show() {
+  #showTasks() {
     select.replaceChildren(make("option", { value: "", text: "(none)" }), ...this.#tasks.map(({ name }) => make("option", { value: name, text: exactString(name) })));
   }
 
   /** Shows the decisions of a task as they come. */
   async #follow(taskId) {
-    const { signal } = this.#view;
-    const { decisionBlock } = await import("./taskDecision.js");
-    const show = (reason) => this.#view.renderer.append(decisionBlock({ time: new Date(), reason }).divElement);
+    const { signal, keptTasks } = this.#view;
     let token = null;
-    // A token that was lost on the way starts at the beginning again.
-    let seen = 0;
     let skip = 0;
     while (!signal.aborted) {
       try {
-        token ??= (await ask("api/token", { signal })).token;
+        if (token === null) {
+          token = (await ask("api/token", { signal })).token;
+          // A new token starts at the beginning.
+          skip = keptTasks.taken(taskId);
+        }
         const { responses, error } = await ask(`api/copilot/task/${encodeURIComponent(taskId)}/live/${token}`, { signal });
         if (error === "TaskClosed" || error === "TaskNotFound") {
-          this.#keep(this.#followed.filter((one) => one !== taskId));
+          keptTasks.end(taskId);
           return;
         }
         if (error && error !== "HttpRequestTimeout") throw new Problem(`The server returned ${error}.`, { status: 200, code: error });
         for (const response of responses ?? []) {
           if (skip > 0) skip -= 1;
-          else {
-            seen += 1;
-            if (response.callback === "taskDecision") show(response.reason);
-            else if (response.taskError !== undefined) show(`[TASK FAILED] ${response.taskError}`);
-          }
+          else this.#take(taskId, response);
         }
       } catch (problem) {
         if (signal.aborted) return;
         if (!(problem instanceof Problem)) throw problem;
         token = null;
-        skip = seen;
         await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER));
       }
     }
+  }
+
+  #take(taskId, { callback, reason, taskError }) {
+    const decision = callback === "taskDecision" ? reason : taskError === undefined ? null : `[TASK FAILED] ${taskError}`;
+    if (decision === null) this.#view.keptTasks.take(taskId);
+    else this.#view.keptTasks.take(taskId, this.#show(decision));
+  }
+
+  /** Shows a decision at the end of the session. Returns it with its place. */
+  #show(reason) {
+    const time = Date.now();
+    return { after: this.#view.renderer.appendRemark(decisionBlock({ time, reason }).divElement), time, reason };
   }
 }

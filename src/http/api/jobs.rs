@@ -21,9 +21,9 @@ use crate::http::pieces::Pieces;
 use crate::http::sse::{self, Chunks};
 use crate::jobs::chart::chart;
 use crate::jobs::entry::{Plan, SCHEMA};
-use crate::jobs::{Answer, JobError, NewJobRequest, Progress, Run, WaitingView};
+use crate::jobs::{Answer, JobError, NewJobRequest, Preview, Progress, Run, WaitingView};
 use crate::model::{AnsweredBy, JobId, JobStatus, Seq};
-use crate::render::{Block, Budget, Extent, render};
+use crate::render::{Block, Budget, Extent, Html, render};
 use crate::store::{JobFilter, JobSummary};
 
 const DEFAULT_PAGE: usize = 100;
@@ -144,10 +144,30 @@ pub(in crate::http) async fn start_job(
         idempotency_key: idempotency_key(&headers)?,
     };
     if body.dry_run {
-        return Ok(Json(app.jobs().preview(&request).await?).into_response());
+        let preview = app.jobs().preview(&request).await?;
+        return Ok(Json(rendered_preview(&app, preview).await?).into_response());
     }
     let id = app.jobs().start(request).await?;
     Ok((StatusCode::CREATED, Json(json!({ "jobId": id }))).into_response())
+}
+
+/// A preview with the prompts of its gates also as HTML. All of them share the budget of one fragment.
+async fn rendered_preview(app: &App, preview: Preview) -> ApiResult<Value> {
+    let work = move || {
+        let mut budget = Budget::default();
+        let mut reply = json!(preview);
+        for (index, work) in preview.works.iter().enumerate() {
+            if let (Some(_), Some(prompt)) = (&work.gate, &work.prompt) {
+                reply["works"][index]["promptHtml"] = json!(gate_html(prompt, &mut budget).into_string());
+            }
+        }
+        reply
+    };
+    rendered(app, work).await
+}
+
+fn gate_html(prompt: &str, budget: &mut Budget) -> Html {
+    render(&Block::Prose(prompt), Extent::All, budget)
 }
 
 pub(in crate::http) async fn job_details(
@@ -181,7 +201,7 @@ pub(in crate::http) async fn gate_prompt(
     })?;
     let work = move || {
         let mut budget = Budget::default();
-        (render(&Block::Prose(&prompt), Extent::All, &mut budget), budget.ran_out())
+        (gate_html(&prompt, &mut budget), budget.ran_out())
     };
     let (html, ran_out) = rendered(&app, work).await?;
     Ok(fragment(html, ran_out))

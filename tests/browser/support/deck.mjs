@@ -3,6 +3,7 @@
 import { after, afterEach, before } from "node:test";
 import { chromium, chromiumProgram } from "./environment.mjs";
 import { Server } from "./server.mjs";
+import { LIMIT_MS } from "./waiting.mjs";
 
 const CHROMIUM_FLAGS = [
   "--disable-gpu",
@@ -23,6 +24,7 @@ export function launchChromium() {
     handleSIGTERM: false,
     handleSIGINT: false,
     handleSIGHUP: false,
+    timeout: LIMIT_MS,
   });
 }
 
@@ -82,7 +84,7 @@ export class Deck {
 
   /** A browser context of somebody who is not logged in. */
   async openStrangersContext(context = {}) {
-    const opened = await this.#browser.newContext(context);
+    const opened = await this.#newContext(context);
     this.#contexts.push(opened);
     opened.on("page", (page) => this.#watch(page));
     return opened;
@@ -116,7 +118,7 @@ export class Deck {
   /** The login link works once, so its cookie and its secret are kept for every context. */
   async #loggedIn() {
     if (!this.#login) {
-      const context = await this.#browser.newContext();
+      const context = await this.#newContext();
       const page = await context.newPage();
       await page.goto(this.server.loginUrl);
       await page.waitForURL((url) => url.pathname !== "/login");
@@ -124,6 +126,12 @@ export class Deck {
       await context.close();
     }
     return this.#login;
+  }
+
+  async #newContext(settings = {}) {
+    const context = await this.#browser.newContext(settings);
+    context.setDefaultTimeout(LIMIT_MS);
+    return context;
   }
 
   #watch(page) {

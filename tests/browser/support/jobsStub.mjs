@@ -142,7 +142,7 @@ export function job(more = {}) {
     jobId: "job-1",
     jobName: "review",
     status: "Running",
-    workingDirectory: "/work/greeter",
+    workingDirectory: "/repos/greeter",
     userInput: "Fix the greeting",
     startTime: new Date(Date.now() - 83_000).toISOString(),
     waiting: [],

@@ -11,6 +11,7 @@ async fn small() -> Server {
     let works = json!({
         "greeting": reference("greet"), "endless": reference("endless"), "echoing": reference("echo"),
         "gated": seq(&[reference("greet"), gate("Go?")]),
+        "asking": seq(&[gate("Go?"), with(gate("Go?"), "prompt", json!(["Look at *this*.<script>go()</script>"]))]),
     });
     server(tasks, works).await
 }
@@ -77,6 +78,17 @@ async fn a_dry_run_shows_everything_and_starts_nothing() {
     );
     assert_eq!(work["permissions"]["mode"], "folder");
     assert_eq!(server.http().get("/api/jobs").await.json(), json!({ "jobs": [] }));
+}
+
+#[tokio::test]
+async fn a_dry_run_has_the_prompts_of_gates_as_safe_html_too() {
+    let server = small().await;
+    let body = json!({ "jobName": "asking", "workingDirectory": server.work(), "dryRun": true });
+    let works = server.http().post_json("/api/jobs", &body).await.json()["works"].clone();
+    assert_eq!(works[0]["promptHtml"], Value::Null, "without a prompt there is nothing to render");
+    assert_eq!(works[1]["prompt"], "Look at *this*.<script>go()</script>");
+    let html = works[1]["promptHtml"].as_str().expect("rendered");
+    assert!(html.contains("<em>this</em>") && !html.contains("<script"), "{html}");
 }
 
 #[tokio::test]
