@@ -134,7 +134,7 @@ pub(super) enum TokensCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct CreateTokenFlags {
-    /// What the token opens: models (everything under /v1/); repeat it for several scopes
+    /// What the token opens: view, prompt, approve, jobs, models or admin; repeat it for several scopes
     #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = Scope::named)]
     pub scopes: Vec<Scope>,
     /// A name that says what the token is for

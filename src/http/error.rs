@@ -12,7 +12,7 @@ use crate::agent::ModelNotFound;
 use crate::capture::{CaptureError, ErrorKind};
 use crate::folder::FolderError;
 use crate::jobs::JobError;
-use crate::model::redact;
+use crate::model::{Scope, redact};
 use crate::session::{
     AdoptError, AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError,
 };
@@ -35,6 +35,15 @@ impl ApiError {
 
     pub fn bad_request(name: &'static str, message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, name, message)
+    }
+
+    /// The token is valid, but not for this.
+    pub fn scope_missing(scope: Scope) -> Self {
+        let message = format!(
+            "This token lacks the scope {scope}; create one that has it with `flightdeck tokens create --scope {scope}`, or use \
+             the server's own token, which is the content of the file `token` in the data folder."
+        );
+        Self::new(StatusCode::FORBIDDEN, "ScopeMissing", message)
     }
 
     pub fn session_not_found() -> Self {

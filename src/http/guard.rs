@@ -19,6 +19,7 @@ use super::error::ApiError;
 use super::pages;
 use super::route_needs::{Need, is_models_path, need_of};
 use crate::capture::CaptureError;
+use crate::model::Scope;
 
 /// Only the server's own files, no inline script, no framing.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
@@ -297,15 +298,10 @@ fn refused(refusal: Refusal, request: &Request) -> Response {
 }
 
 fn scope_missing(need: Need) -> ApiError {
-    let message = match need {
-        Need::Scope(scope) => format!(
-            "This token lacks the scope {scope}; create one that has it with `flightdeck tokens create --scope {scope}`."
-        ),
-        Need::Admin | Need::Nothing => "The scopes of this token do not include this path; it needs the server's own \
-             token, which is the content of the file `token` in the data folder."
-            .to_owned(),
-    };
-    ApiError::new(StatusCode::FORBIDDEN, "ScopeMissing", message)
+    match need {
+        Need::Scope(scope) => ApiError::scope_missing(scope),
+        Need::Admin | Need::Nothing => ApiError::scope_missing(Scope::Admin),
+    }
 }
 
 /// An error in the shape that the path's clients understand.

@@ -87,6 +87,8 @@ pub struct NewJobRequest {
     pub origin: SessionOrigin,
     /// The caller's own key: a repetition with the same key gets the job of the first call.
     pub idempotency_key: Option<String>,
+    /// Whether input that the job needs may be missing, and input that it does not need is ignored, as portal clients expect.
+    pub takes_any_input: bool,
 }
 
 /// A task that can be started in a session.
@@ -171,7 +173,7 @@ impl Jobs {
     }
 
     /// Starts a job. It is in the store when this returns.
-    pub async fn start(&self, request: NewJobRequest) -> Result<JobId, JobError> {
+    pub async fn start(&self, mut request: NewJobRequest) -> Result<JobId, JobError> {
         if self.shared.stopping.is_cancelled() {
             return Err(JobError::ShuttingDown);
         }
@@ -184,9 +186,10 @@ impl Jobs {
         let (plan, working_directory) = self.prepare(&request).await?;
         let has_input = !request.user_input.trim().is_empty();
         match (plan.requires_user_input(), has_input) {
-            (true, false) => return Err(JobError::UserInputRequired(request.name)),
+            (true, false) if !request.takes_any_input => return Err(JobError::UserInputRequired(request.name)),
+            (false, true) if request.takes_any_input => request.user_input.clear(),
             (false, true) => return Err(JobError::UserInputNotAllowed(request.name)),
-            (true, true) | (false, false) => {}
+            (true, _) | (false, false) => {}
         }
         let new = NewJob {
             name: request.name,

@@ -61,7 +61,7 @@ pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};
 pub use redaction::{names_a_secret, redact};
 pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome, Writing};
 pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, ToolResult};
-pub use scope::{Scope, UnknownScope};
+pub use scope::{Scope, Scopes, UnknownScope};
 pub use session::{LostSession, SessionOrigin, SessionProfile, SessionSummary};
 pub use session_defaults::SessionDefaults;
 pub use session_options::{SessionOptions, kind_of};

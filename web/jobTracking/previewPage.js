@@ -27,6 +27,8 @@ export class PreviewPage {
     this.view = new ChartView(jobName, folder);
     this.view.showWork = (node, place) => this.#showWork(node, place);
     byId("job-status-label").textContent = "JOB: PREVIEW";
+    // There is nothing to stop.
+    byId("stop-job-button").remove();
     document.documentElement.classList.add("is-preview");
   }
 

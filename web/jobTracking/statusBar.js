@@ -33,7 +33,8 @@ export class StatusBar {
     const text = `JOB: ${status.toUpperCase()}`;
     if (label.textContent !== text) label.textContent = text;
     label.dataset.status = status;
-    buttons.stop.hidden = !runs;
+    buttons.stop.hidden = false;
+    buttons.stop.disabled = !runs;
     buttons.retry.hidden = !["Failed", "Canceled"].includes(status);
     buttons.waiting.hidden = waits === 0;
     buttons.waiting.textContent = `${plural(waits, "step needs", "steps need")} your input`;
@@ -60,7 +61,7 @@ export class StatusBar {
     } catch (problem) {
       setText(byId("job-problem"), `${failure}: ${problem.message}`);
     } finally {
-      button.disabled = false;
+      button.disabled = button === buttons.stop && this.#details?.status !== "Running";
     }
   }
 }

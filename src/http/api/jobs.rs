@@ -142,6 +142,7 @@ pub(in crate::http) async fn start_job(
         models: body.models,
         origin: caller.origin(),
         idempotency_key: idempotency_key(&headers)?,
+        takes_any_input: false,
     };
     if body.dry_run {
         let preview = app.jobs().preview(&request).await?;

@@ -13,7 +13,7 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::{JobId, SessionBudget, SessionOptions, SessionState};
+use crate::model::{JobId, Scope, SessionBudget, SessionOptions, SessionState};
 use crate::session::{NewSession, SessionUpdate};
 use crate::store::SessionFilter;
 
@@ -41,6 +41,13 @@ pub(in crate::http) async fn create_session(
     headers: HeaderMap,
     JsonBody(body): JsonBody<CreateBody>,
 ) -> ApiResult<Response> {
+    if body.permission_mode.is_some() || body.budget.is_some() {
+        caller.must_have(Scope::Approve)?;
+    }
+    // Options name programs and endpoints.
+    if !body.options.is_empty() {
+        caller.must_have(Scope::Admin)?;
+    }
     SessionOptions::check(&body.options)
         .map_err(|problem| ApiError::bad_request("InvalidOptions", format!("Invalid session options: {problem}.")))?;
     let new = NewSession {
@@ -128,9 +135,13 @@ pub(in crate::http) struct UpdateBody {
 
 pub(in crate::http) async fn update_session(
     State(app): State<App>,
+    Extension(caller): Extension<Caller>,
     PathPart(id): PathPart<String>,
     JsonBody(body): JsonBody<UpdateBody>,
 ) -> ApiResult<Json<Value>> {
+    if body.permission_mode.is_some() || body.budget.is_some() {
+        caller.must_have(Scope::Approve)?;
+    }
     let session = session(&app, &id).await?;
     if let Some(model) = &body.model {
         let summary = app.sessions().store().session(session.id()).await?.ok_or_else(ApiError::session_not_found)?;

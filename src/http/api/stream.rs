@@ -16,7 +16,7 @@ use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::ApiResult;
 use crate::http::pieces::{PIECE_BYTES, Pieces};
 use crate::http::sse::{self, Chunks};
-use crate::model::Seq;
+use crate::model::{Scope, Seq};
 use crate::session::{AnswererGuard, Head, LiveError, Session, ViewerGuard};
 
 /// Pending events are sent in one write, up to this size. A reader that does not read holds that much memory.
@@ -39,6 +39,9 @@ pub(in crate::http) async fn session_events(
     headers: HeaderMap,
     QueryPart(query): QueryPart<StreamQuery>,
 ) -> ApiResult<Response> {
+    if query.answers {
+        caller.must_have(Scope::Approve)?;
+    }
     let session = session(&app, &id).await?;
     let resumed = sse::resume_point(&headers, query.after)?;
     let after = resumed.unwrap_or(0);

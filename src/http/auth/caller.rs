@@ -1,6 +1,7 @@
 //! Who a request comes from.
 
-use crate::model::{AnsweredBy, SessionOrigin, TokenId};
+use crate::http::error::{ApiError, ApiResult};
+use crate::model::{AnsweredBy, Scope, Scopes, SessionOrigin, TokenId};
 
 /// An authenticated caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,7 +11,7 @@ pub enum Caller {
     /// A program with the server's own token.
     Program,
     /// A program with a token that has scopes.
-    Token(TokenId),
+    Token(TokenId, Scopes),
 }
 
 impl Caller {
@@ -18,7 +19,7 @@ impl Caller {
     pub fn answered_by(self) -> AnsweredBy {
         match self {
             Self::Page => AnsweredBy::Page,
-            Self::Program | Self::Token(_) => AnsweredBy::Api,
+            Self::Program | Self::Token(..) => AnsweredBy::Api,
         }
     }
 
@@ -26,15 +27,28 @@ impl Caller {
     pub fn origin(self) -> SessionOrigin {
         match self {
             Self::Page => SessionOrigin::User,
-            Self::Program | Self::Token(_) => SessionOrigin::Api,
+            Self::Program | Self::Token(..) => SessionOrigin::Api,
         }
+    }
+
+    /// Whether this caller may do what needs a scope.
+    pub fn may(self, scope: Scope) -> bool {
+        match self {
+            Self::Page | Self::Program => true,
+            Self::Token(_, scopes) => scopes.include(scope),
+        }
+    }
+
+    /// The error for a caller who may not do what needs a scope.
+    pub(in crate::http) fn must_have(self, scope: Scope) -> ApiResult<()> {
+        if self.may(scope) { Ok(()) } else { Err(ApiError::scope_missing(scope)) }
     }
 
     /// Whose token it is, for what is kept apart by token: `admin` for the server's own, or else the token's id.
     pub fn token_id(self) -> String {
         match self {
             Self::Page | Self::Program => "admin".to_owned(),
-            Self::Token(id) => id.to_string(),
+            Self::Token(id, _) => id.to_string(),
         }
     }
 }
@@ -45,7 +59,7 @@ mod tests {
 
     #[test]
     fn every_token_has_its_own_name() {
-        let token = |number| Caller::Token(TokenId::from_number(number)).token_id();
+        let token = |number| Caller::Token(TokenId::from_number(number), Scopes::default()).token_id();
         assert_eq!([token(1), token(2), Caller::Program.token_id()], ["token-1", "token-2", "admin"]);
     }
 }

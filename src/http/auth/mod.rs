@@ -31,7 +31,7 @@ pub use tokens::{CreatedToken, RevokeError, Tokens, created_token_json, token_js
 
 use super::route_needs::Need;
 use crate::config::AuthMode;
-use crate::model::{Scope, Timestamp, hex};
+use crate::model::{Scope, Scopes, Timestamp, hex};
 use crate::session::now;
 use crate::store::{DataFolder, FolderError, Store, StoreError, StoredLogin};
 
@@ -176,12 +176,18 @@ impl Auth {
             }
             let now = now();
             if let Some(token) = self.tokens.find(&key, now) {
-                let is_enough = matches!(need, Need::Scope(scope) if token.scopes.contains(&scope));
+                let scopes: Scopes = token.scopes.iter().collect();
+                let is_enough = scopes.include(match need {
+                    Need::Scope(scope) => scope,
+                    Need::Admin => Scope::Admin,
+                    // Open to anybody; whoever may read is told more.
+                    Need::Nothing => Scope::View,
+                });
                 if !is_enough && !self.is_open() {
                     return Err(Refusal::ScopeMissing(need));
                 }
                 self.tokens.note_use(&token, now);
-                return Ok(Caller::Token(token.id));
+                return Ok(Caller::Token(token.id, scopes));
             }
         }
         if !self.is_open() && (shown.is_some() || (is_for_models && api_key.is_some())) {

@@ -129,22 +129,16 @@ pub(in crate::http) async fn start_job(
         working_directory: folder.trim().to_owned(),
         user_input: user_input.to_owned(),
         origin: caller.origin(),
+        takes_any_input: true,
         ..NewJobRequest::default()
     };
-    let started = match app.jobs().start(request.clone()).await {
-        // Portal clients always send a text.
-        Err(JobError::UserInputNotAllowed(_)) => {
-            app.jobs().start(NewJobRequest { user_input: String::new(), ..request }).await
-        }
-        other => other,
-    };
-    match started {
+    match app.jobs().start(request).await {
         Ok(id) => Ok(Json(json!({ "jobId": id })).into_response()),
         // As the portal has it, for a folder that cannot be used too.
         Err(JobError::NoSuchJob { .. } | JobError::WorkingDirectory(_) | JobError::NoWorkingDirectory) => {
             Ok(portal_error("JobNotFound"))
         }
-        Err(error @ (JobError::UserInputRequired(_) | JobError::EntryNotTrusted { .. })) => {
+        Err(error @ JobError::EntryNotTrusted { .. }) => {
             Ok(Json(json!({ "jobError": error.to_string() })).into_response())
         }
         Err(other) => Err(exception(other)),

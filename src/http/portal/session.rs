@@ -14,7 +14,7 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{PathPart, QueryPart, TextBody, idempotency_key};
 use crate::http::error::{ApiError, ApiResult, working_directory_error};
-use crate::model::{PermissionMode, PermissionPolicy, SessionId};
+use crate::model::{PermissionMode, PermissionPolicy, Scope, SessionId};
 use crate::session::{CreateError, NewPrompt, NewSession, PromptError, Session, SessionError};
 
 /// Other parameters are ignored, as on all routes of the portal.
@@ -32,6 +32,9 @@ pub(in crate::http) async fn start(
     TextBody(working_directory): TextBody,
 ) -> ApiResult<Response> {
     let working_directory = working_directory.trim().to_owned();
+    if permissions.is_some() {
+        caller.must_have(Scope::Approve)?;
+    }
     let mode = match permissions {
         Some(text) => Some(
             text.parse::<PermissionMode>()

@@ -27,14 +27,18 @@ pub struct Entry {
     /// Models by category. `driving` must be there. The model `default` is the one that a new session would get.
     pub models: BTreeMap<String, String>,
     /// The models that a driving session is tried on after crashes, in order.
+    #[serde(default)]
     pub driving_session_retries: Vec<DrivingRetry>,
     /// Texts that prompts refer to as `$name`.
+    #[serde(default)]
     pub prompt_variables: BTreeMap<String, Prompt>,
     /// Tasks by name.
     pub tasks: BTreeMap<String, Task>,
     /// Jobs by name.
+    #[serde(default)]
     pub jobs: BTreeMap<String, Job>,
     /// The jobs as the page shows them.
+    #[serde(default)]
     pub grid: Vec<GridRow>,
 }
 
@@ -88,6 +92,7 @@ pub struct Task {
     /// What the agent is asked to do.
     pub prompt: Prompt,
     /// Whether the prompt uses `$user-input`.
+    #[serde(default)]
     pub require_user_input: bool,
     /// What must hold before.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -246,7 +246,7 @@ mod tests {
         for (pointer, value, expected) in [
             ("/tasks/a/promt", json!(["x"]), r#"entry.tasks["a"].promt: Unknown key. Did you mean "prompt"?"#),
             ("/zzz", json!(1), "entry.zzz: Unknown key."),
-            ("/tasks/c", json!({ "prompt": ["x"] }), r#"entry.tasks["c"].requireUserInput: Should exist."#),
+            ("/tasks/c", json!({ "requireUserInput": false }), r#"entry.tasks["c"].prompt: Should exist."#),
             ("/models", json!({}), "entry.models.driving: Should exist."),
             ("/models/driving", json!(1), "entry.models.driving: Should be a string but is a number."),
             ("/models/big", json!(null), r#"entry.models["big"]: Should be a string but is null."#),
@@ -397,6 +397,21 @@ mod tests {
         ] {
             assert_eq!(problems(&json_with(pointer, value).to_string()).len(), 1, "{pointer}");
         }
+    }
+
+    #[test]
+    fn what_may_be_left_out_is_empty() {
+        let task = json!({ "model": { "category": "driving" }, "prompt": ["x"] });
+        let retries = json!([{ "modelId": "small", "retries": 1 }]);
+        let least =
+            json!({ "models": { "driving": "small" }, "drivingSessionRetries": retries, "tasks": { "a": task } });
+        let entry = read_entry(&least.to_string()).expect("an entry");
+        assert!(!entry.tasks()["a"].require_user_input && entry.entry().jobs.is_empty());
+        // In the order in which the portal finds them.
+        assert_eq!(
+            problems(r#"{ "models": {}, "tasks": {} }"#),
+            ["entry.models.driving: Should exist.", "entry.drivingSessionRetries: Should contain at least one item."]
+        );
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl Repaired {
         let is_derived = if problem.path.ends_with(".requireUserInput") {
             self.hides_user_input(&problem.path)
         } else {
-            problem.path == "entry.drivingSessionRetries" && self.replaced.iter().any(|place| place[0] == "models")
+            // That the first model is the one that drives.
+            problem.message.contains("entry.models.driving") && self.replaced.iter().any(|place| place[0] == "models")
         };
         !is_derived && !paths.iter().any(is_below)
     }

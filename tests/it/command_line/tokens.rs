@@ -95,7 +95,7 @@ async fn what_cannot_be_a_token_is_refused_with_a_reason() {
     for (arguments, word) in [
         (&["create"][..], "--scope <SCOPE>"),
         (&["create", "--scope", "modls"], "did you mean \"models\"?"),
-        (&["create", "--scope", "admin"], "known scopes: models"),
+        (&["create", "--scope", "root"], "known scopes: view, prompt, approve, jobs, models, admin"),
         (&["create", "--scope", "models", "--name", ""], "name"),
         (&["create", "--scope", "models", "--name", " "], "1 to 100 characters"),
         (&["create", "--scope", "models", "--expires", "soon"], "such as 12h or 30d, or never"),

@@ -119,8 +119,15 @@ async fn a_job_needs_a_name_that_is_there_and_a_folder_that_is_there() {
     // The first line is the folder, the rest is for the job, which does not use it.
     let id = portal(&server.http(), "job/start/greeting", &format!("{work}\nsomething")).await;
     TestJob::known(&server, id["jobId"].as_str().expect("an id")).end_as("Succeeded").await;
-    let reply = portal(&server.http(), "job/start/echoing", &work).await;
-    assert!(reply["jobError"].as_str().expect("text").contains("needs user input"), "{reply}");
+}
+
+#[tokio::test]
+async fn input_that_a_portal_client_leaves_out_is_missing_in_the_prompt() {
+    let server = small_server().await;
+    let id = portal(&server.http(), "job/start/echoing", &server.work().display().to_string()).await;
+    let job = TestJob::known(&server, id["jobId"].as_str().expect("an id"));
+    job.end_as("Succeeded").await;
+    assert_eq!(super::prompts(&job.log().await), ["Say <MISSING>"]);
 }
 
 #[tokio::test]

@@ -55,24 +55,79 @@ fn check_let_in(reply: &Reply) {
     check_openai(reply, 404, "invalid_request_error", "not_found");
 }
 
+/// Routes that would end the server, or do not end themselves.
+const NOT_TRIED: [&str; 3] = ["/api/stop", "/api/events", "/api/doctor"];
+
 #[tokio::test]
-async fn a_token_for_models_opens_models_and_no_other_route() {
+async fn a_token_opens_the_routes_of_its_scope_and_no_others() {
+    let server = Server::start().await;
+    for scope in Scope::ALL {
+        let (_, token) = create(&server, &json!({ "scopes": [scope] })).await;
+        let client = bearer(&server, &token);
+        for (method, route, need) in route_needs() {
+            let path: Vec<&str> = route.split('/').map(|part| if part.contains('{') { "1" } else { part }).collect();
+            let (path, method) = (path.join("/"), Method::from_bytes(method.as_bytes()).expect("a method"));
+            let is_open = match need {
+                Need::Nothing => true,
+                Need::Admin => scope == Scope::Admin,
+                Need::Scope(needed) => scope == needed || scope == Scope::Admin,
+            };
+            if is_open && NOT_TRIED.contains(&route) {
+                continue;
+            }
+            let reply = client.send(method.clone(), &path, "").await;
+            let is_refused = reply.status == 403 && reply.text().contains("lacks the scope");
+            assert_eq!(is_refused, !is_open, "{scope}: {method} {path}: {} {}", reply.status, reply.text());
+            assert!(reply.status.as_u16() < 500, "{scope}: {method} {path}: {}", reply.text());
+        }
+    }
+    check_unharmed(&server).await;
+}
+
+#[tokio::test]
+async fn a_token_for_prompts_cannot_decide_what_agents_may_do() {
+    let server = Server::start().await;
+    let (_, token) = create(&server, &json!({ "scopes": ["prompt"] })).await;
+    let client = bearer(&server, &token);
+    let sessions = "/api/copilot/session";
+    let started = client.post_json(sessions, &json!({ "runtime": "demo", "workingDirectory": server.work() })).await;
+    assert_eq!(started.status, 201, "{}", started.text());
+    let session = format!("{sessions}/{}", started.json()["sessionId"].as_str().expect("an id"));
+    let more = |field: &str, value: Value| json!({ "runtime": "demo", field: value });
+    let servers = json!({ "mcpServers": { "mine": { "command": "true" } } });
+    for (body, scope) in [
+        (more("permissionMode", json!("allow-all")), "approve"),
+        (more("budget", json!({ "premiumRequests": 1 })), "approve"),
+        (more("options", servers), "admin"),
+    ] {
+        let reply = client.post_json(sessions, &body).await;
+        assert_eq!(reply.error(403), "ScopeMissing", "{body}");
+        assert!(reply.text().contains(&format!("--scope {scope}`")), "it says which: {}", reply.text());
+    }
+    for body in [json!({ "permissionMode": "allow-all" }), json!({ "budget": { "premiumRequests": 1 } })] {
+        assert_eq!(client.patch_json(&session, &body).await.error(403), "ScopeMissing", "{body}");
+    }
+    let portal = client.post("/api/copilot/session/start/demo?permissions=allow-all", "").await;
+    assert_eq!(portal.error(403), "ScopeMissing");
+    assert_eq!(client.patch_json(&session, &json!({ "title": "mine" })).await.status, 200);
+    assert_eq!(client.get(&format!("{session}/events?answers=true")).await.error(403), "ScopeMissing");
+    let (_, both) = create(&server, &json!({ "scopes": ["prompt", "approve", "view"] })).await;
+    let allowed = bearer(&server, &both).patch_json(&session, &json!({ "permissionMode": "allow-all" })).await;
+    assert_eq!(allowed.status, 200, "{}", allowed.text());
+    let (_, reader) = create(&server, &json!({ "scopes": ["view"] })).await;
+    let reader = bearer(&server, &reader);
+    assert_eq!(reader.get(&session).await.json()["title"], "mine");
+    assert_eq!(reader.get(&format!("{session}/events?answers=true")).await.error(403), "ScopeMissing");
+}
+
+#[tokio::test]
+async fn a_token_for_models_opens_models_and_no_page() {
     let server = Server::start().await;
     let (_, token) = models_token(&server).await;
     for client in [bearer(&server, &token), api_key(&server, &token)] {
         check_let_in(&client.get(MODELS).await);
         check_let_in(&client.post(MODELS, "{}").await);
-        for (method, route, need) in route_needs() {
-            let path: Vec<&str> = route.split('/').map(|part| if part.contains('{') { "1" } else { part }).collect();
-            let (path, method) = (path.join("/"), Method::from_bytes(method.as_bytes()).expect("a method"));
-            let reply = client.send(method.clone(), &path, "").await;
-            match need {
-                Need::Admin => assert_eq!(reply.error(403), "ScopeMissing", "{method} {path}"),
-                Need::Nothing | Need::Scope(Scope::Models) => {
-                    assert_ne!(reply.status, 403, "{method} {path}: {}", reply.text());
-                }
-            }
-        }
+        assert_eq!(client.get("/api/test").await.error(403), "ScopeMissing");
         for path in PAGES.into_iter().chain(["/api/no-such-route", "/v1x", "//v1/models", "/v1/../api/test"]) {
             let reply = client.get(path).await;
             if path.starts_with("/v1/") {
@@ -205,7 +260,7 @@ async fn a_bad_request_for_a_token_says_what_is_wrong() {
     let http = server.http();
     for (body, name, word) in [
         (json!({ "scopes": ["modls"] }), "InvalidScope", "did you mean \\\"models\\\"?"),
-        (json!({ "scopes": ["admin"] }), "InvalidScope", "known scopes: models"),
+        (json!({ "scopes": ["root"] }), "InvalidScope", "known scopes: view, prompt, approve, jobs, models, admin"),
         (json!({ "scopes": [] }), "InvalidScope", "at least one"),
         (json!({ "scopes": ["models"], "name": "" }), "InvalidName", "1 to 100"),
         (json!({ "scopes": ["models"], "expires": "soon" }), "InvalidExpiry", "30d"),
