@@ -10,6 +10,7 @@ mod conformance;
 mod doctor;
 mod job_tools;
 mod jobs;
+mod live_config;
 mod logging;
 mod models;
 mod open;

@@ -10,13 +10,14 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
+use super::arguments::{CommonFlags, Resolved, ServeFlags, sources};
+use super::live_config::ServerConfig;
 use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::signals::Signals;
 use super::{captures, jobs, logging, runtime_list};
 use crate::agent::Quarantine;
 use crate::capture::Captures;
-use crate::config::{AuthMode, Config, repository_root};
+use crate::config::{AuthMode, Config, LiveConfig, Sources, load, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
 use crate::jobs::{Jobs, JobsParts};
@@ -29,19 +30,20 @@ const SHUTDOWN_LIMIT: Duration = Duration::from_secs(9);
 const CONNECTION_GRACE: Duration = Duration::from_secs(2);
 
 pub(super) fn serve(flags: &ServeFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    let resolved = resolve(common, flags.values())?;
+    let sources = sources(common, flags.values())?;
+    let resolved = Resolved::new(&sources, load(&sources)?);
     logging::start(&resolved.loaded.config.log.filter)?;
     check_exposure(&resolved.loaded.config)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the async runtime")?;
-    let code = runtime.block_on(run(&resolved, flags, common.json));
+    let code = runtime.block_on(run(sources, &resolved, flags, common.json));
     // Reads that are still running must not keep a finished server alive.
     runtime.shutdown_timeout(Duration::from_millis(200));
     code
 }
 
 /// Any address other than loopback requires authentication and a TLS-terminating proxy.
-fn check_exposure(config: &Config) -> anyhow::Result<()> {
+pub(super) fn check_exposure(config: &Config) -> anyhow::Result<()> {
     let server = &config.server;
     let address = server.address().map_err(anyhow::Error::msg)?;
     let exposed = address.is_some_and(|address| !address.is_loopback());
@@ -65,7 +67,7 @@ fn check_exposure(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Result<ExitCode> {
+async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Result<ExitCode> {
     // Registered first: a program that reads the address may send a signal immediately.
     let signals = Signals::register()?;
     let config = &resolved.loaded.config;
@@ -98,7 +100,7 @@ async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Res
 
     let jobs = Jobs::new(JobsParts {
         sessions: sessions.clone(),
-        supervisor,
+        supervisor: supervisor.clone(),
         settings: jobs::settings(resolved, flags, closed_grace(flags.test)),
         stopping: stopping.clone(),
     });
@@ -114,6 +116,13 @@ async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Res
     };
     let auth = Auth::new(&token, settings, store.clone()).await?;
     let code = auth.new_code(None);
+    let config_user = ServerConfig {
+        sessions: sessions.clone(),
+        data_folder: folder.path().to_owned(),
+        quarantine: Arc::clone(&quarantine),
+        supervisor,
+        closed_grace: closed_grace(flags.test),
+    };
     let hosts = AllowedHosts::new(address, &config.server.allowed_hosts);
     let app = App::new(AppParts {
         sessions: sessions.clone(),
@@ -121,8 +130,7 @@ async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Res
         captures: captures.clone(),
         auth,
         guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
-        limits: config.limits.clone(),
-        portal_permissions: config.portal.permissions,
+        config: Arc::new(LiveConfig::new(sources, resolved.loaded.clone(), Box::new(config_user))),
         repository_root: repository_root(&resolved.start_folder),
         data_folder: folder.path().to_owned(),
         quarantine,

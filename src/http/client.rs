@@ -82,6 +82,11 @@ impl LocalServer {
         self.send(Method::POST, path, Some(body)).await
     }
 
+    /// Sends a PATCH request with a body.
+    pub async fn patch_json(&self, path: &str, body: &Value) -> Result<Value, ClientError> {
+        self.send(Method::PATCH, path, Some(body)).await
+    }
+
     /// Sends a DELETE request.
     pub async fn delete(&self, path: &str) -> Result<Value, ClientError> {
         self.send(Method::DELETE, path, None).await

@@ -91,6 +91,7 @@ const ROUTES: &[Row] = &[
     ("GET", "/api/health", Need::Nothing),
     ("POST", "/api/login-code", Need::Admin),
     ("POST", "/api/ticket", Need::Admin),
+    ("GET PATCH", "/api/settings", Need::Admin),
     ("GET POST", "/api/tokens", Need::Admin),
     ("DELETE", "/api/tokens/{id}", Need::Admin),
     ("GET", "/api/captures", Need::Scope(Scope::View)),

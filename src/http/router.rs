@@ -122,6 +122,7 @@ fn own_routes() -> Router<App> {
         .route("/api/doctor", get(api::doctor))
         .route("/api/conformance", get(api::conformance))
         .route("/api/usage", get(api::usage))
+        .route("/api/settings", get(api::settings).merge(patch(api::change_settings)))
         .route("/api/captures", get(api::captures))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))

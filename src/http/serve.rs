@@ -50,7 +50,7 @@ pub fn serve(listeners: Listeners, app: &App, stopping: &CancellationToken) -> S
             socket,
             places: Arc::clone(&places),
             service: service.clone(),
-            builder: builder(limits),
+            builder: builder(&limits),
             connections: serving.connections.clone(),
             stopping: stopping.clone(),
             cut: serving.cut.clone(),

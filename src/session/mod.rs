@@ -25,6 +25,7 @@ mod handle;
 mod housekeeping;
 mod large_reads;
 mod live;
+mod live_settings;
 mod log;
 mod machine;
 mod operations;

@@ -36,6 +36,7 @@ mod retrying;
 mod routes;
 mod security;
 mod sessions;
+mod settings;
 mod silence;
 mod slow_store;
 mod storage;

@@ -18,6 +18,7 @@ mod requests;
 mod runtimes;
 mod server;
 mod sessions;
+mod settings;
 mod stream;
 mod tokens;
 mod usage;
@@ -48,6 +49,7 @@ pub(super) use server::{health, login_code, ticket};
 pub(super) use sessions::{
     create_session, delete_session, list_sessions, reopen, retry, session_details, update_session,
 };
+pub(super) use settings::{change_settings, settings};
 pub(super) use stream::session_events;
 pub(super) use tokens::{create_token, list_tokens, revoke_token};
 pub(super) use usage::usage;
