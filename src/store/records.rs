@@ -10,9 +10,9 @@ use tokio::sync::watch;
 use super::{
     Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, JobCreation, JobFilter,
     JobSummary, KnownPrompt, Log, NewJob, NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt,
-    ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall,
-    StoredFolderRule, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken, TrustedEntry,
-    UsageGrouping, UsageReport, UsageRow,
+    ReaderPosition, Revocation, SearchIndex, SessionFilter, StoreError, StoreHealth, StoreStatistics,
+    StoredCaptureCall, StoredFolderRule, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken,
+    TrustedEntry, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
     Day, JobId, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
@@ -229,6 +229,7 @@ pub trait Backend:
     + CaptureRecords
     + CaptureSessions
     + Blobs
+    + SearchIndex
     + Upkeep
 {
 }
@@ -247,6 +248,7 @@ impl<T> Backend for T where
         + CaptureRecords
         + CaptureSessions
         + Blobs
+        + SearchIndex
         + Upkeep
 {
 }

@@ -183,6 +183,7 @@ impl SessionRecords for Memory {
     }
 
     fn delete_session(&self, id: SessionId) -> Answer<'_, ()> {
+        self.backlog.forget(id);
         self.write(|state| state.forget(id))
     }
 }
