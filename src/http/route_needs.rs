@@ -67,6 +67,8 @@ const ROUTES: &[Row] = &[
     ("POST", "/api/copilot/session/{id}/retry", Need::Admin),
     ("GET", "/api/copilot/session/{id}/events", Need::Admin),
     ("GET", "/api/copilot/session/{id}/log", Need::Admin),
+    ("GET", "/api/copilot/session/{id}/export", Need::Admin),
+    ("GET", "/api/copilot/search", Need::Admin),
     ("GET", "/api/copilot/session/{id}/blob/{hash}", Need::Admin),
     ("GET", "/api/copilot/session/{id}/block/{file}", Need::Admin),
     ("GET", "/api/copilot/session/{id}/changes", Need::Admin),

@@ -13,6 +13,8 @@ const EVENTS: usize = 500;
 const BYTES: usize = 256 * 1024;
 /// What is written in this time is indexed together.
 const GATHER: Duration = Duration::from_millis(200);
+/// A server that starts has other things to do first.
+const START: Duration = Duration::from_millis(500);
 /// After a failure, such as a full disk.
 const RETRY: Duration = Duration::from_secs(15);
 
@@ -21,6 +23,10 @@ const RETRY: Duration = Duration::from_secs(15);
 pub async fn run_indexer(store: Store, stopping: CancellationToken) {
     let indexer = Indexer { store };
     let mut is_failing = false;
+    tokio::select! {
+        () = stopping.cancelled() => return,
+        () = tokio::time::sleep(START) => {}
+    }
     loop {
         let began = Instant::now();
         let rest = match indexer.step().await {

@@ -95,7 +95,11 @@ pub async fn search(
         to: search.to.map_or(cursor.at, |to| to.min(cursor.at)),
         limit: RANKED,
     };
-    let matches = store.matches(query).await?;
+    let matches = match store.matches(query).await {
+        // It is being built again.
+        Err(StoreError::Damaged { .. }) => Vec::new(),
+        found => found?,
+    };
     let known: HashMap<SessionId, &SessionFacts> = allowed.iter().map(|session| (session.id, *session)).collect();
     // A session that was just deleted may still be in the index.
     let matches = ranked(matches.into_iter().filter(|found| known.contains_key(&found.session)).collect(), cursor.at);
@@ -103,7 +107,7 @@ pub async fn search(
     let end = cursor.offset + page.len();
     let hits = hits(store, &search.terms, &known, page).await?;
     let next = (end < matches.len()).then_some(Cursor { at: cursor.at, offset: end });
-    Ok(Results { sessions, hits, next, indexing })
+    Ok(Results { sessions, hits, next, indexing: indexing.or_else(|| store.index_backlog().progress()) })
 }
 
 impl Search {

@@ -43,7 +43,7 @@ mod token_records;
 mod trusted_entries;
 mod usage_records;
 
-pub use blob::Blob;
+pub use blob::{Blob, BlobUse};
 pub use capture_records::{CaptureCall, CaptureCallId, CaptureUsage, StoredCaptureCall};
 pub use capture_sessions::CaptureSession;
 pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};

@@ -8,8 +8,8 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, JobCreation, JobFilter,
-    JobSummary, KnownPrompt, Log, NewJob, NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt,
+    Blob, BlobUse, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, JobCreation,
+    JobFilter, JobSummary, KnownPrompt, Log, NewJob, NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt,
     ReaderPosition, Revocation, SearchIndex, SessionFilter, StoreError, StoreHealth, StoreStatistics,
     StoredCaptureCall, StoredFolderRule, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken,
     TrustedEntry, UsageGrouping, UsageReport, UsageRow,
@@ -188,6 +188,8 @@ pub trait Blobs {
     fn put_blob(&self, data: Vec<u8>) -> Answer<'_, String>;
     /// A blob that the session uses, if it is there and undamaged.
     fn blob(&self, session: SessionId, hash: String) -> Answer<'_, Option<Blob>>;
+    /// The blobs that a session uses, by hash.
+    fn blobs_of(&self, session: SessionId) -> Answer<'_, Vec<BlobUse>>;
     /// Removes blobs that no session uses.
     fn remove_unused_blobs(&self) -> Answer<'_, ()>;
 }

@@ -7,10 +7,10 @@ use tokio::sync::watch;
 
 use super::sqlite::Sqlite;
 use super::{
-    Append, Backend, Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, CommitObserver,
-    Creation, DataFolder, EventPage, IndexBacklog, IndexBatch, KnownPrompt, Match, MatchQuery, NewSessionRecord,
-    NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SearchTerms, SearchText, SessionFacts,
-    SessionFilter, SnippetPart, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredEvent,
+    Append, Backend, Blob, BlobUse, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest,
+    CommitObserver, Creation, DataFolder, EventPage, IndexBacklog, IndexBatch, KnownPrompt, Match, MatchQuery,
+    NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SearchTerms, SearchText,
+    SessionFacts, SessionFilter, SnippetPart, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredEvent,
     StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
@@ -410,6 +410,11 @@ impl Store {
     /// A blob that the session uses; `None` if it uses no such blob or its file is gone.
     pub async fn blob(&self, session: SessionId, hash: String) -> Result<Option<Blob>, StoreError> {
         self.backend.blob(session, hash).await
+    }
+
+    /// The blobs that a session uses, by hash.
+    pub async fn blobs_of(&self, session: SessionId) -> Result<Vec<BlobUse>, StoreError> {
+        self.backend.blobs_of(session).await
     }
 
     /// Removes blobs that no session uses.
