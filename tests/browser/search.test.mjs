@@ -10,10 +10,16 @@ const deck = useDeck();
 const hits = (page) => page.locator(".search-hit");
 const status = (page) => page.locator(".search-status");
 
-/** Searches until everything is indexed. */
+/** Searches until everything is indexed, and waits until the hits are shown. */
 async function search(page, text) {
+  const isAnswer = (response) => response.url().includes("/api/copilot/search?") && new URL(response.url()).searchParams.get("q") === text;
+  const answer = async () => (await page.waitForResponse(isAnswer)).json();
+  const first = answer();
   await page.locator("#session-search").fill(text);
-  await waitFor(async () => /hit|Nothing/.test(await status(page).textContent()) && !/indexed/.test(await status(page).textContent()), "a complete answer");
+  let found = await first;
+  while (found.indexing) found = await answer();
+  await waitFor(async () => (await hits(page).count()) === found.hits.length, "the hits");
+  return found;
 }
 
 /** Whether a block is in view and marked. */
@@ -75,14 +81,13 @@ test("a hit thousands of events back is opened exactly there, by keyboard", asyn
   const id = await deck.server.session({ title: "A long way back" });
   await deck.server.turn(id, "remember the pangolin");
   await deck.server.turn(id, "blocks 6000");
-  const { hits: found } = await deck.server.call("GET", "copilot/search?q=pangolin&kind=prompt");
   const page = await openSetup(deck);
-  await search(page, "pangolin");
-  const prompt = page.locator(".search-hit", { hasText: "Prompt" });
+  const found = (await search(page, "pangolin")).hits.filter(({ kind }) => kind === "prompt");
+  const prompt = page.locator('.search-hit:has(.search-kind:text-is("Prompt"))');
   await prompt.focus();
   await page.keyboard.press("Enter");
   await shown(page);
-  assert.match(page.url(), new RegExp(`session=${id}&event=${found[0]?.seq ?? "\\d+"}`));
+  assert.match(page.url(), new RegExp(`session=${id}&event=${found[0].seq}$`));
   const block = blocks(page, "User").filter({ hasText: "remember the pangolin" });
   await block.waitFor();
   await waitFor(() => isShown(block), "the block in view");
@@ -91,9 +96,11 @@ test("a hit thousands of events back is opened exactly there, by keyboard", asyn
   assert.ok(await page.locator("#to-end-button").isVisible(), "the end is not followed");
   await page.locator(".found-block").waitFor({ state: "detached" });
   // What is below is loaded as the reader goes down, in order and complete.
-  await page.locator("#session-part").evaluate((part) => part.scrollTo({ top: part.querySelector(".unloaded").offsetTop - 200 }));
   const numbers = () => page.locator(".message-block-summary").evaluateAll((all) => all.map((one) => Number(/^echo (\d+)$/.exec(one.textContent)?.[1])).filter((number) => !Number.isNaN(number)));
-  await waitFor(async () => (await numbers()).filter((number) => number < 2000).length > 250, "the next stretch");
+  const early = async () => (await numbers()).filter((number) => number < 3000).length;
+  const before = await early();
+  await page.locator("#session-part").evaluate((part) => part.scrollTo({ top: part.querySelector(".unloaded").offsetTop - 200 }));
+  await waitFor(async () => (await early()) > before + 30, "the next stretch");
   const seen = await numbers();
   assert.deepEqual(seen, seen.toSorted((one, other) => one - other), "in order");
   assert.equal(await blocks(page).filter({ has: page.locator(".message-block-state") }).count(), 0, "nothing is still being received");
@@ -107,18 +114,21 @@ test("a hit in a tool call opens the block, also within the shown session", asyn
   const id = await deck.server.session({ title: "Tools" });
   await deck.server.turn(id, "blocks 900");
   const page = await openSession(deck, id);
+  const call = (await deck.server.log(id)).filter(({ response }) => response.callback === "onStartToolExecution")[15];
+  const [word] = /echo \d+/.exec(call.response.toolArguments);
   const found = await waitFor(async () => {
-    const { hits: all, indexing } = await deck.server.call("GET", `copilot/search?q=${encodeURIComponent('"echo 31"')}&kind=tool&session=${id}`);
-    return !indexing && all.length > 0 ? all : null;
+    const { hits: all, indexing } = await deck.server.call("GET", `copilot/search?q=${encodeURIComponent(`"${word}"`)}&kind=tool&session=${id}`);
+    return indexing ? null : all;
   }, "the index");
+  assert.ok(found.some(({ seq }) => seq === call.seq), JSON.stringify(found));
   await page.evaluate(({ id, seq }) => {
     history.pushState(null, "", `?session=${id}&event=${seq}`);
     dispatchEvent(new PopStateEvent("popstate"));
-  }, { id, seq: found[0].seq });
+  }, { id, seq: call.seq });
   const block = page.locator(".found-block");
   await block.waitFor();
   await waitFor(() => isShown(block), "the block in view");
-  assert.match(await block.locator(".message-block-summary").textContent(), /echo 31/);
+  assert.match(await block.locator(".message-block-summary").textContent(), new RegExp(word));
   assert.ok(await block.locator(".message-block-body").isVisible(), "a closed block is opened");
 });
 
@@ -138,7 +148,7 @@ test("a session is exported from its details", async () => {
   await deck.server.turn(id, "hello");
   const page = await openSession(deck, id);
   await page.locator("#details-button").click();
-  for (const [format, name, start] of [["md", `${id}.md`, "# Export me"], ["json", `${id}.json`, '{"exportedAt"'], ["md.zip", `${id}.zip`, "PK"]]) {
+  for (const [format, name, start] of [["md", `${id}.md`, "# Export me"], ["json", `${id}.json`, '{"format"'], ["md.zip", `${id}.zip`, "PK"]]) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`[data-format="${format}"]`).click()]);
     assert.equal(download.suggestedFilename(), name);
     const text = await readFile(await download.path(), "latin1");
