@@ -1,5 +1,7 @@
 //! A log as JSON: the session, every event and every blob.
 
+use std::fmt::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -13,19 +15,15 @@ const FORMAT: &str = "flightdeck-session/1";
 const PIECE: usize = 3 * 16 * 1024;
 
 pub(super) fn head(out: &mut String, session: &Value, exported_at: Timestamp) {
-    let head = json!({ "format": FORMAT, "exportedAt": exported_at, "session": session }).to_string();
-    out.push_str(head.trim_end_matches('}'));
-    // The brace of the session, and of whatever ends it.
-    let closing = head.len() - head.trim_end_matches('}').len();
-    out.push_str(&"}".repeat(closing - 1));
-    out.push_str(",\"events\":[");
+    let _ =
+        write!(out, "{{\"format\":\"{FORMAT}\",\"exportedAt\":\"{exported_at}\",\"session\":{session},\"events\":[");
 }
 
 pub(super) fn event(out: &mut String, event: &StoredEvent, is_first: bool) {
     if !is_first {
         out.push(',');
     }
-    out.push_str(&format!("\n{{\"seq\":{},\"time\":\"{}\",\"response\":", event.seq, event.time));
+    let _ = write!(out, "\n{{\"seq\":{},\"time\":\"{}\",\"response\":", event.seq, event.time);
     out.push_str(&String::from_utf8_lossy(&event.body));
     out.push('}');
 }
@@ -38,7 +36,7 @@ pub(super) fn blob(out: &mut String, hash: &str, blob: &Blob, is_first: bool) {
     if !is_first {
         out.push(',');
     }
-    out.push_str(&format!("\n{}:{{\"mime\":{},\"base64\":\"", json!(hash), json!(blob.mime)));
+    let _ = write!(out, "\n{}:{{\"mime\":{},\"base64\":\"", json!(hash), json!(blob.mime));
     for piece in blob.data.chunks(PIECE) {
         STANDARD.encode_string(piece, out);
     }

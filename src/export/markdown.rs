@@ -77,7 +77,7 @@ impl MarkdownWriter {
         open.sort();
         for (_, (name, arguments)) in open {
             fold(out, &format!("Tool: <code>{}</code>, not finished", html(&name)), |out| {
-                write_arguments(out, &arguments)
+                write_arguments(out, &arguments);
             });
         }
     }

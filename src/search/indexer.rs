@@ -45,7 +45,10 @@ pub async fn run_indexer(store: Store, stopping: CancellationToken) {
                 continue;
             }
             Err(error) => {
-                tracing::warn!(%error, "could not write the search index; searches miss what is new until this works");
+                // Once for each time that it begins.
+                if !is_failing {
+                    tracing::warn!(%error, "could not write the search index; searches miss what is new until this works");
+                }
                 is_failing = true;
                 RETRY
             }

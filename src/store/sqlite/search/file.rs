@@ -141,10 +141,8 @@ impl SearchFile {
         }
         let idle = self.lock_readers().pop();
         let opened = idle.map_or_else(|| open_for_reading(&self.path), Ok);
-        let connection = opened.map_err(|error| match is_missing(&error) {
-            true => self.damaged(error),
-            false => self.described(error),
-        })?;
+        let connection =
+            opened.map_err(|error| if is_missing(&error) { self.damaged(error) } else { self.described(error) })?;
         let outcome = work(&connection).map_err(|error| self.described(error));
         if !matches!(outcome, Err(StoreError::Damaged { .. })) {
             self.lock_readers().push(connection);
