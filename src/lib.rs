@@ -12,6 +12,8 @@
 //! - [`store`]: the only SQL
 //! - [`folder`]: the folders that sessions work in, and what changed in them
 //! - [`render`]: what agents wrote, as HTML that a page may show
+//! - [`search`]: full-text search over all logs
+//! - [`export`]: a session as a document
 //! - [`session`]: one actor per session, its log and its readers
 //! - [`capture`]: an agent as a model for other programs
 //! - [`jobs`]: tasks and jobs, which lead sessions through checked steps
@@ -24,6 +26,7 @@ pub mod capture;
 pub mod cli;
 pub mod config;
 pub mod doctor;
+pub mod export;
 pub mod folder;
 pub mod http;
 pub mod jobs;
@@ -32,5 +35,6 @@ pub mod private_file;
 pub mod process;
 pub mod render;
 pub mod scripted_model;
+pub mod search;
 pub mod session;
 pub mod store;

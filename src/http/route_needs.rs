@@ -74,6 +74,8 @@ const ROUTES: &[Row] = &[
     ("GET", "/api/copilot/session/{id}/log", Need::Scope(Scope::View)),
     ("GET", "/api/copilot/session/{id}/blob/{hash}", Need::Scope(Scope::View)),
     ("GET", "/api/copilot/session/{id}/block/{file}", Need::Scope(Scope::View)),
+    ("GET", "/api/copilot/session/{id}/export", Need::Scope(Scope::View)),
+    ("GET", "/api/copilot/search", Need::Scope(Scope::View)),
     ("GET", "/api/copilot/session/{id}/changes", Need::Scope(Scope::View)),
     ("GET", "/api/copilot/session/{id}/changes/file", Need::Scope(Scope::View)),
     ("POST", "/api/copilot/session/{id}/permission/{request}", Need::Scope(Scope::Approve)),

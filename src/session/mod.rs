@@ -31,7 +31,6 @@ mod machine;
 mod operations;
 mod readers;
 mod rest;
-mod search_text;
 mod session_feed;
 mod sessions;
 mod settings;

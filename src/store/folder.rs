@@ -156,6 +156,10 @@ impl DataFolder {
         is_empty && self.path.join(Self::TOKEN).exists()
     }
 
+    pub(super) fn search_index(&self) -> PathBuf {
+        self.path.join("search.db")
+    }
+
     pub(super) fn blobs(&self) -> PathBuf {
         self.path.join("blobs")
     }

@@ -8,11 +8,11 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, JobCreation, JobFilter,
-    JobSummary, KnownPrompt, Log, NewJob, NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt,
-    ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall,
-    StoredFolderRule, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken, TrustedEntry,
-    UsageGrouping, UsageReport, UsageRow,
+    Blob, BlobUse, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, JobCreation,
+    JobFilter, JobSummary, KnownPrompt, Log, NewJob, NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt,
+    ReaderPosition, Revocation, SearchIndex, SessionFilter, StoreError, StoreHealth, StoreStatistics,
+    StoredCaptureCall, StoredFolderRule, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken,
+    TrustedEntry, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
     Day, JobId, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
@@ -188,6 +188,8 @@ pub trait Blobs {
     fn put_blob(&self, data: Vec<u8>) -> Answer<'_, String>;
     /// A blob that the session uses, if it is there and undamaged.
     fn blob(&self, session: SessionId, hash: String) -> Answer<'_, Option<Blob>>;
+    /// The blobs that a session uses, by hash.
+    fn blobs_of(&self, session: SessionId) -> Answer<'_, Vec<BlobUse>>;
     /// Removes blobs that no session uses.
     fn remove_unused_blobs(&self) -> Answer<'_, ()>;
 }
@@ -229,6 +231,7 @@ pub trait Backend:
     + CaptureRecords
     + CaptureSessions
     + Blobs
+    + SearchIndex
     + Upkeep
 {
 }
@@ -247,6 +250,7 @@ impl<T> Backend for T where
         + CaptureRecords
         + CaptureSessions
         + Blobs
+        + SearchIndex
         + Upkeep
 {
 }

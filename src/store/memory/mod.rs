@@ -4,6 +4,7 @@
 mod capture_calls;
 mod jobs;
 mod records;
+mod search;
 mod state;
 mod tasks;
 mod tokens;
@@ -16,7 +17,7 @@ use tokio::sync::watch;
 use self::state::State;
 use super::observers::Observers;
 use super::{
-    Answer, Append, CommitObserver, EventPage, Log, OutcomeSeq, SearchText, StoreError, StoreHealth, StoreStatistics,
+    Answer, Append, CommitObserver, EventPage, IndexBacklog, Log, OutcomeSeq, StoreError, StoreHealth, StoreStatistics,
     StoredEvent, Upkeep,
 };
 use crate::model::{Seq, StreamId};
@@ -42,11 +43,6 @@ impl Disk {
         content.state.jump();
     }
 
-    /// The searchable text of all events, by stream and number.
-    pub fn texts(&self) -> Vec<(StreamId, Seq, SearchText)> {
-        self.lock().state.texts()
-    }
-
     fn lock(&self) -> MutexGuard<'_, Content> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -59,6 +55,7 @@ pub(super) struct Memory {
     statistics: StoreStatistics,
     health: watch::Sender<StoreHealth>,
     newest_outcome: watch::Sender<OutcomeSeq>,
+    backlog: Arc<IndexBacklog>,
 }
 
 impl Memory {
@@ -70,6 +67,7 @@ impl Memory {
             statistics: StoreStatistics::default(),
             health: watch::Sender::new(StoreHealth::Good),
             newest_outcome: watch::Sender::new(last),
+            backlog: Arc::default(),
         }
     }
 
@@ -87,6 +85,11 @@ impl Memory {
         };
         if let Some(last) = append.last_seq() {
             self.observers.committed(append.stream, last);
+            if let Some(session) = append.stream.session()
+                && append.has_more_than_deltas()
+            {
+                self.backlog.grew(session, last);
+            }
         }
         self.newest_outcome.send_if_modified(|newest| std::mem::replace(newest, last_outcome) != last_outcome);
         Ok(())

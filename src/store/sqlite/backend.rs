@@ -14,6 +14,7 @@ use super::checkpoint::{Checkpointer, WalBound};
 use super::error::described;
 use super::outcomes::{self, OutcomeNumbers};
 use super::read_pool::{AT_ONCE, ReadPool};
+use super::search::SearchFile;
 use super::writer::{BUSY_TIMEOUT, DeathNotice, Job, WriteJob, Writer};
 use super::{drop_range, events, reservation, retention, schema};
 use crate::model::{Seq, StreamId};
@@ -34,6 +35,7 @@ pub(in crate::store) struct Sqlite {
     health: watch::Receiver<StoreHealth>,
     observers: Arc<Observers>,
     pub(super) newest_outcome: watch::Receiver<OutcomeSeq>,
+    pub(super) search: Arc<SearchFile>,
     damage: Arc<OnceLock<String>>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -73,6 +75,8 @@ impl Sqlite {
         writer.newest_outcome = outcome_sender;
         writer.drops_wait = drops_wait;
         writer.is_noted_open = is_noted;
+        let search = Arc::new(SearchFile::new(folder.search_index()));
+        writer.backlog = Arc::clone(&search.backlog);
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || {
@@ -89,6 +93,7 @@ impl Sqlite {
             health,
             observers,
             newest_outcome,
+            search,
             damage: Arc::default(),
             writer: Mutex::new(Some(thread)),
         })
@@ -269,6 +274,7 @@ impl Upkeep for Sqlite {
                 .await;
             let (closed, answer) = oneshot::channel();
             self.pool.close();
+            self.search.close();
             self.send(Job::Close(closed));
             // An error means that the writer is gone already.
             let _ = answer.await;

@@ -33,6 +33,7 @@ mod reservation;
 mod retention;
 mod runs;
 mod schema;
+mod search;
 mod sessions;
 mod tasks;
 #[cfg(test)]
