@@ -30,6 +30,7 @@ mod reader_records;
 mod records;
 mod retention;
 mod session_records;
+mod snapshot;
 mod sqlite;
 mod statistics;
 #[expect(clippy::module_inception, reason = "the noun of this module")]
@@ -59,6 +60,7 @@ pub use records::{
 };
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};
+pub use snapshot::Snapshot;
 pub use statistics::StoreStatistics;
 pub use store::{Store, StoreSettings};
 pub use task_records::{NewTaskRun, StoredTask, StoredTaskRun, TaskOwner};

@@ -34,6 +34,7 @@ mod retention;
 mod runs;
 mod schema;
 mod sessions;
+mod snapshot;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -43,6 +44,7 @@ mod usage;
 mod writer;
 
 pub(super) use backend::Sqlite;
+pub(super) use snapshot::{blobs_of_snapshot, check_snapshot, mark_restored, snapshot};
 
 /// Leaves the record of a server that did not shut down cleanly; without a boot id, in this boot.
 #[cfg(test)]
