@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
@@ -11,6 +11,7 @@ use super::backup::{BackupFlags, RestoreFlags};
 use super::jobs::{JOBS_HELP, JobsCommand};
 use super::service::ServiceCommand;
 use super::sessions::{ListFlags, SessionsCommand};
+use super::terminal::text;
 use super::turn::{AnswerFlags, AttachFlags, DecideFlags, DenyFlags, InterruptFlags, LogsFlags, RunFlags};
 use crate::config::{ConfigPaths, Loaded, Place, Sources, load};
 use crate::http::auth::{TokenLife, TokenName};
@@ -332,7 +333,10 @@ impl Arguments {
     /// Parses the arguments, or prints what is wrong and exits. Common flags may come before the command; clap's own
     /// rule against that would parse the command as a port.
     pub fn read() -> Self {
-        let arguments = Self::parse();
+        let arguments = match Self::try_parse() {
+            Ok(arguments) => arguments,
+            Err(error) => mistyped(&error).unwrap_or(error).exit(),
+        };
         if arguments.command.is_some() && arguments.serve != ServeFlags::default() {
             let problem = "flags of `serve` cannot be used with another command; remove them, or use `serve`";
             Self::command().error(ErrorKind::ArgumentConflict, problem).exit();
@@ -343,10 +347,22 @@ impl Arguments {
 
 /// An argument that is neither a command nor a port is probably a mistyped command.
 fn bare_port(text: &str) -> Result<u16, String> {
-    text.parse().map_err(|_| match nearest_command(text) {
-        Some(command) => format!("not a command; did you mean `{command}`?"),
-        None => "not a command (`flightdeck help` lists them) and not a port from 0 to 65535".to_owned(),
-    })
+    text.parse().map_err(|_| "not a command (`flightdeck help` lists them) and not a port from 0 to 65535".to_owned())
+}
+
+/// An error that suggests a command, if a word that was taken for a port is like one.
+fn mistyped(error: &clap::Error) -> Option<clap::Error> {
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    if error.kind() != ErrorKind::ValueValidation || word(ContextKind::InvalidArg) != Some("[PORT]") {
+        return None;
+    }
+    let typed = word(ContextKind::InvalidValue)?;
+    let command = nearest_command(typed)?;
+    let message = format!("unrecognized command '{}'; did you mean '{command}'?", text::one_line(typed));
+    Some(Arguments::command().error(ErrorKind::InvalidSubcommand, message))
 }
 
 /// The command that a mistyped one is most like.

@@ -60,6 +60,22 @@ impl Follower {
         self.stream.as_ref().map(|(server, _)| server)
     }
 
+    /// Connects now instead of with the first [`Self::next`], so that this reader counts as one that is there.
+    pub async fn open(&mut self) -> Result<(), ClientError> {
+        let server = LocalServer::of_folder(&self.folder);
+        if let (None, Some(server)) = (&self.stream, server)
+            && let Some(stream) = server.events(&self.path_from_here()).await?
+        {
+            self.stream = Some((server, stream));
+        }
+        Ok(())
+    }
+
+    fn path_from_here(&self) -> String {
+        let separator = if self.path.contains('?') { '&' } else { '?' };
+        format!("{}{separator}after={}", self.path, self.after)
+    }
+
     /// The next thing that happens. Nothing is lost when this is cancelled. An error means that the server refuses the
     /// stream for good.
     pub async fn next(&mut self) -> Result<Step, ClientError> {
@@ -108,8 +124,7 @@ impl Follower {
             self.next_attempt = None;
         }
         let Some(server) = LocalServer::of_folder(&self.folder) else { return Ok(self.lost()) };
-        let separator = if self.path.contains('?') { '&' } else { '?' };
-        let opened = server.events(&format!("{}{separator}after={}", self.path, self.after)).await;
+        let opened = server.events(&self.path_from_here()).await;
         let url = server.url().to_owned();
         match opened {
             Ok(Some(stream)) => self.stream = Some((server, stream)),

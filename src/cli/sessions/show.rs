@@ -33,6 +33,7 @@ fn shown(details: &Value, style: Style) -> String {
         Some(figure) => format!("{figure}"),
         None => "unknown".to_owned(),
     };
+    let is_known = details["usage"].as_object().is_some_and(|figures| figures.values().any(|figure| !figure.is_null()));
     let usage = format!(
         "input {}, output {} tokens, premium requests {}, cost in USD {}",
         figure("inputTokens"),
@@ -55,7 +56,7 @@ fn shown(details: &Value, style: Style) -> String {
         ("Updated", time("updatedAt")),
         ("Closed", time("closedAt")),
         ("Events", details["lastSeq"].to_string()),
-        ("Usage", usage),
+        ("Usage", if is_known { usage } else { String::new() }),
     ];
     let line = |(name, text): (&str, String)| format!("{}  {}", style.dim(&format!("{name:<11}")), text.trim());
     let rows = rows.into_iter().filter(|(_, text)| !text.trim().is_empty());

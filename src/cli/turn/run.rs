@@ -62,6 +62,14 @@ pub(in crate::cli) fn run(flags: &RunFlags, common: &CommonFlags) -> anyhow::Res
             }
             Err(error) => return Err(error.into()),
         };
+        let can_ask = can_ask_at_terminal();
+        // Somebody who can answer keeps requests from being denied for lack of a person.
+        let path = format!("/api/copilot/session/{id}/events?answers={can_ask}");
+        let mut follower = Follower::new(context.resolved.data_folder.clone(), path, after);
+        if !flags.detach {
+            // Before the prompt: the agent may ask at once.
+            follower.open().await.map_err(|error| about_session(error, id))?;
+        }
         let key = uuid::Uuid::new_v4().to_string();
         let prompt_id = match server.prompt(id, &prompt, &key).await {
             Ok(prompt_id) => prompt_id,
@@ -86,9 +94,6 @@ pub(in crate::cli) fn run(flags: &RunFlags, common: &CommonFlags) -> anyhow::Res
         if is_busy {
             console.line("The session is working; your prompt is queued.")?;
         }
-        let can_ask = can_ask_at_terminal();
-        // Somebody who can answer keeps requests from being denied for lack of a person.
-        let path = format!("/api/copilot/session/{id}/events?answers={can_ask}");
         let turn = Turn {
             context: &context,
             session: id,
@@ -104,7 +109,6 @@ pub(in crate::cli) fn run(flags: &RunFlags, common: &CommonFlags) -> anyhow::Res
         if common.json {
             println_json(&json!({ "sessionId": id, "promptId": prompt_id }));
         }
-        let follower = Follower::new(context.resolved.data_folder.clone(), path, after);
         turn.lead(follower, outcome(&context, id, &prompt, &key), &mut signals).await
     })
 }

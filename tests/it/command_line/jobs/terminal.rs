@@ -4,14 +4,14 @@ use super::{jobs, json_of, server, until_waiting, with_folder};
 use crate::support::{Server, Terminal};
 
 /// `flightdeck jobs …` at a terminal, in the server's work folder.
-fn terminal(server: &Server, arguments: &[&str]) -> Terminal {
+fn at_terminal(server: &Server, arguments: &[&str]) -> Terminal {
     Terminal::start(server, &with_folder(arguments))
 }
 
 #[tokio::test]
 async fn a_gate_is_asked_and_approved_at_the_terminal() {
     let server = server().await;
-    let mut terminal = terminal(&server, &["run", "gated"]);
+    let mut terminal = at_terminal(&server, &["run", "gated"]);
     terminal.until("[a]pprove").await;
     for part in ["\u{1b}[32m✓\u{1b}[0m 0 greet", "Go on?", "Look at **this**.", "Digest: "] {
         assert!(terminal.seen.contains(part), "{part}: {}", terminal.seen);
@@ -27,7 +27,7 @@ async fn a_gate_is_asked_and_approved_at_the_terminal() {
 #[tokio::test]
 async fn a_rejection_asks_for_a_note() {
     let server = server().await;
-    let mut terminal = terminal(&server, &["run", "gated"]);
+    let mut terminal = at_terminal(&server, &["run", "gated"]);
     terminal.until("[a]pprove").await;
     terminal.press("r\n").await;
     terminal.until("Note for the tasks that follow").await;
@@ -40,7 +40,7 @@ async fn a_rejection_asks_for_a_note() {
 #[tokio::test]
 async fn detaching_leaves_the_gate_open_and_an_answer_elsewhere_ends_the_question() {
     let server = server().await;
-    let mut terminal = terminal(&server, &["run", "gated"]);
+    let mut terminal = at_terminal(&server, &["run", "gated"]);
     terminal.until("[a]pprove").await;
     terminal.press("d\n").await;
     let (code, seen) = terminal.ended().await;
@@ -48,7 +48,7 @@ async fn detaching_leaves_the_gate_open_and_an_answer_elsewhere_ends_the_questio
     assert!(seen.contains("Detached; job-1 continues"), "{seen}");
     assert_eq!(json_of(&jobs(&server, &["status", "1", "--json"]).await)["waiting"][0]["waitingId"], "gate-1");
 
-    let mut terminal = terminal(&server, &["run", "gated"]);
+    let mut terminal = at_terminal(&server, &["run", "gated"]);
     terminal.until("[a]pprove").await;
     assert_eq!(jobs(&server, &["approve", "2", "--yes"]).await.code, Some(0));
     let (code, seen) = terminal.ended().await;
@@ -61,7 +61,7 @@ async fn a_decision_is_confirmed_and_only_yes_counts() {
     jobs(&server, &["run", "gated", "--detach"]).await;
     until_waiting(&server, "job-1").await;
     for (answer, code) in [("\n", 1), ("n\n", 1), ("y\n", 0)] {
-        let mut terminal = terminal(&server, &["approve", "1"]);
+        let mut terminal = at_terminal(&server, &["approve", "1"]);
         terminal.until("Approve this? [y/N]").await;
         terminal.press(answer).await;
         let (ended, seen) = terminal.ended().await;
