@@ -324,7 +324,7 @@ pub(super) struct OpenFlags {
     /// Show the login link as a QR code, for a phone that can reach the server
     #[arg(long, conflicts_with = "print")]
     pub qr: bool,
-    /// With --qr: where the phone reaches the server, such as https://deck.example.ts.net
+    /// With --qr: where the phone reaches the server, such as <https://deck.example.ts.net>
     #[arg(long, value_name = "URL", requires = "qr")]
     pub address: Option<String>,
 }

@@ -66,13 +66,11 @@ impl Reach {
         });
         let proxied =
             || server.allowed_hosts.first().filter(|_| server.behind_proxy).map(|host| format!("https://{host}"));
-        match named.or_else(proxied) {
-            Some(url) => Self { url, is_local: false },
-            None => {
-                let is_local = server.address().ok().flatten().is_none_or(|address| address.is_loopback());
-                Self { url: own_url.to_owned(), is_local }
-            }
+        if let Some(url) = named.or_else(proxied) {
+            return Self { url, is_local: false };
         }
+        let is_local = server.address().ok().flatten().is_none_or(|address| address.is_loopback());
+        Self { url: own_url.to_owned(), is_local }
     }
 }
 

@@ -45,11 +45,11 @@ pub(super) fn status(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let requests: usize = sessions.iter().map(waiting).sum();
     if common.json {
         let states: BTreeMap<&str, usize> = states.iter().map(|(state, count)| (state.as_str(), *count)).collect();
-        let status = json!({
+        let report = json!({
             "running": true, "url": server.url(), "pid": note.pid, "dataFolder": folder, "health": health,
             "sessions": states, "jobs": jobs.len(), "waiting": requests + gates,
         });
-        print(&status.to_string())?;
+        print(&report.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
     let style = Style::of_output();

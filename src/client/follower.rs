@@ -89,25 +89,21 @@ impl Follower {
                 }
                 continue;
             };
-            match stream.next().await {
-                Ok(Some(event)) => {
-                    if event.name == "closed" {
-                        self.ended = true;
-                    }
-                    match event.id {
-                        // Read before the connection was lost.
-                        Some(id) if id <= self.after => continue,
-                        Some(id) => self.after = id,
-                        None if self.ended => continue,
-                        None => {}
-                    }
-                    return Ok(Step::Event(event));
+            let Ok(Some(event)) = stream.next().await else {
+                self.stream = None;
+                if let Some(step) = self.lost() {
+                    return Ok(step);
                 }
-                Ok(None) | Err(_) => {
-                    self.stream = None;
-                    if let Some(step) = self.lost() {
-                        return Ok(step);
-                    }
+                continue;
+            };
+            self.ended = event.name == "closed";
+            match event.id {
+                // Read before the connection was lost.
+                Some(id) if id <= self.after => {}
+                None if self.ended => {}
+                id => {
+                    self.after = id.unwrap_or(self.after);
+                    return Ok(Step::Event(event));
                 }
             }
         }

@@ -24,7 +24,20 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("client", &["store", "model"]),
     (
         "cli",
-        &["client", "http", "capture", "jobs", "doctor", "session", "agent", "process", "store", "config", "model"],
+        &[
+            "client",
+            "http",
+            "capture",
+            "jobs",
+            "doctor",
+            "session",
+            "agent",
+            "process",
+            "store",
+            "config",
+            "private_file",
+            "model",
+        ],
     ),
 ];
 

@@ -46,7 +46,8 @@ impl<W: Write> ArchiveWriter<W> {
         if content.read != size {
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter while it was read"));
         }
-        self.sums.push_str(&format!("{}  {name}\n", hex(&content.digest.finalize())));
+        let sum = hex(&content.digest.finalize());
+        self.sums.push_str(&[sum.as_str(), "  ", name, "\n"].concat());
         Ok(())
     }
 

@@ -15,7 +15,8 @@ pub(super) fn step(arguments: &[&str]) -> Step {
 pub(super) fn agent(definition: &Definition) -> String {
     let program = definition.program.to_string_lossy().into_owned();
     let words = std::iter::once(program).chain(definition.arguments());
-    let words: String = words.map(|word| format!("\t\t<string>{}</string>\n", escaped(&word))).collect();
+    let words: Vec<String> = words.map(|word| format!("\t\t<string>{}</string>\n", escaped(&word))).collect();
+    let words = words.concat();
     let log = escaped(&definition.log.to_string_lossy());
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\

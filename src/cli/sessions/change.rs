@@ -17,11 +17,11 @@ use crate::client::{ClientError, LocalServer};
 use crate::model::SessionId;
 
 pub(super) fn close(ids: &[String], common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    each(ids, common, "Closed", async |server, id| server.close_session(id).await)
+    each(ids, common, "Closed", &async |server, id| server.close_session(id).await)
 }
 
 pub(super) fn reopen(ids: &[String], common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    each(ids, common, "Reopened", async |server, id| server.reopen_session(id).await)
+    each(ids, common, "Reopened", &async |server, id| server.reopen_session(id).await)
 }
 
 pub(super) fn rename(id: &str, title: &str, common: &CommonFlags) -> anyhow::Result<ExitCode> {
@@ -56,7 +56,7 @@ pub(super) fn remove(flags: &RemoveFlags, common: &CommonFlags) -> anyhow::Resul
             return Ok(ExitCode::FAILURE);
         }
     }
-    each(&flags.ids, common, "Deleted", async |server, id| server.delete_session(id).await)
+    each(&flags.ids, common, "Deleted", &async |server, id| server.delete_session(id).await)
 }
 
 /// Does something with each session. One that fails does not keep the others from it.
@@ -64,7 +64,7 @@ fn each(
     ids: &[String],
     common: &CommonFlags,
     done: &str,
-    action: impl AsyncFn(&LocalServer, SessionId) -> Result<(), ClientError>,
+    action: &impl AsyncFn(&LocalServer, SessionId) -> Result<(), ClientError>,
 ) -> anyhow::Result<ExitCode> {
     let context = CommandContext::new(common)?;
     let server = server(&context)?;

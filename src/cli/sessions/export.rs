@@ -15,11 +15,10 @@ use super::arguments::{ExportFlags, ExportFormat};
 pub(super) fn export(flags: &ExportFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let context = CommandContext::new(common)?;
     let server = server(&context)?;
-    let format = match flags.format {
-        Some(ExportFormat::Json) => "json",
-        Some(ExportFormat::Md) => "md",
-        None if common.json => "json",
-        None => "md",
+    let usual = if common.json { ExportFormat::Json } else { ExportFormat::Md };
+    let format = match flags.format.unwrap_or(usual) {
+        ExportFormat::Json => "json",
+        ExportFormat::Md => "md",
     };
     let document = context.wait_for(async {
         let id = session_named(&server, &flags.id).await?;

@@ -116,7 +116,8 @@ impl Asked {
             text.push_str(&style.dim(&format!("\n    … {} more lines; v shows all of them", lines.len() - shown)));
         }
         for line in extra {
-            text.push_str(&format!("\n    {line}"));
+            text.push_str("\n    ");
+            text.push_str(&line);
         }
         text
     }

@@ -78,10 +78,10 @@ pub(in crate::cli) fn attach(flags: &AttachFlags, common: &CommonFlags) -> anyho
         drop(attached);
         match end? {
             End::Detached => {
-                eprintln!("Detached; {id} continues. To attach again, run `flightdeck attach {}`.", id.number())
+                eprintln!("Detached; {id} continues. To attach again, run `flightdeck attach {}`.", id.number());
             }
             End::Closed => {
-                eprintln!("{id} is closed. To open it again, run `flightdeck sessions reopen {}`.", id.number())
+                eprintln!("{id} is closed. To open it again, run `flightdeck sessions reopen {}`.", id.number());
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -99,12 +99,10 @@ async fn history(
         return Ok(Vec::new());
     }
     let events = server.log_end(id, last, MOST_EVENTS).await?;
+    let is_prompt = |event: &LoggedResponse| event.response["callback"] == "onUserPrompt";
     let from = match seen {
         Some(seen) => events.iter().position(|event| event.seq > seen).unwrap_or(events.len()),
-        None => {
-            let is_prompt = |event: &LoggedResponse| event.response["callback"] == "onUserPrompt";
-            events.iter().rposition(is_prompt).unwrap_or(0)
-        }
+        None => events.iter().rposition(is_prompt).unwrap_or(0),
     };
     Ok(events[from..].to_vec())
 }
@@ -308,7 +306,7 @@ impl Attached<'_> {
             ("/help", _) => self.composer.line(HELP)?,
             ("/interrupt", _) => self.interrupt().await?,
             ("/model" | "/mode", "") => {
-                self.composer.line(&format!("{command} needs a value; /help lists commands."))?
+                self.composer.line(&format!("{command} needs a value; /help lists commands."))?;
             }
             ("/model", model) => self.change(&json!({ "model": model }), &format!("The model is now {model}.")).await?,
             ("/mode", mode) => match mode.parse::<PermissionMode>() {

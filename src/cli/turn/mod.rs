@@ -12,6 +12,8 @@ mod asking;
 mod attach;
 mod composer;
 mod console;
+mod ending;
+mod followed_turn;
 mod inbox;
 mod logs;
 mod position;

@@ -62,7 +62,7 @@ impl Transcript {
         match response {
             Response::SessionError(trouble) => {
                 let line = self.look.style.red(&format!("✗ {}", clean(&trouble.message)));
-                self.line(&mut pieces, line);
+                add_line(&mut pieces, line);
             }
             Response::Callback(callback) => self.callback(callback, &mut pieces),
         }
@@ -82,29 +82,29 @@ impl Transcript {
                 let first = complete_content.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
                 if !first.is_empty() {
                     let hint = shortened(&one_line(first).replace("**", ""), LONGEST_HINT);
-                    self.line(pieces, style.dim(&format!("∙ {hint}")));
+                    add_line(pieces, style.dim(&format!("∙ {hint}")));
                 }
             }
             Callback::StartToolExecution { tool_call_id, tool_name, tool_arguments, parent_tool_call_id } => {
                 let line = tool_line(tool_name, tool_arguments);
                 self.tools.insert(tool_call_id.clone(), one_line(tool_name));
                 let indent = if parent_tool_call_id.is_some() { "  " } else { "" };
-                self.line(pieces, format!("{indent}{} {line}", style.bold("●")));
+                add_line(pieces, format!("{indent}{} {line}", style.bold("●")));
             }
             Callback::EndToolExecution { tool_call_id, error, .. } => {
                 let name = self.tools.remove(tool_call_id).unwrap_or_else(|| "tool".to_owned());
                 if let Some(error) = error {
                     let message = shortened(&one_line(&error.message), LONGEST_HINT);
-                    self.line(pieces, format!("{} {name}: {message}", style.red("✗")));
+                    add_line(pieces, format!("{} {name}: {message}", style.red("✗")));
                 }
             }
             Callback::UserPrompt { text, queued, .. } if self.look.is_whole => {
                 let queued = if *queued { style.dim(" (queued)") } else { String::new() };
                 let text = indented(&clean(text), 2);
-                self.line(pieces, format!("{}{queued}", style.bold(&format!("> {}", text.trim_start()))));
+                add_line(pieces, format!("{}{queued}", style.bold(&format!("> {}", text.trim_start()))));
             }
             Callback::GeneratedUserPrompt { prompt, .. } if self.look.is_whole => {
-                self.line(pieces, style.dim(&format!("> {}", shortened(&one_line(prompt), LONGEST_HINT))));
+                add_line(pieces, style.dim(&format!("> {}", shortened(&one_line(prompt), LONGEST_HINT))));
             }
             Callback::PermissionRequested { request_id, title, .. } => self.asked(request_id, title, callback, pieces),
             Callback::QuestionAsked { request_id, question, .. } => self.asked(request_id, question, callback, pieces),
@@ -117,21 +117,21 @@ impl Transcript {
                     other => style.dim(&format!("– {other}")),
                 };
                 let title = if title.is_empty() { title } else { format!(": {title}") };
-                self.line(pieces, format!("{word} by {by}{title}"));
+                add_line(pieces, format!("{word} by {by}{title}"));
             }
             Callback::QuestionAnswered { request_id, answer, by } => {
                 self.requests.remove(request_id);
                 let answer = answer.as_deref().map_or_else(|| "no answer".to_owned(), one_line);
-                self.line(pieces, format!("{} answered by {by}: {answer}", style.green("✓")));
+                add_line(pieces, format!("{} answered by {by}: {answer}", style.green("✓")));
             }
             Callback::Notice { kind, message, .. } if is_told(*kind) => {
-                self.line(pieces, style.dim(&format!("! {}", clean(message))));
+                add_line(pieces, style.dim(&format!("! {}", clean(message))));
             }
             Callback::StateChanged { state, detail }
                 if matches!(state.as_str(), "recovering" | "needs-login" | "failed") =>
             {
                 let detail = detail.as_deref().map(|detail| format!(": {}", clean(detail))).unwrap_or_default();
-                self.line(pieces, style.yellow(&format!("! {state}{detail}")));
+                add_line(pieces, style.yellow(&format!("! {state}{detail}")));
             }
             _ => {}
         }
@@ -142,12 +142,8 @@ impl Transcript {
         if self.look.is_whole
             && let Some(asked) = Asked::of_event(callback)
         {
-            self.line(pieces, asked.shown(self.look.style));
+            add_line(pieces, asked.shown(self.look.style));
         }
-    }
-
-    fn line(&mut self, pieces: &mut Vec<Piece>, line: String) {
-        pieces.push(Piece::Line(line));
     }
 
     fn begin(&mut self, id: &str, pieces: &mut Vec<Piece>) {
@@ -201,6 +197,10 @@ impl Transcript {
         self.close(&mut pieces);
         pieces
     }
+}
+
+fn add_line(pieces: &mut Vec<Piece>, line: String) {
+    pieces.push(Piece::Line(line));
 }
 
 /// Whether a person at a terminal wants to know it.

@@ -10,7 +10,7 @@ use super::turn;
 use crate::support::{Server, ServerBuilder};
 
 /// No test waits this long; it only bounds a failure.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(1);
 
 fn builder(config: &str) -> ServerBuilder {
     Server::builder().config(&format!("[server]\n{config}"))

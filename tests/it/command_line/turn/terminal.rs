@@ -48,7 +48,7 @@ async fn a_request_that_is_answered_elsewhere_is_no_longer_asked() {
     assert_eq!(server.run(&["deny", "1"]).await.code, Some(0));
     let (code, seen) = terminal.ended().await;
     assert_eq!(code, Some(3), "{seen}");
-    assert!(seen.contains("denied by api"), "{seen}");
+    assert!(seen.contains("denied\u{1b}[0m by api"), "{seen}");
 }
 
 #[tokio::test]
