@@ -50,7 +50,7 @@ async fn output_does_not_disturb_the_line_that_is_typed() {
     let session = server.session().await;
     session.ask("hello").await;
     let mut terminal = Terminal::start(&server, &["attach", "1"]);
-    terminal.until_seen("/help lists commands").await;
+    terminal.until_seen("what I can show.").await;
     terminal.press("half a").await;
     terminal.until_seen("half a").await;
     session.ask("from elsewhere").await;
@@ -70,9 +70,9 @@ async fn a_line_that_was_begun_before_a_request_is_no_answer_to_it() {
     let session = server.session().await;
     session.ask("hello").await;
     let mut terminal = Terminal::start(&server, &["attach", "1"]);
-    terminal.until_seen("/help lists commands").await;
-    terminal.press("a").await;
-    terminal.until_seen("> a").await;
+    terminal.until_seen("what I can show.").await;
+    terminal.press("allow").await;
+    terminal.until_seen("allow").await;
     session.prompt("permission").await;
     terminal.until_seen("[v]iew").await;
     terminal.press("\r").await;
