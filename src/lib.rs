@@ -18,12 +18,14 @@
 //! - [`capture`]: an agent as a model for other programs
 //! - [`jobs`]: tasks and jobs, which lead sessions through checked steps
 //! - [`doctor`]: diagnostics of the machine, the database and the agents
-//! - [`http`]: the only HTTP
+//! - [`http`]: the HTTP server
+//! - [`client`]: the server as commands see it
 //! - [`cli`]: a file per command
 
 pub mod agent;
 pub mod capture;
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod doctor;
 pub mod export;

@@ -19,6 +19,7 @@ mod readers;
 mod report;
 mod search;
 mod start;
+mod terminal;
 mod viewer;
 
 use report::Report;
@@ -42,8 +43,11 @@ async fn measure() {
         Ok("capture") => capture::measure(&mut report).await,
         Ok("jobs") => jobs::measure(&mut report).await,
         Ok("search") => search::measure(&mut report).await,
+        Ok("terminal") => terminal::measure(&mut report).await,
         Ok(other) => {
-            panic!("BENCH_ONLY takes readers, memory, start, full_speed, capture, jobs or search, not {other}")
+            panic!(
+                "BENCH_ONLY takes readers, memory, start, full_speed, capture, jobs, search or terminal, not {other}"
+            )
         }
         Err(_) => all(&mut report).await,
     }
@@ -65,4 +69,5 @@ async fn all(report: &mut Report) {
     capture::measure(report).await;
     jobs::measure(report).await;
     search::measure(report).await;
+    terminal::measure(report).await;
 }

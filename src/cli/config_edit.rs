@@ -9,8 +9,8 @@ use toml::Value;
 use super::arguments::{CommonFlags, ConfigCommand, Resolved, resolve, sources};
 use super::command_context::CommandContext;
 use super::output::print;
+use crate::client::LocalServer;
 use crate::config::{ConfigError, Edit, Effect, Loaded, Origin, Sources, nearest_key, without_secrets};
-use crate::http::LocalServer;
 use crate::model::names_a_secret;
 
 pub(super) fn run(command: &ConfigCommand, common: &CommonFlags) -> anyhow::Result<ExitCode> {

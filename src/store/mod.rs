@@ -32,6 +32,7 @@ mod records;
 mod retention;
 mod search_records;
 mod session_records;
+mod snapshot;
 mod sqlite;
 mod statistics;
 #[expect(clippy::module_inception, reason = "the noun of this module")]
@@ -66,6 +67,7 @@ pub use search_records::{
     SessionFacts, SnippetPart,
 };
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};
+pub use snapshot::Snapshot;
 pub use statistics::StoreStatistics;
 pub use store::{Store, StoreSettings};
 pub use task_records::{NewTaskRun, StoredTask, StoredTaskRun, TaskOwner};

@@ -6,7 +6,7 @@ use crate::support::markdown::{code_spans, section, table_rows};
 use crate::support::source::{SourceFile, code_of, project_file, source_files, source_folders};
 
 /// Which module may use which. A module may always use itself.
-const MAY_USE: [(&str, &[&str]); 17] = [
+const MAY_USE: [(&str, &[&str]); 18] = [
     ("model", &[]),
     ("private_file", &[]),
     ("scripted_model", &[]),
@@ -29,15 +29,35 @@ const MAY_USE: [(&str, &[&str]); 17] = [
             "model",
         ],
     ),
-    ("cli", &["http", "capture", "jobs", "doctor", "session", "agent", "process", "store", "config", "model"]),
+    ("client", &["store", "model"]),
+    (
+        "cli",
+        &[
+            "client",
+            "http",
+            "capture",
+            "jobs",
+            "doctor",
+            "session",
+            "agent",
+            "process",
+            "store",
+            "config",
+            "private_file",
+            "model",
+        ],
+    ),
 ];
 
 /// Crates that only these folders may name.
-const ONLY_IN: [(&str, &[&str]); 10] = [
+const ONLY_IN: [(&str, &[&str]); 13] = [
     ("axum", &["http", "scripted_model"]),
-    ("hyper", &["http"]),
+    ("hyper", &["http", "client"]),
     ("rusqlite", &["store/sqlite"]),
     ("clap", &["cli"]),
+    ("rustyline", &["cli/turn"]),
+    ("tar", &["cli/backup"]),
+    ("qrcode", &["cli"]),
     ("comrak", &["render"]),
     ("ammonia", &["render"]),
     ("syntect", &["render"]),

@@ -8,9 +8,12 @@ mod port;
 mod processes;
 mod puppet;
 mod raw;
+mod running;
 mod server;
 mod session;
 pub mod source;
+#[cfg(unix)]
+mod terminal;
 mod written_log;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
@@ -20,6 +23,9 @@ pub use port::free_port;
 pub use processes::{children_of, descendants_of, eventually, id_in, is_alive, send_signal, until_gone};
 pub use puppet::{Puppet, PuppetSession};
 pub use raw::{RawConnection, RawReply, exchange};
+pub use running::Running;
 pub use server::{Ended, Server, ServerBuilder, page};
 pub use session::{TestSession, assert_notice_is_known, callbacks, message_text};
+#[cfg(unix)]
+pub use terminal::Terminal;
 pub use written_log::{WrittenLog, write_log};
