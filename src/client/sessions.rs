@@ -171,10 +171,9 @@ impl LocalServer {
         self.get_text(&with_query(&format!("{SESSIONS}/{id}/export"), &[("format", format)])).await
     }
 
-    /// Searches all sessions.
-    pub async fn search(&self, query: &str, limit: usize) -> Result<Value, ClientError> {
-        let limit = limit.to_string();
-        self.get(&with_query("/api/copilot/search", &[("q", query), ("limit", &limit)])).await
+    /// Searches all sessions, with the parameters of the route.
+    pub async fn search(&self, parameters: &[(&str, &str)]) -> Result<Value, ClientError> {
+        self.get(&with_query("/api/copilot/search", parameters)).await
     }
 
     /// Answers a permission request.

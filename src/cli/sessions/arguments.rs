@@ -68,7 +68,7 @@ pub(in crate::cli) struct RemoveFlags {
 pub(in crate::cli) struct ExportFlags {
     /// The session: 12, session-12 or the beginning of its title
     pub id: String,
-    /// Markdown is for people, JSON is complete [default: md; json with --json]
+    /// Markdown is for people, zip is Markdown with its images and long outputs, JSON is complete [default: md; json with --json]
     #[arg(long, value_enum)]
     pub format: Option<ExportFormat>,
     /// Write to a file instead of standard output
@@ -79,6 +79,7 @@ pub(in crate::cli) struct ExportFlags {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ExportFormat {
     Md,
+    Zip,
     Json,
 }
 
@@ -87,6 +88,24 @@ pub(in crate::cli) struct SearchFlags {
     /// What to search for; several words are joined
     #[arg(required = true)]
     pub query: Vec<String>,
+    /// Only this session: 12 or session-12
+    #[arg(long, short, value_name = "ID")]
+    pub session: Option<String>,
+    /// Only sessions in this folder or below it
+    #[arg(long, short = 'C', value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
+    /// Only sessions of this runtime
+    #[arg(long, value_name = "NAME")]
+    pub runtime: Option<String>,
+    /// Only prompt, message, reasoning or tool; separate several with commas
+    #[arg(long, value_name = "KIND")]
+    pub kind: Option<String>,
+    /// Only texts from this day on, in UTC
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub from: Option<String>,
+    /// Only texts up to this day, in UTC
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub to: Option<String>,
     /// How many results at most
     #[arg(long, value_name = "NUMBER", default_value_t = 20)]
     pub limit: usize,

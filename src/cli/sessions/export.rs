@@ -1,6 +1,6 @@
 //! `flightdeck sessions export`: a session as a document.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anyhow::Context as _;
@@ -19,7 +19,11 @@ pub(super) fn export(flags: &ExportFlags, common: &CommonFlags) -> anyhow::Resul
     let format = match flags.format.unwrap_or(usual) {
         ExportFormat::Json => "json",
         ExportFormat::Md => "md",
+        ExportFormat::Zip => "md.zip",
     };
+    if format == "md.zip" && flags.output.is_none() && std::io::stdout().is_terminal() {
+        anyhow::bail!("an archive cannot be shown on a terminal; name a file with --output");
+    }
     let document = context.wait_for(async {
         let id = session_named(&server, &flags.id).await?;
         server.export_session(id, format).await.map_err(|error| about_session(error, id))

@@ -15,28 +15,59 @@ use super::arguments::SearchFlags;
 pub(super) fn search(flags: &SearchFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let context = CommandContext::new(common)?;
     let server = server(&context)?;
-    let query = flags.query.join(" ");
-    let found = context.wait_for(server.search(&query, flags.limit)).map_err(sentence)?;
+    let (query, limit) = (flags.query.join(" "), flags.limit.to_string());
+    let folder = flags.folder.as_ref().map(|folder| context.resolved.start_folder.join(folder).display().to_string());
+    let session =
+        flags.session.as_ref().map(|id| if id.starts_with("session-") { id.clone() } else { format!("session-{id}") });
+    let filters = [
+        ("session", &session),
+        ("folder", &folder),
+        ("runtime", &flags.runtime),
+        ("kind", &flags.kind),
+        ("from", &flags.from),
+        ("to", &flags.to),
+    ];
+    let mut parameters = vec![("q", query.as_str()), ("limit", limit.as_str())];
+    parameters.extend(filters.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))));
+    let found = context.wait_for(server.search(&parameters)).map_err(sentence)?;
     if common.json {
         print(&found.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let results = found["results"].as_array().map(Vec::as_slice).unwrap_or_default();
-    if results.is_empty() {
+    if let Some(indexing) = found.get("indexing").filter(|indexing| !indexing.is_null()) {
+        let (done, total) = (&indexing["done"], &indexing["total"]);
+        eprintln!("Older text is still being indexed ({done} of {total}); search again later for more.");
+    }
+    let style = Style::of_output();
+    let list = |name: &str| found[name].as_array().map(Vec::as_slice).unwrap_or_default();
+    let lines: Vec<String> = list("sessions")
+        .iter()
+        .map(|session| line(session, "session", &one_line(&value(&session["title"])), style))
+        .chain(list("hits").iter().map(|hit| line(hit, &value(&hit["kind"]), &snippet(hit, style), style)))
+        .collect();
+    if lines.is_empty() {
         eprintln!("Nothing found.");
         return Ok(ExitCode::FAILURE);
     }
-    let style = Style::of_output();
-    print(&results.iter().map(|result| shown(result, style)).collect::<Vec<_>>().join("\n"))?;
+    print(&lines.join("\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// One result: the session, what kind of text it is in, and the text around it.
-fn shown(result: &Value, style: Style) -> String {
-    let text = |name: &str| one_line(&value(&result[name]));
-    let number = text("sessionId").trim_start_matches("session-").to_owned();
-    let snippet = text("snippet").replace(['\u{2}', '\u{3}'], "").replace("<mark>", "").replace("</mark>", "");
-    format!("{}  {}  {}", style.bold(&number), style.dim(&text("kind")), snippet)
+/// A session or a hit: the session's number, what kind of text it is, and the text.
+fn line(found: &Value, kind: &str, text: &str, style: Style) -> String {
+    let id = one_line(&value(&found["sessionId"]));
+    let number = id.trim_start_matches("session-");
+    format!("{}  {}  {text}", style.bold(number), style.dim(kind))
+}
+
+/// The text around a hit, with what matched in bold.
+fn snippet(hit: &Value, style: Style) -> String {
+    let pieces = hit["snippet"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let shown = pieces.iter().map(|piece| {
+        let text = value(&piece["text"]).replace(['\n', '\t'], " ");
+        if piece["match"] == true { style.bold(&text) } else { text }
+    });
+    shown.collect()
 }
 
 #[cfg(test)]
@@ -46,8 +77,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_is_one_line() {
-        let result = json!({ "sessionId": "session-12", "kind": "message", "snippet": "the <mark>lock</mark>\nfile" });
-        assert_eq!(shown(&result, Style::plain()), "12  message  the lock file");
+    fn a_hit_is_one_line() {
+        let pieces = json!([{ "text": "the " }, { "text": "lock", "match": true }, { "text": "\nfile" }]);
+        let hit = json!({ "sessionId": "session-12", "kind": "message", "snippet": pieces });
+        let plain = Style::plain();
+        assert_eq!(line(&hit, "message", &snippet(&hit, plain), plain), "12  message  the lock file");
     }
 }

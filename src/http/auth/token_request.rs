@@ -155,7 +155,7 @@ mod tests {
     fn what_is_wrong_is_said() {
         for (request, word) in [
             (read(&[], None, None), "at least one scope"),
-            (read(&["admin"], None, None), "unknown scope \"admin\""),
+            (read(&["everything"], None, None), "unknown scope \"everything\""),
             (read(&["models"], Some("  "), None), "invalid name"),
             (read(&["models"], Some("a\u{1b}[2J"), None), "invalid name"),
             (read(&["models"], Some(&"a".repeat(101)), None), "invalid name"),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Server;
+use crate::support::{Server, eventually};
 
 #[tokio::test]
 async fn sessions_are_listed_shown_and_changed() {
@@ -83,4 +83,50 @@ async fn export_and_search_need_their_arguments() {
         assert_eq!(ended.code, Some(2), "{arguments:?}: {}", ended.stderr);
         assert!(ended.stderr.contains(word), "{arguments:?}: {}", ended.stderr);
     }
+}
+
+#[tokio::test]
+async fn text_is_found_in_all_sessions_with_its_filters() {
+    let server = Server::start().await;
+    let [first, second] = [server.session().await, server.session().await];
+    first.ask("a rare pangolin").await;
+    second.ask("another pangolin").await;
+    let search = async |arguments: &[&str]| server.run(&[&["sessions", "search"], arguments].concat()).await;
+    let both = eventually("a complete index", async || {
+        let found = search(&["pangolin", "--kind", "prompt"]).await;
+        Some(found.stdout).filter(|text| text.lines().count() == 2)
+    })
+    .await;
+    assert!(both.contains("1  prompt  a rare pangolin\n") && both.contains("2  prompt  another pangolin\n"), "{both}");
+    assert_eq!(search(&["rare", "pangolin", "--kind", "prompt"]).await.stdout, "1  prompt  a rare pangolin\n");
+    assert_eq!(search(&["pangolin", "-s", "2", "--kind", "prompt"]).await.stdout, "2  prompt  another pangolin\n");
+    let nothing = search(&["okapi"]).await;
+    assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(1), ""));
+    assert!(nothing.stderr.contains("Nothing found."), "{}", nothing.stderr);
+    let wrong = search(&["!!!"]).await;
+    assert!(!wrong.success && wrong.stderr.contains("word"), "{}", wrong.stderr);
+    let json: Value = serde_json::from_str(&search(&["pangolin", "--json"]).await.stdout).expect("JSON");
+    assert!(json["hits"].as_array().expect("hits").len() >= 2, "{json}");
+}
+
+#[tokio::test]
+async fn a_session_is_exported_in_every_format() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.ask("tool").await;
+    let export = async |arguments: &[&str]| server.run(&[&["sessions", "export", "1"], arguments].concat()).await;
+    let markdown = export(&[]).await.stdout;
+    assert!(markdown.contains("<details>") && markdown.contains("tool"), "{markdown}");
+    let json: Value = serde_json::from_str(&export(&["--json"]).await.stdout).expect("JSON");
+    assert_eq!(
+        (&json["format"], &json["session"]["sessionId"]),
+        (&Value::from("flightdeck-session/1"), &Value::from(session.id.as_str()))
+    );
+    let file = server.folder().join("session.zip");
+    let written = export(&["--format", "zip", "--output", file.to_str().expect("UTF-8")]).await;
+    assert!(written.success && written.stderr.contains("session.zip"), "{}", written.stderr);
+    assert!(std::fs::read(&file).expect("written").starts_with(b"PK"));
+    server.run(&["sessions", "rm", "--yes", "1"]).await;
+    let gone = export(&[]).await;
+    assert!(!gone.success && gone.stderr.contains("session-1"), "{}", gone.stderr);
 }
