@@ -15,6 +15,7 @@
 //! - [`session`]: one actor per session, its log and its readers
 //! - [`capture`]: an agent as a model for other programs
 //! - [`jobs`]: tasks and jobs, which lead sessions through checked steps
+//! - [`notify`]: notifications to webhooks, ntfy and Gotify
 //! - [`doctor`]: diagnostics of the machine, the database and the agents
 //! - [`http`]: the only HTTP
 //! - [`cli`]: a file per command
@@ -28,6 +29,7 @@ pub mod folder;
 pub mod http;
 pub mod jobs;
 pub mod model;
+pub mod notify;
 pub mod private_file;
 pub mod process;
 pub mod render;

@@ -10,7 +10,7 @@ use super::arguments::{CommonFlags, ConfigCommand, Resolved, resolve, sources};
 use super::command_context::CommandContext;
 use super::config::without_secrets;
 use super::output::print;
-use crate::config::{ConfigError, Edit, Loaded, Origin, Sources, nearest_key};
+use crate::config::{ConfigError, Edit, Loaded, Origin, Sources, nearest_key, with_hidden_addresses};
 use crate::model::names_a_secret;
 use crate::store::ServerNote;
 
@@ -114,14 +114,14 @@ fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlag
 /// count as settings too.
 fn value_of(loaded: &Loaded, key: &str) -> Option<(Value, Origin)> {
     if let Some((value, origin)) = loaded.values.get(key) {
-        return Some((without_secrets(value), origin.clone()));
+        return Some((without_secrets(&with_hidden_addresses(key, value)), origin.clone()));
     }
     let unquoted = key.replace('"', "");
     let (entry, (value, origin)) = loaded.values.iter().find(|(entry, _)| {
         unquoted.strip_prefix(entry.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })?;
     let inner = unquoted[entry.len()..].trim_start_matches('.');
-    let mut value = value.clone();
+    let mut value = with_hidden_addresses(entry, value);
     for part in inner.split('.').filter(|part| !part.is_empty()) {
         if names_a_secret(part) {
             value = Value::String("[redacted]".to_owned());

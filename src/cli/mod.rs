@@ -12,6 +12,7 @@ mod job_tools;
 mod jobs;
 mod logging;
 mod models;
+mod notify_settings;
 mod open;
 mod output;
 mod replay;

@@ -10,6 +10,7 @@ mod edit;
 mod error;
 mod layers;
 mod mcp_server;
+mod notifications;
 mod paths;
 mod project;
 mod provider;
@@ -24,8 +25,11 @@ pub use edit::{Edit, Place};
 pub use error::ConfigError;
 pub use layers::{Loaded, Origin, Sources, load, nearest_key};
 pub use mcp_server::McpServer;
+pub use notifications::{
+    InQuietHours, NotificationTarget, Notifications, TargetKind, TargetSubject, host_of, with_hidden_addresses,
+};
 pub use paths::{ConfigPaths, repository_root};
 pub use provider::Provider;
 pub use session_layers::SessionLayers;
-pub use settings::{AuthMode, Config, Copilot, Limits, Permissions, Recovery, Resume, Server};
+pub use settings::{AuthMode, Config, Copilot, Limits, LogFormat, Permissions, Recovery, Resume, Server};
 pub use span::Span;

@@ -123,6 +123,8 @@ fn own_routes() -> Router<App> {
         .route("/api/conformance", get(api::conformance))
         .route("/api/usage", get(api::usage))
         .route("/api/captures", get(api::captures))
+        .route("/api/notifications", get(api::notifications))
+        .route("/api/notifications/test", post(api::test_notification))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
         .route("/api/ticket", post(api::ticket))
@@ -144,7 +146,7 @@ fn model_routes() -> Router<App> {
 }
 
 /// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
-const WITH_QUERY: [&str; 15] = [
+const WITH_QUERY: [&str; 16] = [
     "/api/copilot/session",
     "/api/copilot/session/{id}/events",
     "/api/copilot/session/{id}/log",
@@ -160,6 +162,7 @@ const WITH_QUERY: [&str; 15] = [
     "/api/doctor",
     "/api/usage",
     "/api/captures",
+    "/api/notifications",
 ];
 
 /// An unknown parameter is probably misspelt, so it is an error.

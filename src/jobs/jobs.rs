@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 use super::entries::Entries;
 use super::entry::{Plan, Task};
 use super::job_feed::{JobFeed, JobFeedEntry};
+use super::statistics::JobStatistics;
 use super::machine::{Borrowed, Machine, RunDefinition};
 use super::outside::Outside;
 use super::preview::{Preview, preview};
@@ -65,6 +66,7 @@ struct Shared {
     runs: tokio::sync::Mutex<HashMap<StreamId, Arc<Run>>>,
     ids: Arc<TaskIds>,
     feed: Arc<JobFeed>,
+    statistics: JobStatistics,
     positions_changed: Arc<Notify>,
     stopping: CancellationToken,
     actors: TaskTracker,
@@ -115,6 +117,7 @@ impl Jobs {
                 runs: tokio::sync::Mutex::default(),
                 ids: Arc::default(),
                 feed: Arc::default(),
+                statistics: JobStatistics::default(),
                 positions_changed: Arc::new(Notify::new()),
                 stopping,
                 actors: TaskTracker::new(),
@@ -135,6 +138,11 @@ impl Jobs {
     /// What all jobs are doing.
     pub fn feed(&self) -> &Arc<JobFeed> {
         &self.shared.feed
+    }
+
+    /// Figures of all jobs.
+    pub fn statistics(&self) -> &JobStatistics {
+        &self.shared.statistics
     }
 
     /// Cancelled when the server begins to shut down.
@@ -504,7 +512,7 @@ impl Jobs {
 
     fn parts(&self, outside: Outside, definition: RunDefinition) -> RunParts {
         let (ids, feed) = (Arc::clone(&self.shared.ids), Arc::clone(&self.shared.feed));
-        RunParts { outside, definition, ids, feed }
+        RunParts { outside, definition, ids, feed, statistics: self.shared.statistics.clone() }
     }
 
     async fn save_positions_as_they_change(&self) {

@@ -15,10 +15,12 @@ use super::create::{self, CreateError, NewSession};
 use super::day_usage::DayUsage;
 use super::folder_rules::FolderRules;
 use super::operations::Operations;
+use super::presence::Presence;
 use super::readers::Readers;
 use super::rest::Rest;
 use super::session_feed::{SessionFeed, SessionStatus};
 use super::settings::JobTools;
+use super::statistics::SessionStatistics;
 use super::tail::TailBudget;
 use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings, clock};
@@ -90,6 +92,8 @@ impl Sessions {
             answerers: Arc::default(),
             day_usage: DayUsage::default(),
             folder_rules: FolderRules::default(),
+            statistics: SessionStatistics::default(),
+            presence: Arc::default(),
             unknown_events: AtomicU64::new(0),
             stopping: stops,
         });
@@ -142,6 +146,16 @@ impl Sessions {
     /// The configured settings.
     pub fn settings(&self) -> &SessionSettings {
         &self.shared.services.settings
+    }
+
+    /// Figures of all sessions.
+    pub fn statistics(&self) -> &SessionStatistics {
+        &self.shared.services.statistics
+    }
+
+    /// Who is looking at which session or job.
+    pub fn presence(&self) -> &Arc<Presence> {
+        &self.shared.services.presence
     }
 
     /// Those who see the requests of all sessions and could answer them.

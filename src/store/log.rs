@@ -111,6 +111,11 @@ impl Append {
         self.events.last().map(|event| event.seq)
     }
 
+    /// Whether somebody may want to be notified of it.
+    pub fn has_happened(&self) -> bool {
+        self.changes.iter().any(|change| matches!(change, Change::Happened(_)))
+    }
+
     /// Whether it contains a promise that must survive a power cut: a caller that repeats a prompt with its key must find
     /// the first one, and a person's decision about a job counts.
     pub fn must_survive_power_cut(&self) -> bool {

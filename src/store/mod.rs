@@ -24,6 +24,8 @@ mod jobs;
 mod log;
 #[cfg(test)]
 mod memory;
+mod notification_records;
+mod notifications;
 mod observers;
 mod prompt_records;
 mod reader_records;
@@ -51,10 +53,13 @@ pub use folder_rule_records::StoredFolderRule;
 pub use health::StoreHealth;
 pub use job_records::{JobCreation, JobFilter, JobSummary, NewJob, RunState, StoredJob};
 pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, SearchKind, SearchText, StoredEvent};
+pub use notification_records::{
+    DeliveryId, DeliveryProgress, DeliveryState, HappeningId, NewDelivery, StoredDelivery, StoredHappening,
+};
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{
-    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, JobRecords, PromptRecords,
+    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, JobRecords, NotificationRecords, PromptRecords,
     ReaderRecords, SessionRecords, TaskRecords, TokenRecords, TrustedEntries, Upkeep, UsageRecords,
 };
 pub use retention::Retention;

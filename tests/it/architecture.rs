@@ -6,7 +6,7 @@ use crate::support::markdown::{code_spans, section, table_rows};
 use crate::support::source::{SourceFile, code_of, project_file, source_files, source_folders};
 
 /// Which module may use which. A module may always use itself.
-const MAY_USE: [(&str, &[&str]); 15] = [
+const MAY_USE: [(&str, &[&str]); 16] = [
     ("model", &[]),
     ("private_file", &[]),
     ("scripted_model", &[]),
@@ -18,10 +18,11 @@ const MAY_USE: [(&str, &[&str]); 15] = [
     ("render", &["model"]),
     ("session", &["agent", "store", "model"]),
     ("capture", &["agent", "store", "model"]),
+    ("notify", &["store", "model"]),
     ("jobs", &["session", "agent", "process", "store", "folder", "model"]),
     ("doctor", &["agent", "process", "store", "scripted_model", "private_file", "model"]),
-    ("http", &["capture", "jobs", "doctor", "session", "agent", "store", "folder", "render", "config", "model"]),
-    ("cli", &["http", "capture", "jobs", "doctor", "session", "agent", "process", "store", "config", "model"]),
+    ("http", &["capture", "jobs", "notify", "doctor", "session", "agent", "store", "folder", "render", "config", "model"]),
+    ("cli", &["http", "capture", "jobs", "notify", "doctor", "session", "agent", "process", "store", "config", "model"]),
 ];
 
 /// Crates that only these folders may name.

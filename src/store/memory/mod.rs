@@ -3,6 +3,7 @@
 
 mod capture_calls;
 mod jobs;
+mod notifications;
 mod records;
 mod state;
 mod tasks;
@@ -59,6 +60,7 @@ pub(super) struct Memory {
     statistics: StoreStatistics,
     health: watch::Sender<StoreHealth>,
     newest_outcome: watch::Sender<OutcomeSeq>,
+    happenings: watch::Sender<u64>,
 }
 
 impl Memory {
@@ -70,6 +72,7 @@ impl Memory {
             statistics: StoreStatistics::default(),
             health: watch::Sender::new(StoreHealth::Good),
             newest_outcome: watch::Sender::new(last),
+            happenings: watch::Sender::new(0),
         }
     }
 
@@ -87,6 +90,9 @@ impl Memory {
         };
         if let Some(last) = append.last_seq() {
             self.observers.committed(append.stream, last);
+        }
+        if append.has_happened() {
+            self.happenings.send_modify(|count| *count += 1);
         }
         self.newest_outcome.send_if_modified(|newest| std::mem::replace(newest, last_outcome) != last_outcome);
         Ok(())

@@ -275,6 +275,7 @@ impl World {
                 Output::Probe { .. } => self.probes = true,
                 Output::AcquireTurnSlot => self.wants_turn_slot = true,
                 Output::ReleaseTurnSlot => self.wants_turn_slot = false,
+                Output::PromptAccepted(_) | Output::TurnStarted(_) | Output::TurnEnded { .. } => {}
                 Output::Reply(answer) => {
                     assert!(reply.replace(answer).is_none(), "a command is answered twice");
                 }
