@@ -13,8 +13,12 @@ use crate::model::names_a_secret;
 
 pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let resolved = resolve(common, Vec::new())?;
-    let values: Vec<(&String, Value, &Origin)> =
-        resolved.loaded.values.iter().map(|(key, (value, origin))| (key, without_secrets(&with_hidden_addresses(key, value)), origin)).collect();
+    let values: Vec<(&String, Value, &Origin)> = resolved
+        .loaded
+        .values
+        .iter()
+        .map(|(key, (value, origin))| (key, without_secrets(&with_hidden_addresses(key, value)), origin))
+        .collect();
     if common.json {
         let settings: Map<String, serde_json::Value> = values
             .iter()

@@ -11,8 +11,8 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
-use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::notify_settings::notify_settings;
+use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::signals::Signals;
 use super::{captures, jobs, logging, runtime_list};
 use crate::agent::Quarantine;

@@ -1,6 +1,7 @@
 //! `/metrics`: figures for Prometheus.
 
 use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, header};
@@ -106,12 +107,16 @@ impl Metrics {
     }
 }
 
-/// Counts a request by the route it matched.
+/// Counts a request by the route it matched, and logs it.
 pub(super) async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = known_method(request.method());
+    let began = Instant::now();
     let response = next.run(request).await;
-    let labels = RequestLabels { method, route, status: response.status().as_u16() };
+    let status = response.status().as_u16();
+    // The pattern, not the path: a path may name a token of a reader.
+    tracing::debug!(method, route, status, duration_ms = began.elapsed().as_millis(), "request");
+    let labels = RequestLabels { method, route, status };
     app.metrics().requests.get_or_create(&labels).inc();
     response
 }

@@ -12,11 +12,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::JobError;
 use super::job_feed::{JobFeed, JobFeedEntry};
-use super::statistics::JobStatistics;
 use super::machine::{Effect, EffectKey, Input, Machine, Refused, RunDefinition};
 use super::outside::{Opening, Outside, Sending};
 use super::record::{Record, Subject};
 use super::run_log::RunLog;
+use super::statistics::JobStatistics;
 use super::task_ids::TaskIds;
 use crate::model::{AnsweredBy, Happening, HappeningKind, JobStatus, Seq, StreamId, TaskId};
 use crate::session::now;

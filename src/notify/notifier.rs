@@ -15,9 +15,7 @@ use super::sender::{Answer, send};
 use super::wire::Post;
 use super::{NotifySettings, NotifyStatistics, Target};
 use crate::model::{HappeningKind, HappeningSubject, SessionState, StreamId, Timestamp};
-use crate::store::{
-    DeliveryId, DeliveryProgress, DeliveryState, Store, StoreError, StoredDelivery, StoredHappening,
-};
+use crate::store::{DeliveryId, DeliveryProgress, DeliveryState, Store, StoreError, StoredDelivery, StoredHappening};
 
 /// Happenings that are planned at once, and deliveries that a target looks at.
 const BATCH: usize = 256;
@@ -205,7 +203,11 @@ impl Shared {
         Ok(match stored.subject {
             HappeningSubject::Session(id) => store.session(id).await?.map(|session| Facts {
                 title: session.profile.title.unwrap_or_else(|| id.to_string()),
-                folder: session.profile.working_directory.map(|folder| folder.display().to_string()).unwrap_or_default(),
+                folder: session
+                    .profile
+                    .working_directory
+                    .map(|folder| folder.display().to_string())
+                    .unwrap_or_default(),
                 is_of_job: session.job.is_some(),
                 is_watched,
             }),
@@ -230,7 +232,11 @@ impl Shared {
                 if left.is_empty() {
                     break;
                 }
-                tracing::warn!(target, count = left.len(), "giving up notifications: the target is not configured any more");
+                tracing::warn!(
+                    target,
+                    count = left.len(),
+                    "giving up notifications: the target is not configured any more"
+                );
                 let ids = left.iter().map(|delivery| delivery.id).collect();
                 let error = Some("the target is not configured any more".to_owned());
                 let progress = DeliveryProgress { state: DeliveryState::GivenUp, attempts: 0, at: now, error };
@@ -275,7 +281,8 @@ impl Shared {
         let is_due = |stored: &&StoredDelivery| stored.delivery.progress.at <= now;
         let Some(first) = open.iter().find(is_due) else {
             let earliest = open.iter().map(|stored| stored.delivery.progress.at).min();
-            let until = earliest.map_or(LONGEST_SLEEP, |at| Duration::from_millis(at.as_millis().abs_diff(now.as_millis())));
+            let until =
+                earliest.map_or(LONGEST_SLEEP, |at| Duration::from_millis(at.as_millis().abs_diff(now.as_millis())));
             return Ok(Next::Sleep(until.min(LONGEST_SLEEP)));
         };
         if let Some(progress) = self.instead_of_sending(first, now).await? {
@@ -286,7 +293,8 @@ impl Shared {
             return Ok(Next::Send(vec![first.clone()]));
         }
         let mut together = Vec::new();
-        for stored in open.iter().filter(is_due).filter(|stored| stored.delivery.progress.state == DeliveryState::Held) {
+        for stored in open.iter().filter(is_due).filter(|stored| stored.delivery.progress.state == DeliveryState::Held)
+        {
             if let Some(progress) = self.instead_of_sending(stored, now).await? {
                 self.parts.store.record_deliveries(vec![stored.id], progress).await?;
             } else {

@@ -9,9 +9,14 @@ use super::wire::Post;
 pub(super) enum Answer {
     Accepted,
     /// It may work later.
-    Failed { error: String, retry_after: Option<Duration> },
+    Failed {
+        error: String,
+        retry_after: Option<Duration>,
+    },
     /// The same request will never work.
-    Refused { error: String },
+    Refused {
+        error: String,
+    },
 }
 
 /// The longest delay that a target may ask for.
@@ -85,7 +90,10 @@ mod tests {
         for status in [301, 307, 400, 401, 403, 404, 410] {
             assert!(matches!(judge(status, None), Answer::Refused { .. }), "{status}");
         }
-        assert_eq!([200, 202, 204].map(|status| judge(status, None)), [Answer::Accepted, Answer::Accepted, Answer::Accepted]);
+        assert_eq!(
+            [200, 202, 204].map(|status| judge(status, None)),
+            [Answer::Accepted, Answer::Accepted, Answer::Accepted]
+        );
         let Answer::Failed { retry_after, .. } = judge(429, Some(u64::MAX)) else { panic!("retried") };
         assert_eq!(retry_after, Some(LONGEST_RETRY_AFTER));
     }

@@ -35,10 +35,8 @@ impl Post {
 
 fn webhook(url: &Secret, secret: Option<&Secret>, message: &Message, seconds: i64) -> Post {
     let body = serde_json::to_vec(message).expect("plain values");
-    let mut headers = vec![
-        ("webhook-id", Secret(message.id.clone())),
-        ("webhook-timestamp", Secret(seconds.to_string())),
-    ];
+    let mut headers =
+        vec![("webhook-id", Secret(message.id.clone())), ("webhook-timestamp", Secret(seconds.to_string()))];
     if let Some(secret) = secret {
         headers.push(("webhook-signature", Secret(signature(&secret.0, &message.id, seconds, &body))));
     }

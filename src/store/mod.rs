@@ -59,8 +59,8 @@ pub use notification_records::{
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{
-    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, JobRecords, NotificationRecords, PromptRecords,
-    ReaderRecords, SessionRecords, TaskRecords, TokenRecords, TrustedEntries, Upkeep, UsageRecords,
+    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, JobRecords, NotificationRecords,
+    PromptRecords, ReaderRecords, SessionRecords, TaskRecords, TokenRecords, TrustedEntries, Upkeep, UsageRecords,
 };
 pub use retention::Retention;
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};

@@ -2,7 +2,9 @@
 
 use tokio::sync::watch;
 
-use super::{DeliveryId, DeliveryProgress, HappeningId, NewDelivery, Store, StoreError, StoredDelivery, StoredHappening};
+use super::{
+    DeliveryId, DeliveryProgress, HappeningId, NewDelivery, Store, StoreError, StoredDelivery, StoredHappening,
+};
 use crate::model::{Timestamp, redact};
 
 impl Store {
@@ -32,11 +34,7 @@ impl Store {
     }
 
     /// Records how far deliveries are. One that has ended meanwhile stays as it is. Secrets in the error are redacted.
-    pub async fn record_deliveries(
-        &self,
-        ids: Vec<DeliveryId>,
-        progress: DeliveryProgress,
-    ) -> Result<(), StoreError> {
+    pub async fn record_deliveries(&self, ids: Vec<DeliveryId>, progress: DeliveryProgress) -> Result<(), StoreError> {
         let error = progress.error.map(|error| redact(&error).into_owned());
         self.backend.record_deliveries(ids, DeliveryProgress { error, ..progress }).await
     }

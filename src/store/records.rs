@@ -8,12 +8,12 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, DeliveryId, DeliveryProgress,
-    HappeningId, JobCreation, JobFilter,
-    JobSummary, KnownPrompt, Log, NewDelivery, NewJob, NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt,
-    ReaderPosition, Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredDelivery, StoredHappening,
-    StoredFolderRule, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken, TrustedEntry,
-    UsageGrouping, UsageReport, UsageRow,
+    Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, DeliveryId,
+    DeliveryProgress, HappeningId, JobCreation, JobFilter, JobSummary, KnownPrompt, Log, NewDelivery, NewJob,
+    NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter,
+    StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredDelivery, StoredFolderRule, StoredHappening,
+    StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken, TrustedEntry, UsageGrouping,
+    UsageReport, UsageRow,
 };
 use crate::model::{
     Day, JobId, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,

@@ -21,8 +21,14 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("notify", &["store", "model"]),
     ("jobs", &["session", "agent", "process", "store", "folder", "model"]),
     ("doctor", &["agent", "process", "store", "scripted_model", "private_file", "model"]),
-    ("http", &["capture", "jobs", "notify", "doctor", "session", "agent", "store", "folder", "render", "config", "model"]),
-    ("cli", &["http", "capture", "jobs", "notify", "doctor", "session", "agent", "process", "store", "config", "model"]),
+    (
+        "http",
+        &["capture", "jobs", "notify", "doctor", "session", "agent", "store", "folder", "render", "config", "model"],
+    ),
+    (
+        "cli",
+        &["http", "capture", "jobs", "notify", "doctor", "session", "agent", "process", "store", "config", "model"],
+    ),
 ];
 
 /// Crates that only these folders may name.

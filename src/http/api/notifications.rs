@@ -78,9 +78,7 @@ pub(in crate::http) async fn test_notification(
 ) -> ApiResult<Json<Value>> {
     match app.notifier().test(&body.target).await {
         TestOutcome::Delivered => Ok(Json(json!({ "target": body.target, "delivered": true, "error": null }))),
-        TestOutcome::Failed(error) => {
-            Ok(Json(json!({ "target": body.target, "delivered": false, "error": error })))
-        }
+        TestOutcome::Failed(error) => Ok(Json(json!({ "target": body.target, "delivered": false, "error": error }))),
         TestOutcome::UnknownTarget => {
             let names: Vec<&str> = app.notifier().targets().iter().map(|target| target.name.as_str()).collect();
             let known = if names.is_empty() {

@@ -27,9 +27,7 @@ impl Machine {
     pub(super) fn report_turn_end(&mut self, end: &TurnEnd<'_>) {
         let (kind, reason) = match (end.verdict, end.error_class) {
             (PromptVerdict::Succeeded, _) if self.prompts.is_empty() => (HappeningKind::Finished, ""),
-            (PromptVerdict::Failed, class) => {
-                (HappeningKind::Failed, class.unwrap_or(ErrorClass::Unknown).as_str())
-            }
+            (PromptVerdict::Failed, class) => (HappeningKind::Failed, class.unwrap_or(ErrorClass::Unknown).as_str()),
             (PromptVerdict::Interrupted, Some(ErrorClass::Budget)) => {
                 (HappeningKind::Failed, ErrorClass::Budget.as_str())
             }

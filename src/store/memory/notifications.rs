@@ -72,13 +72,21 @@ impl NotificationRecords for Memory {
 
     fn deliveries(&self, before: Option<DeliveryId>, limit: usize) -> Answer<'_, Vec<StoredDelivery>> {
         self.read(|state| {
-            state.deliveries.range(..before.unwrap_or(DeliveryId::MAX)).rev().take(limit).map(|(_, it)| it.clone()).collect()
+            state
+                .deliveries
+                .range(..before.unwrap_or(DeliveryId::MAX))
+                .rev()
+                .take(limit)
+                .map(|(_, it)| it.clone())
+                .collect()
         })
     }
 
     fn expire_deliveries(&self, before: Timestamp) -> Answer<'_, ()> {
         self.write(|state| {
-            state.deliveries.retain(|_, stored| stored.happened_at >= before || stored.delivery.progress.state.is_open());
+            state
+                .deliveries
+                .retain(|_, stored| stored.happened_at >= before || stored.delivery.progress.state.is_open());
         })
     }
 }

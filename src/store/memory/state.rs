@@ -12,9 +12,9 @@ use crate::model::{
     TokenId, Usage,
 };
 use crate::store::{
-    AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId, EventPage, HappeningId,
-    OpenTurn, OutcomeSeq, ReaderPosition, SearchText, StoreError, StoredDelivery, StoredEvent, StoredFolderRule, StoredHappening, StoredLogin,
-    StoredToken, TaskOwner, TrustedEntry, UsageReport,
+    AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId,
+    EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, SearchText, StoreError, StoredDelivery, StoredEvent,
+    StoredFolderRule, StoredHappening, StoredLogin, StoredToken, TaskOwner, TrustedEntry, UsageReport,
 };
 
 /// How far ahead numbers are reserved.

@@ -152,9 +152,7 @@ pub(super) fn add(
 /// What a happening asked for is done.
 pub(super) fn settle(connection: &Connection, stream: StreamId, key: &str, now: Timestamp) -> rusqlite::Result<()> {
     let stream = stream_key(stream);
-    connection
-        .prepare_cached("DELETE FROM happening WHERE stream = ?1 AND key = ?2")?
-        .execute(params![stream, key])?;
+    connection.prepare_cached("DELETE FROM happening WHERE stream = ?1 AND key = ?2")?.execute(params![stream, key])?;
     connection
         .prepare_cached(
             "UPDATE delivery SET state = 'superseded', due_at = ?3
