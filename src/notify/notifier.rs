@@ -276,8 +276,9 @@ impl Shared {
 
     /// What to do for a target next.
     async fn next(&self, target: &Target) -> Result<Next, StoreError> {
-        let open = self.parts.store.open_deliveries(&target.name, BATCH).await?;
+        // Before the list is read: what is due by then and superseded meanwhile is not in it.
         let now = self.now();
+        let open = self.parts.store.open_deliveries(&target.name, BATCH).await?;
         let is_due = |stored: &&StoredDelivery| stored.delivery.progress.at <= now;
         let Some(first) = open.iter().find(is_due) else {
             let earliest = open.iter().map(|stored| stored.delivery.progress.at).min();

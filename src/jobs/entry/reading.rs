@@ -339,8 +339,8 @@ mod tests {
         let mut found = problems(&json.to_string());
         found.sort();
         let expected = [
-            r#"entry.drivingSessionRetries[0].modelId: Should be a string but is a number."#,
-            r#"entry.grid[0].jobs[0]: Should be an object or null but is a number."#,
+            "entry.drivingSessionRetries[0].modelId: Should be a string but is a number.",
+            "entry.grid[0].jobs[0]: Should be an object or null but is a number.",
             r#"entry.grid[0].jobs[1].jobName: "nobody" is not a valid job name."#,
             r#"entry.jobs["job"].work.works[0].kind: Should be one of "Ref", "Seq", "Par", "Loop", "Alt", "Gate" but is "?"."#,
             r#"entry.jobs["job"].work.works[1].taskId: "nobody" is not a valid task name."#,

@@ -91,12 +91,10 @@ fn names(pointer: &str) -> Vec<String> {
 /// The smallest part around a place that has a replacement.
 fn replaceable(place: &[String]) -> Vec<String> {
     let length = match place.first().map(String::as_str) {
-        Some("models" | "promptVariables") => 2,
-        Some("tasks") => 3,
         Some("grid") if place.get(2).is_some_and(|name| name == "jobs") => 4,
-        Some("grid") => 2,
         Some("jobs") if place.get(2).is_some_and(|name| name == "work") => length_to_work(place),
-        Some("jobs") => 3,
+        Some("models" | "promptVariables" | "grid") => 2,
+        Some("tasks" | "jobs") => 3,
         _ => 1,
     };
     place.iter().take(length).cloned().collect()

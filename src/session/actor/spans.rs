@@ -27,7 +27,7 @@ impl Spans {
     /// A prompt was accepted.
     pub fn prompt_accepted(&mut self, session: SessionId, prompt: PromptId) {
         let span = tracing::info_span!("prompt", %session, %prompt);
-        tracing::debug!(parent: &span, "prompt accepted");
+        span.in_scope(|| tracing::debug!("prompt accepted"));
         self.prompts.insert(prompt, span);
     }
 
@@ -39,7 +39,7 @@ impl Spans {
     /// The agent gets a prompt.
     pub fn turn_started(&mut self, session: SessionId, prompt: PromptId, profile: &SessionProfile) {
         let span = turn_span(self.prompts.get(&prompt), session, prompt, profile);
-        tracing::debug!(parent: &span, "turn started");
+        span.in_scope(|| tracing::debug!("turn started"));
         self.turn = Some(span);
     }
 
@@ -66,7 +66,8 @@ impl Spans {
             statistics.turn_seconds.get_or_create(&labels).observe(duration.as_secs_f64());
             span.record("duration_ms", u64::try_from(duration.as_millis()).unwrap_or(u64::MAX));
         }
-        tracing::info!(parent: &span, "turn ended");
+        // Entered, because the lines in JSON list only spans that are.
+        span.in_scope(|| tracing::info!("turn ended"));
     }
 }
 

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::{CONFIG, TestJob, demo, entry, gate, reference, seq, write_entry};
+use super::{CONFIG, TestJob, checked, demo, entry, gate, reference, seq, write_entry};
 use crate::support::{Receiver, Server};
 
 #[tokio::test]
 async fn a_job_notifies_at_its_gate_and_at_its_end() {
     let mut receiver = Receiver::start().await;
     let config = format!("{CONFIG}[notifications.targets.hook]\nurl = \"{}\"\n", receiver.url);
-    let server = Server::builder().flags(&["--test"]).config(&config).start().await;
-    let tasks = json!({ "greet": demo("hello"), "fail": demo("error no") });
+    let server = Server::builder().config(&config).start().await;
+    let tasks = json!({ "greet": demo("hello"), "fail": checked(demo("hello"), "false", 0) });
     let works =
         json!({ "gated": seq(&[reference("greet"), gate("Go on?"), reference("greet")]), "bad": reference("fail") });
     write_entry(&server, &entry("demo", tasks, works));

@@ -275,7 +275,6 @@ impl World {
                 Output::Probe { .. } => self.probes = true,
                 Output::AcquireTurnSlot => self.wants_turn_slot = true,
                 Output::ReleaseTurnSlot => self.wants_turn_slot = false,
-                Output::PromptAccepted(_) | Output::TurnStarted(_) | Output::TurnEnded { .. } => {}
                 Output::Reply(answer) => {
                     assert!(reply.replace(answer).is_none(), "a command is answered twice");
                 }
@@ -287,7 +286,11 @@ impl World {
                     assert!(reply.replace(Reply::Done(Ok(()))).is_none(), "a command is answered twice");
                 }
                 Output::FolderRuleAdded => inputs.push_back(Input::FolderRulesChanged),
-                Output::CountUnknown | Output::Reopened => {}
+                Output::PromptAccepted(_)
+                | Output::TurnStarted(_)
+                | Output::TurnEnded { .. }
+                | Output::CountUnknown
+                | Output::Reopened => {}
             }
         }
     }
