@@ -12,19 +12,24 @@
 //! - [`store`]: the only SQL
 //! - [`folder`]: the folders that sessions work in, and what changed in them
 //! - [`render`]: what agents wrote, as HTML that a page may show
+//! - [`search`]: full-text search over all logs
+//! - [`export`]: a session as a document
 //! - [`session`]: one actor per session, its log and its readers
 //! - [`capture`]: an agent as a model for other programs
 //! - [`jobs`]: tasks and jobs, which lead sessions through checked steps
 //! - [`notify`]: notifications to webhooks, ntfy and Gotify
 //! - [`doctor`]: diagnostics of the machine, the database and the agents
-//! - [`http`]: the only HTTP
+//! - [`http`]: the HTTP server
+//! - [`client`]: the server as commands see it
 //! - [`cli`]: a file per command
 
 pub mod agent;
 pub mod capture;
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod doctor;
+pub mod export;
 pub mod folder;
 pub mod http;
 pub mod jobs;
@@ -34,5 +39,6 @@ pub mod private_file;
 pub mod process;
 pub mod render;
 pub mod scripted_model;
+pub mod search;
 pub mod session;
 pub mod store;

@@ -1,7 +1,7 @@
 // The page: the set-up, or the session that the address names. This loads what a session needs for its first paint;
 // everything else follows later.
 
-import { goTo, sessionInAddress, setupAddress } from "./lib/address.js";
+import { eventInAddress, goTo, sessionInAddress, setupAddress } from "./lib/address.js";
 import { byId } from "./lib/dom.js";
 import { inbox } from "./lib/inboxStream.js";
 import { later } from "./lib/later.js";
@@ -13,7 +13,10 @@ let setup = null;
 
 async function show() {
   const id = sessionInAddress();
-  if (session && session.sessionId === id) return;
+  if (session && session.sessionId === id) {
+    if (eventInAddress() !== null) await session.showEvent(eventInAddress());
+    return;
+  }
   session?.leave();
   session = null;
   document.documentElement.classList.toggle("for-session", id !== null);
@@ -31,7 +34,7 @@ async function show() {
     session = new SessionView(id);
     // On a phone, the keyboard would cover the transcript.
     if (!matchMedia("(pointer: coarse)").matches) session.composer.focus();
-    await session.open();
+    await session.open(eventInAddress());
   }
 }
 

@@ -149,6 +149,11 @@ export class MessageBlock {
     if (this.#completed) this.#setOpen(!this.#open);
   }
 
+  /** Shows its content. */
+  open() {
+    if (this.#completed && !this.#open) this.#setOpen(true);
+  }
+
   toggleRaw() {
     if (!this.#completed || !this.#source) return;
     if (!this.#open) this.#setOpen(true);

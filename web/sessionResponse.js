@@ -133,6 +133,29 @@ export class SessionResponseRenderer {
     return page;
   }
 
+  /**
+   * Puts events that are far before everything, and the ends of their blocks on later pages, before everything. The
+   * stretches in between (`[[firstSeq, lastSeq]]`) are loaded when they come near. Returns their pages.
+   */
+  prependFarEvents(events, ends, stretches, height) {
+    const gaps = stretches.map(([firstSeq, lastSeq]) => TranscriptPage.gap(firstSeq, lastSeq, height));
+    const first = this.#pages[0]?.element ?? this.#line.element;
+    this.#pages.unshift(...gaps);
+    for (const { element } of gaps) this.#container.insertBefore(element, first);
+    const page = this.prependEvents(events);
+    for (const { seq, time, response } of ends) {
+      page.endsElsewhere.set(endKey(response), seq);
+      this.#apply(page, response, { seq, time: new Date(time) }, "refill");
+    }
+    return gaps;
+  }
+
+  /** What the event with that number wrote, if it is in the document. */
+  blockOf(seq) {
+    const found = [...this.#entries.values()].find((entry) => entry.seq === seq || entry.endSeq === seq);
+    return found?.node ?? null;
+  }
+
   /** Empties a page that is far away. Returns whether that was possible. */
   unloadPage(page) {
     if (!page.isLoaded || page.open > 0 || page === this.#pages.at(-1)) return false;
@@ -145,8 +168,10 @@ export class SessionResponseRenderer {
 
   /** Fills an emptied page again; `events` are its own, followed by the ends of its blocks on later pages. */
   refillPage(page, events) {
+    const mode = page.isGap ? "older" : "refill";
     page.beginRefill();
-    this.#fill(page, events, "refill");
+    this.#fill(page, events, mode);
+    this.follow.watch(page.element);
   }
 
   /** The place before which nothing is. */
@@ -241,7 +266,7 @@ export class SessionResponseRenderer {
     node.complete();
     if (mark.time) node.setTimeText(clockTime(mark.time), exactTime(mark.time));
     if (mark.seq && this.#sessionId) node.setSource(this.#rendered(mark.seq), { startRaw: true });
-    return this.#add(page, key, node, { started: mark.time, ended: true });
+    return this.#add(page, key, node, { started: mark.time, ended: true, seq: mark.seq });
   }
 
   #beginTurn(page, mark) {
@@ -292,6 +317,7 @@ export class SessionResponseRenderer {
     else if (known) return known;
     else entry = this.#add(page, key, new MessageBlock(type), { tool: type === "Tool" ? {} : null });
     entry.started = mark.time;
+    entry.seq = mark.seq;
     // Agents announce reasoning that they then keep to themselves.
     if (type === "Reasoning" && entry.node.data === "") entry.node.divElement.hidden = true;
     entry.node.divElement.classList.toggle("nested", Boolean(data.parentToolCallId));
@@ -334,6 +360,7 @@ export class SessionResponseRenderer {
   #endBlock(entry, data, mark) {
     const { node } = entry;
     entry.ended = true;
+    entry.endSeq = mark.seq;
     entry.page.open -= 1;
     if (mark.seq && this.#sessionId) node.setSource(this.#rendered(mark.seq), entry.tool ? { renderedName: "Formatted" } : {});
     this.#showOutcome(entry, data, mark);
@@ -424,4 +451,10 @@ function receivedText({ toolArguments, output = "" }) {
 /** Whether the session's rules or mode allowed a request as soon as it came. */
 function wasNeverOpen({ seq }, { decision, by }, mark) {
   return seq > 0 && mark.seq === seq + 1 && decision?.startsWith("allow") && (by === "rule" || by === "mode");
+}
+
+/** The key of the block or request that an event ends. */
+function endKey(data) {
+  const [, type, idName] = BLOCK_CALLBACKS[data.callback] ?? [null, REQUEST_CALLBACKS[data.callback]?.[1], "requestId"];
+  return `${type}-${data[idName]}`;
 }

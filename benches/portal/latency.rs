@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use flightdeck::agent::{AgentCommand, AgentEvent, Runtime, Runtimes};
 use flightdeck::capture::{CaptureSettings, Captures, CapturesParts};
-use flightdeck::config::{AuthMode, Limits};
+use flightdeck::config::{AuthMode, Config, Limits, LiveConfig};
 use flightdeck::http::auth::{Auth, AuthSettings, ServerToken};
 use flightdeck::http::{AllowedHosts, App, AppParts, Guard, Listeners, serve};
 use flightdeck::jobs::{JobSettings, Jobs, JobsParts};
@@ -92,7 +92,6 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
         stopping: stopping.clone(),
     });
     let app = App::new(AppParts {
-        portal_permissions: None,
         sessions: sessions.clone(),
         jobs,
         captures: Captures::new(captures),
@@ -105,7 +104,10 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
         }),
         auth: Auth::new(&token, auth_settings, store.clone()).await.expect("made"),
         guard: Guard::new(AllowedHosts::new(None, &[]), &[]),
-        limits: Limits { connections: 10_000, ..Limits::default() },
+        config: Arc::new(LiveConfig::fixed(Config {
+            limits: Limits { connections: 10_000, ..Limits::default() },
+            ..Config::default()
+        })),
         repository_root: std::path::PathBuf::new(),
         data_folder: folder.path().to_owned(),
         quarantine: Arc::default(),

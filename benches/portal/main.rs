@@ -17,7 +17,9 @@ mod pipe_clock;
 mod process;
 mod readers;
 mod report;
+mod search;
 mod start;
+mod terminal;
 mod viewer;
 
 use report::Report;
@@ -40,7 +42,13 @@ async fn measure() {
         Ok("full_speed") => full_speed::measure(&mut report).await,
         Ok("capture") => capture::measure(&mut report).await,
         Ok("jobs") => jobs::measure(&mut report).await,
-        Ok(other) => panic!("BENCH_ONLY takes readers, memory, start, full_speed, capture or jobs, not {other}"),
+        Ok("search") => search::measure(&mut report).await,
+        Ok("terminal") => terminal::measure(&mut report).await,
+        Ok(other) => {
+            panic!(
+                "BENCH_ONLY takes readers, memory, start, full_speed, capture, jobs, search or terminal, not {other}"
+            )
+        }
         Err(_) => all(&mut report).await,
     }
     let text = report.write();
@@ -60,4 +68,6 @@ async fn all(report: &mut Report) {
     copilot::measure(report).await;
     capture::measure(report).await;
     jobs::measure(report).await;
+    search::measure(report).await;
+    terminal::measure(report).await;
 }

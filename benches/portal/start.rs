@@ -51,7 +51,6 @@ pub async fn fill(store: &Store, session: SessionId, count: u64, size: usize) {
                 body: Bytes::from(format!(
                     "{{\"callback\":\"onEndMessage\",\"messageId\":\"m{seq}\",\"completeContent\":\"{content}\"}}"
                 )),
-                text: None,
             })
             .collect();
         store.append(Append { stream: session.into(), time, events, ended_blocks: Vec::new(), changes: Vec::new() });

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::{Mutex, RwLock};
 use serde_json::{Map, Value};
 
 use super::pending_connection::{PendingConnection, Start};
@@ -9,10 +10,15 @@ use super::process_slots::ProcessSlots;
 use super::session_leases::SessionLeases;
 use super::{AgentProcess, Freshness, Model, Readiness, Runtime, StartError, StartSpec};
 
-/// All runtimes, in order of preference; the demo is last. Clones share the process limit and the leases.
+/// The runtimes at one moment, in order of preference.
+type RuntimeList = Arc<[Arc<dyn Runtime>]>;
+
+/// All runtimes, in order of preference; the demo is last. Clones share everything.
 #[derive(Clone)]
 pub struct Runtimes {
-    all: Arc<[Arc<dyn Runtime>]>,
+    current: Arc<RwLock<RuntimeList>>,
+    /// Those that were replaced. Sessions that are connected keep them.
+    replaced: Arc<Mutex<Vec<Arc<dyn Runtime>>>>,
     slots: ProcessSlots,
     leases: SessionLeases,
 }
@@ -70,7 +76,23 @@ impl RuntimeModels {
 impl Runtimes {
     /// A registry of the given runtimes, in order of preference, without a process limit.
     pub fn new(all: Vec<Arc<dyn Runtime>>) -> Self {
-        Self { all: all.into(), slots: ProcessSlots::new(0), leases: SessionLeases::default() }
+        Self {
+            current: Arc::new(RwLock::new(all.into())),
+            replaced: Arc::default(),
+            slots: ProcessSlots::new(0),
+            leases: SessionLeases::default(),
+        }
+    }
+
+    /// Replaces all runtimes. Sessions that are connected keep their agent; the next connection is made by the new runtime
+    /// of the same name.
+    pub fn replace(&self, all: Vec<Arc<dyn Runtime>>) {
+        let old = std::mem::replace(&mut *self.current.write(), all.into());
+        self.replaced.lock().extend(old.iter().cloned());
+    }
+
+    fn all(&self) -> RuntimeList {
+        Arc::clone(&self.current.read())
     }
 
     /// Sets the process limit; 0 for no limit.
@@ -102,24 +124,25 @@ impl Runtimes {
     }
 
     /// Every runtime.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Runtime>> {
-        self.all.iter()
+    pub fn iter(&self) -> impl Iterator<Item = Arc<dyn Runtime>> + use<> {
+        self.all().to_vec().into_iter()
     }
 
     /// The runtime with that name.
     pub fn named(&self, name: &str) -> Result<Arc<dyn Runtime>, RuntimeNotFound> {
-        self.all.iter().find(|runtime| runtime.name() == name).cloned().ok_or_else(|| RuntimeNotFound {
+        let all = self.all();
+        all.iter().find(|runtime| runtime.name() == name).cloned().ok_or_else(|| RuntimeNotFound {
             name: name.to_owned(),
-            known: self.all.iter().map(|runtime| runtime.name()).collect::<Vec<_>>().join(", "),
+            known: all.iter().map(|runtime| runtime.name()).collect::<Vec<_>>().join(", "),
         })
     }
 
     /// The runtimes that are ready, the default one first and demos last.
     async fn ready(&self, default: &str) -> Vec<Arc<dyn Runtime>> {
         let mut ready = Vec::new();
-        for runtime in self.all.iter() {
+        for runtime in self.iter() {
             if runtime.readiness().await.ready {
-                ready.push(Arc::clone(runtime));
+                ready.push(runtime);
             }
         }
         ready.sort_by_key(|runtime| (runtime.capabilities().demo, runtime.name() != default));
@@ -135,7 +158,7 @@ impl Runtimes {
         ready
             .into_iter()
             .next()
-            .or_else(|| self.all.first().cloned())
+            .or_else(|| self.all().first().cloned())
             .ok_or_else(|| RuntimeNotFound { name: String::new(), known: "none".to_owned() })
     }
 
@@ -203,14 +226,15 @@ impl Runtimes {
 
     /// Stops the processes that the runtimes keep running.
     pub async fn shut_down(&self) {
-        for runtime in self.all.iter() {
+        let replaced = std::mem::take(&mut *self.replaced.lock());
+        for runtime in replaced.into_iter().chain(self.iter()) {
             runtime.shut_down().await;
         }
     }
 
     /// The resource use of all processes of all runtimes.
     pub async fn processes(&self) -> Vec<AgentProcess> {
-        let all = Arc::clone(&self.all);
+        let all: Vec<_> = self.replaced.lock().iter().cloned().chain(self.iter()).collect();
         let looked_at =
             tokio::task::spawn_blocking(move || all.iter().flat_map(|runtime| runtime.processes()).collect()).await;
         looked_at.unwrap_or_else(|error| {
@@ -222,8 +246,9 @@ impl Runtimes {
     /// Name, readiness and capabilities of every runtime.
     pub async fn described(&self) -> Vec<(Arc<dyn Runtime>, Readiness)> {
         let mut described = Vec::new();
-        for runtime in self.all.iter() {
-            described.push((Arc::clone(runtime), runtime.readiness().await));
+        for runtime in self.iter() {
+            let readiness = runtime.readiness().await;
+            described.push((runtime, readiness));
         }
         described
     }

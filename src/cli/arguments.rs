@@ -3,14 +3,22 @@
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
+use super::backup::{BackupFlags, RestoreFlags};
 use super::jobs::{JOBS_HELP, JobsCommand};
+use super::service::ServiceCommand;
+use super::sessions::{ListFlags, SessionsCommand};
+use super::terminal::text;
+use super::turn::{AnswerFlags, AttachFlags, DecideFlags, DenyFlags, InterruptFlags, LogsFlags, RunFlags};
 use crate::config::{ConfigPaths, Loaded, Place, Sources, load};
 use crate::http::auth::{TokenLife, TokenName};
 use crate::model::{Scope, TokenId};
+
+/// How like a command a word must be to be taken for a mistyped one.
+const LEAST_LIKENESS: f64 = 0.75;
 
 /// Runs coding agents on your machine as durable sessions.
 #[derive(Debug, Parser)]
@@ -28,6 +36,64 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     /// Start the server (the default command)
     Serve(ServeFlags),
+    /// Run one turn: send a prompt, print the answer
+    ///
+    /// The answer goes to standard output, everything else to standard error. Permissions and questions are asked on the
+    /// terminal; without one they are denied. Ctrl+C interrupts the turn, a second one detaches; the session is never
+    /// ended by it. If no server is running, one is started in the background.
+    ///
+    /// With --json, each line is a JSON object: the session, its events, the outcome.
+    ///
+    /// Exit codes: 0 succeeded, 1 failed, 2 not started because of its arguments, 3 something was denied, 4 a budget is used
+    /// up, 130 interrupted or detached.
+    Run(RunFlags),
+    /// Follow a session, answer what it asks and type prompts
+    Attach(AttachFlags),
+    /// List sessions, or show, close, reopen, rename, delete, export and search them
+    #[command(args_conflicts_with_subcommands = true)]
+    Sessions {
+        #[command(subcommand)]
+        command: Option<SessionsCommand>,
+        #[command(flatten)]
+        list: ListFlags,
+    },
+    /// Print the transcript of a session
+    Logs(LogsFlags),
+    /// List everything that needs you
+    Inbox,
+    /// Allow what a session asks for
+    Allow(DecideFlags),
+    /// Deny what a session asks for
+    Deny(DenyFlags),
+    /// Answer the question of a session
+    Answer(AnswerFlags),
+    /// Interrupt the turn of a session; the session stays
+    Interrupt(InterruptFlags),
+    /// Show whether a server is running, where, and what it is doing
+    ///
+    /// Exit codes: 0 a server is running, 1 none is.
+    Status,
+    /// Write sessions, jobs, usage and settings into one file; a server may be running
+    ///
+    /// The server's token and installed agents are not part of it.
+    Backup(BackupFlags),
+    /// Put a backup in place of the data folder
+    ///
+    /// The backup is verified first. A data folder that is not empty is replaced only with --force, and kept beside it.
+    Restore(RestoreFlags),
+    /// Start the server at every login, by systemd or launchd
+    Service {
+        #[command(subcommand)]
+        command: ServiceCommand,
+    },
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
     /// Open the running server in the browser, logged in
     Open(OpenFlags),
     /// Stop the running server
@@ -237,6 +303,9 @@ pub(super) struct ServeFlags {
     /// Use shorter timeouts and let tests install their jobs, for tests
     #[arg(long)]
     pub test: bool,
+    /// End when idle, and take another port if the configured one is in use; for commands that start a server
+    #[arg(long, hide = true)]
+    pub background: bool,
     /// With --test: the folder that jobs may be installed from [default: test]
     #[arg(long, value_name = "FOLDER", requires = "test")]
     pub test_dir: Option<PathBuf>,
@@ -263,13 +332,22 @@ pub(super) struct OpenFlags {
     /// Print the login link instead of opening a browser
     #[arg(long)]
     pub print: bool,
+    /// Show the login link as a QR code, for a phone that can reach the server
+    #[arg(long, conflicts_with = "print")]
+    pub qr: bool,
+    /// With --qr: where the phone reaches the server, such as <https://deck.example.ts.net>
+    #[arg(long, value_name = "URL", requires = "qr")]
+    pub address: Option<String>,
 }
 
 impl Arguments {
     /// Parses the arguments, or prints what is wrong and exits. Common flags may come before the command; clap's own
     /// rule against that would parse the command as a port.
     pub fn read() -> Self {
-        let arguments = Self::parse();
+        let arguments = match Self::try_parse() {
+            Ok(arguments) => arguments,
+            Err(error) => mistyped(&error).unwrap_or(error).exit(),
+        };
         if arguments.command.is_some() && arguments.serve != ServeFlags::default() {
             let problem = "flags of `serve` cannot be used with another command; remove them, or use `serve`";
             Self::command().error(ErrorKind::ArgumentConflict, problem).exit();
@@ -281,6 +359,30 @@ impl Arguments {
 /// An argument that is neither a command nor a port is probably a mistyped command.
 fn bare_port(text: &str) -> Result<u16, String> {
     text.parse().map_err(|_| "not a command (`flightdeck help` lists them) and not a port from 0 to 65535".to_owned())
+}
+
+/// An error that suggests a command, if a word that was taken for a port is like one.
+fn mistyped(error: &clap::Error) -> Option<clap::Error> {
+    let word = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
+        _ => None,
+    };
+    if error.kind() != ErrorKind::ValueValidation || word(ContextKind::InvalidArg) != Some("[PORT]") {
+        return None;
+    }
+    let typed = word(ContextKind::InvalidValue)?;
+    let command = nearest_command(typed)?;
+    let message = format!("unrecognized command '{}'; did you mean '{command}'?", text::one_line(typed));
+    Some(Arguments::command().error(ErrorKind::InvalidSubcommand, message))
+}
+
+/// The command that a mistyped one is most like.
+fn nearest_command(text: &str) -> Option<String> {
+    let command = Arguments::command();
+    let names = command.get_subcommands().filter(|known| !known.is_hide_set()).map(|known| known.get_name().to_owned());
+    let likeness = |name: &str| strsim::jaro_winkler(name, &text.to_lowercase());
+    let scored = names.map(|name| (likeness(&name), name)).filter(|(likeness, _)| *likeness > LEAST_LIKENESS);
+    scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
 }
 
 type FlagValue = (&'static str, Value, &'static str);

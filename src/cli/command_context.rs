@@ -1,7 +1,6 @@
 //! What a command works with: the running server, which knows more, or else the runtimes in this process.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::Value;
@@ -9,14 +8,9 @@ use serde_json::Value;
 use super::arguments::{CommonFlags, Resolved, resolve};
 use super::{logging, runtime_list};
 use crate::agent::{Quarantine, Runtimes};
+use crate::client::LocalServer;
 use crate::config::LogFormat;
-use crate::http::LocalServer;
-use crate::http::auth::ServerToken;
 use crate::process::Supervisor;
-use crate::store::ServerNote;
-
-/// The server may have to start agents to respond.
-const RESPONSE_TIMEOUT: Duration = Duration::from_mins(5);
 
 /// The settings in force, and an async runtime.
 pub(super) struct CommandContext {
@@ -42,9 +36,7 @@ impl CommandContext {
 
     /// The server that runs with this data folder, if one does.
     pub fn server(&self) -> Option<LocalServer> {
-        let folder = &self.resolved.data_folder;
-        let note = ServerNote::of_running_server(folder)?;
-        Some(LocalServer::at(&note.url, ServerToken::read(folder)).with_timeout(RESPONSE_TIMEOUT))
+        LocalServer::of_folder(&self.resolved.data_folder)
     }
 
     /// Sends a GET request to the running server; `None` if there is none.

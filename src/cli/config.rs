@@ -8,8 +8,7 @@ use toml::Value;
 
 use super::arguments::{CommonFlags, resolve};
 use super::output::print;
-use crate::config::{Origin, with_hidden_addresses};
-use crate::model::names_a_secret;
+use crate::config::{Origin, without_secrets};
 
 pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let resolved = resolve(common, Vec::new())?;
@@ -17,7 +16,7 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
         .loaded
         .values
         .iter()
-        .map(|(key, (value, origin))| (key, without_secrets(&with_hidden_addresses(key, value)), origin))
+        .map(|(key, (value, origin))| (key, without_secrets(key, value), origin))
         .collect();
     if common.json {
         let settings: Map<String, serde_json::Value> = values
@@ -38,21 +37,4 @@ pub(super) fn config(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     lines.extend(settings.iter().map(|(setting, origin)| format!("{setting:width$}  # {origin}")));
     print(&lines.join("\n"))?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// Hides provider keys and other secrets, because the output of this command ends up in bug reports.
-pub(super) fn without_secrets(value: &Value) -> Value {
-    match value {
-        Value::Table(entries) => Value::Table(
-            entries
-                .iter()
-                .map(|(key, value)| {
-                    let hidden = || Value::String("[redacted]".to_owned());
-                    (key.clone(), if names_a_secret(key) { hidden() } else { without_secrets(value) })
-                })
-                .collect(),
-        ),
-        Value::Array(items) => Value::Array(items.iter().map(without_secrets).collect()),
-        other => other.clone(),
-    }
 }

@@ -8,11 +8,10 @@ use toml::Value;
 
 use super::arguments::{CommonFlags, ConfigCommand, Resolved, resolve, sources};
 use super::command_context::CommandContext;
-use super::config::without_secrets;
 use super::output::print;
-use crate::config::{ConfigError, Edit, Loaded, Origin, Sources, nearest_key, with_hidden_addresses};
+use crate::client::LocalServer;
+use crate::config::{ConfigError, Edit, Effect, Loaded, Origin, Sources, nearest_key, without_secrets};
 use crate::model::names_a_secret;
-use crate::store::ServerNote;
 
 pub(super) fn run(command: &ConfigCommand, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     match command {
@@ -104,24 +103,36 @@ fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlag
     for warning in warnings {
         print(&format!("Warning: {warning}"))?;
     }
-    if changes && let Some(note) = ServerNote::of_running_server(&context.resolved.data_folder) {
-        print(&format!("The server at {} still uses its old settings; restart it to apply the change.", note.url))?;
+    if changes && let Some(server) = context.server() {
+        print(&tell(&context, &server, key))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Has a running server read its files again, and says whether it uses the new value.
+fn tell(context: &CommandContext, server: &LocalServer, key: &str) -> String {
+    let url = server.url();
+    match context.wait_for(server.patch_json("/api/settings", &json!({ "changes": {} }))) {
+        Err(error) => {
+            format!("The server at {url} still uses its old settings: {error}. Restart it to apply the change.")
+        }
+        Ok(_) if Effect::of(key) == Effect::Now => format!("The server at {url} uses it from now on."),
+        Ok(_) => format!("The server at {url} needs a restart to apply the change."),
+    }
 }
 
 /// A setting's value and where it came from, without secrets. Entries of tables such as `providers` and their fields
 /// count as settings too.
 fn value_of(loaded: &Loaded, key: &str) -> Option<(Value, Origin)> {
     if let Some((value, origin)) = loaded.values.get(key) {
-        return Some((without_secrets(&with_hidden_addresses(key, value)), origin.clone()));
+        return Some((without_secrets(key, value), origin.clone()));
     }
     let unquoted = key.replace('"', "");
     let (entry, (value, origin)) = loaded.values.iter().find(|(entry, _)| {
         unquoted.strip_prefix(entry.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     })?;
     let inner = unquoted[entry.len()..].trim_start_matches('.');
-    let mut value = with_hidden_addresses(entry, value);
+    let mut value = value.clone();
     for part in inner.split('.').filter(|part| !part.is_empty()) {
         if names_a_secret(part) {
             value = Value::String("[redacted]".to_owned());
@@ -129,7 +140,7 @@ fn value_of(loaded: &Loaded, key: &str) -> Option<(Value, Origin)> {
         }
         value = value.get(part)?.clone();
     }
-    Some((without_secrets(&value), origin.clone()))
+    Some((without_secrets(&unquoted, &value), origin.clone()))
 }
 
 /// Strings are printed without quotation marks, for scripts.

@@ -40,13 +40,13 @@ pub(super) fn conformance(flags: &ConformanceFlags, common: &CommonFlags) -> any
 async fn run(runtimes: &Runtimes, flags: &ConformanceFlags, quiet: bool) -> anyhow::Result<Vec<ConformanceReport>> {
     let chosen: Vec<_> = match &flags.runtime {
         Some(name) => vec![runtimes.named(name)?],
-        None => runtimes.iter().filter(|runtime| runtime.has_conformance_checks()).cloned().collect(),
+        None => runtimes.iter().filter(|runtime| runtime.has_conformance_checks()).collect(),
     };
     let mut reports = Vec::new();
     for runtime in chosen {
         let Some(checks) = runtime.conformance(PATIENCE) else {
             let known = runtimes.iter().filter(|runtime| runtime.has_conformance_checks());
-            let known: Vec<&str> = known.map(|runtime| runtime.name()).collect();
+            let known: Vec<String> = known.map(|runtime| runtime.name().to_owned()).collect();
             bail!(
                 "cannot check {}: it is not used for capture; runtimes with conformance checks: {}",
                 runtime.name(),

@@ -20,6 +20,16 @@ pub(super) fn runtimes(
     quarantine: Arc<Quarantine>,
     supervisor: Supervisor,
 ) -> Runtimes {
+    Runtimes::new(list(config, data_folder, quarantine, supervisor))
+}
+
+/// The same as a list, in order of preference.
+pub(super) fn list(
+    config: &Config,
+    data_folder: &Path,
+    quarantine: Arc<Quarantine>,
+    supervisor: Supervisor,
+) -> Vec<Arc<dyn Runtime>> {
     let settings = CopilotSettings { supervisor, ..copilot_settings(config, data_folder, quarantine) };
     let acp = acp_of_copilot(config, &settings);
     let environment = agent_environment(std::env::vars(), &config.agents.environment);
@@ -35,7 +45,7 @@ pub(super) fn runtimes(
         all.push(Arc::new(Acp::configured(acp_settings(common.clone(), name, agent))));
     }
     all.push(Arc::new(Demo::new()));
-    Runtimes::new(all)
+    all
 }
 
 /// The settings of the headless runtimes, Copilot's and Claude Code's.

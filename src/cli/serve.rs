@@ -10,16 +10,19 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
-use super::arguments::{CommonFlags, Resolved, ServeFlags, resolve};
+use super::arguments::{CommonFlags, Resolved, ServeFlags, sources};
+use super::idle_stop::IdleWatch;
+use super::live_config::ServerConfig;
 use super::notify_settings::notify_settings;
 use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::signals::Signals;
 use super::{captures, jobs, logging, runtime_list};
 use crate::agent::Quarantine;
 use crate::capture::Captures;
-use crate::config::{AuthMode, Config, repository_root};
+use crate::client::LocalServer;
+use crate::config::{AuthMode, Config, LiveConfig, Sources, load, repository_root};
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
-use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, LocalServer, Serving};
+use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, Serving};
 use crate::jobs::{Jobs, JobsParts};
 use crate::notify::{Notifier, NotifierParts, Retries};
 use crate::process::Supervisor;
@@ -37,22 +40,25 @@ const FAST_RETRIES: Retries = Retries {
     timeout: Duration::from_secs(1),
     look_again: Duration::from_secs(1),
 };
+/// How long whoever uses our port may take to say who they are.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) fn serve(flags: &ServeFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
-    let resolved = resolve(common, flags.values())?;
+    let sources = sources(common, flags.values())?;
+    let resolved = Resolved::new(&sources, load(&sources)?);
     let log = &resolved.loaded.config.log;
     logging::start(&log.filter, log.format)?;
     check_exposure(&resolved.loaded.config)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the async runtime")?;
-    let code = runtime.block_on(run(&resolved, flags, common.json));
+    let code = runtime.block_on(run(sources, &resolved, flags, common.json));
     // Reads that are still running must not keep a finished server alive.
     runtime.shutdown_timeout(Duration::from_millis(200));
     code
 }
 
 /// Any address other than loopback requires authentication and a TLS-terminating proxy.
-fn check_exposure(config: &Config) -> anyhow::Result<()> {
+pub(super) fn check_exposure(config: &Config) -> anyhow::Result<()> {
     let server = &config.server;
     let address = server.address().map_err(anyhow::Error::msg)?;
     let exposed = address.is_some_and(|address| !address.is_loopback());
@@ -76,12 +82,12 @@ fn check_exposure(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Result<ExitCode> {
+async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Result<ExitCode> {
     // Registered first: a program that reads the address may send a signal immediately.
     let signals = Signals::register()?;
     let config = &resolved.loaded.config;
     let folder = DataFolder::lock(&resolved.data_folder)?;
-    let listeners = bind(config).await?;
+    let listeners = bind(config, flags.background).await?;
     let max_bytes = Some(config.limits.database_bytes).filter(|bytes| *bytes > 0);
     let store = Store::open(&folder, StoreSettings { max_bytes })?;
     let quarantine = Arc::new(Quarantine::load(folder.path(), &config.agents.trusted_versions));
@@ -109,7 +115,7 @@ async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Res
 
     let jobs = Jobs::new(JobsParts {
         sessions: sessions.clone(),
-        supervisor,
+        supervisor: supervisor.clone(),
         settings: jobs::settings(resolved, flags, closed_grace(flags.test)),
         stopping: stopping.clone(),
     });
@@ -127,6 +133,13 @@ async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Res
     };
     let auth = Auth::new(&token, settings, store.clone()).await?;
     let code = auth.new_code(None);
+    let config_user = ServerConfig {
+        sessions: sessions.clone(),
+        data_folder: folder.path().to_owned(),
+        quarantine: Arc::clone(&quarantine),
+        supervisor,
+        closed_grace: closed_grace(flags.test),
+    };
     let hosts = AllowedHosts::new(address, &config.server.allowed_hosts);
     let app = App::new(AppParts {
         sessions: sessions.clone(),
@@ -135,14 +148,20 @@ async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Res
         notifier: notifier.clone(),
         auth,
         guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
-        limits: config.limits.clone(),
-        portal_permissions: config.portal.permissions,
+        config: Arc::new(LiveConfig::new(sources, resolved.loaded.clone(), Box::new(config_user))),
         repository_root: repository_root(&resolved.start_folder),
         data_folder: folder.path().to_owned(),
         quarantine,
         stop: stop.clone(),
     });
     let serving = crate::http::serve(listeners, &app, &stopping);
+    let idle = IdleWatch {
+        sessions: sessions.clone(),
+        jobs: jobs.clone(),
+        captures: captures.clone(),
+        connections: serving.connections(),
+    };
+    let idle_span = config.server.idle_stop.0.filter(|_| flags.background);
     let url = own_url(address, port);
     if let Err(error) = folder.write_server_note(&ServerNote { pid: std::process::id(), url: url.clone() }) {
         // The server must run on a full disk too, because deleting sessions frees space.
@@ -150,7 +169,13 @@ async fn run(resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Res
     }
     announce(&url, &code, config.server.auth, json);
 
-    let cause = wait_for_end(&stop, signals, store.died()).await;
+    let idle = async {
+        match idle_span {
+            Some(span) => idle.until_idle(span).await,
+            None => std::future::pending().await,
+        }
+    };
+    let cause = wait_for_end(&stop, signals, store.died(), idle).await;
     stopping.cancel();
     end(serving, &captures, &jobs, &sessions, &notifier, &store).await;
     folder.remove_server_note();
@@ -197,13 +222,19 @@ fn closed_grace(test: bool) -> Duration {
     if test { Duration::from_secs(5) } else { CLOSED_GRACE }
 }
 
-async fn bind(config: &Config) -> anyhow::Result<Listeners> {
+/// Binds the configured address. A server in the background takes another port if that one is in use, because the command
+/// that starts it needs a server and not a port.
+async fn bind(config: &Config, is_background: bool) -> anyhow::Result<Listeners> {
     let address = config.server.address().map_err(anyhow::Error::msg)?;
     match Listeners::bind(address, config.server.port).await {
         Ok(listeners) => Ok(listeners),
+        Err(ListenError::InUse { port }) if is_background => {
+            tracing::warn!(port, "the configured port is in use; taking any free one");
+            Ok(Listeners::bind(address, 0).await?)
+        }
         Err(error @ ListenError::InUse { port }) => {
             let url = own_url(address, port);
-            let health = LocalServer::at(&url, None).get("/api/health").await;
+            let health = LocalServer::at(&url).with_timeout(HEALTH_TIMEOUT).get("/api/health").await;
             if health.is_ok_and(|answer| answer["service"] == "flightdeck") {
                 bail!(
                     "another Flightdeck server (with another data folder) is already running at {url}; \
@@ -250,13 +281,22 @@ enum EndCause {
     StoreDied(String),
 }
 
-/// Waits for `api/stop`, a signal or the death of the store. A second signal ends the process immediately; committed
+/// Waits for `api/stop`, a signal, an idle server or the death of the store. A second signal ends the process immediately; committed
 /// events are safe.
-async fn wait_for_end(stop: &CancellationToken, mut signals: Signals, died: impl Future<Output = String>) -> EndCause {
+async fn wait_for_end(
+    stop: &CancellationToken,
+    mut signals: Signals,
+    died: impl Future<Output = String>,
+    idle: impl Future<Output = ()>,
+) -> EndCause {
     let cause = tokio::select! {
         () = stop.cancelled() => EndCause::Stopped,
         () = signals.next() => {
             tracing::info!("stopping; send the signal again to exit immediately");
+            EndCause::Stopped
+        }
+        () = idle => {
+            tracing::info!("stopping because nobody has needed this server for server.idle_stop");
             EndCause::Stopped
         }
         reason = died => {
@@ -302,10 +342,14 @@ mod tests {
     async fn the_server_ends_when_its_store_dies_and_the_cause_is_kept() {
         let stop = CancellationToken::new();
         let signals = Signals::register().expect("registered");
-        let cause = wait_for_end(&stop, signals, async { "the writer is gone".to_owned() }).await;
+        let cause =
+            wait_for_end(&stop, signals, async { "the writer is gone".to_owned() }, std::future::pending()).await;
         assert_eq!(cause, EndCause::StoreDied("the writer is gone".to_owned()));
         stop.cancel();
         let signals = Signals::register().expect("registered");
-        assert_eq!(wait_for_end(&stop, signals, std::future::pending()).await, EndCause::Stopped);
+        assert_eq!(
+            wait_for_end(&stop, signals, std::future::pending(), std::future::pending()).await,
+            EndCause::Stopped
+        );
     }
 }

@@ -3,18 +3,27 @@
 use anyhow::Context as _;
 
 #[cfg(unix)]
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::{self, SignalKind, signal};
 
 /// SIGINT, SIGTERM and SIGHUP (the terminal is gone); Ctrl+C on Windows.
 pub(super) struct Signals {
     #[cfg(unix)]
-    interrupt: Signal,
+    interrupt: unix::Signal,
     #[cfg(unix)]
-    terminate: Signal,
+    terminate: unix::Signal,
     #[cfg(unix)]
-    hang_up: Signal,
+    hang_up: unix::Signal,
     #[cfg(windows)]
     interrupt: tokio::signal::windows::CtrlC,
+}
+
+/// What a signal asks of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Signal {
+    /// Ctrl+C.
+    Interrupt,
+    /// SIGTERM, or the terminal is gone.
+    End,
 }
 
 #[cfg(unix)]
@@ -30,10 +39,14 @@ impl Signals {
     }
 
     pub async fn next(&mut self) {
+        self.next_kind().await;
+    }
+
+    pub async fn next_kind(&mut self) -> Signal {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hang_up.recv() => {}
+            _ = self.interrupt.recv() => Signal::Interrupt,
+            _ = self.terminate.recv() => Signal::End,
+            _ = self.hang_up.recv() => Signal::End,
         }
     }
 }
@@ -46,6 +59,11 @@ impl Signals {
     }
 
     pub async fn next(&mut self) {
+        self.next_kind().await;
+    }
+
+    pub async fn next_kind(&mut self) -> Signal {
         self.interrupt.recv().await;
+        Signal::Interrupt
     }
 }

@@ -8,8 +8,7 @@ use serde_json::json;
 
 use super::arguments::{CommonFlags, resolve};
 use super::output::print;
-use crate::http::LocalServer;
-use crate::http::auth::ServerToken;
+use crate::client::LocalServer;
 use crate::store::ServerNote;
 
 const LONGEST_WAIT: Duration = Duration::from_secs(15);
@@ -21,7 +20,7 @@ pub(super) fn stop(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     };
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
-    let server = LocalServer::at(&note.url, ServerToken::read(&folder));
+    let server = LocalServer::noted(&folder, &note).with_timeout(LONGEST_WAIT);
     runtime.block_on(server.post("/api/stop"))?;
     if !ServerNote::wait_until_gone(&folder, LONGEST_WAIT) {
         bail!(

@@ -1,5 +1,6 @@
 //! Changes one setting in a file. The change is checked before anything is written; the rest of the file stays unchanged.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -60,6 +61,34 @@ impl Edit {
             }
         }
         Err(problem)
+    }
+
+    /// Sets several keys, and removes those without a value. Either all of it is valid, or nothing is changed.
+    pub fn all(
+        sources: &Sources,
+        place: Place,
+        changes: &BTreeMap<String, Option<Value>>,
+    ) -> Result<Self, ConfigError> {
+        let mut document = Document::read(sources, place)?;
+        let mut has_changed = false;
+        for (key, value) in changes {
+            let parts = parts_of(key)?;
+            let name = name_of(&parts);
+            let is_known = default_of(&name).is_some() || is_named(&name);
+            has_changed |= match value {
+                Some(_) if !is_known => return Err(unknown(&name)),
+                Some(value) => document.put(&parts, value)?,
+                None => {
+                    let was_there = document.take_out(&parts);
+                    if !was_there && !is_known {
+                        return Err(unknown(&name));
+                    }
+                    was_there
+                }
+            };
+        }
+        let loaded = document.checked(sources, place)?;
+        Ok(Self { file: document.edited(place), outcome: Ok(loaded), changes: has_changed })
     }
 
     /// Removes a key, also an unknown one: that is how a mistake is corrected.

@@ -59,6 +59,12 @@ pub enum ConfigError {
         /// Why not.
         message: String,
     },
+    /// The server could not start with it.
+    #[error("the server could not start with these settings: {message}")]
+    Unusable {
+        /// Why not.
+        message: String,
+    },
     /// A project may not set this key.
     #[error(
         "{origin} sets `{key}`, which a project may not: set it in {} instead, or remove it from the project's file",

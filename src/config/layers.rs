@@ -164,8 +164,14 @@ fn defaults() -> BTreeMap<String, Value> {
     keys.into_iter().collect()
 }
 
+/// Every key that has a default.
+#[cfg(test)]
+pub(super) fn known_keys() -> impl Iterator<Item = String> {
+    defaults().into_keys()
+}
+
 /// The default of a key; `None` if the key is unknown.
-pub(super) fn default_of(key: &str) -> Option<Value> {
+pub fn default_of(key: &str) -> Option<Value> {
     defaults().remove(key)
 }
 

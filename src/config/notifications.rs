@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toml::Value;
 
 use super::Span;
 use crate::model::{HappeningKind, Template};
@@ -189,27 +188,6 @@ fn minute_of_day(time: &str) -> Option<u16> {
     (hour < 24 && minute < 60).then_some(hour * 60 + minute)
 }
 
-/// The value of a setting as it may be shown: the address of a notification target often is the secret itself, so only
-/// its host is left.
-pub fn with_hidden_addresses(key: &str, value: &Value) -> Value {
-    let (true, Value::Table(entries)) = (key.starts_with("notifications.targets."), value) else {
-        return value.clone();
-    };
-    let mut shown = entries.clone();
-    if let Some(Value::String(url)) = shown.get_mut("url") {
-        *url = host_of(url);
-    }
-    Value::Table(shown)
-}
-
-/// The scheme and host of an address, without user, path and query.
-pub fn host_of(url: &str) -> String {
-    let Some((scheme, rest)) = url.split_once("://") else { return "…".to_owned() };
-    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit('@').next().unwrap_or_default();
-    format!("{scheme}://{host}/…")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -246,17 +224,6 @@ mod tests {
         assert_eq!(["00:00", "7:05", "23:59"].map(minute_of_day), [Some(0), Some(425), Some(1_439)]);
         for bad in ["", "24:00", "7", "7:5", "12:60", "+1:00", "1:+1", "noon"] {
             assert_eq!(minute_of_day(bad), None, "{bad}");
-        }
-    }
-
-    #[test]
-    fn an_address_is_shown_without_what_may_be_secret() {
-        for (url, shown) in [
-            ("https://hooks.example.com/services/T00/B00/XXX", "https://hooks.example.com/…"),
-            ("http://user:pass@example.com:8080?x=1", "http://example.com:8080/…"),
-            ("nonsense", "…"),
-        ] {
-            assert_eq!(host_of(url), shown);
         }
     }
 }

@@ -79,6 +79,8 @@ pub struct Server {
     pub allowed_hosts: Vec<String>,
     /// Other web origins that may call the API.
     pub allowed_origins: Vec<String>,
+    /// A server that a command started in the background ends after this time without work or viewers.
+    pub idle_stop: Span,
 }
 
 impl Default for Server {
@@ -90,6 +92,7 @@ impl Default for Server {
             behind_proxy: false,
             allowed_hosts: Vec::new(),
             allowed_origins: Vec::new(),
+            idle_stop: Span::of(Duration::from_mins(30)),
         }
     }
 }

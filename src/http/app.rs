@@ -13,7 +13,7 @@ use super::guard::Guard;
 use super::metrics::Metrics;
 use crate::agent::Quarantine;
 use crate::capture::Captures;
-use crate::config::Limits;
+use crate::config::{Limits, LiveConfig};
 use crate::jobs::Jobs;
 use crate::model::PermissionMode;
 use crate::notify::Notifier;
@@ -37,10 +37,8 @@ pub struct AppParts {
     pub auth: Auth,
     /// The allowed hosts and origins.
     pub guard: Guard,
-    /// Limits.
-    pub limits: Limits,
-    /// The permission mode of sessions that the portal's routes start; `None` for the default.
-    pub portal_permissions: Option<PermissionMode>,
+    /// The configuration in force.
+    pub config: Arc<LiveConfig>,
     /// The repository root that `api/config` returns.
     pub repository_root: PathBuf,
     /// The data folder.
@@ -105,12 +103,17 @@ impl App {
         &self.0.parts.guard
     }
 
-    pub(super) fn limits(&self) -> &Limits {
-        &self.0.parts.limits
+    pub(super) fn config(&self) -> &Arc<LiveConfig> {
+        &self.0.parts.config
     }
 
+    pub(super) fn limits(&self) -> Limits {
+        self.config().loaded().config.limits.clone()
+    }
+
+    /// The permission mode of sessions that the portal's routes start; `None` for the default.
     pub(super) fn portal_permissions(&self) -> Option<PermissionMode> {
-        self.0.parts.portal_permissions
+        self.config().loaded().config.portal.permissions
     }
 
     pub(super) fn repository_root(&self) -> &PathBuf {

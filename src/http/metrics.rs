@@ -53,6 +53,7 @@ pub(super) struct Metrics {
     queued_prompts: Gauge,
     waiting_requests: Gauge,
     unknown_events: Gauge,
+    search_backlog: Gauge,
     processes_held: Gauge,
     processes_awaited: Gauge,
     captures: Family<CaptureLabels, Gauge>,
@@ -73,6 +74,8 @@ impl Metrics {
         registry.register("readers", "Readers attached right now", readers.clone());
         registry.register("queued_prompts", "Prompts waiting for a turn to end", queued_prompts.clone());
         registry.register("unknown_agent_events", "Agent events of unknown kinds", unknown_events.clone());
+        let search_backlog = Gauge::default();
+        registry.register("search_backlog", "Events that the search index does not have yet", search_backlog.clone());
         let captures = Family::<CaptureLabels, Gauge>::default();
         registry.register("captures", "Requests and sessions of the model API by what they do now", captures.clone());
         let (processes_held, processes_awaited) = (Gauge::default(), Gauge::default());
@@ -99,6 +102,7 @@ impl Metrics {
             queued_prompts,
             waiting_requests,
             unknown_events,
+            search_backlog,
             processes_held,
             processes_awaited,
             captures,
@@ -141,6 +145,8 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     metrics.queued_prompts.set(i64::try_from(store.queued_prompt_count().await?).unwrap_or(i64::MAX));
     metrics.waiting_requests.set(i64::try_from(store.open_request_count().await?).unwrap_or(i64::MAX));
     metrics.unknown_events.set(i64::try_from(app.sessions().unknown_event_count()).unwrap_or(i64::MAX));
+    let missing = store.index_backlog().progress().map_or(0, |progress| progress.total - progress.done);
+    metrics.search_backlog.set(i64::try_from(missing).unwrap_or(i64::MAX));
     let (held, awaited) = app.sessions().process_figures();
     metrics.processes_held.set(i64::try_from(held).unwrap_or(i64::MAX));
     metrics.processes_awaited.set(i64::try_from(awaited).unwrap_or(i64::MAX));

@@ -89,12 +89,14 @@ fn own_routes() -> Router<App> {
         .route("/api/copilot/session/{id}/retry", post(api::retry))
         .route("/api/copilot/session/{id}/events", get(api::session_events))
         .route("/api/copilot/session/{id}/log", get(api::log))
+        .route("/api/copilot/session/{id}/export", get(api::export))
         .route("/api/copilot/session/{id}/blob/{hash}", get(api::blob))
         .route("/api/copilot/session/{id}/block/{file}", get(api::block))
         .route("/api/copilot/session/{id}/changes", get(api::changes))
         .route("/api/copilot/session/{id}/changes/file", get(api::changed_file))
         .route("/api/copilot/session/{id}/permission/{request}", post(api::answer_permission))
         .route("/api/copilot/session/{id}/answer/{request}", post(api::answer_question))
+        .route("/api/copilot/search", get(api::search))
         .route("/api/jobs", get(api::list_jobs).post(api::start_job))
         .route("/api/jobs/entry", get(api::entry))
         .route("/api/jobs/schema.json", get(api::entry_schema))
@@ -122,6 +124,7 @@ fn own_routes() -> Router<App> {
         .route("/api/doctor", get(api::doctor))
         .route("/api/conformance", get(api::conformance))
         .route("/api/usage", get(api::usage))
+        .route("/api/settings", get(api::settings).merge(patch(api::change_settings)))
         .route("/api/captures", get(api::captures))
         .route("/api/notifications", get(api::notifications))
         .route("/api/notifications/test", post(api::test_notification))
@@ -146,10 +149,12 @@ fn model_routes() -> Router<App> {
 }
 
 /// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
-const WITH_QUERY: [&str; 16] = [
+const WITH_QUERY: [&str; 18] = [
     "/api/copilot/session",
     "/api/copilot/session/{id}/events",
     "/api/copilot/session/{id}/log",
+    "/api/copilot/session/{id}/export",
+    "/api/copilot/search",
     "/api/copilot/session/{id}/block/{file}",
     "/api/copilot/session/{id}/changes/file",
     "/api/jobs",

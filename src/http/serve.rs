@@ -50,7 +50,7 @@ pub fn serve(listeners: Listeners, app: &App, stopping: &CancellationToken) -> S
             socket,
             places: Arc::clone(&places),
             service: service.clone(),
-            builder: builder(limits),
+            builder: builder(&limits),
             connections: serving.connections.clone(),
             stopping: stopping.clone(),
             cut: serving.cut.clone(),
@@ -60,7 +60,23 @@ pub fn serve(listeners: Listeners, app: &App, stopping: &CancellationToken) -> S
     serving
 }
 
+/// How many connections are open.
+#[derive(Clone)]
+pub struct Connections(TaskTracker);
+
+impl Connections {
+    /// Right now.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
 impl Serving {
+    /// A view of the open connections.
+    pub fn connections(&self) -> Connections {
+        Connections(self.connections.clone())
+    }
+
     /// Waits for running requests, then closes the connections that are still open.
     pub async fn finish(self, grace: Duration) {
         self.accepting.close();

@@ -165,6 +165,12 @@ impl Jobs {
         Ok(())
     }
 
+    /// Whether a job or a task is not over yet.
+    pub async fn has_unsettled_runs(&self) -> Result<bool, StoreError> {
+        let has_jobs = !self.store().unsettled_jobs().await?.is_empty();
+        Ok(has_jobs || !self.store().unsettled_task_runs().await?.is_empty())
+    }
+
     async fn continue_run(&self, stream: StreamId) {
         // One that cannot be read must not prevent the others from being continued.
         if let Err(error) = self.run(stream).await {

@@ -350,7 +350,7 @@ impl Actor {
         let body = |record: &Record| Bytes::from(serde_json::to_vec(record).expect("plain values"));
         let events: Vec<EventRow> = (self.next_seq..)
             .zip(records)
-            .map(|(seq, record)| EventRow { seq, time, block: None, body: body(record), text: None })
+            .map(|(seq, record)| EventRow { seq, time, block: None, body: body(record) })
             .collect();
         let last = self.next_seq + events.len() as u64 - 1;
         self.store.append_checked(Append { stream, time, events, ended_blocks: Vec::new(), changes }).await?;

@@ -26,6 +26,18 @@ impl Day {
         Self(Offset::UTC.to_datetime(moment).date())
     }
 
+    /// The moment at which it begins.
+    pub fn begins(self) -> Timestamp {
+        let moment = Offset::UTC.to_timestamp(self.0.to_datetime(jiff::civil::Time::midnight()));
+        Timestamp::from_millis(moment.unwrap_or(jiff::Timestamp::UNIX_EPOCH).as_millisecond())
+    }
+
+    /// The last moment of it.
+    pub fn ends(self) -> Timestamp {
+        const DAY: i64 = 24 * 60 * 60 * 1000;
+        Timestamp::from_millis(self.begins().as_millis() + DAY - 1)
+    }
+
     /// That many days earlier.
     #[must_use]
     pub fn earlier(self, days: u32) -> Self {
@@ -64,6 +76,10 @@ mod tests {
         let midnight = 1_700_006_400_000;
         assert_eq!(Day::of(Timestamp::from_millis(midnight)).to_string(), "2023-11-15");
         assert_eq!(Day::of(Timestamp::from_millis(midnight - 1)).to_string(), "2023-11-14");
+        let day = Day::of(Timestamp::from_millis(midnight + 5));
+        assert_eq!(day.begins(), Timestamp::from_millis(midnight));
+        assert_eq!(Day::of(day.ends()), day);
+        assert_ne!(Day::of(Timestamp::from_millis(day.ends().as_millis() + 1)), day);
     }
 
     #[test]

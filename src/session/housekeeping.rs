@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::sessions::{LoadedSession, Sessions};
 use super::{Session, clock};
 use crate::model::{SessionId, Timestamp};
+use crate::search::run_indexer;
 use crate::store::StoreHealth;
 
 /// Sessions read at once to fill the inbox.
@@ -31,6 +32,7 @@ impl Sessions {
         self.shared.housekeeping.spawn(async move { sessions.run_cleanup().await });
         let sessions = self.clone();
         self.shared.housekeeping.spawn(async move { sessions.unload_as_they_fall_idle().await });
+        self.shared.housekeeping.spawn(run_indexer(self.store().clone(), self.shared.stopping.clone()));
     }
 
     async fn save_positions_as_they_change(&self) {

@@ -14,6 +14,7 @@ use super::answerers::Answerers;
 use super::create::{self, CreateError, NewSession};
 use super::day_usage::DayUsage;
 use super::folder_rules::FolderRules;
+use super::live_settings::LiveSettings;
 use super::operations::Operations;
 use super::presence::Presence;
 use super::readers::Readers;
@@ -87,7 +88,7 @@ impl Sessions {
         let services = Arc::new(SessionServices {
             store,
             runtimes,
-            settings,
+            settings: LiveSettings::new(settings),
             session_feed,
             answerers: Arc::default(),
             day_usage: DayUsage::default(),
@@ -121,10 +122,9 @@ impl Sessions {
     /// Whether the agent of a session has the job tools, with which it reports to a task.
     pub fn has_job_tools(&self, session: &SessionSummary) -> bool {
         let services = &self.shared.services;
-        services
-            .runtimes
-            .named(&session.profile.runtime)
-            .is_ok_and(|runtime| services.settings.job_tools(runtime.capabilities(), session.origin) != JobTools::None)
+        services.runtimes.named(&session.profile.runtime).is_ok_and(|runtime| {
+            services.settings.current().job_tools(runtime.capabilities(), session.origin) != JobTools::None
+        })
     }
 
     /// Adds what something other than a session used today.
@@ -135,7 +135,7 @@ impl Sessions {
     /// Why nothing more may be used today, if a budget forbids it.
     pub fn day_refusal(&self) -> Option<String> {
         let services = &self.shared.services;
-        services.settings.budget.day_refusal(&services.day_usage.of(Day::of(clock::now())))
+        services.settings.current().budget.day_refusal(&services.day_usage.of(Day::of(clock::now())))
     }
 
     /// The available agents.
@@ -143,9 +143,16 @@ impl Sessions {
         &self.shared.services.runtimes
     }
 
-    /// The configured settings.
-    pub fn settings(&self) -> &SessionSettings {
-        &self.shared.services.settings
+    /// The settings as they are now.
+    pub fn settings(&self) -> Arc<SessionSettings> {
+        self.shared.services.settings.current()
+    }
+
+    /// Replaces the settings, for sessions that are open too. What was set when a session was loaded, such as how many
+    /// readers it can have, changes when it is loaded again.
+    pub fn replace_settings(&self, settings: SessionSettings) {
+        self.runtimes().limit_processes(settings.agent_processes);
+        self.shared.services.settings.replace(settings);
     }
 
     /// Figures of all sessions.
@@ -196,12 +203,15 @@ impl Sessions {
         let sessions = self.clone();
         let creating = async move {
             let services = &sessions.shared.services;
-            let created = create::create(&services.store, &services.runtimes, &services.settings, new).await?;
+            let created =
+                create::create(&services.store, &services.runtimes, &services.settings.current(), new).await?;
             let (id, how) = match created {
                 Creation::New(id) => (id, Load::New),
                 Creation::Known(id) => (id, Load::Known),
                 Creation::KeyReused => return Err(CreateError::KeyReused),
-                Creation::TooMany => return Err(CreateError::TooMany { limit: services.settings.open_sessions }),
+                Creation::TooMany => {
+                    return Err(CreateError::TooMany { limit: services.settings.current().open_sessions });
+                }
             };
             sessions.load(id, how).await.map_err(|error| match error {
                 SessionError::Store(error) => CreateError::Store(error),
@@ -280,9 +290,9 @@ impl Sessions {
         let session = Arc::new(Session {
             id,
             log: Arc::clone(&log),
-            readers: Readers::new(positions, shared.services.settings.readers_per_session),
+            readers: Readers::new(positions, shared.services.settings.current().readers_per_session),
             positions_changed: Arc::clone(&shared.positions_changed),
-            closed_grace: shared.services.settings.closed_grace,
+            closed_grace: shared.services.settings.current().closed_grace,
             first_new_seq: stored.next_seq,
             commands,
             rest: Arc::clone(&rest),
@@ -308,7 +318,7 @@ impl Sessions {
             Load::Known => actor.restore(turn).await?,
             Load::AtStart => {
                 actor.restore(turn).await?;
-                if self.shared.services.settings.resume_at_start {
+                if self.shared.services.settings.current().resume_at_start {
                     actor.resume_queue().await;
                 }
             }

@@ -8,3 +8,12 @@ pub struct Blob {
     /// All of it.
     pub data: Vec<u8>,
 }
+
+/// A blob that a session uses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlobUse {
+    /// The hash of its content.
+    pub hash: String,
+    /// Its media type.
+    pub mime: String,
+}

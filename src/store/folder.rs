@@ -130,6 +130,12 @@ impl DataFolder {
         }
     }
 
+    /// Creates the folder if needed, without locking it.
+    pub fn create(path: &Path) -> Result<(), FolderError> {
+        let refused = |source| FolderError::Refused { path: path.to_owned(), action: "created", source };
+        create_private_folder(path).map_err(refused)
+    }
+
     /// Whether a server has ever used a folder. Creates nothing.
     pub fn has_database(folder: &Path) -> bool {
         folder.join("flightdeck.db").exists()
@@ -154,6 +160,10 @@ impl DataFolder {
     pub(super) fn database_was_emptied(&self) -> bool {
         let is_empty = fs::metadata(self.path.join("flightdeck.db")).is_ok_and(|file| file.len() < SMALLEST_DATABASE);
         is_empty && self.path.join(Self::TOKEN).exists()
+    }
+
+    pub(super) fn search_index(&self) -> PathBuf {
+        self.path.join("search.db")
     }
 
     pub(super) fn blobs(&self) -> PathBuf {
@@ -256,10 +266,14 @@ impl ServerNote {
 
     /// The record of a server that is running: it holds the folder's lock.
     pub fn of_running_server(folder: &Path) -> Option<Self> {
+        Self::is_folder_held(folder).then(|| Self::read(folder))?
+    }
+
+    /// Whether a server runs with the folder, or is starting.
+    pub fn is_folder_held(folder: &Path) -> bool {
         let file = OpenOptions::new().write(true).open(folder.join(LOCK));
         let is_held = |lock: &File| matches!(lock.try_lock(), Err(TryLockError::WouldBlock));
-        let held = file.as_ref().is_ok_and(is_held) || File::open(folder).as_ref().is_ok_and(is_held);
-        held.then(|| Self::read(folder))?
+        file.as_ref().is_ok_and(is_held) || File::open(folder).as_ref().is_ok_and(is_held)
     }
 }
 

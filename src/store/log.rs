@@ -52,31 +52,6 @@ pub struct EventRow {
     pub block: Option<Seq>,
     /// The response, as JSON.
     pub body: Bytes,
-    /// What a full-text search finds the event by. It is filled in while the event is still typed, because the store
-    /// does not read bodies. `SQLite` drops it until there is an index to put it in.
-    pub text: Option<SearchText>,
-}
-
-/// The text of an event for a full-text search.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchText {
-    /// Who wrote it.
-    pub kind: SearchKind,
-    /// All of it, without markup.
-    pub text: String,
-}
-
-/// Who wrote a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SearchKind {
-    /// A person or program, as a prompt.
-    Prompt,
-    /// The agent, as a message.
-    Message,
-    /// The agent, as reasoning.
-    Reasoning,
-    /// A tool, as its output.
-    ToolOutput,
 }
 
 /// A block that ended: the deltas between its start and its end are dropped.
@@ -114,6 +89,11 @@ impl Append {
     /// Whether somebody may want to be notified of it.
     pub fn has_happened(&self) -> bool {
         self.changes.iter().any(|change| matches!(change, Change::Happened(_)))
+    }
+
+    /// Whether it has events that stay: not only deltas of blocks that have not ended.
+    pub fn has_more_than_deltas(&self) -> bool {
+        !self.ended_blocks.is_empty() || self.events.iter().any(|event| event.block.is_none())
     }
 
     /// Whether it contains a promise that must survive a power cut: a caller that repeats a prompt with its key must find

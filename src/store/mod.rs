@@ -19,6 +19,7 @@ mod error;
 mod folder;
 mod folder_rule_records;
 mod health;
+mod index_backlog;
 mod job_records;
 mod jobs;
 mod log;
@@ -31,7 +32,9 @@ mod prompt_records;
 mod reader_records;
 mod records;
 mod retention;
+mod search_records;
 mod session_records;
+mod snapshot;
 mod sqlite;
 mod statistics;
 #[expect(clippy::module_inception, reason = "the noun of this module")]
@@ -43,7 +46,7 @@ mod token_records;
 mod trusted_entries;
 mod usage_records;
 
-pub use blob::Blob;
+pub use blob::{Blob, BlobUse};
 pub use capture_records::{CaptureCall, CaptureCallId, CaptureUsage, StoredCaptureCall};
 pub use capture_sessions::CaptureSession;
 pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
@@ -51,8 +54,9 @@ pub use error::{Cause, StoreError};
 pub use folder::{DataFolder, FolderError, ServerNote};
 pub use folder_rule_records::StoredFolderRule;
 pub use health::StoreHealth;
+pub use index_backlog::{IndexBacklog, IndexProgress};
 pub use job_records::{JobCreation, JobFilter, JobSummary, NewJob, RunState, StoredJob};
-pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, SearchKind, SearchText, StoredEvent};
+pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, StoredEvent};
 pub use notification_records::{
     DeliveryId, DeliveryProgress, DeliveryState, HappeningId, NewDelivery, StoredDelivery, StoredHappening,
 };
@@ -63,7 +67,12 @@ pub use records::{
     PromptRecords, ReaderRecords, SessionRecords, TaskRecords, TokenRecords, TrustedEntries, Upkeep, UsageRecords,
 };
 pub use retention::Retention;
+pub use search_records::{
+    IndexBatch, IndexedText, Match, MatchQuery, SearchIndex, SearchKind, SearchTerm, SearchTerms, SearchText,
+    SessionFacts, SnippetPart,
+};
 pub use session_records::{Creation, CreationKey, NewSessionRecord, SessionFilter, StoredSession};
+pub use snapshot::Snapshot;
 pub use statistics::StoreStatistics;
 pub use store::{Store, StoreSettings};
 pub use task_records::{NewTaskRun, StoredTask, StoredTaskRun, TaskOwner};

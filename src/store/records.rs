@@ -8,12 +8,12 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, DeliveryId,
+    Blob, BlobUse, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, DeliveryId,
     DeliveryProgress, HappeningId, JobCreation, JobFilter, JobSummary, KnownPrompt, Log, NewDelivery, NewJob,
-    NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SessionFilter,
-    StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredDelivery, StoredFolderRule, StoredHappening,
-    StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken, TrustedEntry, UsageGrouping,
-    UsageReport, UsageRow,
+    NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SearchIndex,
+    SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredDelivery, StoredFolderRule,
+    StoredHappening, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken, TrustedEntry,
+    UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
     Day, JobId, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
@@ -211,6 +211,8 @@ pub trait Blobs {
     fn put_blob(&self, data: Vec<u8>) -> Answer<'_, String>;
     /// A blob that the session uses, if it is there and undamaged.
     fn blob(&self, session: SessionId, hash: String) -> Answer<'_, Option<Blob>>;
+    /// The blobs that a session uses, by hash.
+    fn blobs_of(&self, session: SessionId) -> Answer<'_, Vec<BlobUse>>;
     /// Removes blobs that no session uses.
     fn remove_unused_blobs(&self) -> Answer<'_, ()>;
 }
@@ -253,6 +255,7 @@ pub trait Backend:
     + CaptureSessions
     + NotificationRecords
     + Blobs
+    + SearchIndex
     + Upkeep
 {
 }
@@ -272,6 +275,7 @@ impl<T> Backend for T where
         + CaptureSessions
         + NotificationRecords
         + Blobs
+        + SearchIndex
         + Upkeep
 {
 }

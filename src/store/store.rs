@@ -7,9 +7,10 @@ use tokio::sync::watch;
 
 use super::sqlite::Sqlite;
 use super::{
-    Append, Backend, Blob, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, CommitObserver,
-    Creation, DataFolder, EventPage, KnownPrompt, NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition,
-    Revocation, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredEvent,
+    Append, Backend, Blob, BlobUse, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest,
+    CommitObserver, Creation, DataFolder, EventPage, IndexBacklog, IndexBatch, KnownPrompt, Match, MatchQuery,
+    NewSessionRecord, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SearchTerms, SearchText,
+    SessionFacts, SessionFilter, SnippetPart, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredEvent,
     StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
@@ -371,6 +372,41 @@ impl Store {
         self.backend.usage_of_all_time().await
     }
 
+    /// What the full-text index still lacks.
+    pub fn index_backlog(&self) -> &Arc<IndexBacklog> {
+        self.backend.index_backlog()
+    }
+
+    /// Compares the full-text index with the logs: removes what is gone, and adds to the backlog what the index lacks.
+    pub async fn compare_index(&self) -> Result<(), StoreError> {
+        self.backend.compare_index().await
+    }
+
+    /// Adds to the full-text index. Texts and position are one transaction.
+    pub async fn index(&self, batch: IndexBatch) -> Result<(), StoreError> {
+        self.backend.index(batch).await
+    }
+
+    /// All sessions, newest first, as a search needs them.
+    pub async fn session_facts(&self) -> Result<Vec<SessionFacts>, StoreError> {
+        self.backend.session_facts().await
+    }
+
+    /// The newest texts that match, with their scores, in no particular order. Sessions that were deleted may still be
+    /// among them.
+    pub async fn matches(&self, query: MatchQuery) -> Result<Vec<Match>, StoreError> {
+        self.backend.matches(query).await
+    }
+
+    /// For each text, the part that matches best. Empty for a text that does not match.
+    pub async fn snippets(
+        &self,
+        terms: SearchTerms,
+        texts: Vec<SearchText>,
+    ) -> Result<Vec<Vec<SnippetPart>>, StoreError> {
+        self.backend.snippets(terms, texts).await
+    }
+
     /// Writes a blob, to be referred to by a later append. Returns its hash.
     pub async fn put_blob(&self, data: Vec<u8>) -> Result<String, StoreError> {
         self.backend.put_blob(data).await
@@ -379,6 +415,11 @@ impl Store {
     /// A blob that the session uses; `None` if it uses no such blob or its file is gone.
     pub async fn blob(&self, session: SessionId, hash: String) -> Result<Option<Blob>, StoreError> {
         self.backend.blob(session, hash).await
+    }
+
+    /// The blobs that a session uses, by hash.
+    pub async fn blobs_of(&self, session: SessionId) -> Result<Vec<BlobUse>, StoreError> {
+        self.backend.blobs_of(session).await
     }
 
     /// Removes blobs that no session uses.

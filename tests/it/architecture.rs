@@ -6,7 +6,7 @@ use crate::support::markdown::{code_spans, section, table_rows};
 use crate::support::source::{SourceFile, code_of, project_file, source_files, source_folders};
 
 /// Which module may use which. A module may always use itself.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("model", &[]),
     ("private_file", &[]),
     ("scripted_model", &[]),
@@ -16,27 +16,50 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("store", &["model"]),
     ("folder", &["process", "model"]),
     ("render", &["model"]),
-    ("session", &["agent", "store", "model"]),
+    ("search", &["store", "model"]),
+    ("export", &["store", "model"]),
+    ("session", &["agent", "search", "store", "model"]),
     ("capture", &["agent", "store", "model"]),
     ("notify", &["store", "model"]),
     ("jobs", &["session", "agent", "process", "store", "folder", "model"]),
     ("doctor", &["agent", "process", "store", "scripted_model", "private_file", "model"]),
     (
         "http",
-        &["capture", "jobs", "notify", "doctor", "session", "agent", "store", "folder", "render", "config", "model"],
+        &[
+            "capture", "jobs", "notify", "doctor", "session", "search", "export", "agent", "store", "folder", "render",
+            "config", "model",
+        ],
     ),
+    ("client", &["store", "model"]),
     (
         "cli",
-        &["http", "capture", "jobs", "notify", "doctor", "session", "agent", "process", "store", "config", "model"],
+        &[
+            "client",
+            "http",
+            "capture",
+            "jobs",
+            "notify",
+            "doctor",
+            "session",
+            "agent",
+            "process",
+            "store",
+            "config",
+            "private_file",
+            "model",
+        ],
     ),
 ];
 
 /// Crates that only these folders may name.
-const ONLY_IN: [(&str, &[&str]); 10] = [
+const ONLY_IN: [(&str, &[&str]); 13] = [
     ("axum", &["http", "scripted_model"]),
-    ("hyper", &["http"]),
+    ("hyper", &["http", "client"]),
     ("rusqlite", &["store/sqlite"]),
     ("clap", &["cli"]),
+    ("rustyline", &["cli/turn"]),
+    ("tar", &["cli/backup"]),
+    ("qrcode", &["cli"]),
     ("comrak", &["render"]),
     ("ammonia", &["render"]),
     ("syntect", &["render"]),

@@ -14,6 +14,7 @@ mod copilot;
 mod demo;
 mod doctor;
 mod documentation;
+mod export;
 #[path = "../fake_runtime/mod.rs"]
 mod fake_runtime;
 mod falling_behind;
@@ -36,8 +37,10 @@ mod rendering;
 mod replay;
 mod retrying;
 mod routes;
+mod search;
 mod security;
 mod sessions;
+mod settings;
 mod silence;
 mod slow_store;
 mod storage;

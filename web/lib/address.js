@@ -7,6 +7,12 @@ export function sessionInAddress() {
   return named("session");
 }
 
+/** The event in that session that the address names, by its number; null if it names none. */
+export function eventInAddress() {
+  const event = Number(new URLSearchParams(location.search).get("event"));
+  return Number.isSafeInteger(event) && event > 0 ? event : null;
+}
+
 /** The folder beside the repository that the address names. */
 export function projectInAddress() {
   return named("project");
@@ -31,10 +37,10 @@ export function modelsInAddress() {
   }
 }
 
-/** The page of a session; within that page only the query changes. */
-export function sessionAddress(id) {
+/** The page of a session; within that page only the query changes. `event` is the number of the event to show. */
+export function sessionAddress(id, event = null) {
   const page = ["/", "/index.html"].includes(location.pathname) ? "" : "/index.html";
-  return `${page}?session=${encodeURIComponent(id)}`;
+  return `${page}?session=${encodeURIComponent(id)}${event === null ? "" : `&event=${event}`}`;
 }
 
 /** The page on which a job of a folder is chosen. */

@@ -1,7 +1,7 @@
 // Everything about a session that is not in its transcript, and what can be changed about it.
 
 import { jobAddress } from "../lib/address.js";
-import { ask, sessionPath } from "../lib/api.js";
+import { ask, downloadAddress, sessionPath } from "../lib/api.js";
 import { copyFromButton } from "../lib/clipboard.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
@@ -18,6 +18,13 @@ const MODES = [
   ["allow-all", "Allow everything"],
   ["deny", "Deny everything"],
   ["folder", "Allow files in the folder, deny the rest"],
+];
+
+/** Format, label and explanation. */
+const EXPORTS = [
+  ["md", "Markdown", "A readable document"],
+  ["md.zip", "Markdown with files", "The document with its images and long outputs, as a ZIP archive"],
+  ["json", "JSON", "Everything, for programs"],
 ];
 
 /** The panel for the session that `current()` returns; `openUsage` shows the usage of all sessions. */
@@ -116,10 +123,26 @@ class Details {
       ["Queued", details.queuedPrompts ? String(details.queuedPrompts) : null],
       ["Background tasks", backgroundText(details.backgroundTasks)],
       ["Effort", details.effort],
+      ["Export", this.#exports(details)],
       ["Started", details.createdAt && exactTime(details.createdAt)],
       ["Updated", details.updatedAt && exactTime(details.updatedAt)],
     ].filter(([, value]) => value);
     this.#facts.replaceChildren(...rows.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", {}, value)]));
+  }
+
+  #exports({ sessionId }) {
+    const button = ([format, text, title]) => make("button", { type: "button", class: "link-button", text, title, data: { format }, on: { click: () => this.#export(sessionId, format) } });
+    return make("span", { class: "details-exports" }, ...EXPORTS.map(button));
+  }
+
+  async #export(sessionId, format) {
+    this.#say("");
+    try {
+      const href = await downloadAddress(`/${sessionPath(sessionId, `export?format=${format}`)}`);
+      make("a", { href, download: "" }).click();
+    } catch (problem) {
+      this.#say(`Could not export the session: ${problem.message}`);
+    }
   }
 
   #usage(facts) {

@@ -36,6 +36,11 @@ export class FollowEnd {
     this.#toEnd();
   }
 
+  /** Stays where the reader is. */
+  stop() {
+    this.#set(false);
+  }
+
   #toEnd() {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
     this.#lastTop = this.#scroller.scrollTop;

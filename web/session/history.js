@@ -4,6 +4,7 @@
 import { ask, sessionPath } from "../lib/api.js";
 import { make } from "../lib/dom.js";
 import { exactTime } from "../lib/format.js";
+import { endsOf, stretches } from "./farEvents.js";
 
 /** As early.js asks for it. */
 const FIRST_PAGE = 40;
@@ -12,6 +13,10 @@ const NEXT_PAGE = 400;
 const THE_END = Number.MAX_SAFE_INTEGER;
 /** Older pages are loaded when the reader is this close to the top, in heights of the view. */
 const AHEAD = 2;
+/** Further back than this, what is in between is not loaded. */
+const FAR = 3 * NEXT_PAGE;
+/** How high a stretch is taken to be until it is loaded. */
+const STRETCH_HEIGHT = 8000;
 /** Pages that stay filled. */
 const PAGES_KEPT = 10;
 
@@ -21,7 +26,8 @@ export class History {
   #scroller;
   #top;
   #older = null;
-  #loading = false;
+  /** The page that is being loaded. */
+  #loading = null;
   #problem = null;
   #ended = new AbortController();
   #reloads;
@@ -60,6 +66,16 @@ export class History {
   /** Loads until the event with that number is there: a request that waits must be, however far back it is. */
   async loadBackTo(seq) {
     while (this.#older !== null && this.#renderer.firstSeq > seq && !this.#problem && !this.#ended.signal.aborted) await this.#loadOlder();
+  }
+
+  /** Loads the event with that number and what is around it. Returns whether it is there. */
+  async goTo(seq) {
+    await this.#loading;
+    if (this.#renderer.firstSeq - seq > FAR && this.#older !== null) await this.#loadFar(seq);
+    else await this.loadBackTo(seq);
+    const page = this.#renderer.pages.find(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
+    if (page && !page.isLoaded) await this.#fillAgain(page);
+    return page !== undefined;
   }
 
   /** Events from `after` up to and with `last`, straight from the log. */
@@ -104,9 +120,16 @@ export class History {
     return this.#scroller.scrollTop < AHEAD * this.#scroller.clientHeight;
   }
 
-  async #loadOlder() {
-    if (this.#loading || this.#older === null) return;
-    this.#loading = true;
+  /** One page at a time; who asks meanwhile waits for the same one. */
+  #loadOlder() {
+    if (this.#older === null) return Promise.resolve();
+    this.#loading ??= this.#fetchOlder().finally(() => {
+      this.#loading = null;
+    });
+    return this.#loading;
+  }
+
+  async #fetchOlder() {
     this.#problem = null;
     try {
       const { events, next } = await this.#ask(`before=${this.#older}&limit=${NEXT_PAGE}`);
@@ -120,26 +143,47 @@ export class History {
       if (this.#ended.signal.aborted) return;
       this.#problem = problem;
       this.#showTop();
-    } finally {
-      this.#loading = false;
     }
+  }
+
+  /** Loads the events around a number, and leaves what is between them and the rest for later. */
+  #loadFar(seq) {
+    const load = async () => {
+      const before = this.#renderer.firstSeq;
+      const { events, next } = await this.#ask(`before=${seq + NEXT_PAGE / 2}&limit=${NEXT_PAGE}`);
+      const ends = await endsOf(events, before, (after) => this.#ask(`after=${after}&limit=1000`));
+      if (this.#ended.signal.aborted) return;
+      const gaps = this.#renderer.prependFarEvents(events, ends, stretches(events.at(-1)?.seq ?? seq, before), STRETCH_HEIGHT);
+      for (const { element } of gaps) this.#reloads.observe(element);
+      this.#older = next ?? null;
+      this.#showTop(events[0]?.time);
+    };
+    this.#loading = load().finally(() => {
+      this.#loading = null;
+    });
+    return this.#loading;
   }
 
   async #reload(entries) {
     for (const { target, isIntersecting } of entries) {
       const page = this.#renderer.pages.find(({ element }) => element === target);
       if (!isIntersecting || !page || page.isLoaded) continue;
-      this.#reloads.unobserve(target);
       try {
-        const events = await this.read(page.firstSeq - 1, page.lastSeq);
-        for (const end of page.endsElsewhere.values()) events.push(...(await this.read(end - 1, end)));
-        this.#keepingPlace(() => this.#renderer.refillPage(page, events));
-        this.letGoOfFarPages();
+        await this.#fillAgain(page);
       } catch {
         // Retried when the page comes into view again.
         if (!this.#ended.signal.aborted) this.#reloads.observe(target);
       }
     }
+  }
+
+  async #fillAgain(page) {
+    this.#reloads.unobserve(page.element);
+    const events = await this.read(page.firstSeq - 1, page.lastSeq);
+    for (const end of page.endsElsewhere.values()) events.push(...(await this.read(end - 1, end)));
+    if (page.isLoaded || this.#ended.signal.aborted) return;
+    this.#keepingPlace(() => this.#renderer.refillPage(page, events));
+    this.letGoOfFarPages();
   }
 
   /** What the reader looks at stays where it is, whatever is put above it. */

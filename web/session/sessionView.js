@@ -72,8 +72,8 @@ export class SessionView extends EventTarget {
     setSubject(sessionId);
   }
 
-  /** Shows the session and follows it until `leave`. */
-  async open() {
+  /** Shows the session and follows it until `leave`. With `event`, what that event wrote is shown instead of the end. */
+  async open(event = null) {
     try {
       const details = await result(this.#firstDetails);
       const page = await result(this.#firstPage);
@@ -92,10 +92,22 @@ export class SessionView extends EventTarget {
       if (page.events.length === 0) await this.#showEmpty();
       this.#lookAround();
       await this.#history.loadBackTo(oldestRequest(details));
+      if (event !== null) await this.showEvent(event);
       await this.#history.fillView();
     } catch (problem) {
-      if (!this.hasLeft) this.#cannotOpen(problem);
+      if (!this.hasLeft) this.#cannotOpen(problem, event);
     }
+  }
+
+  /** Goes to what an event wrote, however far back it is. */
+  async showEvent(seq) {
+    const { FoundBlock } = await later(() => import("./foundBlock.js"));
+    this.renderer.follow.stop();
+    const isThere = await this.#history.goTo(seq);
+    if (this.hasLeft) return;
+    const block = isThere ? this.renderer.blockOf(seq) : null;
+    if (block) new FoundBlock(block, this.renderer.pages, this.signal);
+    else announce("The text that was found is not in this session any more");
   }
 
   get hasLeft() {
@@ -299,7 +311,7 @@ export class SessionView extends EventTarget {
     }
   }
 
-  #cannotOpen(problem) {
+  #cannotOpen(problem, event) {
     if (!(problem instanceof Problem)) throw problem;
     if (problem.status === 404) {
       this.#ending.then((ending) => ending.neverThere());
@@ -308,7 +320,7 @@ export class SessionView extends EventTarget {
     const again = () => {
       this.#firstPage = settled(this.#history.fetchEnd());
       this.#firstDetails = settled(ask(sessionPath(this.sessionId)));
-      this.open().then(() => this.details && this.banners.showConnection(null));
+      this.open(event).then(() => this.details && this.banners.showConnection(null));
     };
     const timer = setTimeout(again, RETRY_OPENING);
     this.signal.addEventListener("abort", () => clearTimeout(timer));

@@ -20,6 +20,17 @@ export class TranscriptPage {
   /** The line that counts the retries of the turn that runs at this point. */
   retries = null;
   isLoaded = true;
+  /** Nothing of it has been in the document yet. */
+  isGap = false;
+
+  /** A stretch that is loaded when it comes near: events from `firstSeq` to `lastSeq`, if there are any. */
+  static gap(firstSeq, lastSeq, height) {
+    const page = new TranscriptPage();
+    Object.assign(page, { firstSeq, lastSeq, isLoaded: false, isGap: true });
+    page.element.style.height = `${height}px`;
+    page.element.classList.add("unloaded");
+    return page;
+  }
 
   noteEvent(seq) {
     if (!seq) return;
@@ -44,5 +55,6 @@ export class TranscriptPage {
     this.element.style.height = "";
     this.element.classList.remove("unloaded");
     this.isLoaded = true;
+    this.isGap = false;
   }
 }

@@ -1,4 +1,4 @@
-// The list of sessions: state, search, reopen, rename, delete.
+// The list of sessions: state, search, reopen, rename, delete. Below it stands what was found in their texts.
 
 import { ask, sessionPath } from "../lib/api.js";
 import { goTo, jobAddress, sessionAddress } from "../lib/address.js";
@@ -10,6 +10,7 @@ import { ago, exactTime, plural, shortPath } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { sessionList } from "../lib/sessionList.js";
 import { stateElement } from "../lib/states.js";
+import { TextSearch } from "./textSearch.js";
 
 const FILTERS = [
   ["all", "All", () => true],
@@ -24,6 +25,7 @@ const search = byId("session-search");
 export class RecentSessions {
   #filter = "all";
   #problem = null;
+  #texts = new TextSearch(byId("search-results"));
 
   constructor() {
     byId("session-filters").append(...FILTERS.map(([name, label]) => this.#filterButton(name, label)));
@@ -43,6 +45,7 @@ export class RecentSessions {
     button.addEventListener("click", () => {
       this.#filter = name;
       for (const other of byId("session-filters").children) other.setAttribute("aria-pressed", String(other === button));
+      this.#texts.fits = (sessionId) => this.#fits(sessionId);
       this.#show();
     });
     return button;
@@ -50,6 +53,7 @@ export class RecentSessions {
 
   /** Searching means all sessions, not only those that are loaded. */
   async #searched() {
+    this.#texts.search(search.value);
     this.#show();
     while (search.value.trim() && sessionList.hasMore) await sessionList.loadMore().catch(() => search.blur());
   }
@@ -59,9 +63,8 @@ export class RecentSessions {
       place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not load sessions: ${sessionList.problem.message}` }));
       return;
     }
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const fits = FILTERS.find(([name]) => name === this.#filter)[2];
-    const shown = sessionList.sessions.filter((session) => fits(session) && words.every((word) => textOf(session).includes(word)));
+    const words = search.value.toLowerCase().replaceAll(/["*]/g, " ").split(/\s+/).filter(Boolean);
+    const shown = sessionList.sessions.filter((session) => this.#fits(session.sessionId) && words.every((word) => hasWord(session, word)));
     const focused = document.activeElement?.closest?.(".session-row")?.dataset.session;
     const focusedAction = document.activeElement?.dataset?.action;
     if (shown.length === 0) {
@@ -77,6 +80,12 @@ export class RecentSessions {
       const row = list.querySelector(`[data-session="${CSS.escape(focused)}"]`);
       (row?.querySelector(focusedAction ? `[data-action="${focusedAction}"]` : "a") ?? row?.querySelector("a"))?.focus({ preventScroll: true });
     }
+  }
+
+  /** Whether a session is in one of the states that are chosen. One that is not loaded is only among all. */
+  #fits(sessionId) {
+    const session = sessionList.sessions.find((one) => one.sessionId === sessionId);
+    return session ? FILTERS.find(([name]) => name === this.#filter)[2](session) : this.#filter === "all";
   }
 
   #row(session) {
@@ -154,6 +163,12 @@ export class RecentSessions {
 
 function textOf({ sessionId, title, model, workingDirectory, runtime, state, job }) {
   return [sessionId, title, model, workingDirectory, runtime, state, job?.jobName, job?.taskName].join(" ").toLowerCase();
+}
+
+/** A word with a minus must not be there. */
+function hasWord(session, word) {
+  const isExcluded = word.length > 1 && word.startsWith("-");
+  return textOf(session).includes(isExcluded ? word.slice(1) : word) !== isExcluded;
 }
 
 function emptyText(known, searching) {

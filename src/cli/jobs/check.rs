@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use super::super::arguments::{CommonFlags, Resolved};
 use super::super::command_context::CommandContext;
 use super::super::output::print;
+use super::super::terminal::style::Style;
+use super::super::terminal::text::{clean, count, path, value, working_directory};
 use super::arguments::CheckFlags;
-use super::connection::about_folder;
-use super::style::Style;
-use super::text::{clean, count, path, value, working_directory};
+use crate::client::about_folder;
 use crate::jobs::entry::{EntryCache, EntrySource, LoadedEntry, find_folder_entry};
 
 pub(super) fn check(flags: &CheckFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {

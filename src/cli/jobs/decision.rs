@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 
 use super::super::arguments::CommonFlags;
 use super::super::command_context::CommandContext;
+use super::super::connection::server;
 use super::super::output::print;
+use super::super::terminal::keyboard::{can_ask, confirm};
+use super::super::terminal::style::Style;
+use super::super::terminal::text::{clean, one_line, value};
 use super::arguments::DecisionFlags;
-use super::connection::{about_job, server};
+use super::connection::about_job;
 use super::gate::Gate;
-use super::keyboard::{can_ask, confirm};
-use super::style::Style;
-use super::text::{clean, one_line, value};
-use crate::http::LocalServer;
+use crate::client::LocalServer;
 use crate::model::JobId;
 
 /// What is decided.

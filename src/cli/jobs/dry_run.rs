@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
+use super::super::terminal::style::Style;
+use super::super::terminal::text::{clean, command, indented, one_line, value};
 use super::outline::outline;
-use super::style::Style;
-use super::text::{clean, command, indented, one_line, value};
 use super::trust::{mode, rule};
 use crate::jobs::entry::{Command, Work};
 use crate::model::PermissionPolicy;

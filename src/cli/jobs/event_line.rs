@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::text::{clock, count, one_line, shortened};
+use super::super::terminal::text::{clock, count, one_line, shortened};
 use crate::jobs::{Purpose, Record, Subject, TurnVerdict};
 use crate::model::{Seq, TaskId, Timestamp};
 

@@ -7,15 +7,16 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::super::command_context::CommandContext;
+use super::super::connection::server;
 use super::super::signals::Signals;
-use super::connection::{about_job, server};
+use super::super::terminal::keyboard::{Keyboard, can_ask};
+use super::super::terminal::screen::Screen;
+use super::super::terminal::text::{one_line, shortened, span};
+use super::connection::about_job;
 use super::event_line::{LoggedEvent, WorkNames};
 use super::gate::Gate;
-use super::keyboard::{Keyboard, can_ask};
 use super::log_follower::{LogFollower, Update, log_page};
 use super::pending::{Pending, watch_inbox};
-use super::screen::Screen;
-use super::text::{one_line, shortened, span};
 use crate::jobs::Record;
 use crate::model::{JobId, JobStatus, Seq, SessionId, TaskId, Timestamp};
 use crate::session::now;
@@ -275,7 +276,7 @@ impl<'a> Follow<'a> {
     fn ask(&mut self) {
         if let (true, None, Some(gate)) = (self.can_ask, &self.asked, self.gates.front()) {
             self.keyboard.before_question();
-            self.screen.ask(&format!("{}? {CHOICES}", super::text::clean(&gate.id)));
+            self.screen.ask(&format!("{}? {CHOICES}", super::super::terminal::text::clean(&gate.id)));
             self.asked = Some(Asked::Choice(gate.clone()));
         }
     }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::style::Style;
-use super::text::{clean, indented, one_line, shortened};
+use super::super::terminal::style::Style;
+use super::super::terminal::text::{clean, indented, one_line, shortened};
 use crate::jobs::{ChangedFiles, GateView, Subject, WorkResult};
 
 /// How many characters of a decision are shown.

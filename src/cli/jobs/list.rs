@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use super::super::arguments::CommonFlags;
 use super::super::command_context::CommandContext;
+use super::super::connection::{sentence, server};
 use super::super::output::{print, table};
+use super::super::terminal::text::{clock, count, moment, one_line, shortened, span, value, working_directory};
 use super::arguments::ListFlags;
-use super::connection::{about_folder, sentence, server, with_query};
-use super::text::{clock, count, moment, one_line, shortened, span, value, working_directory};
-use crate::http::LocalServer;
+use crate::client::{LocalServer, about_folder, with_query};
 use crate::jobs::entry::{Work, WorkNode};
 use crate::model::{JobStatus, Timestamp};
 use crate::session::now;
@@ -48,7 +48,7 @@ pub(super) fn list(flags: &ListFlags, common: &CommonFlags) -> anyhow::Result<Ex
         print(&shown.to_string())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let title = format!("Jobs that you can start in {}:", super::text::path(&folder));
+    let title = format!("Jobs that you can start in {}:", super::super::terminal::text::path(&folder));
     let mut parts = vec![title, available_table(&available)];
     if !jobs.is_empty() {
         parts.push(format!("\nRunning and recent jobs:\n{}", jobs_table(&jobs, now())));

@@ -1,7 +1,5 @@
 //! Follows the log of a job, across lost connections and restarts of the server.
 
-use std::time::Duration;
-
 use serde::Deserialize as _;
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -9,11 +7,8 @@ use tokio::sync::mpsc;
 use super::super::command_context::CommandContext;
 use super::connection::about_job;
 use super::event_line::LoggedEvent;
-use crate::http::{ClientError, LocalServer};
+use crate::client::{ClientError, Follower, LocalServer, Step};
 use crate::model::{JobId, Seq};
-
-/// How long to wait before looking for the server again.
-const RECONNECT_AFTER: Duration = Duration::from_millis(500);
 
 /// What a follower reports.
 #[derive(Debug)]
@@ -30,16 +25,6 @@ pub(super) enum Update {
     Ended,
 }
 
-/// Why a connection ended.
-enum Stop {
-    /// The job is over.
-    Ended,
-    /// The connection was lost; the log has been read up to this number.
-    Lost,
-    /// Nobody listens any more.
-    Unheard,
-}
-
 /// Follows the log of a job.
 pub(super) struct LogFollower<'a> {
     pub context: &'a CommandContext,
@@ -52,47 +37,44 @@ pub(super) struct LogFollower<'a> {
 impl LogFollower<'_> {
     /// Reports until the job is over. An error means that the server does not know the job.
     pub async fn run(mut self) -> anyhow::Result<()> {
-        let mut is_lost = false;
+        let job = self.job;
+        let about = |error| about_job(error, job);
+        let path = format!("/api/jobs/{}/events", self.job);
+        let mut follower = Follower::new(self.context.resolved.data_folder.clone(), path, self.after);
         loop {
-            match self.read(&mut is_lost).await {
-                Ok(Stop::Ended) => {
+            let is_heard = match follower.next().await.map_err(about)? {
+                // The stream says that there is something new; the log also says when it happened.
+                Step::Event(event) if event.id.is_some_and(|id| id > self.after) => match follower.server().cloned() {
+                    Some(server) => match self.report_new(&server).await {
+                        Err(error) if error.is_final() => return Err(about(error)),
+                        Err(_) => {
+                            // The server is gone; what is missing follows when it is back.
+                            follower.return_to(self.after);
+                            true
+                        }
+                        Ok(is_heard) => is_heard,
+                    },
+                    None => true,
+                },
+                Step::Event(_) => true,
+                Step::Lost => self.report(Update::Lost).await,
+                Step::Found(url) => self.report(Update::Found(url)).await,
+                Step::Ended => {
+                    if let Some(server) = self.context.server() {
+                        self.report_new(&server).await.map_err(about)?;
+                    }
                     self.report(Update::Ended).await;
                     return Ok(());
                 }
-                Ok(Stop::Unheard) => return Ok(()),
-                Err(error) if error.is_final() => return Err(about_job(error, self.job)),
-                Ok(Stop::Lost) | Err(_) => {}
+            };
+            if !is_heard {
+                return Ok(());
             }
-            if !std::mem::replace(&mut is_lost, true) {
-                self.report(Update::Lost).await;
-            }
-            tokio::time::sleep(RECONNECT_AFTER).await;
         }
     }
 
     async fn report(&self, update: Update) -> bool {
         self.updates.send(update).await.is_ok()
-    }
-
-    async fn read(&mut self, is_lost: &mut bool) -> Result<Stop, ClientError> {
-        // Read again each time: a restarted server may have another port.
-        let Some(server) = self.context.server() else { return Ok(Stop::Lost) };
-        let path = format!("/api/jobs/{}/events?after={}", self.job, self.after);
-        let stream = server.events(&path).await?;
-        if std::mem::take(is_lost) && !self.report(Update::Found(server.url().to_owned())).await {
-            return Ok(Stop::Unheard);
-        }
-        let Some(mut stream) = stream else { return Ok(Stop::Ended) };
-        while let Ok(Some(event)) = stream.next().await {
-            // The stream says that there is something new; the log also says when it happened.
-            if event.id.is_some_and(|id| id > self.after) && !self.report_new(&server).await? {
-                return Ok(Stop::Unheard);
-            }
-            if event.name == "closed" {
-                return Ok(Stop::Ended);
-            }
-        }
-        Ok(Stop::Lost)
     }
 
     async fn report_new(&mut self, server: &LocalServer) -> Result<bool, ClientError> {

@@ -7,9 +7,10 @@ use tokio::sync::mpsc;
 
 use super::super::arguments::CommonFlags;
 use super::super::command_context::CommandContext;
+use super::super::connection::server;
 use super::super::output::print;
 use super::arguments::LogsFlags;
-use super::connection::{about_job, server};
+use super::connection::about_job;
 use super::event_line::{LoggedEvent, WorkNames};
 use super::log_follower::{LogFollower, Update, log_page};
 

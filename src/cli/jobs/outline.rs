@@ -1,6 +1,6 @@
 //! The tree of a job as indented text.
 
-use super::text::one_line;
+use super::super::terminal::text::one_line;
 use crate::jobs::entry::{DEFAULT_MAX_PASSES, ModelChoice, Work};
 
 /// The tree of a job, one line per node.

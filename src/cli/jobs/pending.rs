@@ -7,8 +7,8 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 
 use super::super::command_context::CommandContext;
+use super::super::terminal::text::{clean, one_line};
 use super::log_follower::Update;
-use super::text::{clean, one_line};
 use crate::model::SessionId;
 
 const RECONNECT_AFTER: Duration = Duration::from_millis(500);

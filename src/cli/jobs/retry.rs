@@ -6,10 +6,11 @@ use serde_json::json;
 
 use super::super::arguments::CommonFlags;
 use super::super::command_context::CommandContext;
+use super::super::connection::server;
 use super::super::output::print;
 use super::super::signals::Signals;
 use super::arguments::RetryFlags;
-use super::connection::{about_job, server};
+use super::connection::about_job;
 use super::run::follow_to_the_end;
 
 pub(super) fn retry(flags: &RetryFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {

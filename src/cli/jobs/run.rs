@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 
 use super::super::arguments::CommonFlags;
 use super::super::command_context::CommandContext;
+use super::super::connection::{sentence, server};
 use super::super::output::print;
 use super::super::signals::Signals;
+use super::super::terminal::style::Style;
+use super::super::terminal::text::{moment, one_line, span, value, working_directory};
 use super::arguments::RunFlags;
-use super::connection::{about_folder, sentence, server};
 use super::dry_run;
 use super::exit;
 use super::follow::{Followed, follow};
-use super::style::Style;
-use super::text::{moment, one_line, span, value, working_directory};
-use crate::http::ClientError;
+use crate::client::{ClientError, about_folder};
 use crate::model::{JobId, Seq};
 
 pub(super) fn run(flags: &RunFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
@@ -73,7 +73,7 @@ pub(super) fn run(flags: &RunFlags, common: &CommonFlags) -> anyhow::Result<Exit
         );
         return Ok(ExitCode::SUCCESS);
     };
-    eprintln!("Started {id} ({}) in {}.", one_line(&flags.name), super::text::path(&folder));
+    eprintln!("Started {id} ({}) in {}.", one_line(&flags.name), super::super::terminal::text::path(&folder));
     follow_to_the_end(&context, id, 0, signals, common)
 }
 
@@ -135,7 +135,11 @@ fn input(flags: &RunFlags, needs_input: bool, start: &Path) -> anyhow::Result<St
         Some(file) if file.as_os_str() == "-" => parts.push(standard_input()?),
         Some(file) => {
             let text = std::fs::read_to_string(start.join(file));
-            parts.push(text.with_context(|| format!("cannot read the input from {}", super::text::path(file)))?);
+            parts.push(
+                text.with_context(|| {
+                    format!("cannot read the input from {}", super::super::terminal::text::path(file))
+                })?,
+            );
         }
         None if parts.is_empty() && needs_input && !std::io::stdin().is_terminal() => parts.push(standard_input()?),
         None => {}

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::super::arguments::CommonFlags;
 use super::super::command_context::CommandContext;
+use super::super::connection::server;
 use super::super::output::print;
+use super::super::terminal::style::Style;
+use super::super::terminal::text::{clock, indented, moment, one_line, span, value};
 use super::arguments::StatusFlags;
-use super::connection::{about_job, server};
+use super::connection::about_job;
 use super::gate::Gate;
 use super::list::{jobs, jobs_table};
-use super::style::Style;
-use super::text::{clock, indented, moment, one_line, span, value};
 use crate::model::{JobStatus, Timestamp};
 use crate::session::now;
 

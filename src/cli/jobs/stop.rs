@@ -6,10 +6,11 @@ use serde_json::json;
 
 use super::super::arguments::CommonFlags;
 use super::super::command_context::CommandContext;
+use super::super::connection::server;
 use super::super::output::print;
+use super::super::terminal::text::value;
 use super::arguments::StopFlags;
-use super::connection::{about_job, server};
-use super::text::value;
+use super::connection::about_job;
 
 pub(super) fn stop(flags: &StopFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let context = CommandContext::new(common)?;

@@ -7,12 +7,13 @@ use serde_json::{Value, json};
 
 use super::super::arguments::CommonFlags;
 use super::super::command_context::CommandContext;
+use super::super::connection::{sentence, server};
 use super::super::output::print;
+use super::super::terminal::keyboard::{can_ask, confirm};
+use super::super::terminal::style::Style;
+use super::super::terminal::text::{clean, command, one_line, path, value, working_directory};
 use super::arguments::TrustFlags;
-use super::connection::{about_folder, sentence, server};
-use super::keyboard::{can_ask, confirm};
-use super::style::Style;
-use super::text::{clean, command, one_line, path, value, working_directory};
+use crate::client::about_folder;
 use crate::jobs::entry::{Entry, Task};
 use crate::model::{PermissionMode, PermissionRule, RuleDecision};
 

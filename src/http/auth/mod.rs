@@ -64,11 +64,6 @@ impl ServerToken {
         Ok(Self(token))
     }
 
-    /// Reads the token for a program of the same user, such as `flightdeck stop`.
-    pub fn read(folder: &std::path::Path) -> Option<Self> {
-        Some(Self(std::fs::read_to_string(folder.join(DataFolder::TOKEN)).ok()?.trim().to_owned()))
-    }
-
     pub(super) fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,7 +1,6 @@
 //! Agent events on their way to the machine: large content is stored as blobs first.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use super::inside::{is_inside, may_write};
 use super::{Actor, Input, SessionServices};
@@ -16,9 +15,8 @@ const PREVIEW_BYTES: usize = 16 * 1024;
 impl Actor {
     /// Hands events to the machine, one at a time and in order.
     pub(super) async fn take_in(&mut self, events: impl Iterator<Item = AgentEvent>) {
-        let services = Arc::clone(&self.services);
         // The clock is read once for all events that arrived together, and again after waiting.
-        let mut context = self.context(&services);
+        let mut context = self.context();
         for event in events {
             self.log_failure(&event);
             let input = match event {
@@ -27,9 +25,9 @@ impl Actor {
                 event @ (AgentEvent::BlockEnded(BlockEnd::Tool { .. })
                 | AgentEvent::ImageMade { .. }
                 | AgentEvent::UsageReported(_)) => {
-                    let input = Intake { services: &services, session: self.id }.take(event).await;
+                    let input = Intake { services: &self.services, session: self.id }.take(event).await;
                     // Time has passed, and the day's usage may have changed.
-                    context = self.context(&services);
+                    context = self.context();
                     input
                 }
                 AgentEvent::RequestMade { agent_request_id, mut body } => {
@@ -49,11 +47,11 @@ impl Actor {
                 let mut inputs = VecDeque::new();
                 self.carry_out(&mut inputs, &mut None).await;
                 while let Some(input) = inputs.pop_front() {
-                    let context = self.context(&services);
+                    let context = self.context();
                     self.machine.step(&context, input);
                     self.carry_out(&mut inputs, &mut None).await;
                 }
-                context = self.context(&services);
+                context = self.context();
             }
         }
         self.after_step();
@@ -106,7 +104,7 @@ impl Intake<'_> {
     }
 
     async fn store_image(&self, mime: String, data: Vec<u8>, stored: &mut Stored) -> Option<ToolImage> {
-        let (size, most) = (data.len(), self.services.settings.blob_bytes);
+        let (size, most) = (data.len(), self.services.settings.current().blob_bytes);
         if size > most {
             stored.limits.push(format!("An image of {size} bytes was left out; raise limits.blob_bytes to keep it."));
             return None;
@@ -136,7 +134,8 @@ impl Intake<'_> {
     }
 
     async fn outsource_text(&self, mut text: String, stored: &mut Stored) -> (String, Option<String>) {
-        let (inline, most) = (self.services.settings.inline_output_bytes, self.services.settings.blob_bytes);
+        let settings = self.services.settings.current();
+        let (inline, most) = (settings.inline_output_bytes, settings.blob_bytes);
         let size = text.len();
         if size <= inline {
             return (text, None);

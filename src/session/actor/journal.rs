@@ -8,7 +8,7 @@ use crate::model::{Seq, SessionId};
 use crate::session::clock::now;
 use crate::session::event_body::BodyEncoder;
 use crate::session::machine::{Batch, Entry};
-use crate::session::{Head, SessionLog, search_text};
+use crate::session::{Head, SessionLog};
 use crate::store::{Append, EventRow, Store, StoreError, StoredEvent};
 
 pub(super) struct Journal {
@@ -89,6 +89,6 @@ impl Journal {
     fn row(&mut self, entry: Entry) -> EventRow {
         let Entry { seq, time, block, response } = entry;
         let body = self.encoder.encode(&response);
-        EventRow { seq, time, block, text: search_text::of(response), body }
+        EventRow { seq, time, block, body }
     }
 }

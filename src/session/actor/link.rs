@@ -85,7 +85,7 @@ impl Actor {
     /// Begins to open a connection.
     pub(super) fn open(&mut self, agent_session_id: Option<String>, suspended: Option<SuspendedTurn>) {
         let profile = self.machine.profile();
-        let settings = &self.services.settings;
+        let settings = self.services.settings.current();
         let options = match SessionOptions::read(&profile.options) {
             Ok(options) => options,
             Err(problem) => {
@@ -119,7 +119,7 @@ impl Actor {
 
     /// A connection that waits for a process is opened with what the session is set to by then.
     pub(super) fn refresh_opening(&mut self) {
-        let (settings, folder_rules) = (&self.services.settings, self.services.folder_rules.current());
+        let (settings, folder_rules) = (self.services.settings.current(), self.services.folder_rules.current());
         let policy = self.machine.policy(&settings.permissions, &folder_rules);
         let profile = self.machine.profile();
         if let Link::Opening(pending) = &mut self.link

@@ -36,6 +36,7 @@ use spans::Spans;
 use super::answerers::Answerers;
 use super::day_usage::DayUsage;
 use super::folder_rules::{FolderRuleSet, FolderRules};
+use super::live_settings::LiveSettings;
 use super::machine::{self, Abilities, Context, Input, Machine, Output, Reply};
 use super::presence::Presence;
 use super::rest::Rest;
@@ -60,7 +61,7 @@ const TAIL_LINGERS: Duration = Duration::from_secs(5);
 pub(super) struct SessionServices {
     pub store: Store,
     pub runtimes: Runtimes,
-    pub settings: SessionSettings,
+    pub settings: LiveSettings,
     pub session_feed: Arc<SessionFeed>,
     /// Those who see the requests of all sessions and could answer them.
     pub answerers: Arc<Answerers>,
@@ -98,6 +99,8 @@ pub(super) struct Actor {
     probe: Option<BoxFuture<'static, bool>>,
     /// Notices changes since the session was loaded.
     folder_rules: watch::Receiver<FolderRuleSet>,
+    /// The same for the configuration.
+    settings: watch::Receiver<Arc<SessionSettings>>,
     /// Commands to send once everything up to a number is committed.
     unsent: VecDeque<(Seq, AgentCommand)>,
     ended_prompts: EndedPrompts,
@@ -117,6 +120,7 @@ impl Actor {
             journal: Journal::new(id, services.store.clone(), log, next_seq),
             machine: Machine::new(stored),
             folder_rules: services.folder_rules.subscribe(),
+            settings: services.settings.subscribe(),
             services,
             began: Instant::now(),
             is_ending: false,
@@ -195,7 +199,12 @@ impl Actor {
                 }
                 // The sender is one of the services, which this actor holds.
                 _ = self.folder_rules.changed() => {
-                    self.drive(Input::FolderRulesChanged).await;
+                    self.drive(Input::RulesChanged).await;
+                    self.refresh_opening();
+                }
+                // Configured rules count like those of a folder, and what is due is worked out again.
+                _ = self.settings.changed() => {
+                    self.drive(Input::RulesChanged).await;
                     self.refresh_opening();
                 }
                 _ = head.changed(), if full || !self.unsent.is_empty() => self.send_committed().await,
@@ -290,7 +299,7 @@ impl Actor {
             // It has capacity for hundreds of events, which most sessions do not need again soon.
             (self.buffer, self.spare) = (Vec::new(), Vec::new());
         }
-        let is_due = |machine: &Machine, now: &Context<'_>| machine.next_deadline(now).is_some_and(|at| at <= now.now);
+        let is_due = |machine: &Machine, now: &Context| machine.next_deadline(now).is_some_and(|at| at <= now.now);
         if self.with_context(is_due) {
             self.process_backlog().await;
             self.drive(Input::Deadline).await;
@@ -307,17 +316,18 @@ impl Actor {
     }
 
     /// Asks the machine something that depends on the time.
-    fn with_context<T>(&self, ask: impl FnOnce(&Machine, &Context<'_>) -> T) -> T {
-        ask(&self.machine, &self.context(&self.services))
+    fn with_context<T>(&self, ask: impl FnOnce(&Machine, &Context) -> T) -> T {
+        ask(&self.machine, &self.context())
     }
 
-    fn context<'a>(&self, services: &'a SessionServices) -> Context<'a> {
+    fn context(&self) -> Context {
+        let services = &self.services;
         let time = clock::now();
         let since_began = |moment: Instant| moment.saturating_duration_since(self.began);
         Context {
             now: self.began.elapsed(),
             time,
-            settings: &services.settings,
+            settings: services.settings.current(),
             folder_rules: services.folder_rules.current(),
             abilities: self.abilities(),
             day_usage: services.day_usage.of(Day::of(time)),
@@ -337,7 +347,7 @@ impl Actor {
     /// How the session gets the job tools.
     fn job_tools(&self) -> JobTools {
         match self.services.runtimes.named(&self.machine.profile().runtime) {
-            Ok(runtime) => self.services.settings.job_tools(runtime.capabilities(), self.machine.origin()),
+            Ok(runtime) => self.services.settings.current().job_tools(runtime.capabilities(), self.machine.origin()),
             Err(_) => JobTools::None,
         }
     }
@@ -363,11 +373,10 @@ impl Actor {
 
     /// Hands an input to the machine and carries out what follows. Returns the answer to a command.
     async fn drive(&mut self, input: Input) -> Option<Reply> {
-        let services = Arc::clone(&self.services);
         let mut inputs = VecDeque::from([input]);
         let mut reply = None;
         while let Some(input) = inputs.pop_front() {
-            let context = self.context(&services);
+            let context = self.context();
             self.machine.step(&context, input);
             self.carry_out(&mut inputs, &mut reply).await;
         }

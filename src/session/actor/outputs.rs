@@ -72,7 +72,7 @@ impl Actor {
                         tracing::error!(session = %self.id, error = %error, "could not read the rules of folders; a new one counts after a restart");
                     }
                     // Before the next command, so that the caller finds everything that waits here answered.
-                    inputs.push_back(Input::FolderRulesChanged);
+                    inputs.push_back(Input::RulesChanged);
                 }
                 Output::Reopened => self.journal.log().set_reopened(),
                 Output::Reply(answer) => *reply = Some(answer),

@@ -13,7 +13,7 @@ use crate::store::Change;
 const LONGEST_UNKNOWN: usize = 64 * 1024;
 
 impl Machine {
-    pub(super) fn on_agent_input(&mut self, context: &Context<'_>, input: AgentInput) {
+    pub(super) fn on_agent_input(&mut self, context: &Context, input: AgentInput) {
         match input {
             AgentInput::Event(event) => self.on_agent_event(context, event),
             _ if !self.has_been_prompted() => {}
@@ -30,7 +30,7 @@ impl Machine {
         }
     }
 
-    fn on_agent_event(&mut self, context: &Context<'_>, event: AgentEvent) {
+    fn on_agent_event(&mut self, context: &Context, event: AgentEvent) {
         self.stop_if_turn_goes_on(context, &event);
         if ModelRetries::are_over_with(&event) {
             self.write_model_retries();

@@ -69,7 +69,7 @@ impl Machine {
     }
 
     /// Begins to open a connection.
-    pub(super) fn open(&mut self, context: &Context<'_>) {
+    pub(super) fn open(&mut self, context: &Context) {
         if context.stopping || self.state == SessionState::Closed {
             return;
         }
@@ -88,7 +88,7 @@ impl Machine {
         Some(self.prompts.waiting())
     }
 
-    pub(super) fn on_opened(&mut self, context: &Context<'_>, opened: Opened) {
+    pub(super) fn on_opened(&mut self, context: &Context, opened: Opened) {
         let Opened { agent_session_id, restored, can_probe, pending, summary } = opened;
         // Stored before the first prompt is sent, so that the agent's session is found again after a crash.
         self.set_agent_session(agent_session_id);
@@ -142,7 +142,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn on_open_failed(&mut self, context: &Context<'_>, error: &StartError) {
+    pub(super) fn on_open_failed(&mut self, context: &Context, error: &StartError) {
         self.link = Link::None;
         let message = redact(&error.to_string()).into_owned();
         let is_temporary = matches!(error, StartError::Temporary(_) | StartError::NeedsLogin(_));
@@ -172,7 +172,7 @@ impl Machine {
     }
 
     /// The agent's session is missing, damaged or not listed: a new one is started.
-    pub(super) fn on_session_lost(&mut self, context: &Context<'_>, reason: String) {
+    pub(super) fn on_session_lost(&mut self, context: &Context, reason: String) {
         // The store keeps the lost id until there is another one: a restart before that must come here again.
         self.agent_session_id = None;
         self.recovery.lost_session = Some(reason);
@@ -182,7 +182,7 @@ impl Machine {
     }
 
     /// The connection ended. A running turn is closed with a notice; then the agent is restored.
-    pub(super) fn on_agent_lost(&mut self, context: &Context<'_>, reason: &str) {
+    pub(super) fn on_agent_lost(&mut self, context: &Context, reason: &str) {
         if !self.is_live() {
             // Its loss has been handled already.
             return;
@@ -192,7 +192,7 @@ impl Machine {
     }
 
     /// As [`Self::on_agent_lost`], for a connection that is ended already.
-    pub(super) fn lose_agent(&mut self, context: &Context<'_>, reason: &str) {
+    pub(super) fn lose_agent(&mut self, context: &Context, reason: &str) {
         let reason = redact(reason).into_owned();
         match self.fate_of_requests(context) {
             Fate::TurnContinues => {
@@ -222,7 +222,7 @@ impl Machine {
         self.recover_or_fail(context, &reason);
     }
 
-    fn cut_lost_turn(&mut self, context: &Context<'_>, reason: &str) {
+    fn cut_lost_turn(&mut self, context: &Context, reason: &str) {
         self.write(Response::session_error(ErrorClass::ProcessGone, reason));
         let tool = if self.runs_tool() { MAY_HAVE_RUN } else { "" };
         self.close_requests(RequestOutcome::AgentGone, AnsweredBy::Agent);
@@ -250,7 +250,7 @@ impl Machine {
         self.notify(NoticeKind::QueueHeld, message);
     }
 
-    fn recover_or_fail(&mut self, context: &Context<'_>, reason: &str) {
+    fn recover_or_fail(&mut self, context: &Context, reason: &str) {
         let recovery = context.settings.recovery;
         if self.recovery.losses >= recovery.attempts {
             let attempts = recovery.attempts;
@@ -266,7 +266,7 @@ impl Machine {
     }
 
     /// Gives up until the next prompt. Queued prompts fail with the reason.
-    fn fail(&mut self, context: &Context<'_>, class: ErrorClass, reason: String) {
+    fn fail(&mut self, context: &Context, class: ErrorClass, reason: String) {
         if self.turn.is_some() {
             self.cut_waiting_turn(context, format!("The turn was interrupted: {reason}."), AnsweredBy::Agent);
         }
@@ -278,7 +278,7 @@ impl Machine {
     }
 
     /// Tries again after a failure, a missing login or a loss.
-    pub(super) fn try_again(&mut self, context: &Context<'_>) -> Result<(), SessionError> {
+    pub(super) fn try_again(&mut self, context: &Context) -> Result<(), SessionError> {
         self.prompts.release();
         match self.state {
             SessionState::Closed => Err(SessionError::Closed),
@@ -311,7 +311,7 @@ impl Machine {
     }
 
     /// Whether the session keeps a process that it does not need and would get again.
-    pub fn could_give_up_process(&self, context: &Context<'_>) -> bool {
+    pub fn could_give_up_process(&self, context: &Context) -> bool {
         self.is_idle() && self.prompts.is_empty() && self.is_live() && context.abilities.session_resume
     }
 

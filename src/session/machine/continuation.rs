@@ -29,7 +29,7 @@ pub(super) enum Fate {
 
 impl Machine {
     /// What becomes of open requests if the connection ends now.
-    pub(super) fn fate_of_requests(&self, context: &Context<'_>) -> Fate {
+    pub(super) fn fate_of_requests(&self, context: &Context) -> Fate {
         let decided = self.continuation.decided.iter().map(|decided| &decided.request);
         if self.requests.is_empty() && decided.len() == 0 {
             return Fate::NothingWaits;
@@ -85,7 +85,7 @@ impl Machine {
     }
 
     /// Ends the turn, and keeps its requests open.
-    pub(super) fn cut_waiting_turn(&mut self, context: &Context<'_>, message: String, by: AnsweredBy) {
+    pub(super) fn cut_waiting_turn(&mut self, context: &Context, message: String, by: AnsweredBy) {
         self.requests.keep();
         self.finish_turn(context, &Ending::cut(message, by, PromptVerdict::Interrupted));
         if self.requests.are_kept() {
@@ -113,7 +113,7 @@ impl Machine {
     }
 
     /// Some answer has not reached the agent: it is brought back, or told in a new turn.
-    pub(super) fn continue_work(&mut self, context: &Context<'_>) {
+    pub(super) fn continue_work(&mut self, context: &Context) {
         if !self.is_suspended() {
             return self.advance(context);
         }
@@ -125,7 +125,7 @@ impl Machine {
     }
 
     /// A connection was opened for a turn that waits for a person. `pending` is what the agent still waits for.
-    pub(super) fn on_suspended_opened(&mut self, context: &Context<'_>, pending: &Pending) {
+    pub(super) fn on_suspended_opened(&mut self, context: &Context, pending: &Pending) {
         let waiting = self.suspended_turn().map(|turn| turn.requests).unwrap_or_default();
         let is_forgotten = |request: &OpenRequest| !pending.includes(&request.agent_request_id);
         if waiting.iter().all(is_forgotten) {
@@ -160,7 +160,7 @@ impl Machine {
         self.commit(Waiting::Delivery { first });
     }
 
-    pub(super) fn on_delivery_committed(&mut self, context: &Context<'_>) {
+    pub(super) fn on_delivery_committed(&mut self, context: &Context) {
         for decided in std::mem::take(&mut self.continuation.decided) {
             let answer = answer(&decided);
             let agent_request_id = decided.request.agent_request_id;
@@ -213,7 +213,7 @@ impl Machine {
 
     pub(super) fn on_continuation_committed(
         &mut self,
-        context: &Context<'_>,
+        context: &Context,
         prompt: QueuedPrompt,
         continuation: Continuation,
     ) {

@@ -1,5 +1,6 @@
 //! What can happen to a session.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::{AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError};
@@ -10,12 +11,12 @@ use crate::session::folder_rules::FolderRuleSet;
 use crate::store::{KnownPrompt, StoreError};
 
 /// What the rules may know about the world.
-pub(in crate::session) struct Context<'a> {
+pub(in crate::session) struct Context {
     /// Monotonic time since some moment before the session was loaded.
     pub now: Duration,
     /// The time of day.
     pub time: Timestamp,
-    pub settings: &'a SessionSettings,
+    pub settings: Arc<SessionSettings>,
     pub folder_rules: FolderRuleSet,
     pub abilities: Abilities,
     /// What all sessions have used today.
@@ -73,7 +74,7 @@ pub(in crate::session) enum Input {
     /// Somebody may have logged in.
     LoginChanged,
     /// The rules of folders may have changed.
-    FolderRulesChanged,
+    RulesChanged,
     /// The connection ended.
     Lost(String),
     /// What a probe of a silent agent found.

@@ -16,7 +16,7 @@ use crate::store::{Change, QueuedPrompt};
 
 impl Machine {
     /// Ends the agent and closes the session. Everything it has said is committed when the reply comes.
-    pub(super) fn close(&mut self, context: &Context<'_>) {
+    pub(super) fn close(&mut self, context: &Context) {
         if self.state == SessionState::Closed {
             return self.reply(Reply::Done(Err(SessionError::Closed)));
         }
@@ -62,7 +62,7 @@ impl Machine {
         self.status_changed = true;
     }
 
-    pub(super) fn update(&mut self, context: &Context<'_>, update: SessionUpdate, model_warning: Option<String>) {
+    pub(super) fn update(&mut self, context: &Context, update: SessionUpdate, model_warning: Option<String>) {
         let switches = update.model.is_some() || update.effort.is_some();
         if self.state == SessionState::Closed && switches {
             return self.reply(Reply::Done(Err(SessionError::Closed)));
@@ -105,7 +105,7 @@ impl Machine {
 
     pub(super) fn on_update_committed(
         &mut self,
-        context: &Context<'_>,
+        context: &Context,
         profile: SessionProfile,
         switches: bool,
         permits: bool,
@@ -129,7 +129,7 @@ impl Machine {
     }
 
     /// Tells the agent what changed in the session's settings.
-    pub(super) fn send_changes(&mut self, context: &Context<'_>, configure: bool, permit: bool) {
+    pub(super) fn send_changes(&mut self, context: &Context, configure: bool, permit: bool) {
         if configure {
             let (model, effort) = (self.profile.model.clone(), self.profile.effort.clone());
             self.send(context, AgentCommand::Configure { model, effort });
@@ -141,7 +141,7 @@ impl Machine {
     }
 
     /// Writes the history and the agent's id in one commit: after a crash all of it is there or none.
-    pub(super) fn adopt(&mut self, context: &Context<'_>, agent_session_id: String, past: Vec<PastInput>) {
+    pub(super) fn adopt(&mut self, context: &Context, agent_session_id: String, past: Vec<PastInput>) {
         let first = self.begin_commit();
         self.draft.change(Change::AgentSession(Some(agent_session_id.clone())));
         self.agent_session_id = Some(agent_session_id);
@@ -162,7 +162,7 @@ impl Machine {
         self.commit(Waiting::Adoption { first });
     }
 
-    fn open_past_turn(&mut self, context: &Context<'_>, text: String) {
+    fn open_past_turn(&mut self, context: &Context, text: String) {
         // Its record has no end.
         self.finish_turn(context, &Ending::Idle);
         let id = self.prompts.next_id();
@@ -175,7 +175,7 @@ impl Machine {
 
     /// The server shuts down: the turn is interrupted, the agent ended, the session stays open. A turn that can
     /// continue after a restart because it only waits for a person is left as it is.
-    pub(super) fn shut_down(&mut self, context: &Context<'_>) {
+    pub(super) fn shut_down(&mut self, context: &Context) {
         let fate = self.fate_of_requests(context);
         if fate == Fate::TurnContinues && self.is_live() {
             self.send(context, AgentCommand::Suspend);

@@ -127,7 +127,7 @@ impl Machine {
     }
 
     /// Takes an input. The actions are in [`Self::take_outputs`]; events are buffered until [`Self::flush`].
-    pub fn step(&mut self, context: &Context<'_>, input: Input) {
+    pub fn step(&mut self, context: &Context, input: Input) {
         debug_assert!(
             self.waiting.is_none() || matches!(input, Input::Committed(_)),
             "a commit is reported before anything else happens"
@@ -154,7 +154,7 @@ impl Machine {
                     self.open(context);
                 }
             }
-            Input::FolderRulesChanged => self.on_folder_rules_changed(context),
+            Input::RulesChanged => self.on_rules_changed(context),
             Input::Lost(reason) => self.on_agent_lost(context, &reason),
             Input::Probed { alive } => self.on_probed(context, alive),
             Input::StoreRefuses(reason) => self.on_store_refuses(context, &reason),
@@ -186,7 +186,7 @@ impl Machine {
     }
 
     /// When [`Input::Deadline`] is due.
-    pub fn next_deadline(&self, context: &Context<'_>) -> Option<Duration> {
+    pub fn next_deadline(&self, context: &Context) -> Option<Duration> {
         let turn = self.turn.as_ref().and_then(Turn::next_deadline);
         let link = match self.link {
             Link::BackingOff { until } => Some(until),
@@ -198,7 +198,7 @@ impl Machine {
             .min()
     }
 
-    fn on_deadline(&mut self, context: &Context<'_>) {
+    fn on_deadline(&mut self, context: &Context) {
         if matches!(self.link, Link::BackingOff { until } if until <= context.now) {
             self.open(context);
         }
@@ -210,7 +210,7 @@ impl Machine {
     }
 
     /// The disk refuses writes: a running turn is ended, because its events could not be stored.
-    fn on_store_refuses(&mut self, context: &Context<'_>, reason: &str) {
+    fn on_store_refuses(&mut self, context: &Context, reason: &str) {
         let message = format!("The turn was ended because {reason}.");
         self.interrupt_turn(context, message, crate::model::AnsweredBy::Storage);
     }
@@ -250,7 +250,7 @@ impl Machine {
         self.transcript.write(&mut self.draft, response.into())
     }
 
-    fn send(&mut self, context: &Context<'_>, command: crate::agent::AgentCommand) {
+    fn send(&mut self, context: &Context, command: crate::agent::AgentCommand) {
         self.silence.note_activity(context.now);
         self.outputs.push(Output::Send(command));
     }

@@ -127,7 +127,7 @@ pub(super) fn user_prompt(prompt: &QueuedPrompt, author: PromptAuthor, queued: b
 impl Machine {
     pub(super) fn on_prompt(
         &mut self,
-        context: &Context<'_>,
+        context: &Context,
         prompt: NewPrompt,
         known: Option<KnownPrompt>,
         model_warning: Option<String>,
@@ -148,11 +148,11 @@ impl Machine {
     /// The prompt that was accepted with the same key before, if so.
     fn check_prompt(
         &self,
-        context: &Context<'_>,
+        context: &Context,
         prompt: &NewPrompt,
         known: Option<KnownPrompt>,
     ) -> Result<Option<PromptId>, PromptError> {
-        let settings = context.settings;
+        let settings = &context.settings;
         if self.state == SessionState::Closed {
             return Err(SessionError::Closed.into());
         }
@@ -187,7 +187,7 @@ impl Machine {
         mode == PromptMode::Steer && self.is_live() && self.turn.as_ref().is_some_and(super::Turn::can_be_steered)
     }
 
-    fn accept_prompt(&mut self, context: &Context<'_>, prompt: NewPrompt, model_warning: Option<String>) {
+    fn accept_prompt(&mut self, context: &Context, prompt: NewPrompt, model_warning: Option<String>) {
         let (steers, author) = (self.steers(prompt.mode), prompt.author);
         let prompt = QueuedPrompt {
             id: self.prompts.next_id(),
@@ -245,12 +245,12 @@ impl Machine {
     }
 
     /// Whether a turn could begin this moment.
-    fn may_begin(&self, context: &Context<'_>) -> bool {
+    fn may_begin(&self, context: &Context) -> bool {
         let has_slot = !context.abilities.process_per_turn || self.turn_slot == TurnSlot::Held;
         self.is_live() && has_slot && !context.store_refuses
     }
 
-    pub(super) fn on_prompt_committed(&mut self, context: &Context<'_>, accepted: AcceptedPrompt) {
+    pub(super) fn on_prompt_committed(&mut self, context: &Context, accepted: AcceptedPrompt) {
         let AcceptedPrompt { prompt, title, after_commit, withdraws, .. } = accepted;
         self.prompts.release();
         if withdraws {
@@ -319,7 +319,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn run_command(&mut self, context: &Context<'_>, command: Command) {
+    pub(super) fn run_command(&mut self, context: &Context, command: Command) {
         match command {
             Command::Prompt { prompt, known, model_warning } => self.on_prompt(context, *prompt, known, model_warning),
             Command::Interrupt => self.on_interrupt(context),

@@ -86,7 +86,7 @@ impl Requests {
     }
 
     /// Nobody could answer while the server was down, so the time starts over.
-    pub fn restart(&mut self, context: &Context<'_>) {
+    pub fn restart(&mut self, context: &Context) {
         for waits in &mut self.open {
             waits.since = context.now;
         }
@@ -96,7 +96,7 @@ impl Requests {
         self.open.iter().map(|waits| &waits.request)
     }
 
-    pub fn postpone(&mut self, context: &Context<'_>) {
+    pub fn postpone(&mut self, context: &Context) {
         self.retry_after = context.now + RETRY_AFTER;
     }
 
@@ -115,7 +115,7 @@ impl Requests {
     }
 
     /// When a request that nobody watches has waited long enough.
-    pub fn deadline(&self, context: &Context<'_>, patience: Patience) -> Option<Duration> {
+    pub fn deadline(&self, context: &Context, patience: Patience) -> Option<Duration> {
         let first = self.open.first()?;
         if patience == Patience::Endless {
             return None;
@@ -154,7 +154,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn on_request(&mut self, context: &Context<'_>, agent_request_id: String, body: RequestBody) {
+    pub(super) fn on_request(&mut self, context: &Context, agent_request_id: String, body: RequestBody) {
         let decided = self.continuation.decided.iter().map(|decided| &decided.request);
         if self.requests.all().chain(decided).any(|known| known.agent_request_id == agent_request_id) {
             // Repeated in a new connection.
@@ -190,7 +190,7 @@ impl Machine {
         self.status_changed = true;
     }
 
-    fn warn_of_absence(&mut self, context: &Context<'_>, request: &OpenRequest) {
+    fn warn_of_absence(&mut self, context: &Context, request: &OpenRequest) {
         let timeout = context.settings.unattended_timeout;
         let consequence = if timeout == SessionSettings::NEVER {
             "It waits".to_owned()
@@ -307,7 +307,7 @@ impl Machine {
         }
     }
 
-    pub(super) fn on_answer_committed(&mut self, context: &Context<'_>, given: AnswerGiven) {
+    pub(super) fn on_answer_committed(&mut self, context: &Context, given: AnswerGiven) {
         if given.is_asked() {
             self.reply(Reply::Answer(Ok(())));
         }
@@ -393,7 +393,7 @@ impl Machine {
     }
 
     /// Denies the first request that nobody has watched for long enough. Notice and answer are one commit.
-    pub(super) fn close_unattended_request(&mut self, context: &Context<'_>) {
+    pub(super) fn close_unattended_request(&mut self, context: &Context) {
         let is_due = self.requests.deadline(context, self.patience()).is_some_and(|deadline| deadline <= context.now);
         if !is_due || self.waiting.is_some() {
             return;

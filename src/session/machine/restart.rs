@@ -20,7 +20,7 @@ impl Machine {
     }
 
     /// Closes what the last run left open, or continues it.
-    pub(super) fn restart(&mut self, context: &Context<'_>) {
+    pub(super) fn restart(&mut self, context: &Context) {
         self.requests.restart(context);
         self.drop_steered_that_wait();
         if self.turn.is_none() && self.open_after.is_none() {

@@ -47,7 +47,7 @@ impl Attempt {
     }
 
     /// Whether the turn is retried after this failure.
-    pub fn plans_retry(&mut self, context: &Context<'_>, failure: &Failure) -> bool {
+    pub fn plans_retry(&mut self, context: &Context, failure: &Failure) -> bool {
         if self.untouched.is_none() {
             return false;
         }
@@ -65,7 +65,7 @@ impl Attempt {
 }
 
 impl Machine {
-    pub(super) fn wait_for_retry(&mut self, context: &Context<'_>, failure: &Failure) {
+    pub(super) fn wait_for_retry(&mut self, context: &Context, failure: &Failure) {
         let recovery = context.settings.recovery;
         let Some(turn) = &mut self.turn else { return };
         let Phase::Working(attempt) = &mut turn.phase else { return };
@@ -82,7 +82,7 @@ impl Machine {
     }
 
     /// Sends the same prompt to the same agent again.
-    pub(super) fn retry_turn(&mut self, context: &Context<'_>) {
+    pub(super) fn retry_turn(&mut self, context: &Context) {
         let Some(turn) = &mut self.turn else { return };
         let Phase::Retrying { attempt, failure, .. } = &mut turn.phase else { return };
         let (attempt, failure) = (std::mem::take(attempt), failure.clone());
@@ -99,7 +99,7 @@ impl Machine {
 
     /// The prompt is queued again: for a new process, which may know of a login that this one does not; and if that one
     /// needs a login too, for a person.
-    pub(super) fn keep_for_login(&mut self, context: &Context<'_>, failure: Failure) {
+    pub(super) fn keep_for_login(&mut self, context: &Context, failure: Failure) {
         let Some(turn) = self.turn.take() else { return };
         let Phase::Working(attempt) = turn.phase else { return };
         self.recovery.abandoned_steps = Some((turn.prompt, turn.steps_before + self.transcript.fold().steps()));

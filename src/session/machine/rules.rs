@@ -29,7 +29,7 @@ impl Machine {
     }
 
     /// What counts beside the session's own rules.
-    pub(super) fn configured<'a>(&self, context: &'a Context<'_>) -> Configured<'a> {
+    pub(super) fn configured<'a>(&self, context: &'a Context) -> Configured<'a> {
         let folder = context.folder_rules.of(self.profile.working_directory.as_deref());
         Configured { folder, ..context.settings.configured() }
     }
@@ -50,7 +50,7 @@ impl Machine {
     }
 
     /// The rules of some folder changed, which may be this session's.
-    pub(super) fn on_folder_rules_changed(&mut self, context: &Context<'_>) {
+    pub(super) fn on_rules_changed(&mut self, context: &Context) {
         if self.state == SessionState::Closed {
             return;
         }
@@ -66,7 +66,7 @@ impl Machine {
     }
 
     /// The rules have changed: what they allow now is not asked any more. Returns whether that answered any request.
-    pub(super) fn recheck_requests(&mut self, context: &Context<'_>) -> bool {
+    pub(super) fn recheck_requests(&mut self, context: &Context) -> bool {
         let configured = &self.configured(context);
         let allowed = |request: &OpenRequest| {
             let answer = self.profile.permissions.answer_with(configured, &request.body);
@@ -94,7 +94,7 @@ impl Machine {
     }
 
     /// Work that only waited for what the rules allow now continues.
-    pub(super) fn after_recheck(&mut self, context: &Context<'_>) {
+    pub(super) fn after_recheck(&mut self, context: &Context) {
         if !self.continuation.decided.is_empty() {
             self.continue_work(context);
         }

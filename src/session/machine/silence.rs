@@ -46,7 +46,7 @@ impl Machine {
 
     /// The time after which silence is reported, where the agent is expected to act: in a turn that neither waits for a
     /// person nor is being interrupted, on a connection that can be probed.
-    fn longest_silence(&self, context: &Context<'_>) -> Option<Duration> {
+    fn longest_silence(&self, context: &Context) -> Option<Duration> {
         let longest = context.settings.recovery.silence_notice?;
         let turn = self.turn.as_ref()?;
         let can_probe = matches!(self.link, Link::Live { can_probe: true, .. });
@@ -54,19 +54,19 @@ impl Machine {
     }
 
     /// When the next probe begins.
-    pub(super) fn silence_deadline(&self, context: &Context<'_>) -> Option<Duration> {
+    pub(super) fn silence_deadline(&self, context: &Context) -> Option<Duration> {
         let longest = self.longest_silence(context)?;
         (self.silence.step == Step::Quiet).then(|| self.silence.last_activity + longest / 2)
     }
 
-    pub(super) fn probe_silent_agent(&mut self, context: &Context<'_>) {
+    pub(super) fn probe_silent_agent(&mut self, context: &Context) {
         if let Some(longest) = self.longest_silence(context) {
             self.silence.step = Step::Probing;
             self.outputs.push(Output::Probe { within: longest / 2 });
         }
     }
 
-    pub(super) fn on_probed(&mut self, context: &Context<'_>, alive: bool) {
+    pub(super) fn on_probed(&mut self, context: &Context, alive: bool) {
         if !self.is_probing() {
             return;
         }

@@ -17,7 +17,7 @@ pub(super) struct Spending {
 
 impl Machine {
     /// The figures go into the session's sum and the day's with the event that reports them, in one transaction.
-    pub(super) fn on_usage(&mut self, context: &Context<'_>, usage: Usage, of_day: &Usage) {
+    pub(super) fn on_usage(&mut self, context: &Context, usage: Usage, of_day: &Usage) {
         let day = Day::of(context.time);
         self.spending.used.add(&usage);
         self.draft.change(Change::Usage(self.spending.used.clone()));
@@ -37,7 +37,7 @@ impl Machine {
 
     /// A report may be the last thing that a turn says, and a turn that has ended is not cut off. So it is stopped only
     /// when it goes on to another step or another tool.
-    pub(super) fn stop_if_turn_goes_on(&mut self, context: &Context<'_>, event: &AgentEvent) {
+    pub(super) fn stop_if_turn_goes_on(&mut self, context: &Context, event: &AgentEvent) {
         match event {
             AgentEvent::TurnStarted { .. }
             | AgentEvent::PromptGenerated(_)
@@ -48,7 +48,7 @@ impl Machine {
         }
     }
 
-    fn stop_over_budget(&mut self, context: &Context<'_>) {
+    fn stop_over_budget(&mut self, context: &Context) {
         if !std::mem::take(&mut self.spending.is_unchecked) || !self.is_live() {
             return;
         }
@@ -62,7 +62,7 @@ impl Machine {
 
     /// Writes each budget notice once. That it was written is committed with the notice, so a
     /// restart does not repeat it.
-    fn announce_budgets(&mut self, context: &Context<'_>, day: Day, of_day: &Usage) {
+    fn announce_budgets(&mut self, context: &Context, day: Day, of_day: &Usage) {
         let (budget, own) = (context.settings.budget, self.profile.budget);
         let mut is_new = false;
         for status in budget.statuses(&own, &self.spending.used, of_day) {
@@ -79,7 +79,7 @@ impl Machine {
     }
 
     /// Why no further turn may begin, if a budget forbids it.
-    pub(super) fn budget_refusal(&self, context: &Context<'_>) -> Option<String> {
+    pub(super) fn budget_refusal(&self, context: &Context) -> Option<String> {
         context.settings.budget.refusal(&self.profile.budget, &self.spending.used, &context.day_usage)
     }
 }

@@ -130,7 +130,7 @@ impl Machine {
     }
 
     /// Begins the turn of the next queued prompt, or connects first, or does nothing because something is in progress.
-    pub(super) fn advance(&mut self, context: &Context<'_>) {
+    pub(super) fn advance(&mut self, context: &Context) {
         self.renew_outdated_link();
         let ends = self.state == SessionState::Closed || context.stopping;
         if self.has_answers() && !ends && !context.store_refuses && self.waiting.is_none() {
@@ -160,7 +160,7 @@ impl Machine {
 
     /// The turn, and the agent's own id of its session, are in the store before the agent gets the prompt: no restart
     /// sends it twice or to another session.
-    fn begin_turn(&mut self, context: &Context<'_>) {
+    fn begin_turn(&mut self, context: &Context) {
         if context.abilities.process_per_turn && self.turn_slot != TurnSlot::Held {
             if self.turn_slot == TurnSlot::None {
                 self.turn_slot = TurnSlot::Queued;
@@ -175,13 +175,13 @@ impl Machine {
         self.commit(Waiting::Turn { prompt: Box::new(prompt), before, first });
     }
 
-    pub(super) fn on_turn_slot(&mut self, context: &Context<'_>) {
+    pub(super) fn on_turn_slot(&mut self, context: &Context) {
         self.turn_slot = TurnSlot::Held;
         self.set_state(SessionState::Ready, None);
         self.advance(context);
     }
 
-    pub(super) fn on_turn_committed(&mut self, context: &Context<'_>, prompt: QueuedPrompt) {
+    pub(super) fn on_turn_committed(&mut self, context: &Context, prompt: QueuedPrompt) {
         let summary = self.recovery.summary.take();
         self.recovery.began_with_summary = summary.is_some();
         let text = match summary {
@@ -274,7 +274,7 @@ impl Machine {
         self.turn.is_none() && self.open_after.is_none() && !asks && !self.transcript.agent_works()
     }
 
-    pub(super) fn on_interrupt(&mut self, context: &Context<'_>) {
+    pub(super) fn on_interrupt(&mut self, context: &Context) {
         if self.state == SessionState::Closed {
             return self.reply(Reply::Interrupt(Err(SessionError::Closed)));
         }
@@ -292,7 +292,7 @@ impl Machine {
     }
 
     /// Asks the agent to end its turn. Returns whether a turn was running.
-    pub(super) fn interrupt_turn(&mut self, context: &Context<'_>, message: String, by: AnsweredBy) -> bool {
+    pub(super) fn interrupt_turn(&mut self, context: &Context, message: String, by: AnsweredBy) -> bool {
         let deadline = context.now + context.settings.interrupt_grace;
         let Some(turn) = &mut self.turn else {
             let works = self.transcript.agent_works();
@@ -322,7 +322,7 @@ impl Machine {
         true
     }
 
-    pub(super) fn on_turn_deadline(&mut self, context: &Context<'_>) {
+    pub(super) fn on_turn_deadline(&mut self, context: &Context) {
         let Some(turn) = &mut self.turn else { return };
         if turn.ends_by.is_some_and(|at| at <= context.now) {
             turn.ends_by = None;
@@ -335,7 +335,7 @@ impl Machine {
         }
     }
 
-    fn end_late_turn(&mut self, context: &Context<'_>) {
+    fn end_late_turn(&mut self, context: &Context) {
         let timeout = humantime::format_duration(context.settings.turn_timeout.unwrap_or_default());
         let message = format!("The turn exceeded {timeout} (sessions.turn_timeout) and was ended.");
         if let Some(turn) = &mut self.turn {
@@ -348,7 +348,7 @@ impl Machine {
     }
 
     /// The agent did not end its turn in time: the connection is ended and opened again when needed.
-    fn give_up_on_interrupt(&mut self, context: &Context<'_>) {
+    fn give_up_on_interrupt(&mut self, context: &Context) {
         let grace = humantime::format_duration(Duration::from_secs(context.settings.interrupt_grace.as_secs()));
         self.disconnect(Disconnect::Unresponsive);
         self.notify(NoticeKind::Interrupted, format!("The agent did not stop within {grace} and was disconnected."));
@@ -356,14 +356,14 @@ impl Machine {
         self.advance(context);
     }
 
-    fn end_interrupted_turn(&mut self, context: &Context<'_>) {
+    fn end_interrupted_turn(&mut self, context: &Context) {
         let Some(Phase::Interrupting { message, .. }) = self.turn.as_ref().map(|turn| &turn.phase) else { return };
         let message = message.clone();
         self.finish_turn(context, &Ending::cut(message, AnsweredBy::Interrupt, PromptVerdict::Interrupted));
     }
 
     /// The agent reports that the turn is over.
-    pub(super) fn on_agent_idle(&mut self, context: &Context<'_>) {
+    pub(super) fn on_agent_idle(&mut self, context: &Context) {
         match self.turn.as_mut().map(|turn| &mut turn.phase) {
             Some(Phase::Interrupting { .. }) => self.end_interrupted_turn(context),
             // It waits for its next attempt.
@@ -405,7 +405,7 @@ impl Machine {
     }
 
     /// Closes whatever is open, then writes `onAgentEnd` and `onIdle`, in this order and always.
-    pub(super) fn finish_turn(&mut self, context: &Context<'_>, ending: &Ending) {
+    pub(super) fn finish_turn(&mut self, context: &Context, ending: &Ending) {
         let prompts = self.turn_prompts();
         let Some(turn) = self.turn.take() else { return };
         let (reason, by) = match ending {
@@ -468,7 +468,7 @@ impl Machine {
     }
 
     /// Ends every queued prompt as a failed turn, because its sender waits for an outcome.
-    pub(super) fn end_waiting_prompts(&mut self, context: &Context<'_>, class: ErrorClass, reason: &str) {
+    pub(super) fn end_waiting_prompts(&mut self, context: &Context, class: ErrorClass, reason: &str) {
         while let Some(prompt) = self.prompts.pop() {
             self.open_turn(prompt.id);
             self.write(Response::session_error(class, reason));
@@ -480,7 +480,7 @@ impl Machine {
     }
 
     /// The agent reports that the turn failed; it becomes idle next.
-    pub(super) fn on_turn_failed(&mut self, context: &Context<'_>, failure: Failure) {
+    pub(super) fn on_turn_failed(&mut self, context: &Context, failure: Failure) {
         if let Some(Phase::Working(attempt)) = self.turn.as_mut().map(|turn| &mut turn.phase)
             && attempt.plans_retry(context, &failure)
         {

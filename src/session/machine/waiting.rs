@@ -64,7 +64,7 @@ impl Machine {
         self.outputs.push(Output::Commit(batch));
     }
 
-    pub(super) fn on_committed(&mut self, context: &Context<'_>, outcome: Result<(), StoreError>) {
+    pub(super) fn on_committed(&mut self, context: &Context, outcome: Result<(), StoreError>) {
         let Some(waiting) = self.waiting.take() else { return };
         if outcome.is_err() {
             self.draft.withdraw(waiting.first());

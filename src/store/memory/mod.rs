@@ -5,6 +5,7 @@ mod capture_calls;
 mod jobs;
 mod notifications;
 mod records;
+mod search;
 mod state;
 mod tasks;
 mod tokens;
@@ -17,7 +18,7 @@ use tokio::sync::watch;
 use self::state::State;
 use super::observers::Observers;
 use super::{
-    Answer, Append, CommitObserver, EventPage, Log, OutcomeSeq, SearchText, StoreError, StoreHealth, StoreStatistics,
+    Answer, Append, CommitObserver, EventPage, IndexBacklog, Log, OutcomeSeq, StoreError, StoreHealth, StoreStatistics,
     StoredEvent, Upkeep,
 };
 use crate::model::{Seq, StreamId};
@@ -43,11 +44,6 @@ impl Disk {
         content.state.jump();
     }
 
-    /// The searchable text of all events, by stream and number.
-    pub fn texts(&self) -> Vec<(StreamId, Seq, SearchText)> {
-        self.lock().state.texts()
-    }
-
     fn lock(&self) -> MutexGuard<'_, Content> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -61,6 +57,7 @@ pub(super) struct Memory {
     health: watch::Sender<StoreHealth>,
     newest_outcome: watch::Sender<OutcomeSeq>,
     happenings: watch::Sender<u64>,
+    backlog: Arc<IndexBacklog>,
 }
 
 impl Memory {
@@ -73,6 +70,7 @@ impl Memory {
             health: watch::Sender::new(StoreHealth::Good),
             newest_outcome: watch::Sender::new(last),
             happenings: watch::Sender::new(0),
+            backlog: Arc::default(),
         }
     }
 
@@ -90,6 +88,11 @@ impl Memory {
         };
         if let Some(last) = append.last_seq() {
             self.observers.committed(append.stream, last);
+            if let Some(session) = append.stream.session()
+                && append.has_more_than_deltas()
+            {
+                self.backlog.grew(session, last);
+            }
         }
         if append.has_happened() {
             self.happenings.send_modify(|count| *count += 1);

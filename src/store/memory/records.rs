@@ -13,10 +13,10 @@ use crate::model::{
     Usage, UsageTotal, hex,
 };
 use crate::store::{
-    Answer, Blob, Blobs, CaptureSession, CaptureSessions, ClosedRequest, Creation, FolderRuleRecords, KnownPrompt,
-    NewSessionRecord, OutcomeSeq, PromptRecords, QueuedPrompt, ReaderPosition, ReaderRecords, SessionFilter,
-    SessionRecords, StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, UsageGrouping, UsageKey, UsageRecords,
-    UsageReport, UsageRow,
+    Answer, Blob, BlobUse, Blobs, CaptureSession, CaptureSessions, ClosedRequest, Creation, FolderRuleRecords,
+    KnownPrompt, NewSessionRecord, OutcomeSeq, PromptRecords, QueuedPrompt, ReaderPosition, ReaderRecords,
+    SessionFilter, SessionRecords, StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, UsageGrouping,
+    UsageKey, UsageRecords, UsageReport, UsageRow,
 };
 
 impl SessionRecords for Memory {
@@ -183,6 +183,7 @@ impl SessionRecords for Memory {
     }
 
     fn delete_session(&self, id: SessionId) -> Answer<'_, ()> {
+        self.backlog.forget(id);
         self.write(|state| state.forget(id))
     }
 }
@@ -453,6 +454,13 @@ impl Blobs for Memory {
         let mime = content.state.blob_uses.get(&(session, hash.clone())).cloned();
         let blob = mime.and_then(|mime| Some(Blob { mime, data: content.blobs.get(&hash)?.clone() }));
         Box::pin(async move { Ok(blob) })
+    }
+
+    fn blobs_of(&self, session: SessionId) -> Answer<'_, Vec<BlobUse>> {
+        self.read(|state| {
+            let uses = state.blob_uses.iter().filter(|((user, _), _)| *user == session);
+            uses.map(|((_, hash), mime)| BlobUse { hash: hash.clone(), mime: mime.clone() }).collect()
+        })
     }
 
     fn remove_unused_blobs(&self) -> Answer<'_, ()> {

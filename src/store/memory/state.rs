@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use bytes::Bytes;
 
 use super::jobs::JobRow;
+use super::search::Index;
 use crate::model::{
     Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LostSession, OpenRequest, PromptId, PromptOutcome,
     RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, StreamId, TaskId, Timestamp,
@@ -13,7 +14,7 @@ use crate::model::{
 };
 use crate::store::{
     AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId,
-    EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, SearchText, StoreError, StoredDelivery, StoredEvent,
+    EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, StoreError, StoredDelivery, StoredEvent,
     StoredFolderRule, StoredHappening, StoredLogin, StoredToken, TaskOwner, TrustedEntry, UsageReport,
 };
 
@@ -45,6 +46,7 @@ pub(super) struct State {
     pub usage: Vec<(SessionId, UsageReport)>,
     pub folder_rules: Vec<StoredFolderRule>,
     pub last_folder_rule: u64,
+    pub index: Index,
     logs: BTreeMap<StreamId, BTreeMap<Seq, EventEntry>>,
     numbers: BTreeMap<Counter, Numbers>,
 }
@@ -68,7 +70,6 @@ struct EventEntry {
     time: Timestamp,
     block: Option<Seq>,
     body: Bytes,
-    text: Option<SearchText>,
 }
 
 #[derive(Clone)]
@@ -145,13 +146,9 @@ impl State {
         self.logs.values().flat_map(BTreeMap::values).map(|event| event.body.len() as u64).sum()
     }
 
-    pub fn texts(&self) -> Vec<(StreamId, Seq, SearchText)> {
-        let events = self.logs.iter().flat_map(|(stream, log)| log.iter().map(|(seq, event)| (*stream, *seq, event)));
-        events.filter_map(|(stream, seq, event)| event.text.clone().map(|text| (stream, seq, text))).collect()
-    }
-
     pub fn forget(&mut self, id: SessionId) {
         self.sessions.remove(&id);
+        self.index.forget(id);
         self.forget_stream(id.into());
         self.forget_task_runs(id);
         self.prompts.retain(|(session, _), _| *session != id);
@@ -205,12 +202,7 @@ impl State {
         let mut reserves = false;
         for event in &append.events {
             let starts = append.ended_blocks.iter().find(|block| block.end == event.seq).map(|block| block.start);
-            let entry = EventEntry {
-                time: event.time,
-                block: event.block.or(starts),
-                body: event.body.clone(),
-                text: event.text.clone(),
-            };
+            let entry = EventEntry { time: event.time, block: event.block.or(starts), body: event.body.clone() };
             if self.logs.entry(append.stream).or_default().insert(event.seq, entry).is_some() {
                 return Err(StoreError::Statement("the number is taken".into()));
             }

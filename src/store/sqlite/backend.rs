@@ -14,6 +14,7 @@ use super::checkpoint::{Checkpointer, WalBound};
 use super::error::described;
 use super::outcomes::{self, OutcomeNumbers};
 use super::read_pool::{AT_ONCE, ReadPool};
+use super::search::SearchFile;
 use super::writer::{BUSY_TIMEOUT, DeathNotice, Job, WriteJob, Writer};
 use super::{drop_range, events, reservation, retention, schema};
 use crate::model::{Seq, StreamId};
@@ -35,6 +36,7 @@ pub(in crate::store) struct Sqlite {
     observers: Arc<Observers>,
     pub(super) newest_outcome: watch::Receiver<OutcomeSeq>,
     pub(super) happenings: watch::Receiver<u64>,
+    pub(super) search: Arc<SearchFile>,
     damage: Arc<OnceLock<String>>,
     writer: Mutex<Option<JoinHandle<()>>>,
 }
@@ -76,6 +78,8 @@ impl Sqlite {
         writer.happenings = happening_sender;
         writer.drops_wait = drops_wait;
         writer.is_noted_open = is_noted;
+        let search = Arc::new(SearchFile::new(folder.search_index()));
+        writer.backlog = Arc::clone(&search.backlog);
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || {
@@ -93,6 +97,7 @@ impl Sqlite {
             observers,
             newest_outcome,
             happenings,
+            search,
             damage: Arc::default(),
             writer: Mutex::new(Some(thread)),
         })
@@ -273,6 +278,7 @@ impl Upkeep for Sqlite {
                 .await;
             let (closed, answer) = oneshot::channel();
             self.pool.close();
+            self.search.close();
             self.send(Job::Close(closed));
             // An error means that the writer is gone already.
             let _ = answer.await;

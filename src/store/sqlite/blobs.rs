@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use super::Sqlite;
 use crate::model::{SessionId, hex};
 use crate::store::folder::{create_private_folder, private_file};
-use crate::store::{Answer, Blob, Blobs, StoreError};
+use crate::store::{Answer, Blob, BlobUse, Blobs, StoreError};
 
 /// A file younger than this may belong to an event that is not committed yet.
 const TOO_YOUNG_TO_REMOVE: Duration = Duration::from_mins(10);
@@ -45,6 +45,15 @@ impl Blobs for Sqlite {
                 return Ok(None);
             };
             run_blocking(move || read_whole(path, hash, mime)).await
+        })
+    }
+
+    fn blobs_of(&self, session: SessionId) -> Answer<'_, Vec<BlobUse>> {
+        self.read(move |connection| {
+            connection
+                .prepare_cached("SELECT hash, mime FROM blob_use WHERE session = ?1 ORDER BY hash")?
+                .query_map([session.number()], |row| Ok(BlobUse { hash: row.get(0)?, mime: row.get(1)? }))?
+                .collect()
         })
     }
 

@@ -34,7 +34,9 @@ mod reservation;
 mod retention;
 mod runs;
 mod schema;
+mod search;
 mod sessions;
+mod snapshot;
 mod tasks;
 #[cfg(test)]
 mod tests;
@@ -44,6 +46,7 @@ mod usage;
 mod writer;
 
 pub(super) use backend::Sqlite;
+pub(super) use snapshot::{blobs_of_snapshot, check_snapshot, mark_restored, snapshot};
 
 /// Leaves the record of a server that did not shut down cleanly; without a boot id, in this boot.
 #[cfg(test)]

@@ -10,7 +10,9 @@ use super::reservation::Reservation;
 use super::runs::delete_stream;
 use super::{Sqlite, prompts, requests, retention, tasks};
 use crate::model::{PromptId, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp};
-use crate::store::{Answer, Creation, NewSessionRecord, SessionFilter, SessionRecords, StoreError, StoredSession};
+use crate::store::{
+    Answer, Creation, NewSessionRecord, SessionFacts, SessionFilter, SessionRecords, StoreError, StoredSession,
+};
 
 const COLUMNS: &str =
     "id, title, runtime, model, effort, working_directory, permissions, system_prompt, options, state,
@@ -185,15 +187,38 @@ impl SessionRecords for Sqlite {
 
     fn delete_session(&self, id: SessionId) -> Answer<'_, ()> {
         self.forget_pending_appends(id.into());
-        self.write(move |connection| {
+        let deleted = self.write(move |connection| {
             tasks::delete_of_session(connection, id)?;
             delete_stream(connection, id.into())?;
             for table in ["prompt", "request", "blob_use"] {
                 connection.execute(&format!("DELETE FROM {table} WHERE session = ?1"), [id.number()])?;
             }
             connection.execute("DELETE FROM session WHERE id = ?1", [id.number()]).map(drop)
+        });
+        Box::pin(async move {
+            deleted.await?;
+            self.forget_in_index(id).await
         })
     }
+}
+
+/// All sessions, newest first, as a search needs them.
+pub(super) fn facts(connection: &Connection) -> rusqlite::Result<Vec<SessionFacts>> {
+    connection
+        .prepare_cached(
+            "SELECT id, title, runtime, working_directory, created_at, updated_at FROM session ORDER BY id DESC",
+        )?
+        .query_map([], |row| {
+            Ok(SessionFacts {
+                id: SessionId::from_number(row.get(0)?),
+                title: row.get(1)?,
+                runtime: row.get(2)?,
+                working_directory: path(row, 3)?,
+                created_at: Timestamp::from_millis(row.get(4)?),
+                updated_at: Timestamp::from_millis(row.get(5)?),
+            })
+        })?
+        .collect()
 }
 
 enum Created {

@@ -18,7 +18,7 @@ use super::reservation::Reservation;
 use super::{append, backend, drop_range};
 use crate::model::StreamId;
 use crate::store::observers::Observers;
-use crate::store::{Append, OutcomeSeq, StoreError, StoreHealth, StoreStatistics};
+use crate::store::{Append, IndexBacklog, OutcomeSeq, StoreError, StoreHealth, StoreStatistics};
 
 /// How long `SQLite` itself waits for a lock; only a checkpoint ever holds one, and briefly.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -87,6 +87,8 @@ pub(super) struct Writer {
     pub statistics: StoreStatistics,
     health: watch::Sender<StoreHealth>,
     pub observers: Arc<Observers>,
+    /// Sessions that the search index must read.
+    pub backlog: Arc<IndexBacklog>,
     checkpointer: Checkpointer,
     durability: Durability,
     /// Up to where each stream's numbers are reserved durably.
@@ -136,6 +138,7 @@ impl Writer {
             statistics: StoreStatistics::default(),
             health,
             observers: Arc::default(),
+            backlog: Arc::default(),
             checkpointer,
             durability: Durability::default(),
             reserved: HashMap::new(),
@@ -408,6 +411,11 @@ impl Writer {
         }
         if let Some(last) = append.last_seq() {
             self.observers.committed(append.stream, last);
+            if let Some(session) = append.stream.session()
+                && append.has_more_than_deltas()
+            {
+                self.backlog.grew(session, last);
+            }
         }
     }
 

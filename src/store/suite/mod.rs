@@ -8,6 +8,7 @@ mod notifications;
 mod power_cut;
 mod prompts;
 mod records;
+mod search;
 mod sessions;
 mod tasks;
 mod tokens;
@@ -145,6 +146,13 @@ behaviour! {
     records::rules_of_folders_are_kept_once_until_they_are_removed,
     records::usage_is_summed_by_day_model_and_session,
     records::blobs_belong_to_the_sessions_that_use_them,
+    search::texts_are_found_by_words_phrases_prefixes_and_exclusions,
+    search::searches_are_limited_to_kinds_sessions_and_times,
+    search::a_batch_is_indexed_once,
+    search::the_backlog_has_what_the_index_lacks,
+    search::a_deleted_session_is_not_found_and_not_indexed_again,
+    search::snippets_mark_what_matches,
+    search::sessions_are_listed_for_a_search,
     tasks::ids_of_tasks_are_never_given_twice,
     tasks::a_task_is_of_a_job_or_of_a_session,
     tasks::an_id_names_one_task,
@@ -154,19 +162,6 @@ behaviour! {
     tokens::tokens_and_revocations_survive_a_power_cut,
     trusted_entries::an_entry_is_trusted_with_one_hash,
     trusted_entries::trust_and_its_end_survive_a_power_cut,
-}
-
-#[tokio::test]
-async fn searchable_text_reaches_the_backend() {
-    use super::{SearchKind, SearchText};
-    let disk = Disk::default();
-    let store = Store::on(Arc::new(Memory::on(&disk)));
-    let session = new_session(&store).await;
-    let text = SearchText { kind: SearchKind::Message, text: "hello".to_owned() };
-    let mut append = events(session, 1..=2);
-    append.events[1].text = Some(text.clone());
-    store.append_checked(append).await.expect("appended");
-    assert_eq!(disk.texts(), [(session.into(), 2, text)]);
 }
 
 fn profile() -> SessionProfile {
@@ -205,7 +200,7 @@ pub(super) async fn new_session(store: &Store) -> SessionId {
 
 /// An append of events with these numbers; each body is its number.
 pub(super) fn events(stream: impl Into<StreamId>, seqs: std::ops::RangeInclusive<Seq>) -> Append {
-    let row = |seq: Seq| EventRow { seq, time: TIME, block: None, body: Bytes::from(seq.to_string()), text: None };
+    let row = |seq: Seq| EventRow { seq, time: TIME, block: None, body: Bytes::from(seq.to_string()) };
     Append {
         stream: stream.into(),
         time: TIME,

@@ -20,6 +20,7 @@ export class JobsStub {
   /** Answers for single routes, by "METHOD path": a function of the body that gives `{ status, json }`. */
   answers = new Map();
   #waiting = [];
+  /** How many changes there were. */
   #seq = 0;
 
   /** Answers the pages of a context. */
@@ -34,6 +35,7 @@ export class JobsStub {
   /** Changes a job; pages that follow it hear of it. */
   change(jobId, changes) {
     this.jobs.set(jobId, { ...this.jobs.get(jobId), ...changes });
+    this.#seq += 1;
     for (const resume of this.#waiting.splice(0)) resume();
   }
 
@@ -53,7 +55,7 @@ export class JobsStub {
     await route.fulfill(body === undefined ? { status, json } : { status, body, contentType });
   }
 
-  async #reply({ method, path, body }) {
+  async #reply({ method, path, query, body }) {
     const [, jobId, below] = /^jobs\/(job-[^/]+)(?:\/(\w+))?$/.exec(path) ?? [];
     if (path === "jobs/entry") return { json: this.entry };
     if (path === "copilot/job") return { json: this.definitions };
@@ -67,7 +69,7 @@ export class JobsStub {
     const job = this.jobs.get(jobId);
     if (!job) return { status: 404, json: { error: "JobNotFound", message: "There is no such job." } };
     if (below === undefined) return { json: job };
-    if (below === "events") return this.#events(jobId);
+    if (below === "events") return this.#events(jobId, Number(query.after ?? 0));
     return { json: {} };
   }
 
@@ -76,10 +78,9 @@ export class JobsStub {
     return this.jobs.get(jobId)?.waiting.find(({ waitingId }) => file === `${waitingId}.html`)?.prompt ?? "";
   }
 
-  /** One event after the next change, as a stream that then breaks off. */
-  async #events(jobId) {
-    if (this.jobs.get(jobId).status === "Running") await new Promise((resolve) => this.#waiting.push(resolve));
-    this.#seq += 1;
+  /** One event about a change that the page has not heard of, as a stream that then breaks off. */
+  async #events(jobId, after) {
+    if (this.jobs.get(jobId).status === "Running" && this.#seq <= after) await new Promise((resolve) => this.#waiting.push(resolve));
     const end = this.jobs.get(jobId).status === "Running" ? "" : "event: closed\ndata: {}\n\n";
     return { contentType: "text/event-stream", body: `id: ${this.#seq}\ndata: {}\n\n${end}` };
   }

@@ -101,7 +101,7 @@ async fn help_names_the_commands_and_flags() {
 async fn a_command_or_flag_that_does_not_exist_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     for (arguments, word) in [
-        (&["stpo"][..], "not a command"),
+        (&["stpo"][..], "did you mean 'stop'"),
         (&["--prot", "1"], "--prot"),
         (&["stop", "now"], "now"),
         (&["stop", "--port", "1"], "--port"),

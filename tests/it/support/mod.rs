@@ -9,9 +9,12 @@ mod processes;
 mod puppet;
 mod raw;
 mod receiver;
+mod running;
 mod server;
 mod session;
 pub mod source;
+#[cfg(unix)]
+mod terminal;
 mod written_log;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
@@ -22,6 +25,9 @@ pub use processes::{children_of, descendants_of, eventually, id_in, is_alive, se
 pub use puppet::{Puppet, PuppetSession};
 pub use raw::{RawConnection, RawReply, exchange};
 pub use receiver::{Reaction, Receiver};
+pub use running::Running;
 pub use server::{Ended, Server, ServerBuilder, page};
 pub use session::{TestSession, assert_notice_is_known, callbacks, message_text};
+#[cfg(unix)]
+pub use terminal::Terminal;
 pub use written_log::{WrittenLog, write_log};

@@ -31,10 +31,8 @@ pub async fn write_log(mut server: Server, session: &TestSession, log: WrittenLo
     }
     let first = store.load_session(id).await.expect("read").expect("there").next_seq;
     let time = Timestamp::from_millis(0);
-    let events: Vec<EventRow> = (first..)
-        .zip(log.events)
-        .map(|(seq, body)| EventRow { seq, time, block: None, body: body.into(), text: None })
-        .collect();
+    let events: Vec<EventRow> =
+        (first..).zip(log.events).map(|(seq, body)| EventRow { seq, time, block: None, body: body.into() }).collect();
     let seqs = events.iter().map(|event| event.seq).collect();
     let ended_blocks = tool_calls(&events);
     let append = Append { stream: id.into(), time, events, ended_blocks, changes };

@@ -1,7 +1,7 @@
 //! The world around one machine: a clock, a store, an agent, people, and accidents.
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::agent::Agent;
@@ -31,7 +31,7 @@ enum Link {
 pub(super) struct World {
     pub random: Random,
     trace: bool,
-    settings: Rc<SessionSettings>,
+    settings: Arc<SessionSettings>,
     abilities: Abilities,
     mode: PermissionMode,
     pub store: Store,
@@ -94,7 +94,7 @@ impl World {
         let mut world = Self {
             random,
             trace,
-            settings: Rc::new(settings),
+            settings: Arc::new(settings),
             abilities,
             mode,
             store,
@@ -211,11 +211,11 @@ impl World {
         self.store.records.state != SessionState::Closed && (self.machine.has_turn() || self.store.has_queued())
     }
 
-    fn context<'a>(&self, settings: &'a SessionSettings) -> Context<'a> {
+    fn context(&self) -> Context {
         Context {
             now: self.now,
             time: Timestamp::from_millis(i64::try_from(self.now.as_millis()).unwrap_or_default()),
-            settings,
+            settings: Arc::clone(&self.settings),
             folder_rules: self.store.folder_rules(),
             abilities: self.abilities,
             day_usage: Usage::default(),
@@ -227,11 +227,10 @@ impl World {
     }
 
     fn next_deadline(&self) -> Option<Duration> {
-        self.machine.next_deadline(&self.context(&self.settings))
+        self.machine.next_deadline(&self.context())
     }
 
     pub fn drive(&mut self, input: Input) -> Option<Reply> {
-        let settings = Rc::clone(&self.settings);
         let is_command = matches!(input, Input::Command(_));
         let mut inputs = VecDeque::from([input]);
         let mut reply = None;
@@ -239,7 +238,7 @@ impl World {
             if self.trace {
                 eprintln!("{:>8?} {}", self.now, name(&input));
             }
-            let context = self.context(&settings);
+            let context = self.context();
             self.machine.step(&context, input);
             self.carry_out(&mut inputs, &mut reply);
         }
@@ -285,7 +284,7 @@ impl World {
                 Output::Closed { .. } => {
                     assert!(reply.replace(Reply::Done(Ok(()))).is_none(), "a command is answered twice");
                 }
-                Output::FolderRuleAdded => inputs.push_back(Input::FolderRulesChanged),
+                Output::FolderRuleAdded => inputs.push_back(Input::RulesChanged),
                 Output::PromptAccepted(_)
                 | Output::TurnStarted(_)
                 | Output::TurnEnded { .. }
@@ -507,11 +506,11 @@ impl World {
         } else {
             self.store.add_folder_rule();
         }
-        self.drive(Input::FolderRulesChanged);
+        self.drive(Input::RulesChanged);
     }
 
     fn process_is_wanted(&mut self) {
-        if self.machine.could_give_up_process(&self.context(&self.settings)) {
+        if self.machine.could_give_up_process(&self.context()) {
             self.drive(Input::ProcessWanted);
         }
     }
@@ -614,7 +613,7 @@ fn name(input: &Input) -> &'static str {
         Input::TurnSlotGranted => "turn slot granted",
         Input::ProcessWanted => "process wanted",
         Input::LoginChanged => "login changed",
-        Input::FolderRulesChanged => "folder rules changed",
+        Input::RulesChanged => "rules changed",
         Input::Lost(_) => "lost",
         Input::Probed { .. } => "probed",
         Input::StoreRefuses(_) => "store refuses",

@@ -1,13 +1,13 @@
 //! Following a job across restarts of the server, and what its sessions ask.
 
-use super::{Running, jobs, server};
+use super::{jobs, running, server};
 
 #[tokio::test]
 async fn following_survives_a_killed_server_and_another_port() {
     let server = server().await;
-    let mut following = Running::start(&server, &["run", "gated"]);
+    let mut following = running(&server, &["run", "gated"]);
     following.until("To answer: ").await;
-    let mut log = Running::start(&server, &["logs", "-f", "1"]);
+    let mut log = running(&server, &["logs", "-f", "1"]);
     assert!(log.printed_line().await, "it has read something");
     let server = server.kill_and_restart().await;
     following.until(&format!("Connected to {} again", server.url)).await;
@@ -26,7 +26,7 @@ async fn following_survives_a_killed_server_and_another_port() {
 #[tokio::test]
 async fn a_request_of_a_session_is_announced_with_where_to_answer() {
     let server = server().await;
-    let mut following = Running::start(&server, &["run", "ask"]);
+    let mut following = running(&server, &["run", "ask"]);
     following.until("needs your input").await;
     let address = format!("{}/?session=session-1", server.url);
     assert!(following.seen.contains(&address) && following.seen.contains("0 asking"), "{}", following.seen);

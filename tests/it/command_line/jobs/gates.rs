@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Running, check_failed, jobs, json_of, server, until_waiting};
+use super::{check_failed, jobs, json_of, running, server, until_waiting};
 use crate::support::Server;
 
 async fn waiting(server: &Server, name: &str) -> Value {
@@ -15,7 +15,7 @@ async fn waiting(server: &Server, name: &str) -> Value {
 #[tokio::test]
 async fn a_gate_is_approved_from_another_command() {
     let server = server().await;
-    let mut following = Running::start(&server, &["run", "gated"]);
+    let mut following = running(&server, &["run", "gated"]);
     following.until("To answer: `flightdeck jobs approve 1`").await;
     for word in ["gate-1 waits for a decision: Go on?", "Look at **this**.", "✓ 0 greet", "Digest: "] {
         assert!(following.seen.contains(word), "{word}: {}", following.seen);
@@ -70,7 +70,7 @@ async fn what_changed_since_it_was_shown_is_shown_again_and_not_approved() {
 #[tokio::test]
 async fn one_of_several_gates_is_chosen_by_its_id() {
     let server = server().await;
-    let mut following = Running::start(&server, &["run", "two"]);
+    let mut following = running(&server, &["run", "two"]);
     following.until("gate-1: ").await;
     following.until("gate-2: ").await;
     let several = jobs(&server, &["approve", "1", "--yes"]).await;

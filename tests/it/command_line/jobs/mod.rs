@@ -8,13 +8,9 @@ mod running;
 #[cfg(unix)]
 mod terminal;
 
-use std::process::Stdio;
-
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
-use tokio::process::{Child, ChildStderr, ChildStdout};
 
-use crate::support::{Ended, Server};
+use crate::support::{Ended, Running, Server};
 
 /// A job of one task on the demo agent, which does what the first word of its prompt says.
 fn task(prompt: &str, more: &Value) -> Value {
@@ -104,54 +100,9 @@ fn check_failed(ended: &Ended, code: i32, words: &[&str]) {
     }
 }
 
-/// A command that runs beside the test.
-struct Running {
-    child: Child,
-    stdout: Lines<BufReader<ChildStdout>>,
-    printed: String,
-    stderr: Lines<BufReader<ChildStderr>>,
-    seen: String,
-}
-
-impl Running {
-    fn start(server: &Server, arguments: &[&str]) -> Self {
-        let mut command = server.builder_again().command(server.folder());
-        let mut child = command.args(with_folder(arguments)).stdin(Stdio::null()).spawn().expect("the binary starts");
-        let stdout = BufReader::new(child.stdout.take().expect("piped")).lines();
-        let stderr = BufReader::new(child.stderr.take().expect("piped")).lines();
-        Self { child, stdout, printed: String::new(), stderr, seen: String::new() }
-    }
-
-    /// Reads standard error until a line holds a text.
-    async fn until(&mut self, text: &str) {
-        loop {
-            let line = self.stderr.next_line().await.expect("readable");
-            let line = line.unwrap_or_else(|| panic!("{text:?} does not appear: {}", self.seen));
-            self.seen.push_str(&line);
-            self.seen.push('\n');
-            if line.contains(text) {
-                return;
-            }
-        }
-    }
-
-    /// Reads a line of standard output.
-    async fn printed_line(&mut self) -> bool {
-        let Some(line) = self.stdout.next_line().await.expect("readable") else { return false };
-        self.printed.push_str(&line);
-        self.printed.push('\n');
-        true
-    }
-
-    async fn ended(mut self) -> Ended {
-        while let Some(line) = self.stderr.next_line().await.expect("readable") {
-            self.seen.push_str(&line);
-            self.seen.push('\n');
-        }
-        while self.printed_line().await {}
-        let status = self.child.wait().await.expect("waited");
-        Ended { success: status.success(), code: status.code(), stdout: self.printed, stderr: self.seen }
-    }
+/// `flightdeck jobs …` beside the test, in the server's work folder.
+fn running(server: &Server, arguments: &[&str]) -> Running {
+    Running::start(server, &with_folder(arguments))
 }
 
 /// Waits until the job waits for a decision, by following it.

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 
-use super::{Running, check_failed, jobs, json_of, server, with_folder};
+use super::{check_failed, jobs, json_of, running, server, with_folder};
 use crate::support::{Server, send_signal};
 
 async fn sessions(server: &Server) -> usize {
@@ -140,7 +140,7 @@ async fn a_detached_job_continues_and_can_be_stopped() {
 #[tokio::test]
 async fn a_job_that_somebody_stops_ends_its_follower_with_3() {
     let server = server().await;
-    let mut following = Running::start(&server, &["run", "slow"]);
+    let mut following = running(&server, &["run", "slow"]);
     following.until("started as task-1").await;
     jobs(&server, &["stop", "1"]).await;
     let ended = following.ended().await;
@@ -151,7 +151,7 @@ async fn a_job_that_somebody_stops_ends_its_follower_with_3() {
 #[tokio::test]
 async fn ctrl_c_detaches_and_the_job_continues() {
     let server = server().await;
-    let mut following = Running::start(&server, &["run", "slow"]);
+    let mut following = running(&server, &["run", "slow"]);
     following.until("started as task-1").await;
     send_signal("INT", following.child.id().expect("running"));
     let ended = following.ended().await;

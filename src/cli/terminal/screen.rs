@@ -8,7 +8,7 @@ use super::style::Style;
 const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// Standard error.
-pub(super) struct Screen {
+pub(in crate::cli) struct Screen {
     pub style: Style,
     is_terminal: bool,
     /// Lines below the cursor's first that are drawn now.
@@ -60,6 +60,11 @@ impl Screen {
         self.question = Some(question.to_owned());
     }
 
+    /// Whether a question is open.
+    pub fn is_asking(&self) -> bool {
+        self.question.is_some()
+    }
+
     /// The question was answered by a typed line.
     pub fn answered(&mut self) {
         self.question = None;
@@ -69,6 +74,13 @@ impl Screen {
     pub fn withdraw(&mut self) {
         if self.question.take().is_some() {
             write("\n");
+        }
+    }
+
+    /// The open question is no longer the last line; it is shown again by [`Self::ask`].
+    pub fn hide_question(&mut self) {
+        if self.question.take().is_some() {
+            write("\r\u{1b}[K");
         }
     }
 
@@ -96,7 +108,7 @@ fn write(text: &str) {
 }
 
 /// Columns and rows of the terminal.
-fn size() -> (usize, usize) {
+pub(in crate::cli) fn size() -> (usize, usize) {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(std::io::stderr())
         && size.ws_col > 0

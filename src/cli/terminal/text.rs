@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::model::Timestamp;
 
 /// A text without characters that move the cursor, change colours or turn the writing direction. Line ends stay.
-pub(super) fn clean(text: &str) -> String {
+pub(in crate::cli) fn clean(text: &str) -> String {
     let is_harmful = |letter: char| {
         (letter.is_control() && letter != '\n')
             || matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -24,13 +24,31 @@ pub(super) fn clean(text: &str) -> String {
     cleaned
 }
 
+/// A text in which nothing is hidden: every control character, and every character that changes the writing direction
+/// or takes no room, is written as its number. For what a person decides about.
+pub(in crate::cli) fn exact(text: &str) -> String {
+    let is_hidden = |letter: char| {
+        (letter.is_control() && !matches!(letter, '\n' | '\t'))
+            || matches!(letter, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if is_hidden(letter) {
+            shown.extend(letter.escape_unicode());
+        } else {
+            shown.push(letter);
+        }
+    }
+    shown
+}
+
 /// All of a text on one line.
-pub(super) fn one_line(text: &str) -> String {
+pub(in crate::cli) fn one_line(text: &str) -> String {
     clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The beginning of a text that may be longer than a line has room for.
-pub(super) fn shortened(text: &str, most: usize) -> String {
+pub(in crate::cli) fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
@@ -39,24 +57,24 @@ pub(super) fn shortened(text: &str, most: usize) -> String {
 }
 
 /// Every line of a text behind spaces.
-pub(super) fn indented(text: &str, spaces: usize) -> String {
+pub(in crate::cli) fn indented(text: &str, spaces: usize) -> String {
     let indent = " ".repeat(spaces);
     let line = |line: &str| if line.is_empty() { String::new() } else { format!("{indent}{line}") };
     text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// A text of the API, without control characters; empty if there is none.
-pub(super) fn value(value: &Value) -> String {
+pub(in crate::cli) fn value(value: &Value) -> String {
     clean(value.as_str().unwrap_or_default())
 }
 
 /// A moment of the API.
-pub(super) fn moment(value: &Value) -> Option<Timestamp> {
+pub(in crate::cli) fn moment(value: &Value) -> Option<Timestamp> {
     serde_json::from_value(value.clone()).ok()
 }
 
 /// A moment in seconds.
-pub(super) fn clock(moment: Timestamp) -> String {
+pub(in crate::cli) fn clock(moment: Timestamp) -> String {
     let text = moment.to_string();
     match text.split_once('.') {
         Some((seconds, _)) => format!("{seconds}Z"),
@@ -65,7 +83,7 @@ pub(super) fn clock(moment: Timestamp) -> String {
 }
 
 /// How long something took, in its two largest units.
-pub(super) fn span(span: Duration) -> String {
+pub(in crate::cli) fn span(span: Duration) -> String {
     let seconds = span.as_secs();
     match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60) {
         (0, 0, 0, seconds) => format!("{seconds}s"),
@@ -76,12 +94,12 @@ pub(super) fn span(span: Duration) -> String {
 }
 
 /// `1 gate`, `2 gates`.
-pub(super) fn count(number: usize, noun: &str) -> String {
+pub(in crate::cli) fn count(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// A command with its arguments so that each can be told from the next.
-pub(super) fn command(arguments: &[String]) -> String {
+pub(in crate::cli) fn command(arguments: &[String]) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./=:@%+,".contains(letter);
     let quoted = |argument: &String| {
         if !argument.is_empty() && argument.chars().all(is_plain) {
@@ -94,12 +112,12 @@ pub(super) fn command(arguments: &[String]) -> String {
 }
 
 /// A path without control characters.
-pub(super) fn path(path: &Path) -> String {
+pub(in crate::cli) fn path(path: &Path) -> String {
     one_line(&path.display().to_string())
 }
 
 /// The folder that a command works in: absolute, and as the server names it.
-pub(super) fn working_directory(start: &Path, chosen: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
+pub(in crate::cli) fn working_directory(start: &Path, chosen: Option<&PathBuf>) -> anyhow::Result<PathBuf> {
     use anyhow::Context as _;
     let folder = chosen.map_or_else(|| start.to_owned(), |folder| start.join(folder));
     let folder = folder.canonicalize().with_context(|| format!("cannot use the folder {}", path(&folder)))?;
@@ -118,6 +136,14 @@ mod tests {
         assert_eq!(
             command(&["sh".to_owned(), "-c".to_owned(), "a \u{1b}b".to_owned(), String::new()]),
             r#"sh -c "a \u001bb" """#
+        );
+    }
+
+    #[test]
+    fn nothing_is_hidden_in_what_a_person_decides_about() {
+        assert_eq!(
+            exact("rm -r x\u{1b}[2K\r\u{202e}y\u{200b}\n\tz ü"),
+            "rm -r x\\u{1b}[2K\\u{d}\\u{202e}y\\u{200b}\n\tz ü"
         );
     }
 

@@ -2,11 +2,11 @@
 
 use std::io::IsTerminal;
 
-use crate::model::JobStatus;
+use crate::model::{JobStatus, SessionState};
 
 /// Whether and how a text is coloured.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Style {
+pub(in crate::cli) struct Style {
     has_colours: bool,
 }
 
@@ -33,8 +33,18 @@ impl Style {
         Self { has_colours: false }
     }
 
+    #[cfg(test)]
+    pub fn coloured() -> Self {
+        Self { has_colours: true }
+    }
+
+    /// Whether there are no colours.
+    pub fn is_plain(self) -> bool {
+        !self.has_colours
+    }
+
     fn code(self, code: u8, text: &str) -> String {
-        if self.has_colours { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        if self.has_colours && !text.is_empty() { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
     pub fn bold(self, text: &str) -> String {
@@ -51,6 +61,10 @@ impl Style {
 
     pub fn green(self, text: &str) -> String {
         self.code(32, text)
+    }
+
+    pub fn cyan(self, text: &str) -> String {
+        self.code(36, text)
     }
 
     pub fn yellow(self, text: &str) -> String {
@@ -70,6 +84,17 @@ impl Style {
             "Waiting" => self.yellow("?"),
             "Canceled" => self.dim("–"),
             _ => self.bold("●"),
+        }
+    }
+
+    /// The state of a session in its colour.
+    pub fn state(self, state: SessionState, text: &str) -> String {
+        match state {
+            SessionState::Waiting | SessionState::NeedsLogin => self.yellow(text),
+            SessionState::Failed => self.red(text),
+            SessionState::Working | SessionState::Starting | SessionState::Recovering => self.bold(text),
+            SessionState::Closed => self.dim(text),
+            SessionState::Ready => text.to_owned(),
         }
     }
 

@@ -5,12 +5,22 @@ use std::io::{BufRead as _, IsTerminal as _, Write as _};
 use tokio::sync::mpsc;
 
 /// Whether a person can be asked: they see the question and can type an answer.
-pub(super) fn can_ask() -> bool {
+pub(in crate::cli) fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
+/// The same, also when standard input is something else: then the terminal itself is read.
+pub(in crate::cli) fn can_ask_at_terminal() -> bool {
+    std::io::stderr().is_terminal() && (std::io::stdin().is_terminal() || terminal().is_some())
+}
+
+/// The terminal of this process, whatever its standard input is.
+fn terminal() -> Option<std::fs::File> {
+    if cfg!(unix) { std::fs::File::open("/dev/tty").ok() } else { None }
+}
+
 /// Asks a person; only a clear yes counts.
-pub(super) fn confirm(question: &str) -> anyhow::Result<bool> {
+pub(in crate::cli) fn confirm(question: &str) -> anyhow::Result<bool> {
     discard_typed();
     let mut errors = std::io::stderr();
     write!(errors, "{question} [y/N] ")?;
@@ -27,7 +37,7 @@ fn discard_typed() {
 }
 
 /// Lines as a person types them.
-pub(super) struct Keyboard {
+pub(in crate::cli) struct Keyboard {
     lines: Option<mpsc::Receiver<String>>,
 }
 
@@ -47,7 +57,11 @@ impl Keyboard {
         let (sender, receiver) = mpsc::channel(16);
         // A thread of its own, which ends with the process: nothing else can leave a read of the terminal.
         std::thread::spawn(move || {
-            for line in std::io::stdin().lock().lines() {
+            let input: Box<dyn std::io::BufRead> = match terminal() {
+                Some(terminal) if !std::io::stdin().is_terminal() => Box::new(std::io::BufReader::new(terminal)),
+                _ => Box::new(std::io::stdin().lock()),
+            };
+            for line in input.lines() {
                 let Ok(line) = line else { break };
                 if sender.blocking_send(line).is_err() {
                     break;

@@ -1,10 +1,10 @@
 //! A stream of events from the server on this machine, read line by line.
 
-use axum::http::{Response, StatusCode};
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::{Connection, SendRequest};
+use hyper::{Response, StatusCode};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 

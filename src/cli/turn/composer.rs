@@ -1,0 +1,207 @@
+//! The line at the bottom of an attached terminal: editing, history, and output above it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::Context as _;
+use rustyline::completion::Completer;
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Config, Editor, ExternalPrinter, Helper};
+use tokio::sync::mpsc;
+
+use super::super::terminal::screen::size;
+
+const PROMPT: &str = "> ";
+const HISTORY_FILE: &str = "history";
+const LONGEST_HISTORY: usize = 1_000;
+
+/// What a person did.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Typed {
+    /// A line, or several.
+    Line(String),
+    /// Ctrl+C.
+    Interrupt,
+    /// Ctrl+D, or the terminal is gone.
+    End,
+}
+
+/// Reads lines while text appears above them.
+pub(super) struct Composer {
+    typed: mpsc::Receiver<Typed>,
+    printer: Box<dyn ExternalPrinter + Send>,
+    is_typing: Arc<AtomicBool>,
+    /// A line of the answer that is not complete.
+    partial: String,
+    /// How the terminal was before it was read key by key.
+    #[cfg(unix)]
+    before: Option<rustix::termios::Termios>,
+}
+
+/// Knows whether something is being typed, and that a line may continue on the next.
+struct Watch {
+    is_typing: Arc<AtomicBool>,
+}
+
+impl Completer for Watch {
+    type Candidate = String;
+}
+
+impl Highlighter for Watch {}
+
+impl Hinter for Watch {
+    type Hint = String;
+
+    fn hint(&self, line: &str, _: usize, _: &rustyline::Context<'_>) -> Option<String> {
+        self.is_typing.store(!line.is_empty(), Ordering::SeqCst);
+        None
+    }
+}
+
+impl Validator for Watch {
+    fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let continues = context.input().ends_with('\\');
+        Ok(if continues { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+impl Helper for Watch {}
+
+impl Composer {
+    /// Starts to read lines. What was typed before is in the history.
+    pub fn start(data_folder: PathBuf) -> anyhow::Result<Self> {
+        #[cfg(unix)]
+        let before = rustix::termios::tcgetattr(std::io::stdin()).ok();
+        let config = Config::builder().auto_add_history(true).max_history_size(LONGEST_HISTORY);
+        let config = config.context("cannot set up the history")?.history_ignore_space(true).build();
+        let mut editor: Editor<Watch, FileHistory> =
+            Editor::with_config(config).context("cannot read from the terminal")?;
+        let is_typing = Arc::new(AtomicBool::new(false));
+        editor.set_helper(Some(Watch { is_typing: Arc::clone(&is_typing) }));
+        let printer = editor.create_external_printer().context("cannot write to the terminal while somebody types")?;
+        let (sender, typed) = mpsc::channel(16);
+        let watched = Arc::clone(&is_typing);
+        // A thread of its own, which ends with the process: nothing else can leave a read of the terminal.
+        std::thread::spawn(move || {
+            let history = data_folder.join(HISTORY_FILE);
+            // There is none before the first prompt.
+            let _ = editor.load_history(&history);
+            loop {
+                let read = editor.readline(PROMPT);
+                watched.store(false, Ordering::SeqCst);
+                let typed = match read {
+                    Ok(line) => {
+                        if let Err(error) = editor.append_history(&history) {
+                            tracing::debug!(%error, "could not write the history");
+                        }
+                        Typed::Line(joined(&line))
+                    }
+                    Err(ReadlineError::Interrupted) => Typed::Interrupt,
+                    Err(_) => Typed::End,
+                };
+                let is_end = typed == Typed::End;
+                if sender.blocking_send(typed).is_err() || is_end {
+                    break;
+                }
+            }
+        });
+        Ok(Self {
+            typed,
+            printer: Box::new(printer),
+            is_typing,
+            partial: String::new(),
+            #[cfg(unix)]
+            before,
+        })
+    }
+
+    /// What the person does next.
+    pub async fn next(&mut self) -> Typed {
+        self.typed.recv().await.unwrap_or(Typed::End)
+    }
+
+    /// Whether a line is begun.
+    pub fn is_typing(&self) -> bool {
+        self.is_typing.load(Ordering::SeqCst)
+    }
+
+    /// Lines above what is typed.
+    pub fn line(&mut self, text: &str) -> anyhow::Result<()> {
+        self.end_line()?;
+        self.print(format!("{text}\n"))
+    }
+
+    /// A part of the answer. Complete lines are shown; a long one is wrapped before it is complete.
+    pub fn answer(&mut self, text: &str) -> anyhow::Result<()> {
+        self.partial.push_str(text);
+        let width = size().0;
+        let mut ready = String::new();
+        while let Some(end) = ready_end(&self.partial, width) {
+            let rest = self.partial.split_off(end);
+            ready.push_str(self.partial.trim_end_matches([' ', '\n']));
+            ready.push('\n');
+            self.partial = rest;
+        }
+        if ready.is_empty() { Ok(()) } else { self.print(ready) }
+    }
+
+    fn end_line(&mut self) -> anyhow::Result<()> {
+        match std::mem::take(&mut self.partial) {
+            partial if partial.is_empty() => Ok(()),
+            partial => self.print(format!("{partial}\n")),
+        }
+    }
+
+    fn print(&mut self, text: String) -> anyhow::Result<()> {
+        self.printer.print(text).context("cannot write to the terminal")
+    }
+}
+
+impl Drop for Composer {
+    fn drop(&mut self) {
+        let _ = self.end_line();
+        // The thread that reads may still be in the middle of a line, with the terminal in its own mode.
+        #[cfg(unix)]
+        if let Some(before) = &self.before {
+            let _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Flush, before);
+            eprint!("\r\u{1b}[K");
+        }
+    }
+}
+
+/// Where the first line ends that can be shown.
+fn ready_end(text: &str, width: usize) -> Option<usize> {
+    if let Some(end) = text.find('\n') {
+        return Some(end + 1);
+    }
+    let too_long = text.char_indices().nth(width.max(20)).map(|(at, _)| at)?;
+    text[..too_long].rfind(' ').filter(|at| *at > 0).map(|at| at + 1)
+}
+
+/// Lines that end with a backslash continue on the next one.
+fn joined(line: &str) -> String {
+    line.replace("\\\n", "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backslash_continues_a_line() {
+        assert_eq!(joined("one \\\ntwo\nthree\\x"), "one \ntwo\nthree\\x");
+    }
+
+    #[test]
+    fn long_lines_are_wrapped_between_words() {
+        assert_eq!(ready_end("short", 80), None);
+        assert_eq!(ready_end("a\nb", 80), Some(2));
+        assert_eq!(ready_end("aaaaaaaaaa bbbbbbbbbb cccc", 20), Some(11));
+        assert_eq!(ready_end(&"x".repeat(100), 20), None, "a long word stays whole");
+    }
+}

@@ -1,0 +1,125 @@
+//! The configuration of a running server: what is in force, and changes of it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use toml::Value;
+
+use super::secrets::with_secrets_of;
+use super::{Config, ConfigError, ConfigPaths, Edit, Effect, Loaded, Place, SessionLayers, Sources, load};
+
+/// Whoever works with the configuration of a running server.
+pub trait ConfigUser: Send + Sync {
+    /// Why the server could not start with a configuration; `None` if it could.
+    fn problem(&self, loaded: &Loaded) -> Option<String>;
+
+    /// Uses a new configuration, as far as that is possible without a restart.
+    fn apply(&self, old: &Loaded, new: &Loaded);
+}
+
+/// The configuration of a running server.
+pub struct LiveConfig {
+    sources: Sources,
+    loaded: RwLock<Arc<Loaded>>,
+    /// What the server was started with, for what needs a restart.
+    started_with: Arc<Loaded>,
+    user: Box<dyn ConfigUser>,
+    /// One change at a time.
+    changing: Mutex<()>,
+}
+
+/// A change of the configuration that was made, or would be.
+#[derive(Debug)]
+pub struct ConfigChange {
+    /// The configuration afterwards.
+    pub loaded: Arc<Loaded>,
+    /// The settings whose value in force is another one now.
+    pub changed: BTreeSet<String>,
+}
+
+impl LiveConfig {
+    /// The configuration that was loaded from these sources.
+    pub fn new(sources: Sources, loaded: Loaded, user: Box<dyn ConfigUser>) -> Self {
+        let loaded = Arc::new(loaded);
+        Self {
+            sources,
+            started_with: Arc::clone(&loaded),
+            loaded: RwLock::new(loaded),
+            user,
+            changing: Mutex::default(),
+        }
+    }
+
+    /// A configuration that nobody changes, for programs that embed the server.
+    pub fn fixed(config: Config) -> Self {
+        struct Nobody;
+        impl ConfigUser for Nobody {
+            fn problem(&self, _: &Loaded) -> Option<String> {
+                Some("this server was started without a configuration file".to_owned())
+            }
+
+            fn apply(&self, _: &Loaded, _: &Loaded) {}
+        }
+        let nowhere = PathBuf::new;
+        let paths = ConfigPaths { user_file: nowhere(), data_folder: nowhere() };
+        let sources = Sources::new(paths, nowhere(), Vec::new(), Vec::new());
+        let session_layers = SessionLayers::default();
+        let loaded = Loaded { config, values: BTreeMap::new(), user_file: nowhere(), session_layers };
+        Self::new(sources, loaded, Box::new(Nobody))
+    }
+
+    /// What is in force.
+    pub fn loaded(&self) -> Arc<Loaded> {
+        Arc::clone(&self.loaded.read())
+    }
+
+    /// The settings that have another value than the server was started with and need a restart.
+    pub fn waiting_for_restart(&self) -> Vec<String> {
+        let needs_restart = |key: &String| Effect::of(key) == Effect::Restart;
+        differences(&self.started_with, &self.loaded()).into_iter().filter(needs_restart).collect()
+    }
+
+    /// Changes the user's file and uses it, or only checks the change. Without changes, the files are read again.
+    pub fn change(&self, changes: BTreeMap<String, Option<Value>>, dry_run: bool) -> Result<ConfigChange, ConfigError> {
+        let _alone = self.changing.lock();
+        let old = self.loaded();
+        let changes: BTreeMap<_, _> = changes
+            .into_iter()
+            .map(|(key, value)| {
+                let kept = old.values.get(&key).map(|(value, _)| value);
+                let value = value.map(|value| with_secrets_of(kept, value));
+                (key, value)
+            })
+            .collect();
+        let edit = if changes.is_empty() { None } else { Some(Edit::all(&self.sources, Place::User, &changes)?) };
+        let new = match &edit {
+            Some(Edit { outcome: Ok(loaded), .. }) => loaded.clone(),
+            _ => load(&self.sources)?,
+        };
+        if let Some(message) = self.user.problem(&new) {
+            return Err(ConfigError::Unusable { message });
+        }
+        let new = Arc::new(new);
+        let differing = differences(&old, &new);
+        if !dry_run {
+            if let Some(edit) = &edit {
+                edit.write()?;
+            }
+            self.user.apply(&old, &new);
+            *self.loaded.write() = Arc::clone(&new);
+            if !differing.is_empty() {
+                tracing::info!(settings = ?differing, "the configuration has changed");
+            }
+        }
+        Ok(ConfigChange { loaded: new, changed: differing })
+    }
+}
+
+/// The settings with another value, in either direction.
+fn differences(old: &Loaded, new: &Loaded) -> BTreeSet<String> {
+    let value = |loaded: &Loaded, key: &String| loaded.values.get(key).map(|(value, _)| value.clone());
+    let keys = old.values.keys().chain(new.values.keys());
+    keys.filter(|key| value(old, key) != value(new, key)).cloned().collect()
+}

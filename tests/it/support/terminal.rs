@@ -1,0 +1,92 @@
+//! What a person sees and types at a terminal.
+
+use std::process::Stdio;
+
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+
+use super::Server;
+
+/// Runs the program behind its first argument at a terminal of its own, and ends as it does.
+const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+
+/// A command at a terminal of its own.
+pub struct Terminal {
+    child: Child,
+    keys: ChildStdin,
+    screen: ChildStdout,
+    /// Everything that was on the screen so far.
+    pub seen: String,
+}
+
+impl Terminal {
+    /// Starts a command of the binary against a server's data.
+    pub fn start(server: &Server, arguments: &[&str]) -> Self {
+        Self::start_with_variables(server, arguments, &[])
+    }
+
+    /// The same, with more variables in its environment.
+    pub fn start_with_variables(server: &Server, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
+        let builder = server.builder_again().wrapped_in(&["python3", "-c", TERMINAL]);
+        let mut command = builder.command(server.folder());
+        command.args(arguments);
+        Self::of(command, variables)
+    }
+
+    /// Starts another program in the same surroundings.
+    pub fn start_program(server: &Server, words: &[&str]) -> Self {
+        let (program, arguments) = words.split_first().expect("a program");
+        let surroundings = server.builder_again().command(server.folder());
+        let mut command = Command::new("python3");
+        command.args(["-c", TERMINAL, program]).args(arguments).current_dir(server.folder());
+        for (name, value) in surroundings.as_std().get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        Self::of(command, &[])
+    }
+
+    fn of(mut command: Command, variables: &[(&str, &str)]) -> Self {
+        command.stdin(Stdio::piped()).env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
+        let mut child = command.spawn().expect("python3 runs");
+        let (keys, screen) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
+        Self { child, keys, screen, seen: String::new() }
+    }
+
+    /// Waits until a text is on the screen that was not there before.
+    pub async fn until(&mut self, text: &str) {
+        let from = self.seen.len();
+        while !self.seen[from..].contains(text) {
+            assert!(self.read().await, "{text:?} does not appear: {}", self.seen);
+        }
+    }
+
+    /// Waits until a text is on the screen, or was.
+    pub async fn until_seen(&mut self, text: &str) {
+        while !self.seen.contains(text) {
+            assert!(self.read().await, "{text:?} does not appear: {}", self.seen);
+        }
+    }
+
+    async fn read(&mut self) -> bool {
+        let mut part = [0; 4096];
+        let length = self.screen.read(&mut part).await.expect("readable");
+        self.seen.push_str(&String::from_utf8_lossy(&part[..length]));
+        length > 0
+    }
+
+    /// Types something.
+    pub async fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).await.expect("typed");
+        self.keys.flush().await.expect("typed");
+    }
+
+    /// The exit code, and everything that was on the screen.
+    pub async fn ended(mut self) -> (Option<i32>, String) {
+        while self.read().await {}
+        (self.child.wait().await.expect("waited").code(), self.seen)
+    }
+}
