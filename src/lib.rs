@@ -17,6 +17,7 @@
 //! - [`session`]: one actor per session, its log and its readers
 //! - [`capture`]: an agent as a model for other programs
 //! - [`jobs`]: tasks and jobs, which lead sessions through checked steps
+//! - [`notify`]: notifications to webhooks, ntfy and Gotify
 //! - [`doctor`]: diagnostics of the machine, the database and the agents
 //! - [`http`]: the HTTP server
 //! - [`client`]: the server as commands see it
@@ -33,6 +34,7 @@ pub mod folder;
 pub mod http;
 pub mod jobs;
 pub mod model;
+pub mod notify;
 pub mod private_file;
 pub mod process;
 pub mod render;

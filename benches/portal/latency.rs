@@ -12,6 +12,7 @@ use flightdeck::http::auth::{Auth, AuthSettings, ServerToken};
 use flightdeck::http::{AllowedHosts, App, AppParts, Guard, Listeners, serve};
 use flightdeck::jobs::{JobSettings, Jobs, JobsParts};
 use flightdeck::model::{BlockKey, BlockKind};
+use flightdeck::notify::{Notifier, NotifierParts, NotifySettings};
 use flightdeck::process::Supervisor;
 use flightdeck::session::{NewPrompt, NewSession, SessionSettings, Sessions, SessionsParts};
 use flightdeck::store::{DataFolder, Store, StoreSettings};
@@ -94,6 +95,13 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
         sessions: sessions.clone(),
         jobs,
         captures: Captures::new(captures),
+        notifier: Notifier::new(NotifierParts {
+            store: store.clone(),
+            settings: NotifySettings::default(),
+            clock: Arc::new(flightdeck::session::now),
+            is_watched: Arc::new(|_| false),
+            stopping: stopping.clone(),
+        }),
         auth: Auth::new(&token, auth_settings, store.clone()).await.expect("made"),
         guard: Guard::new(AllowedHosts::new(None, &[]), &[]),
         config: Arc::new(LiveConfig::fixed(Config {

@@ -297,6 +297,9 @@ pub(super) struct ServeFlags {
     /// Trust a TLS-terminating proxy
     #[arg(long)]
     pub behind_proxy: bool,
+    /// How the log is written: for people, or one JSON object per line [default: text]
+    #[arg(long, value_enum)]
+    pub log_format: Option<LogLines>,
     /// Use shorter timeouts and let tests install their jobs, for tests
     #[arg(long)]
     pub test: bool,
@@ -314,6 +317,14 @@ pub(super) enum Auth {
     Token,
     /// Require nothing: everybody who reaches the port has access (loopback only)
     None,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum LogLines {
+    /// For people
+    Text,
+    /// One JSON object per line
+    Json,
 }
 
 #[derive(Debug, Args)]
@@ -394,6 +405,13 @@ impl ServeFlags {
         }
         if self.behind_proxy {
             values.push(("server.behind_proxy", Value::Boolean(true), "--behind-proxy"));
+        }
+        if let Some(format) = self.log_format {
+            let word = match format {
+                LogLines::Text => "text",
+                LogLines::Json => "json",
+            };
+            values.push(("log.format", Value::String(word.to_owned()), "--log-format"));
         }
         values
     }

@@ -9,6 +9,7 @@ use super::arguments::{CommonFlags, Resolved, resolve};
 use super::{logging, runtime_list};
 use crate::agent::{Quarantine, Runtimes};
 use crate::client::LocalServer;
+use crate::config::LogFormat;
 use crate::process::Supervisor;
 
 /// The settings in force, and an async runtime.
@@ -25,7 +26,7 @@ impl CommandContext {
     /// With other settings than those in force.
     pub fn with(resolved: Resolved) -> anyhow::Result<Self> {
         // A command prints its results; the log is for problems. The crate logs failed calls, which we report ourselves.
-        logging::start("warn,github_copilot_sdk=error")?;
+        logging::start("warn,github_copilot_sdk=error", LogFormat::Text)?;
         let threads = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
             .build()

@@ -140,7 +140,7 @@ fn value_of(loaded: &Loaded, key: &str) -> Option<(Value, Origin)> {
         }
         value = value.get(part)?.clone();
     }
-    Some((without_secrets("", &value), origin.clone()))
+    Some((without_secrets(&unquoted, &value), origin.clone()))
 }
 
 /// Strings are printed without quotation marks, for scripts.

@@ -9,16 +9,19 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::config::LogFormat;
 use crate::model::redact;
 
-pub(super) fn start(filter: &str) -> anyhow::Result<()> {
+/// Starts logging: lines for people, or one JSON object per line.
+pub(super) fn start(filter: &str, format: LogFormat) -> anyhow::Result<()> {
     let filter: Targets = filter
         .parse()
         .with_context(|| format!("invalid log.filter {filter:?}: expected a level, or a list of module=level"))?;
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(RedactingStderr)
-        .with_ansi(io::stderr().is_terminal())
-        .with_target(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(RedactingStderr);
+    let lines = match format {
+        LogFormat::Text => lines.with_ansi(io::stderr().is_terminal()).with_target(false).boxed(),
+        LogFormat::Json => lines.json().flatten_event(true).with_current_span(false).boxed(),
+    };
     tracing_subscriber::registry().with(lines.with_filter(filter)).try_init().context("logging is already set up")
 }
 

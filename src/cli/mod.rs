@@ -19,6 +19,7 @@ mod jobs;
 mod live_config;
 mod logging;
 mod models;
+mod notify_settings;
 mod open;
 mod output;
 mod qr;

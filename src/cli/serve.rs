@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::arguments::{CommonFlags, Resolved, ServeFlags, sources};
 use super::idle_stop::IdleWatch;
 use super::live_config::ServerConfig;
+use super::notify_settings::notify_settings;
 use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::signals::Signals;
 use super::{captures, jobs, logging, runtime_list};
@@ -23,20 +24,30 @@ use crate::config::{AuthMode, Config, LiveConfig, Sources, load, repository_root
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, Serving};
 use crate::jobs::{Jobs, JobsParts};
+use crate::notify::{Notifier, NotifierParts, Retries};
 use crate::process::Supervisor;
-use crate::session::{SessionSettings, Sessions, SessionsParts};
+use crate::session::{SessionSettings, Sessions, SessionsParts, now};
 use crate::store::{DataFolder, ServerNote, Store, StoreSettings};
 
 /// How long a shutdown may take in all, and how much of it connections get.
 const SHUTDOWN_LIMIT: Duration = Duration::from_secs(9);
 const CONNECTION_GRACE: Duration = Duration::from_secs(2);
+/// Notifications in tests are given up within seconds.
+const FAST_RETRIES: Retries = Retries {
+    attempts: 4,
+    first_delay: Duration::from_millis(20),
+    longest_delay: Duration::from_millis(100),
+    timeout: Duration::from_secs(1),
+    look_again: Duration::from_secs(1),
+};
 /// How long whoever uses our port may take to say who they are.
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub(super) fn serve(flags: &ServeFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let sources = sources(common, flags.values())?;
     let resolved = Resolved::new(&sources, load(&sources)?);
-    logging::start(&resolved.loaded.config.log.filter)?;
+    let log = &resolved.loaded.config.log;
+    logging::start(&log.filter, log.format)?;
     check_exposure(&resolved.loaded.config)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start the async runtime")?;
@@ -111,6 +122,8 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
     jobs.restore().await.context("cannot continue the jobs of the last run")?;
 
     let (address, port) = (listeners.address, listeners.port);
+    let notifier = notifier(config, &own_url(address, port), flags.test, &sessions, &stopping)?;
+    notifier.start();
     let token = ServerToken::of(&folder)?;
     let settings = AuthSettings {
         mode: config.server.auth,
@@ -132,6 +145,7 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
         sessions: sessions.clone(),
         jobs: jobs.clone(),
         captures: captures.clone(),
+        notifier: notifier.clone(),
         auth,
         guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
         config: Arc::new(LiveConfig::new(sources, resolved.loaded.clone(), Box::new(config_user))),
@@ -163,13 +177,33 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
     };
     let cause = wait_for_end(&stop, signals, store.died(), idle).await;
     stopping.cancel();
-    end(serving, &captures, &jobs, &sessions, &store).await;
+    end(serving, &captures, &jobs, &sessions, &notifier, &store).await;
     folder.remove_server_note();
     match cause {
         EndCause::Stopped => Ok(ExitCode::SUCCESS),
         // A service manager restarts a server that exits with a failure.
         EndCause::StoreDied(reason) => bail!("the server stopped because it can no longer write: {reason}"),
     }
+}
+
+/// What sends notifications.
+fn notifier(
+    config: &Config,
+    own_url: &str,
+    test: bool,
+    sessions: &Sessions,
+    stopping: &CancellationToken,
+) -> anyhow::Result<Notifier> {
+    let retries = if test { FAST_RETRIES } else { Retries::default() };
+    let settings = notify_settings(&config.notifications, own_url, |name| std::env::var(name).ok(), retries)?;
+    let presence = Arc::clone(sessions.presence());
+    Ok(Notifier::new(NotifierParts {
+        store: sessions.store().clone(),
+        settings,
+        clock: Arc::new(now),
+        is_watched: Arc::new(move |stream| presence.is_watched(stream)),
+        stopping: stopping.clone(),
+    }))
 }
 
 /// The server's address for programs on this machine: `localhost`, unless the server listens elsewhere only.
@@ -277,14 +311,21 @@ async fn wait_for_end(
     cause
 }
 
-async fn end(serving: Serving, captures: &Captures, jobs: &Jobs, sessions: &Sessions, store: &Store) {
+async fn end(
+    serving: Serving,
+    captures: &Captures,
+    jobs: &Jobs,
+    sessions: &Sessions,
+    notifier: &Notifier,
+    store: &Store,
+) {
     let ending = async {
         // Before the agents' programs end: what captures leave on their disks must be deleted by them.
         captures.shut_down().await;
         // Before its sessions: a turn that the shutdown cuts off is not the end of a task.
         jobs.shut_down().await;
         sessions.shut_down().await;
-        serving.finish(CONNECTION_GRACE).await;
+        tokio::join!(notifier.shut_down(), serving.finish(CONNECTION_GRACE));
         store.close().await;
     };
     if tokio::time::timeout(SHUTDOWN_LIMIT, ending).await.is_err() {

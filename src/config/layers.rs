@@ -16,7 +16,7 @@ const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "
 const OTHER_VARIABLES: [&str; 1] = ["FLIGHTDECK_CONFIG"];
 const PREFIX: &str = "FLIGHTDECK_";
 /// Tables whose keys are names of the user's choice; each entry is one value.
-const NAMED_TABLES: [&str; 4] = ["providers", "mcp_servers", "acp", "capture.aliases"];
+const NAMED_TABLES: [&str; 5] = ["providers", "mcp_servers", "acp", "capture.aliases", "notifications.targets"];
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -227,7 +227,8 @@ fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigEr
         .find_map(Provider::problem)
         .or_else(|| config.mcp_servers.values().find_map(McpServer::problem))
         .or_else(|| config.acp.values().find_map(AcpAgent::problem))
-        .or_else(|| config.budget.problem());
+        .or_else(|| config.budget.problem())
+        .or_else(|| config.notifications.problem());
     match problem {
         Some(problem) => Err(bad(problem)),
         None => config.server.address().map(drop).map_err(bad),

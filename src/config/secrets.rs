@@ -9,17 +9,18 @@ const HIDDEN: &str = "[redacted]";
 /// The value of a setting without provider keys and other secrets, because what shows settings ends up in bug reports.
 pub fn without_secrets(key: &str, value: &Value) -> Value {
     let name = key.rsplit('.').next().unwrap_or(key);
+    // Whoever knows the address of a target of notifications can send to it.
+    let is_target = key.starts_with("notifications.targets.");
+    let is_secret = |name: &str| names_a_secret(name) || (is_target && name == "url");
     // A number is a limit on tokens, not a token.
-    if names_a_secret(name) && value.as_str().is_some_and(|text| !text.is_empty()) {
+    if is_secret(name) && value.as_str().is_some_and(|text| !text.is_empty()) {
         return hidden();
     }
     match value {
         Value::Table(entries) => Value::Table(
             entries
                 .iter()
-                .map(|(key, value)| {
-                    (key.clone(), if names_a_secret(key) { hidden() } else { without_secrets("", value) })
-                })
+                .map(|(key, value)| (key.clone(), if is_secret(key) { hidden() } else { without_secrets("", value) }))
                 .collect(),
         ),
         Value::Array(items) => Value::Array(items.iter().map(|item| without_secrets("", item)).collect()),

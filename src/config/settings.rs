@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AcpAgent, Budget, Capture, McpServer, Provider, Span};
+use super::{AcpAgent, Budget, Capture, McpServer, Notifications, Provider, Span};
 use crate::model::{PermissionMode, PermissionRule};
 
 const MB: usize = 1024 * 1024;
@@ -46,6 +46,8 @@ pub struct Config {
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// Agents that speak ACP; `[acp.NAME]` is the runtime `acp:NAME`.
     pub acp: BTreeMap<String, AcpAgent>,
+    /// Notifications.
+    pub notifications: Notifications,
     /// What is logged.
     pub log: Log,
 }
@@ -365,10 +367,23 @@ impl Default for Copilot {
 pub struct Log {
     /// `error`, `warn`, `info`, `debug`, `trace`, or `module=level,…`.
     pub filter: String,
+    /// How lines are written.
+    pub format: LogFormat,
+}
+
+/// How lines of the log are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object per line.
+    Json,
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Self { filter: "info".to_owned() }
+        Self { filter: "info".to_owned(), format: LogFormat::Text }
     }
 }

@@ -16,6 +16,7 @@ use crate::capture::Captures;
 use crate::config::{Limits, LiveConfig};
 use crate::jobs::Jobs;
 use crate::model::PermissionMode;
+use crate::notify::Notifier;
 use crate::session::Sessions;
 
 /// The state of the HTTP server; clones share it.
@@ -30,6 +31,8 @@ pub struct AppParts {
     pub jobs: Jobs,
     /// Answers requests for a model.
     pub captures: Captures,
+    /// Notifications.
+    pub notifier: Notifier,
     /// Authentication.
     pub auth: Auth,
     /// The allowed hosts and origins.
@@ -63,7 +66,7 @@ const CHANGES_READ_AT_ONCE: usize = 2;
 impl App {
     /// Creates the state.
     pub fn new(parts: AppParts) -> Self {
-        let metrics = Metrics::new(parts.sessions.store().statistics());
+        let metrics = Metrics::new(&parts);
         let rendering = Arc::new(Semaphore::new(RENDERED_AT_ONCE));
         let reading_changes = Semaphore::new(CHANGES_READ_AT_ONCE);
         Self(Arc::new(Inner {
@@ -86,6 +89,10 @@ impl App {
 
     pub(super) fn captures(&self) -> &Captures {
         &self.0.parts.captures
+    }
+
+    pub(super) fn notifier(&self) -> &Notifier {
+        &self.0.parts.notifier
     }
 
     pub(super) fn auth(&self) -> &Auth {

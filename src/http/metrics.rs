@@ -1,6 +1,7 @@
 //! `/metrics`: figures for Prometheus.
 
 use std::sync::atomic::AtomicU64;
+use std::time::Instant;
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, header};
@@ -13,12 +14,11 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
-use super::app::App;
+use super::app::{App, AppParts};
 use super::error::ApiResult;
 use super::usage_metrics::UsageSeries;
 use crate::agent::AgentProcess;
 use crate::model::SessionState;
-use crate::store::StoreStatistics;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
@@ -51,6 +51,7 @@ pub(super) struct Metrics {
     sessions: Family<StateLabels, Gauge>,
     readers: Gauge,
     queued_prompts: Gauge,
+    waiting_requests: Gauge,
     unknown_events: Gauge,
     search_backlog: Gauge,
     processes_held: Gauge,
@@ -60,7 +61,10 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    pub fn new(store: &StoreStatistics) -> Self {
+    pub fn new(parts: &AppParts) -> Self {
+        let store = parts.sessions.store().statistics();
+        let sessions_figures = parts.sessions.statistics();
+        let job_figures = parts.jobs.statistics();
         let mut registry = Registry::with_prefix("flightdeck");
         let requests = Family::<RequestLabels, Counter>::default();
         let sessions = Family::<StateLabels, Gauge>::default();
@@ -80,13 +84,23 @@ impl Metrics {
         registry.register("events", "Events committed since the start", store.events.clone());
         registry.register("commit_seconds", "Time per commit", store.commit_seconds.clone());
         registry.register("commit_failures", "Transactions that the disk refused", store.failures.clone());
+        registry.register("synced_commits", "Commits that waited for the disk", store.synced_commits.clone());
         registry.register("write_queue_length", "Writes waiting for the writer thread", store.queue.clone());
+        let waiting_requests = Gauge::default();
+        registry.register("waiting_requests", "Requests that wait for a person", waiting_requests.clone());
+        registry.register("turns", "Turns that ended, by outcome", sessions_figures.turns.clone());
+        registry.register("turn_seconds", "Time per turn", sessions_figures.turn_seconds.clone());
+        registry.register("jobs", "Jobs that ended, by outcome", job_figures.jobs.clone());
+        registry.register("job_works", "Works of jobs that ended, by outcome", job_figures.works.clone());
+        let attempts = parts.notifier.statistics().attempts.clone();
+        registry.register("notifications", "Notifications sent to targets, by outcome", attempts);
         Self {
             registry,
             requests,
             sessions,
             readers,
             queued_prompts,
+            waiting_requests,
             unknown_events,
             search_backlog,
             processes_held,
@@ -97,12 +111,16 @@ impl Metrics {
     }
 }
 
-/// Counts a request by the route it matched.
+/// Counts a request by the route it matched, and logs it.
 pub(super) async fn count(State(app): State<App>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = known_method(request.method());
+    let began = Instant::now();
     let response = next.run(request).await;
-    let labels = RequestLabels { method, route, status: response.status().as_u16() };
+    let status = response.status().as_u16();
+    // The pattern, not the path: a path may name a token of a reader.
+    tracing::debug!(method, route, status, duration_ms = began.elapsed().as_millis(), "request");
+    let labels = RequestLabels { method, route, status };
     app.metrics().requests.get_or_create(&labels).inc();
     response
 }
@@ -125,6 +143,7 @@ pub(super) async fn metrics(State(app): State<App>) -> ApiResult<Response> {
     }
     metrics.readers.set(i64::try_from(app.sessions().reader_count()).unwrap_or(i64::MAX));
     metrics.queued_prompts.set(i64::try_from(store.queued_prompt_count().await?).unwrap_or(i64::MAX));
+    metrics.waiting_requests.set(i64::try_from(store.open_request_count().await?).unwrap_or(i64::MAX));
     metrics.unknown_events.set(i64::try_from(app.sessions().unknown_event_count()).unwrap_or(i64::MAX));
     let missing = store.index_backlog().progress().map_or(0, |progress| progress.total - progress.done);
     metrics.search_backlog.set(i64::try_from(missing).unwrap_or(i64::MAX));

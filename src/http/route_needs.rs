@@ -91,6 +91,8 @@ const ROUTES: &[Row] = &[
     ("GET", "/api/usage", Need::Scope(Scope::View)),
     // Bare without a token; with the scope `view` it says more.
     ("GET", "/api/health", Need::Nothing),
+    ("GET", "/api/notifications", Need::Scope(Scope::View)),
+    ("POST", "/api/notifications/test", Need::Admin),
     ("POST", "/api/login-code", Need::Admin),
     ("POST", "/api/ticket", Need::Admin),
     ("GET PATCH", "/api/settings", Need::Admin),

@@ -126,6 +126,8 @@ fn own_routes() -> Router<App> {
         .route("/api/usage", get(api::usage))
         .route("/api/settings", get(api::settings).merge(patch(api::change_settings)))
         .route("/api/captures", get(api::captures))
+        .route("/api/notifications", get(api::notifications))
+        .route("/api/notifications/test", post(api::test_notification))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
         .route("/api/ticket", post(api::ticket))
@@ -147,7 +149,7 @@ fn model_routes() -> Router<App> {
 }
 
 /// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
-const WITH_QUERY: [&str; 17] = [
+const WITH_QUERY: [&str; 18] = [
     "/api/copilot/session",
     "/api/copilot/session/{id}/events",
     "/api/copilot/session/{id}/log",
@@ -165,6 +167,7 @@ const WITH_QUERY: [&str; 17] = [
     "/api/doctor",
     "/api/usage",
     "/api/captures",
+    "/api/notifications",
 ];
 
 /// An unknown parameter is probably misspelt, so it is an error.

@@ -22,6 +22,7 @@ use super::record::View;
 use super::run::{Answer, Command, Run, RunParts, records};
 use super::run_log::RunLog;
 use super::settings::JobSettings;
+use super::statistics::JobStatistics;
 use super::task_ids::TaskIds;
 use super::{JobError, history};
 use crate::model::{JobId, JobStatus, SessionId, SessionOrigin, StreamId, TaskId, Timestamp, hex};
@@ -65,6 +66,7 @@ struct Shared {
     runs: tokio::sync::Mutex<HashMap<StreamId, Arc<Run>>>,
     ids: Arc<TaskIds>,
     feed: Arc<JobFeed>,
+    statistics: JobStatistics,
     positions_changed: Arc<Notify>,
     stopping: CancellationToken,
     actors: TaskTracker,
@@ -115,6 +117,7 @@ impl Jobs {
                 runs: tokio::sync::Mutex::default(),
                 ids: Arc::default(),
                 feed: Arc::default(),
+                statistics: JobStatistics::default(),
                 positions_changed: Arc::new(Notify::new()),
                 stopping,
                 actors: TaskTracker::new(),
@@ -135,6 +138,11 @@ impl Jobs {
     /// What all jobs are doing.
     pub fn feed(&self) -> &Arc<JobFeed> {
         &self.shared.feed
+    }
+
+    /// Figures of all jobs.
+    pub fn statistics(&self) -> &JobStatistics {
+        &self.shared.statistics
     }
 
     /// Cancelled when the server begins to shut down.
@@ -510,7 +518,7 @@ impl Jobs {
 
     fn parts(&self, outside: Outside, definition: RunDefinition) -> RunParts {
         let (ids, feed) = (Arc::clone(&self.shared.ids), Arc::clone(&self.shared.feed));
-        RunParts { outside, definition, ids, feed }
+        RunParts { outside, definition, ids, feed, statistics: self.shared.statistics.clone() }
     }
 
     async fn save_positions_as_they_change(&self) {

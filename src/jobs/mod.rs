@@ -30,6 +30,7 @@ mod record;
 mod run;
 mod run_log;
 mod settings;
+mod statistics;
 mod task_ids;
 
 pub use entries::{Entries, EntryDescription, InstallError};
@@ -45,3 +46,4 @@ pub use record::{CommandEnd, Purpose, Record, Subject, TurnEnd, TurnVerdict, Vie
 pub use run::{Answer, Run};
 pub use run_log::RunLog;
 pub use settings::JobSettings;
+pub use statistics::{JobStatistics, OutcomeLabels};

@@ -13,6 +13,8 @@ pub struct Progress {
     pub status: JobStatus,
     /// Why it could not be done.
     pub error: Option<String>,
+    /// When it began, or was last retried.
+    pub started_at: Option<Timestamp>,
     /// When it ended.
     pub ended_at: Option<Timestamp>,
     /// The works that started, by their number in the job.
@@ -62,6 +64,7 @@ impl Default for Progress {
         Self {
             status: JobStatus::Running,
             error: None,
+            started_at: None,
             ended_at: None,
             works: BTreeMap::new(),
             waiting: BTreeMap::new(),
@@ -103,6 +106,7 @@ impl Progress {
             Record::JobError { message } => self.error = Some(message.clone()),
             Record::JobRetried {} => {
                 (self.status, self.error, self.ended_at) = (JobStatus::Running, None, None);
+                self.started_at = Some(time);
             }
             Record::WaitingOpened { waiting_id, subject, view, digest } => {
                 let since = self.waiting.get(waiting_id).map_or(time, |known| known.since);
@@ -120,8 +124,8 @@ impl Progress {
                 self.answered.insert(waiting_id.clone(), Answered { approved: *approved, by: *by });
             }
             Record::TaskStopped { task_id } => self.waiting.retain(|_, waiting| !is_about(waiting, *task_id)),
-            Record::JobStarted {}
-            | Record::TaskStarted { .. }
+            Record::JobStarted {} => self.started_at = Some(time),
+            Record::TaskStarted { .. }
             | Record::TaskDecision { .. }
             | Record::TaskSessionStarted { .. }
             | Record::TaskSessionStopped { .. }

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::Mutex;
@@ -15,8 +16,9 @@ use super::machine::{Effect, EffectKey, Input, Machine, Refused, RunDefinition};
 use super::outside::{Opening, Outside, Sending};
 use super::record::{Record, Subject};
 use super::run_log::RunLog;
+use super::statistics::JobStatistics;
 use super::task_ids::TaskIds;
-use crate::model::{AnsweredBy, JobStatus, Seq, StreamId, TaskId};
+use crate::model::{AnsweredBy, Happening, HappeningKind, JobStatus, Seq, StreamId, TaskId};
 use crate::session::now;
 use crate::store::{Append, Change, EventPage, EventRow, Store, StoreError};
 
@@ -66,6 +68,7 @@ pub(super) struct RunParts {
     pub definition: RunDefinition,
     pub ids: Arc<TaskIds>,
     pub feed: Arc<JobFeed>,
+    pub statistics: JobStatistics,
 }
 
 /// All records of a log, with the number of the next one.
@@ -136,6 +139,7 @@ impl Run {
             definition: parts.definition,
             ids: parts.ids,
             feed: parts.feed,
+            statistics: parts.statistics,
             machine,
             next_seq,
             effects: JoinSet::new(),
@@ -154,6 +158,7 @@ struct Actor {
     definition: RunDefinition,
     ids: Arc<TaskIds>,
     feed: Arc<JobFeed>,
+    statistics: JobStatistics,
     machine: Machine,
     next_seq: Seq,
     effects: JoinSet<(EffectKey, Input)>,
@@ -306,6 +311,8 @@ impl Actor {
     async fn commit(&mut self, records: &[Record]) -> Result<(), JobError> {
         let time = now();
         let stream = self.run.log.stream();
+        // A task in a person's session is part of that session, which people are notified of.
+        let is_job = matches!(stream, StreamId::Job(_));
         let mut changes = Vec::new();
         for record in records {
             match record {
@@ -313,7 +320,19 @@ impl Actor {
                     changes.push(Change::TaskCreated { task: *task_id, work_id: *work_id });
                 }
                 // A person was told that the decision counts.
-                Record::WaitingAnswered { .. } => changes.push(Change::PersonDecided),
+                Record::WaitingAnswered { waiting_id, .. } => {
+                    changes.push(Change::PersonDecided);
+                    changes.extend(is_job.then(|| Change::HappeningOver(waiting_id.clone())));
+                }
+                Record::WaitingOpened { waiting_id, subject, view, .. } if is_job => {
+                    changes.push(Change::Happened(Happening {
+                        key: waiting_id.clone(),
+                        kind: HappeningKind::NeedsYou,
+                        reason: subject.kind().to_owned(),
+                        text: Happening::shortened(&view.title),
+                        duration_ms: None,
+                    }));
+                }
                 Record::JobRetried {} => changes.push(Change::ReadersReopened),
                 _ => {}
             }
@@ -322,7 +341,11 @@ impl Actor {
         let was = self.run.log.progress();
         let has_ended = status != JobStatus::Running;
         if was.ended_at.is_some() != has_ended {
+            // After the status, which settles what the job asked for.
+            let ended = self.end_happening(status, error.as_deref(), was.started_at.map(|began| time.since(began)));
+            let ended = ended.filter(|_| is_job);
             changes.push(Change::RunStatus { status, error, ended_at: has_ended.then_some(time) });
+            changes.extend(ended.map(Change::Happened));
         }
         let body = |record: &Record| Bytes::from(serde_json::to_vec(record).expect("plain values"));
         let events: Vec<EventRow> = (self.next_seq..)
@@ -336,8 +359,36 @@ impl Actor {
             self.run.log.reopen_readers().await;
         }
         self.run.log.append(records, time, last);
+        self.count(records);
         self.publish();
         Ok(())
+    }
+
+    /// Counts what the committed records end.
+    fn count(&self, records: &[Record]) {
+        for record in records {
+            match record {
+                Record::WorkStopped { succeeded, .. } => self.statistics.work_ended(*succeeded),
+                Record::JobSucceeded {} => self.statistics.job_ended("succeeded"),
+                Record::JobFailed {} => self.statistics.job_ended("failed"),
+                Record::JobCanceled {} => self.statistics.job_ended("canceled"),
+                _ => {}
+            }
+        }
+    }
+
+    /// What people are notified of when a job ends. One that somebody stopped is no news.
+    fn end_happening(&self, status: JobStatus, error: Option<&str>, took: Option<Duration>) -> Option<Happening> {
+        let kind = match status {
+            JobStatus::Succeeded => HappeningKind::Finished,
+            JobStatus::Failed => HappeningKind::Failed,
+            JobStatus::Running | JobStatus::Canceled => return None,
+        };
+        // A job may be retried and end again.
+        let key = format!("end-{}", self.next_seq);
+        let text = Happening::shortened(error.unwrap_or_default());
+        let duration_ms = took.and_then(|took| u64::try_from(took.as_millis()).ok());
+        Some(Happening { key, kind, reason: String::new(), text, duration_ms })
     }
 
     fn publish(&self) {

@@ -16,10 +16,12 @@ use super::day_usage::DayUsage;
 use super::folder_rules::FolderRules;
 use super::live_settings::LiveSettings;
 use super::operations::Operations;
+use super::presence::Presence;
 use super::readers::Readers;
 use super::rest::Rest;
 use super::session_feed::{SessionFeed, SessionStatus};
 use super::settings::JobTools;
+use super::statistics::SessionStatistics;
 use super::tail::TailBudget;
 use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings, clock};
@@ -91,6 +93,8 @@ impl Sessions {
             answerers: Arc::default(),
             day_usage: DayUsage::default(),
             folder_rules: FolderRules::default(),
+            statistics: SessionStatistics::default(),
+            presence: Arc::default(),
             unknown_events: AtomicU64::new(0),
             stopping: stops,
         });
@@ -149,6 +153,16 @@ impl Sessions {
     pub fn replace_settings(&self, settings: SessionSettings) {
         self.runtimes().limit_processes(settings.agent_processes);
         self.shared.services.settings.replace(settings);
+    }
+
+    /// Figures of all sessions.
+    pub fn statistics(&self) -> &SessionStatistics {
+        &self.shared.services.statistics
+    }
+
+    /// Who is looking at which session or job.
+    pub fn presence(&self) -> &Arc<Presence> {
+        &self.shared.services.presence
     }
 
     /// Those who see the requests of all sessions and could answer them.

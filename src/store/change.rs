@@ -6,9 +6,9 @@ use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, JobStatus, LostSession, OpenRequest,
-    PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget, SessionState, StreamId,
-    TaskId, Timestamp, TurnId, Usage, hex,
+    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, Happening, JobStatus, LostSession,
+    OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget,
+    SessionState, StreamId, TaskId, Timestamp, TurnId, Usage, hex,
 };
 
 /// A turn that has begun and not ended.
@@ -161,6 +161,11 @@ pub enum Change {
     Context(ContextUsage),
     /// Answers that the agent has not received, and what follows from them.
     Continuation(Continuation),
+    /// Somebody may want to be notified of something. Belongs in the log of a session or job.
+    Happened(Happening),
+    /// What the happening with this key asked of a person is over: nobody needs to be notified of it any more. A closed
+    /// request and the end of a job imply it. Belongs in the log of a session or job.
+    HappeningOver(String),
     /// A job, or a task outside a job, ended or runs again. Either way it is not settled.
     RunStatus {
         /// Its status.

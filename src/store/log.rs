@@ -86,6 +86,11 @@ impl Append {
         self.events.last().map(|event| event.seq)
     }
 
+    /// Whether somebody may want to be notified of it.
+    pub fn has_happened(&self) -> bool {
+        self.changes.iter().any(|change| matches!(change, Change::Happened(_)))
+    }
+
     /// Whether it has events that stay: not only deltas of blocks that have not ended.
     pub fn has_more_than_deltas(&self) -> bool {
         !self.ended_blocks.is_empty() || self.events.iter().any(|event| event.block.is_none())

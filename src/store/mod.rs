@@ -25,6 +25,8 @@ mod jobs;
 mod log;
 #[cfg(test)]
 mod memory;
+mod notification_records;
+mod notifications;
 mod observers;
 mod prompt_records;
 mod reader_records;
@@ -55,11 +57,14 @@ pub use health::StoreHealth;
 pub use index_backlog::{IndexBacklog, IndexProgress};
 pub use job_records::{JobCreation, JobFilter, JobSummary, NewJob, RunState, StoredJob};
 pub use log::{Append, CommitObserver, EndedBlock, EventPage, EventRow, Log, StoredEvent};
+pub use notification_records::{
+    DeliveryId, DeliveryProgress, DeliveryState, HappeningId, NewDelivery, StoredDelivery, StoredHappening,
+};
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{
-    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, JobRecords, PromptRecords,
-    ReaderRecords, SessionRecords, TaskRecords, TokenRecords, TrustedEntries, Upkeep, UsageRecords,
+    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, JobRecords, NotificationRecords,
+    PromptRecords, ReaderRecords, SessionRecords, TaskRecords, TokenRecords, TrustedEntries, Upkeep, UsageRecords,
 };
 pub use retention::Retention;
 pub use search_records::{

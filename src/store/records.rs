@@ -8,11 +8,12 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, BlobUse, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, JobCreation,
-    JobFilter, JobSummary, KnownPrompt, Log, NewJob, NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt,
-    ReaderPosition, Revocation, SearchIndex, SessionFilter, StoreError, StoreHealth, StoreStatistics,
-    StoredCaptureCall, StoredFolderRule, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken,
-    TrustedEntry, UsageGrouping, UsageReport, UsageRow,
+    Blob, BlobUse, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, DeliveryId,
+    DeliveryProgress, HappeningId, JobCreation, JobFilter, JobSummary, KnownPrompt, Log, NewDelivery, NewJob,
+    NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SearchIndex,
+    SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredDelivery, StoredFolderRule,
+    StoredHappening, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken, TrustedEntry,
+    UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
     Day, JobId, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
@@ -62,6 +63,8 @@ pub trait PromptRecords {
     fn whole_prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<QueuedPrompt>>;
     /// How many prompts are queued in all sessions.
     fn queued_prompt_count(&self) -> Answer<'_, u64>;
+    /// How many requests of all sessions wait for a person.
+    fn open_request_count(&self) -> Answer<'_, u64>;
     /// Outcomes of all sessions after a number, in the order in which turns ended.
     fn outcomes_after(&self, after: OutcomeSeq, limit: usize) -> Answer<'_, Vec<StoredOutcome>>;
     /// The number of the newest outcome, and changes of it.
@@ -182,6 +185,26 @@ pub trait CaptureRecords {
     fn expire_capture_calls(&self, before: Timestamp) -> Answer<'_, ()>;
 }
 
+/// What people are notified of. Happenings are added by [`super::Change::Happened`].
+pub trait NotificationRecords {
+    /// Happenings without planned deliveries, oldest first.
+    fn happenings(&self, limit: usize) -> Answer<'_, Vec<StoredHappening>>;
+    /// How many happenings were committed since the start, and changes of it.
+    fn happening_count(&self) -> watch::Receiver<u64>;
+    /// Plans the deliveries of a happening, which is then forgotten. What is planned already is not planned again.
+    fn plan_deliveries(&self, id: HappeningId, deliveries: Vec<NewDelivery>) -> Answer<'_, ()>;
+    /// Deliveries to a target that may still be sent, the first that is due first.
+    fn open_deliveries(&self, target: String, limit: usize) -> Answer<'_, Vec<StoredDelivery>>;
+    /// The targets of all deliveries that may still be sent.
+    fn targets_with_open_deliveries(&self) -> Answer<'_, Vec<String>>;
+    /// Records how far deliveries are. One that has ended meanwhile stays as it is, unless it was delivered.
+    fn record_deliveries(&self, ids: Vec<DeliveryId>, progress: DeliveryProgress) -> Answer<'_, ()>;
+    /// At most that many deliveries with a number below `before`, newest first.
+    fn deliveries(&self, before: Option<DeliveryId>, limit: usize) -> Answer<'_, Vec<StoredDelivery>>;
+    /// Deletes ended deliveries of what happened before that moment.
+    fn expire_deliveries(&self, before: Timestamp) -> Answer<'_, ()>;
+}
+
 /// Large outputs, named by the hash of their content.
 pub trait Blobs {
     /// Writes a blob, to be referred to by a later append. Returns its hash.
@@ -230,6 +253,7 @@ pub trait Backend:
     + UsageRecords
     + CaptureRecords
     + CaptureSessions
+    + NotificationRecords
     + Blobs
     + SearchIndex
     + Upkeep
@@ -249,6 +273,7 @@ impl<T> Backend for T where
         + UsageRecords
         + CaptureRecords
         + CaptureSessions
+        + NotificationRecords
         + Blobs
         + SearchIndex
         + Upkeep

@@ -230,6 +230,11 @@ impl Store {
         self.backend.queued_prompt_count().await
     }
 
+    /// How many requests of all sessions wait for a person.
+    pub async fn open_request_count(&self) -> Result<u64, StoreError> {
+        self.backend.open_request_count().await
+    }
+
     /// Outcomes of all sessions after a number, in the order in which turns ended.
     pub async fn outcomes_after(&self, after: OutcomeSeq, limit: usize) -> Result<Vec<StoredOutcome>, StoreError> {
         self.backend.outcomes_after(after, limit).await

@@ -6,7 +6,7 @@ use crate::support::markdown::{code_spans, section, table_rows};
 use crate::support::source::{SourceFile, code_of, project_file, source_files, source_folders};
 
 /// Which module may use which. A module may always use itself.
-const MAY_USE: [(&str, &[&str]); 18] = [
+const MAY_USE: [(&str, &[&str]); 19] = [
     ("model", &[]),
     ("private_file", &[]),
     ("scripted_model", &[]),
@@ -20,13 +20,14 @@ const MAY_USE: [(&str, &[&str]); 18] = [
     ("export", &["store", "model"]),
     ("session", &["agent", "search", "store", "model"]),
     ("capture", &["agent", "store", "model"]),
+    ("notify", &["store", "model"]),
     ("jobs", &["session", "agent", "process", "store", "folder", "model"]),
     ("doctor", &["agent", "process", "store", "scripted_model", "private_file", "model"]),
     (
         "http",
         &[
-            "capture", "jobs", "doctor", "session", "search", "export", "agent", "store", "folder", "render", "config",
-            "model",
+            "capture", "jobs", "notify", "doctor", "session", "search", "export", "agent", "store", "folder", "render",
+            "config", "model",
         ],
     ),
     ("client", &["store", "model"]),
@@ -37,6 +38,7 @@ const MAY_USE: [(&str, &[&str]); 18] = [
             "http",
             "capture",
             "jobs",
+            "notify",
             "doctor",
             "session",
             "agent",

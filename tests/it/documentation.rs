@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use flightdeck::agent::Capabilities;
 use flightdeck::config::Config;
 use flightdeck::http::{Need, route_needs};
-use flightdeck::model::{AnsweredBy, ErrorClass, NoticeKind, Scope, SessionState};
+use flightdeck::model::{AnsweredBy, ErrorClass, HappeningKind, NoticeKind, Scope, SessionState, TEMPLATE_VARIABLES};
+use flightdeck::store::DeliveryState;
 use serde_json::Value;
 
 use crate::support::markdown::{code_spans, section, table_rows};
@@ -128,6 +129,7 @@ fn every_route_names_what_it_needs() {
         "POST /api/copilot/test/installJobsEntry",
         "POST /api/jobs/trust",
         "POST /api/login-code",
+        "POST /api/notifications/test",
         "POST /api/runtimes/{name}/login",
         "POST /api/stop",
         "POST /api/ticket",
@@ -284,6 +286,21 @@ fn every_key_of_a_provider_an_mcp_server_and_an_acp_agent_is_documented() {
         ("## ACP agents", known_keys("acp")),
     ] {
         assert_eq!(first_column(&text, heading), known, "{heading}");
+    }
+}
+
+#[test]
+fn every_key_variable_event_and_state_of_notifications_is_documented() {
+    let text = project_file("docs/notifications.md");
+    let target = serde_json::json!({ "notifications": { "targets": { "name": { "no_such_key": 1 } } } });
+    let error = serde_json::from_value::<Config>(target).expect_err("refused").to_string();
+    let keys = words(code_spans(error.split("expected one of").nth(1).expect("a list")));
+    assert_eq!(first_column(&text, "## Targets"), keys);
+    let variables: Words = TEMPLATE_VARIABLES.map(|name| format!("{{{{{name}}}}}")).into_iter().collect();
+    assert_eq!(first_column(&text, "## Templates"), variables);
+    assert_eq!(first_column(&text, "## What is sent"), words(HappeningKind::ALL.map(HappeningKind::as_str)));
+    for state in DeliveryState::ALL {
+        assert!(section(&text, "## Delivery").contains(&format!("`{}`", state.as_str())), "{}", state.as_str());
     }
 }
 

@@ -28,6 +28,8 @@ mod kill;
 mod live;
 mod live_token;
 mod log_property;
+mod notifications;
+mod observability;
 mod paused_reader;
 mod permissions;
 mod readme;

@@ -75,7 +75,9 @@ export class Polling {
     // An answer that was lost on the way is read again with a new token: a token's place moves when the answer leaves.
     const token = this.#token ?? (await ask("api/token", { signal })).token;
     this.#token = null;
-    const reply = await ask(sessionPath(this.#sessionId, `live/${token}?after=${this.#after}`), { signal });
+    // Nobody looks at a hidden tab, so its person is notified.
+    const hidden = document.hidden ? "&hidden=true" : "";
+    const reply = await ask(sessionPath(this.#sessionId, `live/${token}?after=${this.#after}${hidden}`), { signal });
     if (reply.responses) await this.#take(reply);
     else if (reply.error === "SessionClosed") return "closed";
     else if (reply.error === "SessionNotFound") return "not-found";

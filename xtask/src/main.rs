@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `lint`, `bench`, `chaos`, `fuzz`.
+//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `lint`, `bench`, `chaos`, `fuzz`, `proxies`.
 //!
 //! Each task installs what it needs beyond the toolchain.
 
@@ -10,6 +10,7 @@ mod deny;
 mod fuzz;
 mod lint;
 mod npm;
+mod proxies;
 mod pypi;
 mod shell;
 mod test;
@@ -24,7 +25,8 @@ const USAGE: &str = "usage: cargo xtask TASK
   lint                     run rustfmt, clippy, rustdoc and cargo-deny; warnings are errors
   bench                    run the benchmarks and write docs/benchmarks.md
   chaos [KILLS]            kill the server at random points under load and compare what viewers saw with the store
-  fuzz [TARGET [SECONDS]]  fuzz the readers of agents' output (needs a nightly toolchain)";
+  fuzz [TARGET [SECONDS]]  fuzz the readers of agents' output (needs a nightly toolchain)
+  proxies                  test the configurations in docs/remote-access.md with nginx and Caddy";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Some(("fuzz", [])) => fuzz::fuzz(None, None),
         Some(("fuzz", [target])) => fuzz::fuzz(Some(target), None),
         Some(("fuzz", [target, seconds])) => fuzz::fuzz(Some(target), Some(seconds)),
+        Some(("proxies", [])) => proxies::proxies(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

@@ -24,6 +24,7 @@ use crate::jobs::entry::{Plan, SCHEMA};
 use crate::jobs::{Answer, JobError, NewJobRequest, Preview, Progress, Run, WaitingView};
 use crate::model::{AnsweredBy, JobId, JobStatus, Seq};
 use crate::render::{Block, Budget, Extent, Html, render};
+use crate::session::PresenceGuard;
 use crate::store::{JobFilter, JobSummary};
 
 const DEFAULT_PAGE: usize = 100;
@@ -243,11 +244,12 @@ pub(in crate::http) struct StreamQuery {
 /// A job's records as a stream, resumable by number across restarts.
 pub(in crate::http) async fn job_events(
     State(app): State<App>,
+    Extension(caller): Extension<Caller>,
     PathPart(id): PathPart<String>,
     headers: HeaderMap,
     QueryPart(query): QueryPart<StreamQuery>,
 ) -> ApiResult<Response> {
-    let (_, run) = job(&app, &id).await?;
+    let (job_id, run) = job(&app, &id).await?;
     let resumed = sse::resume_point(&headers, query.after)?;
     let after = resumed.unwrap_or(0);
     let last = run.log().committed();
@@ -259,7 +261,9 @@ pub(in crate::http) async fn job_events(
         return Ok(StatusCode::NO_CONTENT.into_response());
     }
     let committed = run.log().watch();
-    Ok(sse::stream(JobStream { run, committed, after, ended: false }))
+    // The page holds this stream only while it is in view.
+    let looks = (caller == Caller::Page).then(|| app.sessions().presence().enter(job_id));
+    Ok(sse::stream(JobStream { run, committed, after, ended: false, _looks: looks }))
 }
 
 struct JobStream {
@@ -267,6 +271,7 @@ struct JobStream {
     committed: watch::Receiver<Seq>,
     after: Seq,
     ended: bool,
+    _looks: Option<PresenceGuard>,
 }
 
 impl Chunks for JobStream {

@@ -14,6 +14,7 @@ mod inbox;
 mod jobs;
 mod log;
 mod models;
+mod notifications;
 mod prompt;
 mod requests;
 mod runtimes;
@@ -44,6 +45,7 @@ pub(super) use jobs::{
 pub(super) use log::{blob, log};
 pub(super) use models::models;
 pub use models::models_json;
+pub(super) use notifications::{notifications, test_notification};
 pub(super) use prompt::{ask_again, interrupt, prompt};
 pub(super) use requests::{answer_permission, answer_question};
 pub use runtimes::runtimes_json;

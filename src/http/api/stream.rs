@@ -17,7 +17,7 @@ use crate::http::error::ApiResult;
 use crate::http::pieces::{PIECE_BYTES, Pieces};
 use crate::http::sse::{self, Chunks};
 use crate::model::{Scope, Seq};
-use crate::session::{AnswererGuard, Head, LiveError, Session, ViewerGuard};
+use crate::session::{AnswererGuard, Head, LiveError, PresenceGuard, Session, ViewerGuard};
 
 /// Pending events are sent in one write, up to this size. A reader that does not read holds that much memory.
 const CHUNK_EVENTS: usize = 2_048;
@@ -53,8 +53,10 @@ pub(in crate::http) async fn session_events(
     }
     let viewer = session.log().attach(after, app.limits().readers_per_session).ok_or(LiveError::TooManyReaders)?;
     let head = session.log().watch();
-    let answers = (query.answers || caller == Caller::Page).then(|| session.log().answerers().enter());
-    Ok(sse::stream(SessionStream { session, head, after, ended: false, viewer, _answers: answers }))
+    let could_answer = query.answers || caller == Caller::Page;
+    let answers = could_answer.then(|| session.log().answerers().enter());
+    let looks = could_answer.then(|| app.sessions().presence().enter(session.id()));
+    Ok(sse::stream(SessionStream { session, head, after, ended: false, viewer, _answers: answers, _looks: looks }))
 }
 
 struct SessionStream {
@@ -64,6 +66,7 @@ struct SessionStream {
     ended: bool,
     viewer: ViewerGuard,
     _answers: Option<AnswererGuard>,
+    _looks: Option<PresenceGuard>,
 }
 
 impl Chunks for SessionStream {

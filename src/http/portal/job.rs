@@ -203,7 +203,7 @@ pub(in crate::http) async fn task_live(State(app): State<App>, PathPart(id): Pat
 pub(in crate::http) async fn job_live_with_token(
     State(app): State<App>,
     PathPart((id, token)): PathPart<(String, String)>,
-    QueryPart(LiveQuery { after }): QueryPart<LiveQuery>,
+    QueryPart(LiveQuery { after, .. }): QueryPart<LiveQuery>,
 ) -> ApiResult<Response> {
     check_token(&token)?;
     let Some((_, run)) = find_job(&app, &id).await? else { return Ok(portal_error(JOB.not_found)) };
@@ -213,7 +213,7 @@ pub(in crate::http) async fn job_live_with_token(
 pub(in crate::http) async fn task_live_with_token(
     State(app): State<App>,
     PathPart((id, token)): PathPart<(String, String)>,
-    QueryPart(LiveQuery { after }): QueryPart<LiveQuery>,
+    QueryPart(LiveQuery { after, .. }): QueryPart<LiveQuery>,
 ) -> ApiResult<Response> {
     check_token(&token)?;
     let Some((run, view)) = find_task(&app, &id).await? else { return Ok(portal_error(TASK.not_found)) };

@@ -38,6 +38,8 @@ pub(in crate::http) async fn live(State(app): State<App>, PathPart(id): PathPart
 #[derive(Deserialize)]
 pub(in crate::http) struct LiveQuery {
     pub after: Option<Seq>,
+    /// The page is not in view, so nobody is looking.
+    pub hidden: Option<String>,
 }
 
 /// A reader token is any short text.
@@ -53,11 +55,13 @@ pub(in crate::http) async fn live_with_token(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     PathPart((id, token)): PathPart<(String, String)>,
-    QueryPart(LiveQuery { after }): QueryPart<LiveQuery>,
+    QueryPart(LiveQuery { after, hidden }): QueryPart<LiveQuery>,
 ) -> ApiResult<Response> {
     check_token(&token)?;
     let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
-    let _answers = (caller == Caller::Page).then(|| session.log().answerers().enter());
+    let is_page = caller == Caller::Page;
+    let _answers = is_page.then(|| session.log().answerers().enter());
+    let _looks = (is_page && hidden.is_none()).then(|| app.sessions().presence().enter(session.id()));
     match session.live_batch(&token, after).await {
         Ok(delivery) => Ok(deliver(batch(&delivery), delivery)),
         Err(error) => refuse(error),

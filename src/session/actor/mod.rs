@@ -13,6 +13,7 @@ mod journal;
 mod link;
 mod outputs;
 mod restore;
+mod spans;
 mod summary;
 
 use std::collections::VecDeque;
@@ -30,15 +31,18 @@ pub(super) use command::{Adoption, Command};
 use ended_prompts::EndedPrompts;
 use journal::Journal;
 use link::{Link, LinkEvent};
+use spans::Spans;
 
 use super::answerers::Answerers;
 use super::day_usage::DayUsage;
 use super::folder_rules::{FolderRuleSet, FolderRules};
 use super::live_settings::LiveSettings;
 use super::machine::{self, Abilities, Context, Input, Machine, Output, Reply};
+use super::presence::Presence;
 use super::rest::Rest;
 use super::session_feed::SessionFeed;
 use super::settings::JobTools;
+use super::statistics::SessionStatistics;
 use super::{SessionLog, SessionSettings, clock};
 use crate::agent::{AgentCommand, AgentEvent, BoxFuture, ProcessSlot, ProcessUse, Runtimes, SlotRequest, SlotStep};
 use crate::model::{Day, Seq, SessionId};
@@ -64,6 +68,10 @@ pub(super) struct SessionServices {
     /// What all sessions have used today.
     pub day_usage: DayUsage,
     pub folder_rules: FolderRules,
+    /// Figures of all sessions.
+    pub statistics: SessionStatistics,
+    /// Who is looking at which session or job.
+    pub presence: Arc<Presence>,
     /// Agent events of unknown kinds, over all sessions.
     pub unknown_events: AtomicU64,
     /// Cancelled when the server begins to shut down.
@@ -96,6 +104,7 @@ pub(super) struct Actor {
     /// Commands to send once everything up to a number is committed.
     unsent: VecDeque<(Seq, AgentCommand)>,
     ended_prompts: EndedPrompts,
+    spans: Spans,
     buffer: Vec<AgentEvent>,
     backlog: Backlog,
     stalled_since: Option<Instant>,
@@ -124,6 +133,7 @@ impl Actor {
             probe: None,
             unsent: VecDeque::new(),
             ended_prompts: EndedPrompts::default(),
+            spans: Spans::default(),
             buffer: Vec::new(),
             backlog: Backlog::default(),
             stalled_since: None,

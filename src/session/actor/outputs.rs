@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::intake::Intake;
 use super::link::Link;
+use super::spans::EndedTurn;
 use super::{Actor, Command, Input, Output, Reply};
 use crate::agent::{AgentCommand, Past};
 use crate::model::SessionProfile;
@@ -49,7 +50,16 @@ impl Actor {
                     }
                 }
                 Output::ReleaseTurnSlot => (self.turn_slot, self.slot_request) = (None, None),
-                Output::PromptEnded(prompt) => self.ended_prompts.add(prompt),
+                Output::PromptEnded(prompt) => {
+                    self.spans.prompt_ended(prompt);
+                    self.ended_prompts.add(prompt);
+                }
+                Output::PromptAccepted(prompt) => self.spans.prompt_accepted(self.id, prompt),
+                Output::TurnStarted(prompt) => self.spans.turn_started(self.id, prompt, self.machine.profile()),
+                Output::TurnEnded { prompt, verdict, error_class, duration } => {
+                    let ended = EndedTurn { prompt, verdict, error_class, duration };
+                    self.spans.turn_ended(self.id, self.machine.profile(), &ended, &self.services.statistics);
+                }
                 Output::CountUnknown => drop(self.services.unknown_events.fetch_add(1, Ordering::Relaxed)),
                 Output::Closed { at } => {
                     let flushed = self.services.store.flush().await;

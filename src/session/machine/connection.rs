@@ -164,6 +164,7 @@ impl Machine {
     pub(super) fn await_login(&mut self, message: String) {
         if self.state != SessionState::NeedsLogin {
             self.notify(NoticeKind::LoginNeeded, message.clone());
+            self.report_needed_login(&message);
         }
         self.set_state(SessionState::NeedsLogin, Some(message));
         self.link = Link::AwaitingLogin;
@@ -270,6 +271,9 @@ impl Machine {
             self.cut_waiting_turn(context, format!("The turn was interrupted: {reason}."), AnsweredBy::Agent);
         }
         self.end_waiting_prompts(context, class, &reason);
+        if self.state != SessionState::Failed {
+            self.report_failure(class, &reason);
+        }
         self.set_state(SessionState::Failed, Some(reason));
     }
 

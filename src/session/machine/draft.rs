@@ -1,7 +1,7 @@
 //! Events and changes that have not been handed to the store yet.
 
 use super::transcript::Entries;
-use crate::model::{Response, Seq, Timestamp};
+use crate::model::{Happening, HappeningKind, Response, Seq, Timestamp};
 use crate::store::{Change, EndedBlock};
 
 /// A numbered event.
@@ -42,6 +42,15 @@ impl Draft {
 
     pub fn change(&mut self, change: Change) {
         self.batch.changes.push(change);
+    }
+
+    /// Reports a happening, unless one of the same kind is reported in the same transaction: one failure may end several
+    /// prompts. Each request counts by itself.
+    pub fn happened(&mut self, happening: Happening) {
+        let is_same = |change: &Change| matches!(change, Change::Happened(known) if known.kind == happening.kind);
+        if happening.kind == HappeningKind::NeedsYou || !self.batch.changes.iter().any(is_same) {
+            self.change(Change::Happened(happening));
+        }
     }
 
     /// The number of the last event.

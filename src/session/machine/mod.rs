@@ -15,6 +15,7 @@ mod connection;
 mod continuation;
 mod draft;
 mod fold;
+mod happenings;
 mod input;
 mod job_tools;
 mod lifecycle;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::draft::Batch;
 use crate::agent::{AgentCommand, SuspendedTurn};
-use crate::model::{PromptId, Seq, Timestamp};
+use crate::model::{ErrorClass, PromptId, PromptVerdict, Seq, Timestamp};
 use crate::session::actor::Accepted;
 use crate::session::{AnswerError, PromptError, SessionError};
 
@@ -36,6 +36,18 @@ pub(in crate::session) enum Output {
     ReleaseTurnSlot,
     /// A prompt's turn is over; its outcome is among the changes of the next batch.
     PromptEnded(PromptId),
+    /// A prompt was accepted: for the log of the server, as the next two.
+    PromptAccepted(PromptId),
+    /// The turn of a prompt begins.
+    TurnStarted(PromptId),
+    /// A turn is over: and so are the figures.
+    TurnEnded {
+        prompt: PromptId,
+        verdict: PromptVerdict,
+        error_class: Option<ErrorClass>,
+        /// `None` if a restart came in between.
+        duration: Option<Duration>,
+    },
     /// An event of an unknown kind was kept.
     CountUnknown,
     /// Write everything, then notify readers that the session is closed.

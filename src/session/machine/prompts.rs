@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::notices::Notices;
 use super::turn::BeforeTurn;
 use super::waiting::Waiting;
-use super::{Command, Context, Link, Machine, Reply, TurnSlot};
+use super::{Command, Context, Link, Machine, Output, Reply, TurnSlot};
 use crate::agent::AgentCommand;
 use crate::model::{Callback, Continuation, NoticeKind, PromptAuthor, PromptId, Response, SessionState, redact};
 use crate::session::actor::{Accepted, NewPrompt, PromptMode};
@@ -259,6 +259,7 @@ impl Machine {
             self.status_changed = true;
         }
         self.reply(Reply::Prompt(Ok(Accepted { prompt: prompt.id })));
+        self.outputs.push(Output::PromptAccepted(prompt.id));
         if title.is_some() {
             self.profile.title = title;
             self.status_changed = true;

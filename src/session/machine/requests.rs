@@ -181,6 +181,7 @@ impl Machine {
             self.write_answer(&request, RequestOutcome::Deny, None, part.into());
             return self.send_policy_answer(request.agent_request_id, Decision::Deny, Some(part.denial()));
         }
+        self.report_request(&request);
         if context.unattended_since.is_some() && self.origin != SessionOrigin::User {
             self.warn_of_absence(context, &request);
         }

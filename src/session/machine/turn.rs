@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::fold::Answer;
+use super::happenings::TurnEnd;
 use super::retries::{Attempt, Retry};
 use super::waiting::Waiting;
 use super::{Context, Disconnect, Entries as _, Link, Machine, Output, Reply};
@@ -24,6 +25,8 @@ pub(super) struct Turn {
     pub steered: Vec<QueuedPrompt>,
     /// Why it failed, if it has.
     failed: Option<ErrorClass>,
+    /// When it began; `None` if a restart came in between.
+    began_at: Option<Duration>,
     /// When it must be over.
     ends_by: Option<Duration>,
     /// Steps that the agent began in an earlier attempt, before the prompt was queued again.
@@ -82,7 +85,7 @@ impl Ending {
 
 impl Turn {
     pub fn new(id: TurnId, prompt: PromptId, phase: Phase) -> Self {
-        Self { id, prompt, steered: Vec::new(), failed: None, ends_by: None, steps_before: 0, phase }
+        Self { id, prompt, steered: Vec::new(), failed: None, began_at: None, ends_by: None, steps_before: 0, phase }
     }
 
     pub fn is_interrupted(&self) -> bool {
@@ -188,6 +191,8 @@ impl Machine {
         let prompt = QueuedPrompt { text, ..prompt };
         let Some(turn) = &mut self.turn else { return };
         turn.phase = Phase::Working(Attempt::first(prompt.clone()));
+        turn.began_at = Some(context.now);
+        self.outputs.push(Output::TurnStarted(turn.prompt));
         turn.ends_by = context.settings.turn_timeout.map(|timeout| context.now + timeout);
         let turn_id = turn.id.clone();
         self.send(context, AgentCommand::Prompt { turn_id, text: prompt.text, attachments: prompt.attachments });
@@ -438,6 +443,9 @@ impl Machine {
         let activity = answer.activity();
         let Answer { text, usage, .. } = answer;
         let (error_class, retry) = (turn.failed, RetryHint::of(verdict, turn.failed));
+        let duration = turn.began_at.map(|began| context.now.saturating_sub(began));
+        self.report_turn_end(&TurnEnd { prompt: turn.prompt, verdict, error_class, by, text: &text, duration });
+        self.outputs.push(Output::TurnEnded { prompt: turn.prompt, verdict, error_class, duration });
         // The text may be long: only prompts that were added to the turn need a copy of it.
         if let Some((last, others)) = prompts.split_last() {
             let outcome = PromptOutcome { prompt_id: *last, text, verdict, usage, error_class, retry, activity };

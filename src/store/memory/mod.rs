@@ -3,6 +3,7 @@
 
 mod capture_calls;
 mod jobs;
+mod notifications;
 mod records;
 mod search;
 mod state;
@@ -55,6 +56,7 @@ pub(super) struct Memory {
     statistics: StoreStatistics,
     health: watch::Sender<StoreHealth>,
     newest_outcome: watch::Sender<OutcomeSeq>,
+    happenings: watch::Sender<u64>,
     backlog: Arc<IndexBacklog>,
 }
 
@@ -67,6 +69,7 @@ impl Memory {
             statistics: StoreStatistics::default(),
             health: watch::Sender::new(StoreHealth::Good),
             newest_outcome: watch::Sender::new(last),
+            happenings: watch::Sender::new(0),
             backlog: Arc::default(),
         }
     }
@@ -90,6 +93,9 @@ impl Memory {
             {
                 self.backlog.grew(session, last);
             }
+        }
+        if append.has_happened() {
+            self.happenings.send_modify(|count| *count += 1);
         }
         self.newest_outcome.send_if_modified(|newest| std::mem::replace(newest, last_outcome) != last_outcome);
         Ok(())

@@ -236,6 +236,10 @@ impl PromptRecords for Memory {
         self.read(|state| state.prompts.values().filter(|prompt| prompt.queued).count() as u64)
     }
 
+    fn open_request_count(&self) -> Answer<'_, u64> {
+        self.read(|state| state.requests.values().filter(|request| request.closed.is_none()).count() as u64)
+    }
+
     fn outcomes_after(&self, after: OutcomeSeq, limit: usize) -> Answer<'_, Vec<StoredOutcome>> {
         self.read(|state| {
             let mut found: Vec<StoredOutcome> = state

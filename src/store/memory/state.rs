@@ -13,9 +13,9 @@ use crate::model::{
     TokenId, Usage,
 };
 use crate::store::{
-    AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, EventPage,
-    OpenTurn, OutcomeSeq, ReaderPosition, StoreError, StoredEvent, StoredFolderRule, StoredLogin, StoredToken,
-    TaskOwner, TrustedEntry, UsageReport,
+    AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId,
+    EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, StoreError, StoredDelivery, StoredEvent,
+    StoredFolderRule, StoredHappening, StoredLogin, StoredToken, TaskOwner, TrustedEntry, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -39,6 +39,10 @@ pub(super) struct State {
     pub tokens: BTreeMap<TokenId, StoredToken>,
     pub capture_calls: BTreeMap<CaptureCallId, CaptureCall>,
     pub last_capture_call: CaptureCallId,
+    pub happenings: BTreeMap<HappeningId, StoredHappening>,
+    pub last_happening: HappeningId,
+    pub deliveries: BTreeMap<DeliveryId, StoredDelivery>,
+    pub last_delivery: DeliveryId,
     pub usage: Vec<(SessionId, UsageReport)>,
     pub folder_rules: Vec<StoredFolderRule>,
     pub last_folder_rule: u64,
@@ -213,12 +217,18 @@ impl State {
                 if let Some(mut row) = self.sessions.remove(&id) {
                     row.updated_at = append.time;
                     for change in &append.changes {
+                        if self.change_notifications(append, change) {
+                            continue;
+                        }
                         reserves |= self.change(id, &mut row, append.time, change)?;
                     }
                     self.sessions.insert(id, row);
                 }
             }
-            StreamId::Job(id) => append.changes.iter().try_for_each(|change| self.change_job(id, change))?,
+            StreamId::Job(id) => append.changes.iter().try_for_each(|change| {
+                let is_done = self.change_notifications(append, change);
+                if is_done { Ok(()) } else { self.change_job(id, change) }
+            })?,
             StreamId::Task(id) => append.changes.iter().try_for_each(|change| self.change_task(id, change))?,
         }
         Ok(reserves)
@@ -288,7 +298,12 @@ impl State {
             Change::BudgetNotified(news) => row.budget_notified = news,
             Change::Continuation(continuation) => row.continuation = continuation,
             Change::Context(context) => row.context = Some(context),
-            Change::RunStatus { .. } | Change::RunSettled | Change::PersonDecided | Change::TaskCreated { .. } => {
+            Change::RunStatus { .. }
+            | Change::RunSettled
+            | Change::PersonDecided
+            | Change::Happened(_)
+            | Change::HappeningOver(_)
+            | Change::TaskCreated { .. } => {
                 return Err(misplaced(id.into()));
             }
         }

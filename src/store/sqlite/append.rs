@@ -6,9 +6,9 @@ use rusqlite::{Connection, params};
 
 use super::drop_range::{self, DropRange};
 use super::events::event_id;
-use super::{change, jobs, tasks};
-use crate::model::{Seq, StreamId};
-use crate::store::{Append, OutcomeSeq};
+use super::{change, jobs, notifications, tasks};
+use crate::model::{HappeningSubject, Seq, StreamId};
+use crate::store::{Append, Change, OutcomeSeq};
 
 /// Writes an append. Outcomes in it are numbered after `last_outcome`, which becomes the last one.
 pub(super) fn write(connection: &Connection, append: &Append, last_outcome: &mut OutcomeSeq) -> rusqlite::Result<()> {
@@ -29,6 +29,9 @@ pub(super) fn write(connection: &Connection, append: &Append, last_outcome: &mut
         drop_range::drop_or_defer(connection, range, block.deltas)?;
     }
     for change in &append.changes {
+        if write_for_notifications(connection, append, change)? {
+            continue;
+        }
         match append.stream {
             StreamId::Session(session) => change::write(connection, session, append.time, change, last_outcome)?,
             StreamId::Job(job) => jobs::write_change(connection, job, change)?,
@@ -41,6 +44,23 @@ pub(super) fn write(connection: &Connection, append: &Append, last_outcome: &mut
             .execute(params![session.number(), append.time.as_millis()])?;
     }
     Ok(())
+}
+
+/// Writes what a change means for notifications. Returns whether it means nothing else.
+fn write_for_notifications(connection: &Connection, append: &Append, change: &Change) -> rusqlite::Result<bool> {
+    let (stream, time) = (append.stream, append.time);
+    let Some(subject) = HappeningSubject::of(stream) else { return Ok(false) };
+    match change {
+        Change::Happened(happening) => notifications::add(connection, subject, time, happening).map(|()| true),
+        Change::HappeningOver(key) => notifications::settle(connection, stream, key, time).map(|()| true),
+        Change::RequestClosed { request_id, .. } => {
+            notifications::settle(connection, stream, request_id.as_str(), time).map(|()| false)
+        }
+        Change::RunStatus { ended_at: Some(_), .. } => {
+            notifications::settle_all(connection, stream, time).map(|()| false)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// How much an append adds to a transaction.

@@ -35,6 +35,7 @@ pub(in crate::store) struct Sqlite {
     health: watch::Receiver<StoreHealth>,
     observers: Arc<Observers>,
     pub(super) newest_outcome: watch::Receiver<OutcomeSeq>,
+    pub(super) happenings: watch::Receiver<u64>,
     pub(super) search: Arc<SearchFile>,
     damage: Arc<OnceLock<String>>,
     writer: Mutex<Option<JoinHandle<()>>>,
@@ -65,6 +66,7 @@ impl Sqlite {
         let (jobs, receiver) = mpsc::channel();
         let (health_sender, health) = watch::channel(StoreHealth::Good);
         let (outcome_sender, newest_outcome) = watch::channel(outcomes.last);
+        let (happening_sender, happenings) = watch::channel(0);
         let statistics = StoreStatistics::default();
         let observers = Arc::new(Observers::default());
         let death = DeathNotice::new(health_sender.clone(), Arc::clone(&observers));
@@ -73,6 +75,7 @@ impl Sqlite {
         writer.observers = Arc::clone(&observers);
         writer.outcomes = outcomes;
         writer.newest_outcome = outcome_sender;
+        writer.happenings = happening_sender;
         writer.drops_wait = drops_wait;
         writer.is_noted_open = is_noted;
         let search = Arc::new(SearchFile::new(folder.search_index()));
@@ -93,6 +96,7 @@ impl Sqlite {
             health,
             observers,
             newest_outcome,
+            happenings,
             search,
             damage: Arc::default(),
             writer: Mutex::new(Some(thread)),

@@ -101,9 +101,13 @@ pub(super) fn write(
         ),
         Change::Context(usage) => execute("UPDATE session SET context = ?2 WHERE id = ?1", params![id, json(usage)]),
         Change::ReadersReopened => positions::reopen(connection, session.into()),
-        Change::RunStatus { .. } | Change::RunSettled | Change::PersonDecided | Change::TaskCreated { .. } => {
-            Err(misplaced(session.into()))
-        }
+        // Happenings are written by the caller, for sessions and jobs alike.
+        Change::Happened(_)
+        | Change::HappeningOver(_)
+        | Change::RunStatus { .. }
+        | Change::RunSettled
+        | Change::PersonDecided
+        | Change::TaskCreated { .. } => Err(misplaced(session.into())),
     }
 }
 

@@ -24,6 +24,7 @@ mod file_identity;
 mod folder_rules;
 mod jobs;
 mod logins;
+mod notifications;
 mod outcomes;
 mod positions;
 mod prompts;

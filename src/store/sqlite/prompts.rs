@@ -47,6 +47,14 @@ impl PromptRecords for Sqlite {
         })
     }
 
+    fn open_request_count(&self) -> Answer<'_, u64> {
+        self.read(|connection| {
+            connection
+                .prepare_cached("SELECT count(*) FROM request WHERE decision IS NULL")?
+                .query_row([], |row| row.get(0))
+        })
+    }
+
     fn outcomes_after(&self, after: OutcomeSeq, limit: usize) -> Answer<'_, Vec<StoredOutcome>> {
         self.read(move |connection| outcomes::after(connection, after, limit))
     }

@@ -376,6 +376,49 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ) WITHOUT ROWID;
         ",
         ),
+        M::up(
+            "
+        -- What people may want to be notified of, until its deliveries are planned. Written with what it reports.
+        CREATE TABLE happening (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            stream INTEGER NOT NULL,
+            session INTEGER,
+            job INTEGER,
+            at INTEGER NOT NULL,
+            key TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            text TEXT NOT NULL,
+            duration_ms INTEGER
+        );
+        CREATE INDEX happening_by_key ON happening (stream, key);
+
+        -- One notification to one target. AUTOINCREMENT: the number is what a receiver recognises a repetition by.
+        CREATE TABLE delivery (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            stream INTEGER NOT NULL,
+            session INTEGER,
+            job INTEGER,
+            at INTEGER NOT NULL,
+            key TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            text TEXT NOT NULL,
+            duration_ms INTEGER,
+            target TEXT NOT NULL,
+            title TEXT NOT NULL,
+            folder TEXT NOT NULL,
+            state TEXT NOT NULL,
+            attempts INTEGER NOT NULL,
+            -- When it is due, or when it ended.
+            due_at INTEGER NOT NULL,
+            error TEXT,
+            UNIQUE (stream, key, target)
+        );
+        CREATE INDEX delivery_open ON delivery (target, due_at) WHERE state IN ('pending', 'held');
+        CREATE INDEX delivery_by_time ON delivery (at);
+        ",
+        ),
     ])
 });
 

@@ -95,6 +95,8 @@ pub(super) struct Writer {
     reserved: HashMap<StreamId, Reservation>,
     pub outcomes: OutcomeNumbers,
     pub newest_outcome: watch::Sender<OutcomeSeq>,
+    /// How many appends with happenings were committed since the start.
+    pub happenings: watch::Sender<u64>,
     /// The record that the database is open is written.
     pub is_noted_open: bool,
     /// Appends that the disk refused, in order.
@@ -142,6 +144,7 @@ impl Writer {
             reserved: HashMap::new(),
             outcomes: OutcomeNumbers::default(),
             newest_outcome: watch::Sender::new(0),
+            happenings: watch::Sender::new(0),
             is_noted_open: true,
             kept: Vec::new(),
             refusal: None,
@@ -403,6 +406,9 @@ impl Writer {
     }
 
     fn announce_commit(&self, append: &Append) {
+        if append.has_happened() {
+            self.happenings.send_modify(|count| *count += 1);
+        }
         if let Some(last) = append.last_seq() {
             self.observers.committed(append.stream, last);
             if let Some(session) = append.stream.session()

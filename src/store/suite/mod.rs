@@ -4,6 +4,7 @@
 mod capture_calls;
 pub(super) mod jobs;
 mod log;
+mod notifications;
 mod power_cut;
 mod prompts;
 mod records;
@@ -116,6 +117,10 @@ behaviour! {
     log::subscribers_hear_of_every_commit_to_their_stream,
     log::a_rejected_append_takes_no_other_with_it,
     log::a_job_has_a_log_like_a_session,
+    notifications::a_happening_is_there_until_its_deliveries_are_planned,
+    notifications::deliveries_are_sent_in_order_until_they_end,
+    notifications::what_was_asked_for_and_is_done_is_not_sent,
+    notifications::a_task_reports_nothing_of_its_own,
     power_cut::numbers_of_events_never_repeat,
     power_cut::numbers_of_prompts_never_repeat,
     power_cut::numbers_of_outcomes_never_repeat,

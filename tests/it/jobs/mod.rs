@@ -11,6 +11,7 @@ mod installing;
 mod interruptions;
 mod killed_agents;
 mod live;
+mod notifications;
 mod portal;
 mod retries;
 mod stopping;

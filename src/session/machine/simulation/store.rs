@@ -354,6 +354,8 @@ impl Records {
             | Change::ReadersReopened
             | Change::SessionLost(_)
             | Change::UsageReported(_)
+            | Change::Happened(_)
+            | Change::HappeningOver(_)
             | Change::Context(_) => {}
             // A session's machine never makes these.
             change @ (Change::RunStatus { .. }

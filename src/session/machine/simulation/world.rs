@@ -285,7 +285,11 @@ impl World {
                     assert!(reply.replace(Reply::Done(Ok(()))).is_none(), "a command is answered twice");
                 }
                 Output::FolderRuleAdded => inputs.push_back(Input::RulesChanged),
-                Output::CountUnknown | Output::Reopened => {}
+                Output::PromptAccepted(_)
+                | Output::TurnStarted(_)
+                | Output::TurnEnded { .. }
+                | Output::CountUnknown
+                | Output::Reopened => {}
             }
         }
     }

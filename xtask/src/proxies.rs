@@ -1,0 +1,27 @@
+//! `cargo xtask proxies`: the configurations in `docs/remote-access.md` with the real nginx and Caddy.
+
+use std::process::Command;
+
+use crate::shell::{apt_get_install, cargo, run, works, workspace};
+
+/// Each program, how it shows that it is there, and its Debian package.
+const PROGRAMS: [(&str, &str, &str); 3] =
+    [("nginx", "-v", "nginx-light"), ("caddy", "version", "caddy"), ("openssl", "version", "openssl")];
+
+/// Installs the proxies and runs the tests.
+pub fn proxies() -> Result<(), String> {
+    let is_missing = |(program, shows, _): &&(&str, &str, &str)| !works(Command::new(program).arg(shows));
+    let missing: Vec<&str> = PROGRAMS.iter().filter(is_missing).map(|(_, _, package)| *package).collect();
+    if !missing.is_empty() {
+        let text = format!("testing the proxies needs {}: install them", missing.join(", "));
+        apt_get_install(&missing).ok_or(text)??;
+    }
+    run(&mut cargo(&["test", "--workspace", "--no-run", "--quiet"]))?;
+    let own = std::env::current_exe().map_err(|error| format!("cannot find the target folder: {error}"))?;
+    let binary = own.with_file_name(format!("flightdeck{}", std::env::consts::EXE_SUFFIX));
+    run(Command::new("node")
+        .current_dir(workspace())
+        .env("TEST_BINARY", binary)
+        .env("TEST_DOCS", workspace().join("docs/remote-access.md"))
+        .args(["--test", "--test-reporter=spec", "--test-timeout=300000", "tests/proxies/proxies.test.mjs"]))
+}
