@@ -104,7 +104,7 @@ async fn text_is_found_in_all_sessions_with_its_filters() {
     assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(1), ""));
     assert!(nothing.stderr.contains("Nothing found."), "{}", nothing.stderr);
     let wrong = search(&["!!!"]).await;
-    assert!(!wrong.success && wrong.stderr.contains("word"), "{}", wrong.stderr);
+    assert!(!wrong.success && wrong.stderr.contains("nothing to search for"), "{}", wrong.stderr);
     let json: Value = serde_json::from_str(&search(&["pangolin", "--json"]).await.stdout).expect("JSON");
     assert!(json["hits"].as_array().expect("hits").len() >= 2, "{json}");
 }
