@@ -124,7 +124,8 @@ function sessionItem(hits) {
 }
 
 function hitItem({ sessionId, seq, kind, time, snippet, number }) {
-  const parts = snippet.map(({ text, match }) => make(match ? "mark" : "span", { text: exactString(text) }));
+  // A hit is one line of text: where lines end is nothing to decide by.
+  const parts = snippet.map(({ text, match }) => make(match ? "mark" : "span", { text: exactString(text.replace(/\s+/g, " ")) }));
   return make(
     "li",
     {},

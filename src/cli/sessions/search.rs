@@ -35,8 +35,12 @@ pub(super) fn search(flags: &SearchFlags, common: &CommonFlags) -> anyhow::Resul
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(indexing) = found.get("indexing").filter(|indexing| !indexing.is_null()) {
-        let (done, total) = (&indexing["done"], &indexing["total"]);
-        eprintln!("Older text is still being indexed ({done} of {total}); search again later for more.");
+        // The total is not known at first.
+        let progress = match indexing["total"].as_u64() {
+            None | Some(0) => String::new(),
+            Some(total) => format!(" ({} of {total} events)", indexing["done"]),
+        };
+        eprintln!("Some text is still being indexed{progress}; search again later for more.");
     }
     let style = Style::of_output();
     let list = |name: &str| found[name].as_array().map(Vec::as_slice).unwrap_or_default();
