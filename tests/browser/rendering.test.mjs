@@ -113,7 +113,10 @@ test("when rendering fails the text is there, and the next try renders it", asyn
   const id = await deck.server.session();
   const page = await openSession(deck, id);
   await page.route(/\/block\//, (route) => route.fulfill({ status: 500, json: { error: "RenderingFailed", message: "no" } }));
+  // The text is there before the block has ended and is to be rendered.
+  const failed = page.waitForEvent("requestfinished", (request) => request.url().includes("/block/"));
   await turn(page, "markdown");
+  await failed;
   const block = blocks(page, "Message");
   await waitForText(block.locator(".message-block-text"), /^# Demo of Markdown/);
   await page.unroute(/\/block\//);
