@@ -1,4 +1,4 @@
-//! Which target is told of a happening, and when.
+//! Which targets get a notification, and when.
 
 use std::time::Duration;
 

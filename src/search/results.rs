@@ -204,9 +204,9 @@ mod tests {
 
     #[test]
     fn a_folder_contains_what_is_below_it_and_not_its_namesakes() {
-        let below = |folder: &str| is_below(Some(Path::new(folder)), Path::new("/work/a"));
-        assert!(below("/work/a") && below("/work/a/b"));
-        assert!(!below("/work/ab") && !below("/work"));
-        assert!(!is_below(None, Path::new("/work")));
+        let below = |folder: &str| is_below(Some(Path::new(folder)), Path::new("/repos/a"));
+        assert!(below("/repos/a") && below("/repos/a/b"));
+        assert!(!below("/repos/ab") && !below("/repos"));
+        assert!(!is_below(None, Path::new("/repos")));
     }
 }

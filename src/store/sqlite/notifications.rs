@@ -151,29 +151,28 @@ pub(super) fn add(
 
 /// What a happening asked for is done.
 pub(super) fn settle(connection: &Connection, stream: StreamId, key: &str, now: Timestamp) -> rusqlite::Result<()> {
-    let stream = stream_key(stream);
-    connection.prepare_cached("DELETE FROM happening WHERE stream = ?1 AND key = ?2")?.execute(params![stream, key])?;
-    connection
-        .prepare_cached(
-            "UPDATE delivery SET state = 'superseded', due_at = ?3
-             WHERE stream = ?1 AND key = ?2 AND state IN ('pending', 'held')",
-        )?
-        .execute(params![stream, key, now.as_millis()])
-        .map(drop)
+    settle_where(connection, "stream = ?1 AND key = ?2", stream, key, now)
 }
 
 /// Whatever a stream asked for is not needed any more.
 pub(super) fn settle_all(connection: &Connection, stream: StreamId, now: Timestamp) -> rusqlite::Result<()> {
-    let (stream, kind) = (stream_key(stream), HappeningKind::NeedsYou.as_str());
+    settle_where(connection, "stream = ?1 AND kind = ?2", stream, HappeningKind::NeedsYou.as_str(), now)
+}
+
+fn settle_where(
+    connection: &Connection,
+    condition: &str,
+    stream: StreamId,
+    value: &str,
+    now: Timestamp,
+) -> rusqlite::Result<()> {
+    let stream = stream_key(stream);
+    connection.prepare_cached(&format!("DELETE FROM happening WHERE {condition}"))?.execute(params![stream, value])?;
     connection
-        .prepare_cached("DELETE FROM happening WHERE stream = ?1 AND kind = ?2")?
-        .execute(params![stream, kind])?;
-    connection
-        .prepare_cached(
-            "UPDATE delivery SET state = 'superseded', due_at = ?3
-             WHERE stream = ?1 AND kind = ?2 AND state IN ('pending', 'held')",
-        )?
-        .execute(params![stream, kind, now.as_millis()])
+        .prepare_cached(&format!(
+            "UPDATE delivery SET state = 'superseded', due_at = ?3 WHERE {condition} AND state IN ('pending', 'held')"
+        ))?
+        .execute(params![stream, value, now.as_millis()])
         .map(drop)
 }
 

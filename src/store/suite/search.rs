@@ -182,13 +182,13 @@ pub async fn sessions_are_listed_for_a_search(medium: &Medium) {
     let store = medium.open();
     let mut record = new_record();
     record.profile.title = Some("A title".to_owned());
-    record.profile.working_directory = Some("/work/a".into());
+    record.profile.working_directory = Some("/repos/a".into());
     let Creation::New(first) = store.create_session(record).await.expect("created") else { panic!("not new") };
     let second = new_session(&store).await;
     let facts = store.session_facts().await.expect("read");
     assert_eq!(facts.iter().map(|facts| facts.id).collect::<Vec<_>>(), [second, first], "newest first");
     let first = &facts[1];
     assert_eq!((first.title.as_deref(), first.runtime.as_str()), (Some("A title"), "demo"));
-    assert_eq!(first.working_directory.as_deref(), Some(std::path::Path::new("/work/a")));
+    assert_eq!(first.working_directory.as_deref(), Some(std::path::Path::new("/repos/a")));
     assert_eq!((first.created_at, first.updated_at), (TIME, TIME));
 }
