@@ -1,7 +1,7 @@
 //! The files of the pages, embedded in the program.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -9,136 +9,11 @@ use axum::response::{IntoResponse, Response};
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use sha2::{Digest, Sha256};
 
-macro_rules! embedded {
-    ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../../web/", $name)))),*] };
-}
+/// Name and content of every file below `web/`. The table is written by `build.rs`.
+const EMBEDDED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/web_files.rs"));
 
-/// Name and content. The login page is separate, because it is served without authentication.
-const FILES: &[(&str, &str)] = &embedded![
-    "early.js",
-    "favicon.svg",
-    "frame.css",
-    "index.css",
-    "index.html",
-    "index.js",
-    "jobTracking.css",
-    "jobTracking.html",
-    "jobTracking.js",
-    "jobTracking/attemptTab.js",
-    "jobTracking/chart.js",
-    "jobTracking/chartGraph.js",
-    "jobTracking/chartLayout.js",
-    "jobTracking/chartNode.js",
-    "jobTracking/chartPlaces.js",
-    "jobTracking/chartView.js",
-    "jobTracking/drivingTab.js",
-    "jobTracking/gateTab.js",
-    "jobTracking/jobFollower.js",
-    "jobTracking/previewPage.js",
-    "jobTracking/previewWork.js",
-    "jobTracking/statusBar.js",
-    "jobTracking/taskSession.js",
-    "jobTracking/trackingPage.js",
-    "jobTracking/waitingCard.js",
-    "jobTracking/waitingCards.js",
-    "jobTracking/workView.js",
-    "jobTracking/zoom.js",
-    "jobs.css",
-    "jobs.html",
-    "jobs.js",
-    "jobs/allowances.js",
-    "jobs/entry.js",
-    "jobs/jobStart.js",
-    "jobs/matrix.js",
-    "jobs/models.js",
-    "jobs/stopButton.js",
-    "lib/address.js",
-    "lib/announcer.js",
-    "lib/api.js",
-    "lib/attempts.js",
-    "lib/banners.js",
-    "lib/clipboard.js",
-    "lib/connection.js",
-    "lib/dialog.js",
-    "lib/dom.js",
-    "lib/drafts.js",
-    "lib/eventStream.js",
-    "lib/exactText.js",
-    "lib/format.js",
-    "lib/icons.js",
-    "lib/inboxStream.js",
-    "lib/jobInput.js",
-    "lib/jobs.js",
-    "lib/later.js",
-    "lib/notifications.js",
-    "lib/pageTitle.js",
-    "lib/sessionList.js",
-    "lib/states.js",
-    "lib/stopServer.js",
-    "lib/widthBar.js",
-    "login.js",
-    "messageBlock.css",
-    "messageBlock.js",
-    "panels/captures.js",
-    "panels/changes.js",
-    "panels/doctor.js",
-    "panels/folderRules.js",
-    "panels/frame.js",
-    "panels/inbox.js",
-    "panels/keys.js",
-    "panels/moreMenu.js",
-    "panels/pageFrame.js",
-    "panels/sessionDetails.js",
-    "panels/sidePanel.js",
-    "panels/usage.js",
-    "session/askAgain.js",
-    "session/attachments.js",
-    "session/composer.js",
-    "session/emptySession.js",
-    "session/farEvents.js",
-    "session/finished.js",
-    "session/followEnd.js",
-    "session/foundBlock.js",
-    "session/heldQueue.js",
-    "session/history.js",
-    "session/keptTasks.js",
-    "session/lostSession.js",
-    "session/notices.js",
-    "session/plainText.js",
-    "session/polling.js",
-    "session/promptHistory.js",
-    "session/questionForm.js",
-    "session/renderedContent.js",
-    "session/requestBlock.js",
-    "session/requests.js",
-    "session/resizeBar.js",
-    "session/sessionBanners.js",
-    "session/sessionEnding.js",
-    "session/sessionHeader.js",
-    "session/sessionView.js",
-    "session/sharedFolder.js",
-    "session/taskDecision.js",
-    "session/taskSelect.js",
-    "session/toolCall.js",
-    "session/transcriptPage.js",
-    "session/turnPrompts.js",
-    "session/workingLine.js",
-    "sessionResponse.css",
-    "sessionResponse.js",
-    "setup/agentLogin.js",
-    "setup/agentSessions.js",
-    "setup/folderPicker.js",
-    "setup/models.js",
-    "setup/recentSessions.js",
-    "setup/runningJobs.js",
-    "setup/runtimes.js",
-    "setup/setup.js",
-    "setup/textSearch.js",
-    "setup/workingDirectory.js",
-    "test.html",
-    "test.js",
-    "theme.css",
-];
+/// Files that are parts of other answers and have no path of their own.
+const WITHOUT_PATH: [&str; 2] = ["login.html", "reload.html"];
 
 /// Pages that load their modules from a path that contains the version.
 const PAGES: [&str; 3] = ["index.html", "jobs.html", "jobTracking.html"];
@@ -148,28 +23,65 @@ const ALIASES: [(&str, &str); 2] = [("/", "index.html"), ("/favicon.ico", "favic
 
 struct WebFile {
     kind: &'static str,
-    content: Cow<'static, str>,
+    content: Cow<'static, [u8]>,
     /// Changes with the content, so that a browser that has the current version gets 304.
     tag: HeaderValue,
+}
+
+type Files = BTreeMap<String, Cow<'static, [u8]>>;
+
+static FILES: LazyLock<Files> = LazyLock::new(|| {
+    let mut files = files_of_this_run();
+    files.retain(|name, _| !WITHOUT_PATH.contains(&name.as_str()));
+    files
+});
+
+#[cfg(not(debug_assertions))]
+fn files_of_this_run() -> Files {
+    embedded_files()
+}
+
+/// A development build takes the pages from the folder in `TEST_WEB`, so that a change to a page needs no build.
+#[cfg(debug_assertions)]
+fn files_of_this_run() -> Files {
+    let Some(folder) = std::env::var_os("TEST_WEB").map(std::path::PathBuf::from) else { return embedded_files() };
+    let mut files = Files::new();
+    let mut folders = vec![folder.clone()];
+    while let Some(next) = folders.pop() {
+        for path in std::fs::read_dir(next).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if let (Ok(name), Ok(content)) = (path.strip_prefix(&folder), std::fs::read(&path)) {
+                files.insert(name.to_string_lossy().into_owned(), Cow::Owned(content));
+            }
+        }
+    }
+    files
+}
+
+fn embedded_files() -> Files {
+    EMBEDDED.iter().map(|(name, content)| ((*name).to_owned(), Cow::Borrowed(*content))).collect()
 }
 
 /// Changes when any of the files changes.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Sha256::new();
-    for (name, content) in FILES {
-        hash.update(format!("{name}\0{content}\0"));
+    for (name, content) in &*FILES {
+        hash.update(format!("{name}\0"));
+        hash.update(content);
+        hash.update("\0");
     }
     digest_text(&hash.finalize())
 });
 
 static BY_PATH: LazyLock<HashMap<String, WebFile>> = LazyLock::new(|| {
-    let content_of = |name: &str| FILES.iter().find(|(file, _)| *file == name).map(|(_, content)| *content);
-    let own = FILES.iter().map(|(name, content)| (format!("/{name}"), *name, *content));
-    let aliases = ALIASES.iter().filter_map(|(path, name)| Some(((*path).to_owned(), *name, content_of(name)?)));
+    let own = FILES.keys().map(|name| (format!("/{name}"), name.as_str()));
+    let aliases = ALIASES.iter().map(|(path, name)| ((*path).to_owned(), *name));
     own.chain(aliases)
-        .map(|(path, name, content)| {
-            let content = if PAGES.contains(&name) { versioned(content).into() } else { Cow::Borrowed(content) };
-            let tag = format!("\"{}\"", digest_text(&Sha256::digest(content.as_bytes())));
+        .map(|(path, name)| {
+            let content = &FILES[name];
+            let content = if PAGES.contains(&name) { with_modules(name).into_bytes().into() } else { content.clone() };
+            let tag = format!("\"{}\"", digest_text(&Sha256::digest(&content)));
             let tag = HeaderValue::from_str(&tag).expect("base64 in quotes");
             (path, WebFile { kind: content_type(name), content, tag })
         })
@@ -181,14 +93,49 @@ fn digest_text(digest: &[u8]) -> String {
 }
 
 /// The page loads its modules from a path that contains their version. Files there never change, so a browser caches
-/// them for good, and never mixes modules of two versions.
-fn versioned(html: &str) -> String {
-    let version = &*VERSION;
-    html.replace(
-        "<link rel=\"modulepreload\" href=\"",
-        &format!("<link rel=\"modulepreload\" href=\"version/{version}/"),
-    )
-    .replace("<script type=\"module\" src=\"", &format!("<script type=\"module\" src=\"version/{version}/"))
+/// them for good, and never mixes modules of two versions. It asks for all that it needs first at once.
+fn with_modules(page: &str) -> String {
+    let script = "<script type=\"module\" src=\"";
+    let folder = format!("version/{}/", &*VERSION);
+    let preloads: String = modules_of(&page.replace(".html", ".js"))
+        .iter()
+        .map(|name| format!("<link rel=\"modulepreload\" href=\"{folder}{name}\">\n"))
+        .collect();
+    text_of(page).replace(script, &format!("{preloads}{script}{folder}"))
+}
+
+/// Every module that a module imports, directly or not, and not later.
+fn modules_of(module: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open = vec![module.to_owned()];
+    while let Some(next) = open.pop() {
+        open.extend(imports_of(&next).into_iter().filter(|import| found.insert(import.clone())));
+    }
+    found
+}
+
+fn imports_of(module: &str) -> Vec<String> {
+    let text = text_of(module);
+    let lines = text.lines().filter(|line| line.starts_with("import "));
+    lines.filter_map(|line| Some(resolve(module, line.split_once('"')?.1.split_once('"')?.0))).collect()
+}
+
+fn text_of(name: &str) -> Cow<'static, str> {
+    FILES.get(name).map_or(Cow::Borrowed(""), |content| String::from_utf8_lossy(content))
+}
+
+/// The name of the file that a module imports by a relative path.
+fn resolve(module: &str, import: &str) -> String {
+    let mut parts: Vec<&str> = module.split('/').collect();
+    parts.pop();
+    for part in import.split('/') {
+        match part {
+            "." => {}
+            ".." => drop(parts.pop()),
+            name => parts.push(name),
+        }
+    }
+    parts.join("/")
 }
 
 /// The file at a path.
@@ -217,36 +164,25 @@ fn content_type(name: &str) -> &'static str {
         "css" => "text/css; charset=utf-8",
         "js" => "text/javascript; charset=utf-8",
         "svg" => "image/svg+xml",
+        "png" => "image/png",
+        "webmanifest" => "application/manifest+json",
         other => unreachable!("no page has a file that ends in {other:?}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::{Path, PathBuf};
-
     use super::*;
-
-    /// Pages that have no path of their own.
-    const WITHOUT_PATH: [&str; 2] = ["reload.html", "login.html"];
 
     #[test]
     fn every_file_of_the_pages_is_served_with_its_type() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
-        for path in files_below(&root) {
-            let name = path.strip_prefix(&root).expect("below it").to_str().expect("plain").replace('\\', "/");
-            if WITHOUT_PATH.contains(&name.as_str()) {
-                continue;
-            }
-            let response = web_file(&format!("/{name}"), &HeaderMap::new());
-            let response = response.unwrap_or_else(|| panic!("web/{name} is not in the table of embedded files"));
-            assert_eq!(response.headers()[header::CONTENT_TYPE], content_type(&name));
+        for (name, _) in EMBEDDED.iter().filter(|(name, _)| !WITHOUT_PATH.contains(name)) {
+            let response = web_file(&format!("/{name}"), &HeaderMap::new()).expect("there");
+            assert_eq!(response.headers()[header::CONTENT_TYPE], content_type(name));
         }
-    }
-
-    fn files_below(folder: &Path) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(folder).expect("readable").map(|entry| entry.expect("readable").path());
-        entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+        for name in WITHOUT_PATH {
+            assert!(web_file(&format!("/{name}"), &HeaderMap::new()).is_none(), "{name}");
+        }
     }
 
     #[test]
@@ -260,7 +196,7 @@ mod tests {
 
     #[test]
     fn the_page_takes_its_modules_from_a_path_that_never_changes() {
-        let page = &BY_PATH["/index.html"].content;
+        let page = String::from_utf8_lossy(&BY_PATH["/index.html"].content);
         let prefix = format!("version/{}/", &*VERSION);
         assert!(page.contains(&format!("src=\"{prefix}index.js\"")), "{page}");
         let module = web_file(&format!("/{prefix}index.js"), &HeaderMap::new()).expect("there");
@@ -272,52 +208,24 @@ mod tests {
 
     #[test]
     fn what_the_page_needs_first_is_asked_for_at_once() {
-        let content_of = |name: &str| FILES.iter().find(|(file, _)| *file == name).expect("an embedded file").1;
-        let imports = |name: &str| -> Vec<String> {
-            let lines = content_of(name).lines().filter(|line| line.starts_with("import "));
-            lines.filter_map(|line| Some(resolve(name, line.split_once('"')?.1.split_once('"')?.0))).collect()
-        };
         for page in PAGES {
-            let mut wanted = imports(&page.replace(".html", ".js"));
-            let mut position = 0;
-            while let Some(name) = wanted.get(position).cloned() {
-                wanted.extend(imports(&name).into_iter().filter(|import| !wanted.contains(import)).collect::<Vec<_>>());
-                position += 1;
-            }
-            wanted.sort_unstable();
-            wanted.dedup();
-            let preloaded: Vec<&str> = content_of(page)
-                .lines()
-                .filter_map(|line| line.strip_prefix("<link rel=\"modulepreload\" href=\"")?.strip_suffix("\">"))
-                .collect();
-            assert_eq!(preloaded, wanted, "{page}");
-        }
-    }
-
-    /// The name of the file that a module imports by a relative path.
-    fn resolve(module: &str, import: &str) -> String {
-        let mut parts: Vec<&str> = module.split('/').collect();
-        parts.pop();
-        for part in import.split('/') {
-            match part {
-                "." => {}
-                ".." => drop(parts.pop()),
-                name => parts.push(name),
+            let html = String::from_utf8(BY_PATH[&format!("/{page}")].content.to_vec()).expect("text");
+            for module in ["lib/api.js", "lib/dom.js"] {
+                let preload = format!("<link rel=\"modulepreload\" href=\"version/{}/{module}\">", &*VERSION);
+                assert_eq!(html.matches(&preload).count(), 1, "{page}: {module}");
             }
         }
-        parts.join("/")
+        assert!(!modules_of("index.js").contains("setup/setup.js"), "it is imported later");
     }
 
     #[test]
     fn every_import_names_a_file() {
-        for (name, content) in
-            FILES.iter().filter(|(name, _)| std::path::Path::new(name).extension().is_some_and(|end| end == "js"))
-        {
-            let statements = content.lines().filter(|line| line.starts_with("import ") || line.contains("import(\""));
-            for line in statements {
+        for name in FILES.keys().filter(|name| content_type(name).starts_with("text/javascript")) {
+            let text = text_of(name);
+            for line in text.lines().filter(|line| line.starts_with("import ") || line.contains("import(\"")) {
                 let import = line.split('"').find(|part| part.starts_with('.')).expect("a relative path");
                 let wanted = resolve(name, import);
-                assert!(FILES.iter().any(|(file, _)| *file == wanted), "{name} imports {wanted}");
+                assert!(FILES.contains_key(&wanted), "{name} imports {wanted}");
             }
         }
     }

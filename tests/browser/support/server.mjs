@@ -73,7 +73,7 @@ export class Server {
     const hasEntry = jobs !== null && jobs !== "built-in";
     if (hasEntry) await writeFile(entry, JSON.stringify(jobs));
     const port = this.url ? new URL(this.url).port : "0";
-    const kept = Object.entries(process.env).filter(([name]) => !/^(FLIGHTDECK_|COPILOT_|GH_TOKEN$|GITHUB_TOKEN$|TEST_)/.test(name));
+    const kept = Object.entries(process.env).filter(([name]) => !/^(FLIGHTDECK_|COPILOT_|GH_TOKEN$|GITHUB_TOKEN$|TEST_(?!WEB$))/.test(name));
     const child = spawn(binary, ["--port", port, "--auth", auth, ...(jobs === null ? ["--test"] : []), "--data-dir", this.dataFolder, ...flags], {
       cwd: this.folder,
       env: {
