@@ -1,12 +1,17 @@
-//! `cargo xtask proxies`: the configurations in `docs/remote-access.md` with the real nginx and Caddy.
+//! `cargo xtask proxies`: what `docs/remote-access.md` describes, with the real nginx, Caddy and OpenSSH.
 
 use std::process::Command;
 
 use crate::shell::{apt_get_install, cargo, run, works, workspace};
 
 /// Each program, how it shows that it is there, and its Debian package.
-const PROGRAMS: [(&str, &str, &str); 3] =
-    [("nginx", "-v", "nginx-light"), ("caddy", "version", "caddy"), ("openssl", "version", "openssl")];
+const PROGRAMS: [(&str, &str, &str); 5] = [
+    ("nginx", "-v", "nginx-light"),
+    ("caddy", "version", "caddy"),
+    ("openssl", "version", "openssl"),
+    ("ssh", "-V", "openssh-client"),
+    ("/usr/sbin/sshd", "-V", "openssh-server"),
+];
 
 /// Installs the proxies and runs the tests.
 pub fn proxies() -> Result<(), String> {
@@ -23,5 +28,6 @@ pub fn proxies() -> Result<(), String> {
         .current_dir(workspace())
         .env("TEST_BINARY", binary)
         .env("TEST_DOCS", workspace().join("docs/remote-access.md"))
-        .args(["--test", "--test-reporter=spec", "--test-timeout=300000", "tests/proxies/proxies.test.mjs"]))
+        .args(["--test", "--test-reporter=spec", "--test-timeout=300000"])
+        .args(["tests/proxies/proxies.test.mjs", "tests/proxies/tunnel.test.mjs"]))
 }

@@ -112,7 +112,7 @@ impl<'a> Turn<'a> {
             tokio::select! {
                 biased;
                 signal = signals.next_kind() => {
-                    if signal == Signal::End || !self.interrupt().await? {
+                    if signal == Signal::End || !self.interrupt(signals).await? {
                         break Left::Detached;
                     }
                 }
@@ -274,16 +274,21 @@ impl<'a> Turn<'a> {
     }
 
     /// Interrupts the turn. Returns whether it is still followed.
-    async fn interrupt(&mut self) -> anyhow::Result<bool> {
+    async fn interrupt(&mut self, signals: &mut Signals) -> anyhow::Result<bool> {
         self.progress.interrupts += 1;
         if self.progress.interrupts > 1 {
             return Ok(false);
         }
         self.console.screen.withdraw();
         self.console.line("Interrupting … (Ctrl+C again detaches)")?;
-        if let Some(server) = self.context.server()
-            && let Err(error) = server.interrupt(self.session).await
-        {
+        let Some(server) = self.context.server() else { return Ok(true) };
+        // A server that does not respond must not keep anybody from leaving.
+        let interrupted = tokio::select! {
+            biased;
+            _ = signals.next_kind() => return Ok(false),
+            interrupted = server.interrupt(self.session) => interrupted,
+        };
+        if let Err(error) = interrupted {
             let error = about_session(error, self.session);
             self.console.line(&format!("{error:#}"))?;
         }

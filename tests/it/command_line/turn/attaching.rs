@@ -65,6 +65,23 @@ async fn output_does_not_disturb_the_line_that_is_typed() {
 }
 
 #[tokio::test]
+async fn pasted_lines_are_one_prompt() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    let mut terminal = Terminal::start(&server, &["attach", "1"]);
+    terminal.until_seen("> ").await;
+    terminal.press("\u{1b}[200~first line\nsecond line\u{1b}[201~").await;
+    terminal.until_seen("second line").await;
+    terminal.press("\r").await;
+    terminal.until_seen("read your prompt: first line").await;
+    terminal.press("/detach\r").await;
+    let (_, seen) = terminal.ended().await;
+    let log = session.log().await;
+    let prompts: Vec<&str> = log.iter().filter_map(|(_, event)| event["text"].as_str()).collect();
+    assert_eq!(prompts, ["first line\nsecond line"], "{seen}");
+}
+
+#[tokio::test]
 async fn a_line_that_was_begun_before_a_request_is_no_answer_to_it() {
     let server = Server::start().await;
     let session = server.session().await;

@@ -1,7 +1,7 @@
 //! `flightdeck run` at a terminal: what is asked, how it looks, and Ctrl+C.
 
 use super::turn;
-use crate::support::{Server, Terminal};
+use crate::support::{Server, Terminal, send_signal};
 
 #[tokio::test]
 async fn a_permission_is_asked_shown_as_a_whole_and_allowed() {
@@ -73,4 +73,20 @@ async fn ctrl_c_interrupts_the_turn() {
     assert!(seen.contains("Interrupting"), "{seen}");
     let details = server.http().get("/api/copilot/session/session-1").await.json();
     assert_eq!(details["state"], "ready");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_second_ctrl_c_detaches_even_if_the_server_does_not_respond() {
+    let server = Server::start().await;
+    let mut terminal = Terminal::start(&server, &turn(&["many 1000000 200 10"]));
+    terminal.until_seen("demo").await;
+    send_signal("STOP", server.process_id());
+    terminal.press("\u{3}").await;
+    terminal.until_seen("Ctrl+C again detaches").await;
+    terminal.press("\u{3}").await;
+    let (code, seen) = terminal.ended().await;
+    send_signal("CONT", server.process_id());
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(seen.contains("Detached; session-1 continues") && seen.contains("flightdeck attach 1"), "{seen}");
 }
