@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use serde_json::json;
 use toml::Value;
 
@@ -19,7 +19,7 @@ pub(super) fn run(command: &ConfigCommand, common: &CommonFlags) -> anyhow::Resu
         ConfigCommand::Get { key } => get(key, common),
         ConfigCommand::Set { key, value, place } => {
             let sources = sources(common, Vec::new())?;
-            let edit = Edit::set(&sources, place.place(), key, value).context("nothing was written")?;
+            let edit = Edit::set(&sources, place.place(), key, value).map_err(|error| refused(error, key))?;
             finish((key, value), &edit, &sources, common)
         }
         ConfigCommand::Unset { key, place } => {
@@ -27,6 +27,16 @@ pub(super) fn run(command: &ConfigCommand, common: &CommonFlags) -> anyhow::Resu
             let edit = Edit::unset(&sources, place.place(), key).context("nothing was written")?;
             finish((key, ""), &edit, &sources, common)
         }
+    }
+}
+
+/// The value is not in any file yet, so the error does not name one.
+fn refused(error: ConfigError, edited: &str) -> anyhow::Error {
+    match error {
+        ConfigError::BadValue { key, message, .. } if key == edited => {
+            anyhow!("nothing was written: invalid value of `{key}`: {message}")
+        }
+        other => anyhow::Error::new(other).context("nothing was written"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 use serde_json::json;
 
 use super::arguments::{CommonFlags, OpenFlags};
@@ -45,7 +45,8 @@ pub(super) fn open(flags: &OpenFlags, common: &CommonFlags) -> anyhow::Result<Ex
         print(&link)?;
     }
     if !flags.print && !common.json {
-        open::that_detached(&link).context("cannot start a browser; open the link above yourself")?;
+        // Its error repeats the link, which is a secret, and the exit status as Rust writes it.
+        open::that_detached(&link).map_err(|_| anyhow!("could not start a browser; open the link above yourself"))?;
     }
     Ok(ExitCode::SUCCESS)
 }

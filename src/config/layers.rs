@@ -8,6 +8,7 @@ use toml::{Table, Value};
 
 use super::edit::EditedFile;
 use super::project::project_file;
+use super::type_error;
 use super::{AcpAgent, Config, ConfigError, ConfigPaths, McpServer, Place, Provider, SessionLayers};
 
 /// Keys that a project's own file may set: they choose among what the user allows.
@@ -220,7 +221,7 @@ fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigEr
     let mut table = Table::new();
     insert(&mut table, key, value.clone());
     let bad = |message: String| ConfigError::BadValue { origin: origin.to_string(), key: key.to_owned(), message };
-    let config = Config::deserialize(table).map_err(|error| bad(error.message().to_owned()))?;
+    let config = Config::deserialize(table).map_err(|error| bad(type_error::in_words(error.message())))?;
     let problem = config
         .providers
         .values()

@@ -20,6 +20,7 @@ mod secrets;
 mod session_layers;
 mod settings;
 mod span;
+mod type_error;
 
 pub use acp_agent::AcpAgent;
 pub use budget::Budget;

@@ -16,6 +16,19 @@ fn check_failed(ended: &Ended, words: &[&str]) {
     assert!(!ended.stderr.contains("panicked"), "{}", ended.stderr);
 }
 
+/// Where no browser can be started, the link is printed once and nothing else has it.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn without_a_browser_the_link_is_printed_and_the_error_is_for_people() {
+    let server = Server::start().await;
+    let empty = tempfile::tempdir().expect("a folder");
+    let mut command = server.builder_again().command(server.folder());
+    let output = command.arg("open").env("PATH", empty.path()).output().await.expect("started");
+    let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(printed.contains("/login?code="), "{printed}");
+    assert_eq!(said, "flightdeck: could not start a browser; open the link above yourself\n");
+}
+
 #[tokio::test]
 async fn stop_ends_the_server_waits_until_it_is_gone_and_says_so() {
     let mut server = Server::start().await;

@@ -76,6 +76,9 @@ async fn a_setting_is_written_beside_what_is_there_and_is_in_force() {
 async fn what_will_not_do_is_refused_and_nothing_is_written() {
     let machine = Machine::new(FILE);
     machine.refuses(&["set", "limits.session", "8"], &["nothing was written", "did you mean `limits.sessions`?"]).await;
+    let number = "nothing was written: invalid value of `server.port`: expected a whole number from 0 to 65535, got ";
+    machine.refuses(&["set", "server.port", "abc"], &[&format!("{number}the text \"abc\"")]).await;
+    machine.refuses(&["set", "server.port", "70000"], &[&format!("{number}70000")]).await;
     machine.refuses(&["set", "limits.sessions", "many"], &["limits.sessions", "many"]).await;
     machine.refuses(&["set", "server.auth", "maybe"], &["server.auth", "token"]).await;
     let there_are = &["unknown runtime \"gemini\"", "copilot", "copilot-acp", "demo"];
