@@ -63,7 +63,7 @@ test("a prompt starts a session and is sent, by the button and by Ctrl+Enter", a
   await page.locator("#prompt-box").fill("reason");
   await page.locator("#prompt-box").press("Control+Enter");
   await shown(page);
-  await waitForText(blocks(page, "User"), "reason");
+  await waitForText(blocks(page, "User"), /reason$/);
   assert.notEqual(sessionOf(page), details.sessionId);
 });
 
@@ -292,5 +292,5 @@ test("after a restart of the server, what has changed is there", async () => {
   await page.locator("#connection-status:empty").waitFor({ state: "attached" });
   await page.locator("#start-button").click();
   await shown(page);
-  await waitForText(blocks(page, "User"), "hello after the restart");
+  await waitForText(blocks(page, "User"), /hello after the restart$/);
 });

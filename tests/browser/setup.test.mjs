@@ -71,7 +71,8 @@ test("start waits for the models, and their absence is said at the box", async (
 test("there is one entry for each agent, and what is missing for the chosen one is said in one line", async () => {
   const page = await openSetup(deck);
   const options = await page.locator("#runtime-select option").allTextContents();
-  assert.deepEqual(options, ["GitHub Copilot – not ready", "Claude Code – not ready", "Demo"]);
+  assert.deepEqual(options, ["Demo", "GitHub Copilot", "Claude Code"]);
+  assert.equal(await page.locator('#runtime-select optgroup[label="Not ready"] option').count(), 2);
   await waitForText(page.locator("#agent-line"), /^Only the demo agent is ready/);
   await page.locator("#agent-line").getByRole("button", { name: "Set up an agent" }).click();
   await page.locator('.runtime-row[data-runtime="copilot"] .state-word', { hasText: "Not ready" }).waitFor();

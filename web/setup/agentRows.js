@@ -48,7 +48,7 @@ export class AgentRows {
   #row({ id, title, runtimes, isReady, isDefault }) {
     // The best connection speaks for the agent.
     const main = runtimes.find(({ ready }) => ready) ?? runtimes[0];
-    const mark = make("span", { class: `state state-${isReady ? "ready" : "waiting"}` }, make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { class: "state-word", text: isReady ? "Ready" : "Not ready" }));
+    const mark = make("span", { class: `state state-${isReady ? "succeeded" : "closed"}` }, make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { class: "state-word", text: isReady ? "Ready" : "Not ready" }));
     const missing = missingFor(main);
     const body = make("div", { class: "runtime-body" }, make("p", { class: "runtime-hint" }, ...prose(missing ? missing.text : main.hint)));
     const { program, login } = main;

@@ -11,6 +11,7 @@ export class AgentSelect {
   #configuredModel = "";
   /** Whether the person has chosen on this page; only then a better default does not replace it. */
   #isChosen = false;
+  #shown = "";
   onChoose = () => {};
 
   constructor() {
@@ -36,9 +37,14 @@ export class AgentSelect {
     const { agents } = catalogue;
     if (agents.length === 0) return;
     const before = select.value;
-    const entries = agents.map(({ id, title, isReady }) => [id, isReady ? title : `${title} – not ready`]);
-    const shown = [...select.options].map(({ value, text }) => [value, text]);
-    if (JSON.stringify(entries) !== JSON.stringify(shown)) select.replaceChildren(...entries.map(([value, text]) => make("option", { value, text })));
+    const key = JSON.stringify(agents.map(({ id, title, isReady }) => [id, title, isReady]));
+    if (key !== this.#shown) {
+      const options = (some) => some.map(({ id, title }) => make("option", { value: id, text: title }));
+      const missing = agents.filter(({ isReady }) => !isReady);
+      const group = missing.length > 0 ? [make("optgroup", { label: "Not ready" }, ...options(missing))] : [];
+      select.replaceChildren(...options(agents.filter(({ isReady }) => isReady)), ...group);
+      this.#shown = key;
+    }
     const wishes = [this.#isChosen && before, remembered(CHOSEN, ""), this.#agentOfConfiguredModel(), agents.find(({ isDefault }) => isDefault)?.id, agents.find(({ isReady }) => isReady)?.id];
     select.value = wishes.find((id) => id && agents.some((agent) => agent.id === id)) ?? agents[0].id;
     select.disabled = false;

@@ -8,7 +8,11 @@ export function missingFor({ name, title, ready, install, program, login, hint }
   if (ready) return null;
   if (install && !program) return { text: `${title} is not installed.`, action: "Install", run: () => openInstall(name, title) };
   if (login?.state === "logged-out" && login.canLogIn) return { text: `${title} is not logged in.`, action: "Log in", run: () => openLogin(name) };
-  return { text: hint || `${title} is not ready.`, action: "Check again", run: null };
+  return { text: hint ? sentence(hint) : `${title} is not ready.`, action: "Check again", run: null };
+}
+
+function sentence(text) {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 /** Whether a session can be started. One that only needs a login says so itself and keeps its prompt. */

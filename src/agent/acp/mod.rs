@@ -221,9 +221,11 @@ impl Acp {
                     }
                     (None, _) => None,
                 };
+                // What is missing for the agent is the same for every connection.
+                let own = if of_copilot.ready { "Over ACP. " } else { "" };
                 Readiness {
                     ready: of_copilot.ready && problem.is_none(),
-                    hint: problem.unwrap_or_else(|| format!("Over ACP. {}", of_copilot.hint)),
+                    hint: problem.unwrap_or_else(|| format!("{own}{}", of_copilot.hint)),
                     ..of_copilot
                 }
             }

@@ -178,9 +178,11 @@ impl Headless {
             Backend::Copilot(copilot) => {
                 let of_copilot = Runtime::readiness(copilot.as_ref()).await;
                 let problem = of_copilot.program.as_ref().and_then(|_| program.err()).or(quarantine);
+                // What is missing for the agent is the same for every connection.
+                let own = if of_copilot.ready { "Starts one process per turn. " } else { "" };
                 Readiness {
                     ready: of_copilot.ready && problem.is_none(),
-                    hint: problem.unwrap_or_else(|| format!("Starts one process per turn. {}", of_copilot.hint)),
+                    hint: problem.unwrap_or_else(|| format!("{own}{}", of_copilot.hint)),
                     ..of_copilot
                 }
             }
