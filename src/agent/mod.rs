@@ -37,6 +37,7 @@ mod quarantine;
 mod registry;
 mod runtime;
 mod session_leases;
+mod session_option;
 mod tools;
 pub mod transcript;
 
@@ -56,8 +57,9 @@ pub use owner::Owner;
 pub use pending_connection::{OpeningStep, PendingConnection};
 pub use process_slots::{ProcessSlot, QueuePosition, SlotRequest, SlotStep};
 pub use quarantine::Quarantine;
-pub use registry::{ModelChoice, ModelNotFound, RuntimeModels, RuntimeNotFound, Runtimes};
+pub use registry::{ListedModel, ModelChoice, ModelNotFound, RuntimeModels, RuntimeNotFound, Runtimes};
 pub use runtime::{
     AgentProcess, BoxFuture, Freshness, LoginState, LoginStatus, Model, ModelList, Readiness, Runtime, StartError,
 };
+pub use session_option::{Channel, OptionChoice, OptionKind, SessionOption};
 pub use tools::{DeclaredTool, DeclaredTools, ToolAccess, ToolAnswer, ToolRequest};

@@ -53,23 +53,57 @@ pub struct ModelChoice {
     pub model: String,
 }
 
-/// The models of one runtime, with the ids that lists use for them.
+/// A model as lists of all agents name it.
+pub struct ListedModel {
+    /// Its id in such a list: plain for the default runtime, `runtime/model` for the others.
+    pub listed_id: String,
+    /// Whether it is in the portal's list.
+    pub is_listed: bool,
+    /// The model.
+    pub model: Model,
+}
+
+/// The models of one runtime.
 pub struct RuntimeModels {
     /// The runtime.
     pub runtime: String,
-    /// The listed id and the model.
-    pub models: Vec<(String, Model)>,
-    /// Why the list may be incomplete or is empty.
+    /// Its models.
+    pub models: Vec<ListedModel>,
+    /// Why the list may be incomplete or is empty, or why no session can be started.
     pub note: Option<String>,
+    /// The runtime passes on names that are not in the list.
+    pub takes_any_name: bool,
+    /// A session that names no model gets the agent's own default.
+    pub agent_chooses: bool,
 }
 
-impl RuntimeModels {
-    async fn of(runtime: &dyn Runtime, is_default: bool, freshness: Freshness) -> Self {
-        let list = runtime.models(freshness).await;
-        let name = runtime.name();
-        let listed_id = |id: &str| if is_default { id.to_owned() } else { format!("{name}/{id}") };
-        let models = list.models.into_iter().map(|model| (listed_id(&model.id), model)).collect();
-        Self { runtime: name.to_owned(), models, note: list.incomplete }
+/// A runtime with its state, in the order of lists.
+struct Candidate {
+    runtime: Arc<dyn Runtime>,
+    readiness: Readiness,
+    /// Sessions that choose no runtime get this one.
+    is_default: bool,
+}
+
+impl Candidate {
+    async fn models(&self, freshness: Freshness) -> RuntimeModels {
+        let list = self.runtime.models(freshness).await;
+        let name = self.runtime.name();
+        // The other ways to the same agent have the same models.
+        let is_listed = self.readiness.ready && (self.is_default || name == self.runtime.family());
+        let has_none = list.models.is_empty();
+        let listed = |model: Model| ListedModel {
+            listed_id: if self.is_default { model.id.clone() } else { format!("{name}/{}", model.id) },
+            is_listed: is_listed && !model.hidden,
+            model,
+        };
+        RuntimeModels {
+            runtime: name.to_owned(),
+            models: list.models.into_iter().map(listed).collect(),
+            takes_any_name: list.incomplete.is_some() || self.runtime.takes_any_model(&Map::new()),
+            agent_chooses: list.agent_chooses || has_none,
+            note: if self.readiness.ready { list.incomplete } else { Some(self.readiness.hint.clone()) },
+        }
     }
 }
 
@@ -137,16 +171,21 @@ impl Runtimes {
         })
     }
 
-    /// The runtimes that are ready, the default one first and demos last.
-    async fn ready(&self, default: &str) -> Vec<Arc<dyn Runtime>> {
-        let mut ready = Vec::new();
-        for runtime in self.iter() {
-            if runtime.readiness().await.ready {
-                ready.push(runtime);
-            }
+    /// The runtimes that are ready, the default one first and demos last; then those that are not.
+    async fn candidates(&self, default: &str) -> Vec<Candidate> {
+        let mut all: Vec<Candidate> = self
+            .described()
+            .await
+            .into_iter()
+            .map(|(runtime, readiness)| Candidate { runtime, readiness, is_default: false })
+            .collect();
+        all.sort_by_key(|Candidate { runtime, readiness, .. }| {
+            (!readiness.ready, runtime.capabilities().demo, runtime.name() != default)
+        });
+        if let Some(first) = all.first_mut().filter(|first| first.readiness.ready) {
+            first.is_default = true;
         }
-        ready.sort_by_key(|runtime| (runtime.capabilities().demo, runtime.name() != default));
-        ready
+        all
     }
 
     /// The default runtime: the configured one, or else the first that is ready.
@@ -154,39 +193,26 @@ impl Runtimes {
         if !configured.is_empty() {
             return self.named(configured);
         }
-        let ready = self.ready(configured).await;
-        ready
-            .into_iter()
-            .next()
+        let first_ready = self.candidates(configured).await.into_iter().find(|candidate| candidate.is_default);
+        first_ready
+            .map(|candidate| candidate.runtime)
             .or_else(|| self.all().first().cloned())
             .ok_or_else(|| RuntimeNotFound { name: String::new(), known: "none".to_owned() })
     }
 
     /// The models of all ready runtimes as the portal lists them: plain ids for the default runtime, `runtime/model`
-    /// for the others.
+    /// for the others. Of several ways to the same agent, the default one is listed, and the agent's main one.
     pub async fn listed_models(&self, configured: &str) -> Vec<Model> {
-        let mut listed = Vec::new();
-        for (position, runtime) in self.ready(configured).await.iter().enumerate() {
-            let list = RuntimeModels::of(runtime.as_ref(), position == 0, Freshness::Recent).await;
-            let shown = list.models.into_iter().filter(|(_, model)| !model.hidden);
-            listed.extend(shown.map(|(id, model)| Model { id, ..model }));
-        }
-        listed
+        let ready: Vec<Candidate> =
+            self.candidates(configured).await.into_iter().filter(|candidate| candidate.readiness.ready).collect();
+        let lists = models_of(&ready, Freshness::Recent).await;
+        let listed = lists.into_iter().flat_map(|list| list.models).filter(|model| model.is_listed);
+        listed.map(|ListedModel { listed_id, model, .. }| Model { id: listed_id, ..model }).collect()
     }
 
     /// The models of every runtime in the order of [`Self::listed_models`], then those of runtimes that are not ready.
     pub async fn model_lists(&self, configured: &str, freshness: Freshness) -> Vec<RuntimeModels> {
-        let mut lists = Vec::new();
-        for (position, runtime) in self.ready(configured).await.iter().enumerate() {
-            lists.push(RuntimeModels::of(runtime.as_ref(), position == 0, freshness).await);
-        }
-        for (runtime, readiness) in self.described().await.into_iter().filter(|(_, readiness)| !readiness.ready) {
-            let (runtime, note) = (runtime.name().to_owned(), Some(readiness.hint));
-            if !lists.iter().any(|list| list.runtime == runtime) {
-                lists.push(RuntimeModels { runtime, models: Vec::new(), note });
-            }
-        }
-        lists
+        models_of(&self.candidates(configured).await, freshness).await
     }
 
     /// Resolves an id of [`Self::listed_models`] to a runtime and a model. A model's own id may contain slashes.
@@ -245,13 +271,54 @@ impl Runtimes {
 
     /// Name, readiness and capabilities of every runtime.
     pub async fn described(&self) -> Vec<(Arc<dyn Runtime>, Readiness)> {
-        let mut described = Vec::new();
-        for runtime in self.iter() {
-            let readiness = runtime.readiness().await;
-            described.push((runtime, readiness));
-        }
-        described
+        let all: Vec<Arc<dyn Runtime>> = self.iter().collect();
+        let readiness =
+            by_family(&all, |runtime| runtime.family(), |runtime, _| async move { runtime.readiness().await }).await;
+        all.into_iter().zip(readiness).collect()
     }
+}
+
+/// The models of some runtimes, in their order.
+async fn models_of(candidates: &[Candidate], freshness: Freshness) -> Vec<RuntimeModels> {
+    // The first one of a family asks the agent that they share.
+    by_family(
+        candidates,
+        |candidate| candidate.runtime.family(),
+        |candidate, is_first| candidate.models(if is_first { freshness } else { Freshness::Recent }),
+    )
+    .await
+}
+
+/// Asks about many things at once, but one after the other about those of the same agent, which share its program. The
+/// answers are in the order of the things; `ask` also gets whether a thing is the first of its family.
+async fn by_family<'a, T, A, F>(
+    things: &'a [T],
+    family: impl Fn(&'a T) -> &'a str,
+    ask: impl Fn(&'a T, bool) -> F,
+) -> Vec<A>
+where
+    F: Future<Output = A>,
+{
+    let mut families: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (position, thing) in things.iter().enumerate() {
+        let name = family(thing);
+        match families.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, members)) => members.push(position),
+            None => families.push((name, vec![position])),
+        }
+    }
+    let ask = &ask;
+    let answers = families.into_iter().map(|(_, members)| async move {
+        let mut answers = Vec::with_capacity(members.len());
+        for (number, position) in members.into_iter().enumerate() {
+            answers.push((position, ask(&things[position], number == 0).await));
+        }
+        answers
+    });
+    let mut answers: Vec<(usize, A)> =
+        futures_util::future::join_all(answers).await.into_iter().flatten().collect();
+    answers.sort_by_key(|(position, _)| *position);
+    answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
 /// Rejects a model only if the runtime's list is complete and does not contain it.
@@ -274,6 +341,8 @@ mod tests {
 
     struct Listed {
         name: &'static str,
+        /// The agent, if it is not the runtime's own.
+        family: &'static str,
         capabilities: Capabilities,
         ready: bool,
         models: ModelList,
@@ -282,6 +351,9 @@ mod tests {
     impl Runtime for Listed {
         fn name(&self) -> &str {
             self.name
+        }
+        fn family(&self) -> &str {
+            if self.family.is_empty() { self.name } else { self.family }
         }
         fn capabilities(&self) -> &Capabilities {
             &self.capabilities
@@ -298,17 +370,17 @@ mod tests {
     }
 
     fn listed(name: &'static str, ready: bool, models: &[&str]) -> Arc<dyn Runtime> {
+        way_to("", name, ready, models)
+    }
+
+    fn way_to(family: &'static str, name: &'static str, ready: bool, models: &[&str]) -> Arc<dyn Runtime> {
         let models = models
             .iter()
-            .map(|id| Model {
-                name: (*id).to_owned(),
-                id: id.trim_start_matches('-').to_owned(),
-                multiplier: 1.0,
-                hidden: id.starts_with('-'),
-            })
+            .map(|id| Model { hidden: id.starts_with('-'), ..Model::named(*id, id.trim_start_matches('-')) })
             .collect();
         Arc::new(Listed {
             name,
+            family,
             capabilities: Capabilities { demo: name == "demo", ..Capabilities::default() },
             ready,
             models: ModelList::known(models),
@@ -325,6 +397,34 @@ mod tests {
             Runtimes::new(vec![listed("demo", true, &["d"]), listed("a", true, &["m/1"]), listed("b", true, &["n"])]);
         assert_eq!(ids(&runtimes, "b").await, ["n", "a/m/1", "demo/d"]);
         assert_eq!(ids(&runtimes, "").await, ["m/1", "b/n", "demo/d"]);
+    }
+
+    #[tokio::test]
+    async fn of_several_ways_to_an_agent_the_default_one_and_the_main_one_are_listed() {
+        let runtimes = Runtimes::new(vec![
+            listed("a", true, &["m"]),
+            way_to("a", "a-acp", true, &["m"]),
+            way_to("a", "a-headless", true, &["m"]),
+        ]);
+        assert_eq!(ids(&runtimes, "").await, ["m"]);
+        assert_eq!(ids(&runtimes, "a-headless").await, ["m", "a/m"]);
+        let lists = runtimes.model_lists("", Freshness::Recent).await;
+        let all: Vec<(&str, bool, bool)> = lists
+            .iter()
+            .flat_map(|list| &list.models)
+            .map(|one| (one.listed_id.as_str(), one.is_listed, one.model.hidden))
+            .collect();
+        assert_eq!(all, [("m", true, false), ("a-acp/m", false, false), ("a-headless/m", false, false)]);
+    }
+
+    #[tokio::test]
+    async fn a_runtime_that_is_not_ready_offers_its_models_with_the_reason() {
+        let runtimes = Runtimes::new(vec![listed("a", false, &["m"]), listed("demo", true, &["d"])]);
+        let lists = runtimes.model_lists("", Freshness::Recent).await;
+        let of_a = lists.last().expect("both are there");
+        assert_eq!((of_a.runtime.as_str(), of_a.models[0].listed_id.as_str()), ("a", "a/m"));
+        assert!(!of_a.models[0].is_listed && of_a.note.is_some());
+        assert_eq!(ids(&runtimes, "").await, ["d"]);
     }
 
     #[tokio::test]
@@ -348,6 +448,7 @@ mod tests {
     async fn with_an_unknown_list_a_name_is_passed_on() {
         let runtimes = Runtimes::new(vec![Arc::new(Listed {
             name: "a",
+            family: "",
             capabilities: Capabilities::default(),
             ready: true,
             models: ModelList::unknown("not logged in"),

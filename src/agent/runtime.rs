@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::program::FoundProgram;
-use super::{Capabilities, ConformanceReport, Connection, Login, OwnSessions, StartSpec};
+use super::{Capabilities, Channel, ConformanceReport, Connection, Login, OwnSessions, SessionOption, StartSpec};
 use crate::model::{Check, Timestamp};
 
 /// A future that a trait object can return.
@@ -24,8 +24,18 @@ pub struct Model {
     pub id: String,
     /// How much one request counts against the quota.
     pub multiplier: f64,
-    /// Usable, but not shown in lists.
+    /// Usable by name, but left out of the agent's own picker.
     pub hidden: bool,
+    /// Whose model it is, such as `Anthropic`, if the agent says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+}
+
+impl Model {
+    /// A model of which nothing but its names is known.
+    pub fn named(name: impl Into<String>, id: impl Into<String>) -> Self {
+        Self { name: name.into(), id: id.into(), multiplier: 1.0, hidden: false, provider: None }
+    }
 }
 
 /// The models of a runtime.
@@ -35,17 +45,24 @@ pub struct ModelList {
     pub models: Vec<Model>,
     /// Why the list may be incomplete, for display. If set, any model name is passed on unchanged.
     pub incomplete: Option<String>,
+    /// A session that names no model gets the agent's own default instead of the first model of the list.
+    pub agent_chooses: bool,
 }
 
 impl ModelList {
     /// A complete list.
     pub fn known(models: Vec<Model>) -> Self {
-        Self { models, incomplete: None }
+        Self { models, ..Self::default() }
     }
 
     /// A list that could not be read.
     pub fn unknown(reason: impl Into<String>) -> Self {
-        Self { models: Vec::new(), incomplete: Some(reason.into()) }
+        Self::incomplete(Vec::new(), reason)
+    }
+
+    /// A list that may lack models.
+    pub fn incomplete(models: Vec<Model>, reason: impl Into<String>) -> Self {
+        Self { models, incomplete: Some(reason.into()), agent_chooses: false }
     }
 }
 
@@ -169,10 +186,29 @@ pub trait Runtime: Send + Sync {
     /// What it can do.
     fn capabilities(&self) -> &Capabilities;
 
-    /// The family whose agent sessions it uses: runtimes for the same agent share its sessions.
+    /// The family whose agent sessions it uses: runtimes for the same agent share its sessions, its program and its
+    /// login.
     fn family(&self) -> &str {
         self.name()
     }
+
+    /// The agent's name as people know it. Runtimes of one family have the same.
+    fn title(&self) -> &str {
+        self.name()
+    }
+
+    /// How it talks to the agent, if there are several ways.
+    fn channel(&self) -> Option<Channel> {
+        None
+    }
+
+    /// The options that its sessions take, in the order in which they are shown.
+    fn session_options(&self) -> Vec<SessionOption> {
+        Vec::new()
+    }
+
+    /// Its program has just been installed: what was known about it is out of date.
+    fn program_changed(&self) {}
 
     /// Whether it is ready, and if not, what to do.
     fn readiness(&self) -> BoxFuture<'_, Readiness>;

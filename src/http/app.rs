@@ -12,6 +12,7 @@ use super::auth::Auth;
 use super::guard::Guard;
 use super::metrics::Metrics;
 use crate::agent::Quarantine;
+use crate::agent::program::Installs;
 use crate::capture::Captures;
 use crate::config::{Limits, LiveConfig};
 use crate::jobs::Jobs;
@@ -56,6 +57,7 @@ struct Inner {
     rendering: Arc<Semaphore>,
     reading_changes: Semaphore,
     draining: TaskTracker,
+    installs: Installs,
 }
 
 /// Blocks rendered at a time. Rendering uses CPU time that sessions need too.
@@ -69,6 +71,7 @@ impl App {
         let metrics = Metrics::new(&parts);
         let rendering = Arc::new(Semaphore::new(RENDERED_AT_ONCE));
         let reading_changes = Semaphore::new(CHANGES_READ_AT_ONCE);
+        let installs = Installs::in_folder(parts.data_folder.clone());
         Self(Arc::new(Inner {
             parts,
             metrics,
@@ -76,6 +79,7 @@ impl App {
             rendering,
             reading_changes,
             draining: TaskTracker::new(),
+            installs,
         }))
     }
 
@@ -149,6 +153,11 @@ impl App {
     /// Bodies that were too large and are being read to their end.
     pub(super) fn draining(&self) -> &TaskTracker {
         &self.0.draining
+    }
+
+    /// Installs of agents.
+    pub(super) fn installs(&self) -> &Installs {
+        &self.0.installs
     }
 
     pub(super) fn started(&self) -> Instant {

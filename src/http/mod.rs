@@ -31,7 +31,7 @@ mod sse;
 mod usage_metrics;
 mod web_files;
 
-pub use api::{UsageQuery, UsageQuestion, models_json, runtimes_json, usage_json};
+pub use api::{UsageQuery, UsageQuestion, models_reply, runtimes_reply, usage_json};
 pub use app::{App, AppParts};
 pub use guard::{AllowedHosts, Guard};
 pub use listen::{ListenError, Listeners};

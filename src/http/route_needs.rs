@@ -84,6 +84,7 @@ const ROUTES: &[Row] = &[
     ("GET", "/api/folders", Need::Scope(Scope::Prompt)),
     ("GET", "/api/runtimes", Need::Scope(Scope::View)),
     ("GET POST DELETE", "/api/runtimes/{name}/login", Need::Admin),
+    ("GET POST DELETE", "/api/runtimes/{name}/install", Need::Admin),
     ("GET", "/api/models", Need::Scope(Scope::View)),
     ("GET", "/api/agent-sessions", Need::Scope(Scope::Prompt)),
     ("POST", "/api/agent-sessions/{runtime}/{id}/adopt", Need::Scope(Scope::Prompt)),

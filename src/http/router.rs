@@ -118,6 +118,10 @@ fn own_routes() -> Router<App> {
             "/api/runtimes/{name}/login",
             get(api::login_progress).merge(post(api::log_in).delete(api::cancel_login)),
         )
+        .route(
+            "/api/runtimes/{name}/install",
+            get(api::install_progress).merge(post(api::install).delete(api::cancel_install)),
+        )
         .route("/api/models", get(api::models))
         .route("/api/agent-sessions", get(api::agent_sessions))
         .route("/api/agent-sessions/{runtime}/{id}/adopt", post(api::adopt))

@@ -14,6 +14,7 @@ use tokio_util::task::TaskTracker;
 use super::app::App;
 use super::listen::Listeners;
 use super::router::router;
+use crate::agent::program::Installs;
 use crate::config::Limits;
 
 /// The headers of a request must arrive within this time.
@@ -31,6 +32,7 @@ pub struct Serving {
     accepting: TaskTracker,
     connections: TaskTracker,
     draining: TaskTracker,
+    installs: Installs,
     cut: CancellationToken,
 }
 
@@ -41,6 +43,7 @@ pub fn serve(listeners: Listeners, app: &App, stopping: &CancellationToken) -> S
         accepting: TaskTracker::new(),
         connections: TaskTracker::new(),
         draining: app.draining().clone(),
+        installs: app.installs().clone(),
         cut: CancellationToken::new(),
     };
     let places = Arc::new(Semaphore::new(limits.connections));
@@ -90,6 +93,7 @@ impl Serving {
         // Their connections are closed, so they end now.
         self.draining.close();
         self.draining.wait().await;
+        self.installs.shut_down().await;
     }
 }
 

@@ -90,7 +90,11 @@ fn chosen(choice: Option<&String>) -> Option<&str> {
 
 /// `gpt-5.2` where it is offered, as the portal always did, else the first; empty lets the agent choose.
 async fn first_model(runtime: &dyn Runtime) -> String {
-    let models = runtime.models(Freshness::Recent).await.models;
+    let list = runtime.models(Freshness::Recent).await;
+    if list.agent_chooses {
+        return String::new();
+    }
+    let models = list.models;
     models
         .iter()
         .find(|model| model.id == "gpt-5.2")
@@ -119,8 +123,7 @@ mod tests {
             Box::pin(async { Readiness::ready("") })
         }
         fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
-            let model =
-                |id: &&str| Model { name: (*id).to_owned(), id: (*id).to_owned(), multiplier: 1.0, hidden: false };
+            let model = |id: &&str| Model::named(*id, *id);
             Box::pin(async move { ModelList::known(self.1.iter().map(model).collect()) })
         }
         fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {

@@ -10,20 +10,21 @@ const deck = useDeck();
 
 const LOGGED_OUT = {
   name: "copilot",
+  agent: "copilot",
+  title: "GitHub Copilot",
   default: true,
   ready: false,
   hint: "Nobody is logged in to GitHub Copilot; log in here, or run `copilot login`.",
   capabilities: {},
   login: { state: "logged-out", canLogIn: true },
   program: { path: "/opt/copilot", version: "1.0.102", source: "path" },
-  install: { command: "flightdeck agents install copilot" },
 };
 
 /** A context whose agents are ours: `state.loggedIn` says whether somebody is logged in. */
 async function copilotContext(state = {}) {
   const context = await deck.openContext();
   await context.route(/\/api\/runtimes$/, (route) =>
-    route.fulfill({ json: { runtimes: [state.loggedIn ? { ...LOGGED_OUT, ready: true, install: undefined, hint: "Ready.", login: { state: "logged-in", who: "somebody", canLogIn: true } } : LOGGED_OUT] } }),
+    route.fulfill({ json: { runtimes: [state.loggedIn ? { ...LOGGED_OUT, ready: true, hint: "Ready.", login: { state: "logged-in", who: "somebody", canLogIn: true } } : LOGGED_OUT] } }),
   );
   await context.route(/\/api\/models(\?|$)/, (route) =>
     route.fulfill({
@@ -61,13 +62,15 @@ async function open(context) {
   return page;
 }
 
-test("what is missing for an agent is said, with the command that gets it", async () => {
+test("what is missing for an agent is said once, with one button", async () => {
   const page = await open(await copilotContext());
+  await waitForText(page.locator("#agent-line"), /^GitHub Copilot is not logged in\./);
+  assert.deepEqual(await page.locator("#agent-line button").allTextContents(), ["Log in"]);
+  await page.locator("#agents > summary").click();
   const row = page.locator('.runtime-row[data-runtime="copilot"]');
-  await waitForText(row.locator(".runtime-hint"), /Nobody is logged in/);
-  await waitForText(row.locator(".command-line code"), "flightdeck agents install copilot");
+  await waitForText(row.locator(".runtime-hint"), "GitHub Copilot is not logged in.");
   await waitForText(row.locator(".runtime-facts"), /1\.0\.102 · \/opt\/copilot · not logged in/);
-  await waitForText(page.locator("#model-notes"), /copilot Nobody is logged in\./);
+  assert.equal(await row.getByRole("button").count(), 1);
 });
 
 test("a login shows code and address, waits, and afterwards the models are there", async () => {
@@ -76,7 +79,7 @@ test("a login shows code and address, waits, and afterwards the models are there
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const asked = await playLogin(context, [WAITING, WAITING, { state: "succeeded", message: "Logged in as somebody." }], state);
   const page = await open(context);
-  await page.locator("#model-notes").getByRole("button", { name: "Log in" }).click();
+  await page.locator("#agent-line").getByRole("button", { name: "Log in" }).click();
   const dialog = page.locator("dialog");
   await waitForText(dialog.locator(".login-code code"), "ABCD-1234");
   const link = dialog.getByRole("link", { name: WAITING.address });
@@ -86,7 +89,7 @@ test("a login shows code and address, waits, and afterwards the models are there
   await waitForText(dialog.locator(".login-done"), /Logged in as somebody/);
   await waitForText(page.locator("#model-select option"), "GPT-5.2");
   await dialog.getByRole("button", { name: "Close" }).click();
-  assert.equal(await page.locator("#model-notes").textContent(), "");
+  assert.ok(await page.locator("#agent-line").isHidden());
   assert.ok(!asked.some((call) => call.startsWith("DELETE")), "what succeeded is not cancelled");
 });
 
@@ -94,6 +97,7 @@ test("a login that is left is cancelled, and one that fails says why and can be 
   const context = await copilotContext();
   const asked = await playLogin(context, [WAITING], {});
   const page = await open(context);
+  await page.locator("#agents > summary").click();
   await page.locator(".runtime-row").getByRole("button", { name: "Log in" }).click();
   await waitForText(page.locator(".login-code code"), "ABCD-1234");
   await page.keyboard.press("Escape");

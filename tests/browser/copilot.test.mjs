@@ -44,6 +44,7 @@ const deck = useDeck({
 
 test("from the set-up to an answer of the real agent", async () => {
   const page = await openSetup(deck);
+  await page.locator("#agents > summary").click();
   await page.locator('.runtime-row[data-runtime="copilot"] .state-word', { hasText: /^Ready$/ }).waitFor();
   await page.locator("#working-dir").fill(deck.server.workFolder);
   await page.locator("#start-button").click();

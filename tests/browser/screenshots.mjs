@@ -182,7 +182,7 @@ try {
   await waitFor(() => setup.locator("#start-button").isEnabled(), "the start button");
   await setup.locator("#working-dir").fill(project);
   await setup.locator(".session-row").nth(5).waitFor();
-  await setup.locator('.runtime-row[data-runtime="copilot"]').waitFor();
+  await setup.locator('.runtime-row[data-runtime="copilot"]').waitFor({ state: "attached" });
   await picture(setup, "setup");
 
   await takeJobPictures(picture, { viewport: DESKTOP });

@@ -13,7 +13,7 @@ async function withModels(context, models, notes = []) {
   await context.route(/\/api\/models(\?|$)/, (route) => route.fulfill({ json: { models, notes } }));
 }
 
-const model = (name, id, runtime = "copilot") => ({ runtime, name, id, listedId: id, multiplier: 1 });
+const model = (name, id, runtime = "demo") => ({ runtime, name, id, listedId: id, listed: true, multiplier: 1, hidden: false, provider: null });
 
 test("every part has the portal's id, in the portal's places", async () => {
   const page = await openSetup(deck);
@@ -68,19 +68,27 @@ test("start waits for the models, and their absence is said at the box", async (
   assert.ok(await page.locator("#start-button").isDisabled());
 });
 
-test("an agent filters the models, and says what is missing for it", async () => {
+test("there is one entry for each agent, and what is missing for the chosen one is said in one line", async () => {
   const page = await openSetup(deck);
   const options = await page.locator("#runtime-select option").allTextContents();
-  assert.equal(options[0], "All agents");
-  assert.ok(options.some((text) => /copilot.*not ready/.test(text)), options.join());
-  await page.locator("#runtime-select").selectOption("copilot");
-  assert.ok(await page.locator("#runtime-hint").isVisible());
-  assert.ok(await page.locator("#model-select").isDisabled());
-  await page.locator("#runtime-select").selectOption("demo");
-  assert.ok(await page.locator("#runtime-hint").isHidden());
-  assert.equal(await page.locator("#model-select option").count(), 2);
+  assert.deepEqual(options, ["Demo", "GitHub Copilot", "Claude Code"]);
+  assert.equal(await page.locator('#runtime-select optgroup[label="Not ready"] option').count(), 2);
+  await waitForText(page.locator("#agent-line"), /^Only the demo agent is ready/);
+  await page.locator("#agent-line").getByRole("button", { name: "Set up an agent" }).click();
   await page.locator('.runtime-row[data-runtime="copilot"] .state-word', { hasText: "Not ready" }).waitFor();
   await page.locator('.runtime-row[data-runtime="demo"] .state-word', { hasText: /^Ready$/ }).waitFor();
+  assert.equal(await page.locator(".runtime-row").count(), 3);
+  await page.locator("#runtime-select").selectOption("copilot");
+  // The program is named by a variable, so that an install would not help.
+  await waitForText(page.locator("#agent-line"), /COPILOT_CLI_PATH is set to .* which does not exist/);
+  assert.equal(await page.locator("#agent-line button").textContent(), "Check again");
+  assert.ok(await page.locator("#start-button").isDisabled());
+  await page.locator("#runtime-select").selectOption("claude");
+  await waitForText(page.locator("#agent-line"), /^Claude Code is not installed\./);
+  assert.deepEqual(await page.locator("#agent-line button").allTextContents(), ["Install"]);
+  await page.locator("#runtime-select").selectOption("demo");
+  assert.equal(await page.locator("#model-select option").count(), 2);
+  assert.ok(await page.locator("#start-button").isEnabled());
 });
 
 test("the folder is the repository's, or the project beside it that the address names", async () => {
@@ -92,6 +100,7 @@ test("the folder is the repository's, or the project beside it that the address 
 });
 
 test("a wrong folder is named next to the box, and the right one starts a session that the address names", async () => {
+  deck.expectConsoleErrors(/400/);
   const page = await openSetup(deck);
   for (const [folder, reason] of [["relative/path", /Not an absolute path/], ["/no/such/folder", /does not exist/]]) {
     await page.locator("#working-dir").fill(folder);
@@ -115,6 +124,7 @@ test("a wrong folder is named next to the box, and the right one starts a sessio
 });
 
 test("a model that is gone is said at its box", async () => {
+  deck.expectConsoleErrors(/400/);
   const context = await deck.openContext();
   await withModels(context, [model("Gone", "no-such-model")]);
   const page = await context.newPage();
@@ -131,6 +141,7 @@ test("two sessions in one folder are warned about before and after the start", a
   await page.locator("#working-dir").fill(folder);
   assert.ok(await page.locator("#working-dir-warning").isHidden());
   const first = await deck.server.session({ workingDirectory: folder, title: "The first one" });
+  await deck.server.call("POST", `copilot/session/${first}/prompt`, { text: "permission" });
   await waitForText(page.locator("#working-dir-warning"), /The first one/);
   await page.locator("#start-button").click();
   await shown(page);

@@ -85,7 +85,7 @@ impl Runtime for FakeRuntime {
     }
 
     fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
-        let model = Model { name: "m".to_owned(), id: "m".to_owned(), multiplier: 1.0, hidden: false };
+        let model = Model::named("m", "m");
         Box::pin(async { ModelList::known(vec![model]) })
     }
 

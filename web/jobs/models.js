@@ -47,7 +47,7 @@ export class Models {
     this.#hasAsked = true;
     try {
       const { models } = await ask("api/models");
-      byId("model-names").replaceChildren(...models.filter(({ hidden }) => !hidden).map(({ listedId, name }) => make("option", { value: listedId, text: name })));
+      byId("model-names").replaceChildren(...models.filter(({ listed }) => listed).map(({ listedId, name }) => make("option", { value: listedId, text: name })));
     } catch {
       // A name can be written without suggestions. The next time it is opened, they are asked for again.
       this.#hasAsked = false;

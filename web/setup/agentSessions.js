@@ -3,20 +3,12 @@
 import { ask } from "../lib/api.js";
 import { goTo, sessionAddress } from "../lib/address.js";
 import { byId, make, prose } from "../lib/dom.js";
-import { ago, exactTime, shortPath } from "../lib/format.js";
+import { ago, exactTime } from "../lib/format.js";
+import { pathCell } from "./pathCell.js";
 
 const place = byId("agent-session-list");
-const button = byId("agent-sessions-button");
 
 export class AgentSessions {
-  constructor() {
-    button.addEventListener("click", () => this.#toggle());
-  }
-
-  get isOpen() {
-    return !place.hidden;
-  }
-
   async load() {
     place.replaceChildren(make("p", { class: "empty", text: "Looking …" }));
     try {
@@ -24,13 +16,6 @@ export class AgentSessions {
     } catch (problem) {
       place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not list sessions of other tools: ${problem.message}` }));
     }
-  }
-
-  async #toggle() {
-    place.hidden = !place.hidden;
-    button.setAttribute("aria-expanded", String(this.isOpen));
-    button.textContent = this.isOpen ? "Hide" : "Show";
-    if (this.isOpen) await this.load();
   }
 
   #show({ sessions, problems }) {
@@ -53,7 +38,7 @@ export class AgentSessions {
       { class: "session-row agent-session-row", data: { agentSession: agentSessionId } },
       make("span", { class: "session-model", text: runtime }),
       make("span", { class: "session-link", text: name, title: agentSessionId }),
-      make("span", { class: "session-folder path", text: shortPath(workingDirectory, 30), title: workingDirectory ?? "" }),
+      pathCell(workingDirectory),
       time ? make("time", { class: "session-time", datetime: time, title: exactTime(time), text: ago(time) }) : make("span"),
       make("span", { class: "agent-session-action" }, action),
     );

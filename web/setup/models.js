@@ -1,80 +1,122 @@
-// The model box: names shown, ids used, sorted by name.
+// The model box: names shown, ids used, sorted by name; or a name of one's own, where the agent takes any.
 
-import { ask } from "../lib/api.js";
-import { byId, make, prose, setText } from "../lib/dom.js";
-import { openLogin } from "./agentLogin.js";
+import { byId, make, setText } from "../lib/dom.js";
+import { catalogue } from "./agentCatalogue.js";
+import { remember, remembered } from "./remembered.js";
 
 const select = byId("model-select");
+const input = byId("model-name");
+const CHOSEN = "models";
+/** The portal's own default. */
+const USUAL = "gpt-5.2";
+/** No agent has a model of this name. */
+const OTHER = "(other)";
 
 export class Models {
-  #models = [];
-  #notes = [];
   #runtime = "";
-  #default = "";
-  #defaultRuntime;
+  #configured = "";
+  #takesAny = false;
+  #shown = "";
 
-  /** Loads the models; with `refresh`, the server asks the agents again. */
-  async load({ refresh = false, preferred = "" } = {}) {
-    this.#default = preferred || this.#default;
-    setText(byId("model-problem"), "");
-    try {
-      const { models, notes } = await askForModels(refresh);
-      // The server names the models of its default runtime first.
-      this.#defaultRuntime = models[0]?.runtime;
-      this.#models = models.filter(({ hidden }) => !hidden).toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }) || one.listedId.localeCompare(other.listedId));
-      this.#notes = notes ?? [];
-      this.#show();
-    } catch (problem) {
-      setText(byId("model-problem"), `Could not load models: ${problem.message} Press Refresh to retry.`);
-      if (this.#models.length === 0) select.replaceChildren(make("option", { value: "", text: "No models" }));
-    }
-    return this.#models.length > 0;
+  constructor() {
+    select.addEventListener("change", () => {
+      this.say("");
+      this.#showInput(select.value === OTHER);
+      if (select.value === OTHER) input.focus();
+      else this.#keep(select.value);
+    });
+    input.addEventListener("input", () => this.say(""));
+    input.addEventListener("change", () => this.#keep(OTHER));
+    catalogue.addEventListener("change", () => this.#show());
   }
 
-  /** Shows only the models of one runtime; "" for all. */
-  setRuntime(name) {
-    this.#runtime = name;
+  /** The model of the configuration, by its id in the list of all agents. */
+  set configured(id) {
+    this.#configured = id ?? "";
     this.#show();
   }
 
+  /** Shows the models of one runtime. With `takesAny`, other names are possible too. */
+  setRuntime(name, { takesAny = false } = {}) {
+    if (name !== this.#runtime) input.value = "";
+    this.#runtime = name;
+    this.#takesAny = takesAny;
+    this.#show();
+  }
+
+  /** The chosen model as its runtime knows it; "" leaves the choice to the server. */
   get chosen() {
-    return select.value;
+    if (!input.hidden) return input.value.trim();
+    return catalogue.modelsOf(this.#runtime).find(({ listedId }) => listedId === select.value)?.id ?? "";
+  }
+
+  /** Whether the name was typed. */
+  get isTyped() {
+    return !input.hidden;
+  }
+
+  say(text) {
+    setText(byId("model-problem"), text);
+  }
+
+  focus() {
+    (input.hidden ? select : input).focus();
+  }
+
+  #keep(choice) {
+    const all = remembered(CHOSEN, {});
+    remember(CHOSEN, { ...all, [this.#runtime]: choice === OTHER ? { typed: input.value.trim() } : { listed: choice } });
   }
 
   #show() {
-    const before = select.disabled ? "" : select.value;
-    const shown = this.#models.filter(({ runtime }) => !this.#runtime || runtime === this.#runtime);
-    const ambiguous = (name) => shown.filter((model) => model.name === name).length > 1;
-    select.replaceChildren(
-      ...shown.map(({ name, listedId, runtime, multiplier }) =>
-        make("option", {
-          value: listedId,
-          text: ambiguous(name) ? `${name} · ${runtime}` : name,
-          title: multiplier && multiplier !== 1 ? `${multiplier}× premium requests` : null,
-        }),
-      ),
-    );
-    const wanted = [before, this.#default, "gpt-5.2"].find((id) => id && shown.some(({ listedId }) => listedId === id));
-    const first = shown.find(({ runtime }) => runtime === this.#defaultRuntime) ?? shown[0];
-    select.value = wanted ?? first?.listedId ?? "";
-    select.disabled = shown.length === 0;
-    if (shown.length === 0) select.replaceChildren(make("option", { value: "", text: "No models" }));
-    this.#showNotes();
+    if (!this.#runtime || !catalogue.hasModels) return this.#showNothing();
+    this.say("");
+    const all = catalogue.modelsOf(this.#runtime);
+    const { takesAnyName, agentChooses } = catalogue.listOf(this.#runtime);
+    const listed = all.filter(({ hidden }) => !hidden);
+    const takesOther = takesAnyName || this.#takesAny || listed.length < all.length;
+    const ambiguous = (name) => listed.filter((model) => model.name === name).length > 1;
+    const options = listed.map(({ name, id, listedId, multiplier, provider }) => ({ value: listedId, text: ambiguous(name) ? `${name} · ${id}` : name, title: titleOf(multiplier, provider) }));
+    if (agentChooses && options.length > 0) options.unshift({ value: "", text: "Default model" });
+    if (takesOther) options.push({ value: OTHER, text: "Other model …" });
+    this.#showOptions(options);
+    byId("model-suggestions").replaceChildren(...all.map(({ id, name }) => make("option", { value: id, text: name })));
+    input.placeholder = agentChooses ? "Default model" : "Name of a model";
+    select.hidden = listed.length === 0 && takesOther;
+    select.disabled = options.length === 0;
+    if (options.length === 0) select.replaceChildren(make("option", { value: "", text: "No models" }));
+    byId("model-label").htmlFor = select.hidden ? "model-name" : "model-select";
+    this.#showInput(select.hidden || select.value === OTHER);
   }
 
-  #showNotes() {
-    const notes = this.#notes.filter(({ runtime }) => !this.#runtime || runtime === this.#runtime);
-    byId("model-notes").replaceChildren(
-      ...notes.map(({ runtime, reason }) => {
-        const note = make("p", { class: "field-hint model-note" }, make("b", { text: runtime }), " ", ...prose(reason), " ");
-        if (/log(ged)? ?in|login|authenticat/i.test(reason)) note.append(make("button", { type: "button", class: "link-button", text: "Log in", on: { click: () => openLogin(runtime) } }));
-        return note;
-      }),
-    );
+  /** Options that have not changed are left alone, and so is what is chosen among them. */
+  #showOptions(options) {
+    const key = JSON.stringify([this.#runtime, this.#configured, options]);
+    if (key === this.#shown) return;
+    const isSameRuntime = this.#shown !== "" && JSON.parse(this.#shown)[0] === this.#runtime;
+    const before = isSameRuntime ? select.value : "";
+    this.#shown = key;
+    select.replaceChildren(...options.map(({ value, text, title }) => make("option", { value, text, title })));
+    const kept = remembered(CHOSEN, {})[this.#runtime];
+    if (!before && kept?.typed && !input.value) input.value = kept.typed;
+    const wishes = [before, kept?.typed ? OTHER : kept?.listed, this.#configured, USUAL];
+    const wanted = wishes.find((id) => id && options.some(({ value }) => value === id));
+    select.value = wanted ?? options[0]?.value ?? "";
+  }
+
+  #showInput(isShown) {
+    input.hidden = !isShown;
+  }
+
+  #showNothing() {
+    if (catalogue.modelProblem) {
+      this.say(`Could not load models: ${catalogue.modelProblem.message} Press Refresh to retry.`);
+      select.replaceChildren(make("option", { value: "", text: "No models" }));
+    }
   }
 }
 
-async function askForModels(refresh) {
-  const { models, notes } = await ask(`api/models${refresh ? "?refresh=true" : ""}`);
-  return { models: models.map((model) => ({ ...model, listedId: model.listedId ?? model.id })), notes };
+function titleOf(multiplier, provider) {
+  const facts = [provider, multiplier !== undefined && multiplier !== 1 && `${multiplier}× premium requests`].filter(Boolean);
+  return facts.length > 0 ? facts.join(" · ") : null;
 }

@@ -6,8 +6,9 @@ import { announce } from "../lib/announcer.js";
 import { askForText, confirmAction } from "../lib/dialog.js";
 import { byId, make } from "../lib/dom.js";
 import { exactNodes, exactString } from "../lib/exactText.js";
-import { ago, exactTime, plural, shortPath } from "../lib/format.js";
+import { ago, exactTime, plural } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
+import { pathCell } from "./pathCell.js";
 import { sessionList } from "../lib/sessionList.js";
 import { stateElement } from "../lib/states.js";
 import { TextSearch } from "./textSearch.js";
@@ -25,12 +26,14 @@ const search = byId("session-search");
 export class RecentSessions {
   #filter = "all";
   #problem = null;
+  #order = [];
   #texts = new TextSearch(byId("search-results"));
 
   constructor() {
     byId("session-filters").append(...FILTERS.map(([name, label]) => this.#filterButton(name, label)));
     search.addEventListener("input", () => this.#searched());
     sessionList.addEventListener("change", () => this.#show());
+    place.addEventListener("pointerleave", () => sessionList.isLoaded && this.#show());
     // "5 min ago" must stay current.
     setInterval(() => !document.hidden && this.#refreshTimes(), 30_000);
   }
@@ -64,7 +67,7 @@ export class RecentSessions {
       return;
     }
     const words = search.value.toLowerCase().replaceAll(/["*]/g, " ").split(/\s+/).filter(Boolean);
-    const shown = sessionList.sessions.filter((session) => this.#fits(session.sessionId) && words.every((word) => hasWord(session, word)));
+    const shown = this.#inOrder(sessionList.sessions).filter((session) => this.#fits(session.sessionId) && words.every((word) => hasWord(session, word)));
     const focused = document.activeElement?.closest?.(".session-row")?.dataset.session;
     const focusedAction = document.activeElement?.dataset?.action;
     if (shown.length === 0) {
@@ -80,6 +83,19 @@ export class RecentSessions {
       const row = list.querySelector(`[data-session="${CSS.escape(focused)}"]`);
       (row?.querySelector(focusedAction ? `[data-action="${focusedAction}"]` : "a") ?? row?.querySelector("a"))?.focus({ preventScroll: true });
     }
+  }
+
+  /**
+   * What needs the person first, then what works, then the newest. While somebody points at a row or has the focus in one,
+   * no row moves; new ones are added at the top.
+   */
+  #inOrder(sessions) {
+    const isUsed = place.matches(":hover") || place.contains(document.activeElement);
+    const before = new Map(isUsed ? this.#order.map((id, position) => [id, position]) : []);
+    const position = ({ sessionId }) => before.get(sessionId) ?? -1;
+    const ordered = sessions.toSorted((one, other) => position(one) - position(other) || urgency(one) - urgency(other) || String(other.updatedAt).localeCompare(String(one.updatedAt)));
+    this.#order = ordered.map(({ sessionId }) => sessionId);
+    return ordered;
   }
 
   /** Whether a session is in one of the states that are chosen. One that is not loaded is only among all. */
@@ -106,7 +122,7 @@ export class RecentSessions {
         job && make("a", { class: "session-job", href: jobAddress(job), title: exactString(`Task ${job.taskName} of the job ${job.jobName} (${job.jobId})`), text: `Job ${exactString(job.jobName)}` }),
       ),
       make("span", { class: "session-model", text: model, title: model }),
-      make("span", { class: "session-folder path", text: shortPath(workingDirectory, 24), title: workingDirectory ?? "" }),
+      pathCell(workingDirectory),
       make("time", { class: "session-time", datetime: updatedAt, title: exactTime(updatedAt), text: ago(updatedAt) }),
       make("span", { class: "session-actions" }, ...actions),
     );
@@ -165,6 +181,12 @@ function textOf({ sessionId, title, model, workingDirectory, runtime, state, job
   return [sessionId, title, model, workingDirectory, runtime, state, job?.jobName, job?.taskName].join(" ").toLowerCase();
 }
 
+/** 0 for what needs the person, 1 for what works, 2 for the rest. */
+function urgency({ state, pending }) {
+  if (state === "waiting" || state === "needs-login" || pending > 0) return 0;
+  return state === "working" || state === "recovering" || state === "starting" ? 1 : 2;
+}
+
 /** A word with a minus must not be there. */
 function hasWord(session, word) {
   const isExcluded = word.length > 1 && word.startsWith("-");
@@ -172,6 +194,6 @@ function hasWord(session, word) {
 }
 
 function emptyText(known, searching) {
-  if (known === 0) return "No sessions yet. Choose a model and a folder above, then press Start.";
+  if (known === 0) return "No sessions yet. Write above what should be done, and press Start.";
   return searching ? "No matching sessions." : "No sessions in this state.";
 }

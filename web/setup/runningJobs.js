@@ -47,6 +47,8 @@ export class RunningJobs {
     // What says the same is left alone, so that the focus stays where it is.
     if (text === this.#shown) return;
     this.#shown = text;
+    const running = this.#jobs.filter(({ status }) => status === "Running").length;
+    byId("jobs-summary").textContent = running > 0 ? `${running} running` : "";
     if (this.#jobs.length === 0) place.replaceChildren(make("p", { class: "empty", text: "No jobs are running." }));
     else place.replaceChildren(...this.#jobs.map((job) => row(job, waits(job.jobId))));
   }

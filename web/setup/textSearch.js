@@ -4,7 +4,8 @@ import { ask } from "../lib/api.js";
 import { sessionAddress } from "../lib/address.js";
 import { make } from "../lib/dom.js";
 import { exactNodes, exactString } from "../lib/exactText.js";
-import { ago, exactTime, plural, shortPath } from "../lib/format.js";
+import { ago, exactTime, plural } from "../lib/format.js";
+import { pathCell } from "./pathCell.js";
 
 /** Typing this fast counts as one change. */
 const PAUSE_MS = 200;
@@ -117,7 +118,7 @@ function sessionItem(hits) {
       "div",
       { class: "search-session-head" },
       make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" } }, make("bdi", {}, ...exactNodes(title || sessionId, { oneLine: true }))),
-      make("span", { class: "session-folder path", text: shortPath(workingDirectory, 36), title: workingDirectory ?? "" }),
+      pathCell(workingDirectory),
     ),
     make("ul", {}, ...hits.map(hitItem)),
   );

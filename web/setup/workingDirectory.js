@@ -4,17 +4,23 @@ import { projectInAddress } from "../lib/address.js";
 import { byId, setText } from "../lib/dom.js";
 import { openFolderPicker } from "./folderPicker.js";
 import { sessionList } from "../lib/sessionList.js";
-import { stateWord } from "../lib/states.js";
+import { BUSY_STATES } from "../lib/states.js";
+import { exactString } from "../lib/exactText.js";
 
 const PROBLEMS = {
   WorkingDirectoryNotAbsolutePath: "Not an absolute path. Enter the full path, starting at the root.",
   WorkingDirectoryNotExists: "This folder does not exist on the server's machine.",
+  WorkingDirectoryNotReadable: "The server may not read this folder.",
   WorkingDirectoryNotAllowed: "Sessions are not allowed in this folder. The setting sessions.roots lists the allowed folders.",
 };
+
+const MOST_NAMES = 3;
 
 const input = byId("working-dir");
 
 export class WorkingDirectory {
+  #default = "";
+
   constructor() {
     input.addEventListener("input", () => {
       this.say("");
@@ -36,9 +42,10 @@ export class WorkingDirectory {
 
   /** The folder in the address, or else the repository. */
   setDefault(repositoryRoot) {
-    if (input.value) return;
+    if (input.value && input.value !== this.#default) return;
     const project = projectInAddress();
-    this.path = project ? beside(repositoryRoot, project) : repositoryRoot;
+    this.#default = project ? beside(repositoryRoot, project) : repositoryRoot;
+    this.path = this.#default;
   }
 
   async browse() {
@@ -62,9 +69,10 @@ export class WorkingDirectory {
 
   /** Warns that two sessions in one folder may conflict. */
   warn() {
-    const here = sessionList.openIn(this.path);
-    const names = here.map(({ title, sessionId, state }) => `${title || sessionId} (${stateWord(state).toLowerCase()})`);
-    setText(byId("working-dir-warning"), here.length > 0 ? `Other open sessions in this folder may change the same files: ${names.join(", ")}` : "");
+    const here = sessionList.openIn(this.path).filter(({ state }) => BUSY_STATES.includes(state));
+    const names = here.slice(0, MOST_NAMES).map(({ title, sessionId }) => exactString(title || sessionId));
+    if (here.length > MOST_NAMES) names.push(`${here.length - MOST_NAMES} more`);
+    setText(byId("working-dir-warning"), here.length > 0 ? `Another session is at work in this folder and may change the same files: ${names.join(", ")}` : "");
   }
 }
 

@@ -47,8 +47,9 @@ pub use settings::AcpSettings;
 
 use super::copilot::{Copilot, LOGIN_HINT, spec_of_cli_for_model_at};
 use super::{
-    AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
-    ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport,
+    AgentProcess, BoxFuture, Capabilities, Channel, Connection, Freshness, Login, LoginState, LoginStatus, Model,
+    ModelList, ModelNames, OptionKind, OwnSessions, ProcessUse, Readiness, Runtime, SessionOption, StartError,
+    StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
 use history::History;
@@ -220,9 +221,11 @@ impl Acp {
                     }
                     (None, _) => None,
                 };
+                // What is missing for the agent is the same for every connection.
+                let own = if of_copilot.ready { "Over ACP. " } else { "" };
                 Readiness {
                     ready: of_copilot.ready && problem.is_none(),
-                    hint: problem.unwrap_or_else(|| format!("Over ACP. {}", of_copilot.hint)),
+                    hint: problem.unwrap_or_else(|| format!("{own}{}", of_copilot.hint)),
                     ..of_copilot
                 }
             }
@@ -248,19 +251,15 @@ impl Acp {
 
     async fn models(&self, freshness: Freshness) -> ModelList {
         match &self.backend {
-            Backend::Copilot(copilot) => {
-                let mut list = Runtime::models(copilot.as_ref(), freshness).await;
-                // The same models as the runtime `copilot`, so they are hidden in lists.
-                list.models.iter_mut().for_each(|model| model.hidden = true);
-                list
-            }
+            Backend::Copilot(copilot) => Runtime::models(copilot.as_ref(), freshness).await,
             Backend::Configured(_) => {
-                let named = |id: &String| Model { name: id.clone(), id: id.clone(), multiplier: 1.0, hidden: false };
+                let named = |id: &String| Model::named(id, id);
                 let mut models: Vec<Model> = self.settings.models.iter().map(named).collect();
                 let said = self.known.lock().1.clone();
                 models.extend(said.into_iter().filter(|model| !self.settings.models.contains(&model.id)));
                 let reason = format!("{} lists its models when a session starts", self.settings.title);
-                ModelList { models, incomplete: Some(reason) }
+                let agent_chooses = self.settings.models.is_empty();
+                ModelList { agent_chooses, ..ModelList::incomplete(models, reason) }
             }
         }
     }
@@ -280,6 +279,33 @@ impl Runtime for Acp {
         match &self.backend {
             Backend::Copilot(copilot) => copilot.name(),
             Backend::Configured(_) => self.name(),
+        }
+    }
+
+    fn title(&self) -> &str {
+        match &self.backend {
+            Backend::Copilot(copilot) => copilot.title(),
+            Backend::Configured(_) => &self.settings.title,
+        }
+    }
+
+    fn channel(&self) -> Option<Channel> {
+        matches!(self.backend, Backend::Copilot(_)).then_some(Channel {
+            name: "ACP",
+            hint: "A process for each session, over the Agent Client Protocol. It asks before it acts.",
+        })
+    }
+
+    fn session_options(&self) -> Vec<SessionOption> {
+        let mode = |hint| SessionOption::new("mode", OptionKind::Text, "Mode", hint);
+        let servers = SessionOption::mcp_servers(self.settings.mcp_servers.keys());
+        match &self.backend {
+            Backend::Copilot(copilot) => {
+                let modes = [("agent", "Agent"), ("plan", "Plan"), ("autopilot", "Autopilot")];
+                let mode = mode("How the agent works. In plan mode it makes a plan first.").with_choices(modes);
+                vec![mode, copilot.provider_option(), servers]
+            }
+            Backend::Configured(_) => vec![mode("One of the agent's own modes, by name or id."), servers],
         }
     }
 

@@ -78,12 +78,7 @@ impl Offers {
     pub fn models(&self) -> Vec<Model> {
         let of_option = self.option("model").map(|option| option.choices.as_slice()).unwrap_or_default();
         let listed = if self.models.is_empty() { of_option } else { &self.models };
-        let model = |choice: &Choice| Model {
-            name: choice.name.clone(),
-            id: choice.id.clone(),
-            multiplier: 1.0,
-            hidden: false,
-        };
+        let model = |choice: &Choice| Model::named(&choice.name, &choice.id);
         listed.iter().map(model).collect()
     }
 

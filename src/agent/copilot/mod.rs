@@ -41,9 +41,9 @@ pub(in crate::agent) use translation::Translator;
 pub use translation::{EventUse, known_event_use};
 
 use super::{
-    AgentProcess, BoxFuture, Capabilities, Capability, ConformanceReport, Connection, Freshness, Liveness as _, Login,
-    LoginState, LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored,
-    Runtime, StartError, StartSpec, SystemPromptSupport, ToolAccess,
+    AgentProcess, BoxFuture, Capabilities, Capability, Channel, ConformanceReport, Connection, Freshness,
+    Liveness as _, Login, LoginState, LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse,
+    Readiness, Restored, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport, ToolAccess,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
@@ -143,6 +143,11 @@ impl Copilot {
             program.path.display(),
             program::INSTALL_COMMAND
         ))
+    }
+
+    /// The providers that a session may name.
+    pub(in crate::agent) fn provider_option(&self) -> SessionOption {
+        SessionOption::provider(self.settings.providers.keys())
     }
 
     /// Whether the program is installed.
@@ -335,7 +340,8 @@ impl Copilot {
             Ok(program) => program,
             Err(hint) => {
                 let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
-                let install = Some(program::INSTALL_COMMAND.to_owned());
+                // An install does not help where the configuration or a variable names another program.
+                let install = (!self.servers.programs.is_named()).then(|| program::INSTALL_COMMAND.to_owned());
                 return Readiness { ready: false, hint, login, program: None, install };
             }
         };
@@ -414,6 +420,27 @@ fn is_lost(error: &str) -> bool {
 impl Runtime for Copilot {
     fn name(&self) -> &'static str {
         Self::NAME
+    }
+
+    fn title(&self) -> &'static str {
+        "GitHub Copilot"
+    }
+
+    fn channel(&self) -> Option<Channel> {
+        Some(Channel {
+            name: "SDK",
+            hint: "One process for all sessions. It asks before it acts, and open requests survive a restart.",
+        })
+    }
+
+    fn session_options(&self) -> Vec<SessionOption> {
+        let servers = SessionOption::mcp_servers(self.settings.mcp_servers.keys());
+        vec![parameters::mode_option(), self.provider_option(), servers]
+    }
+
+    fn program_changed(&self) {
+        self.look_again();
+        self.authentication.forget();
     }
 
     fn capabilities(&self) -> &Capabilities {

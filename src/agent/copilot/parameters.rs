@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::account::{Route, provider};
 use super::mcp;
-use crate::agent::{DeclaredTool, DeclaredTools, StartSpec};
+use crate::agent::{DeclaredTool, DeclaredTools, OptionKind, SessionOption, StartSpec};
 use crate::model::{Attachment, McpServer};
 
 /// Parameters of `session.create` and `session.resume`.
@@ -102,6 +102,13 @@ fn be_only_a_model(params: &mut Value, spec: &StartSpec, declared: &DeclaredTool
 /// The supported session options.
 const OPTIONS: [&str; 3] = ["provider", "mcpServers", "mode"];
 const MODES: [&str; 3] = ["interactive", "plan", "autopilot"];
+
+/// The option that chooses one of [`MODES`].
+pub(super) fn mode_option() -> SessionOption {
+    let hint = "Plan makes a plan first and asks you to approve it. Autopilot continues by itself until the task is done.";
+    SessionOption::new("mode", OptionKind::Choice, "Mode", hint)
+        .with_choices(MODES.into_iter().zip(["Interactive", "Plan", "Autopilot"]))
+}
 
 /// Unknown options, and options of the wrong type, are an error before anything is opened.
 pub(super) fn check_options(options: &Map<String, Value>) -> Result<(), String> {

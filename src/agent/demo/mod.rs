@@ -64,6 +64,10 @@ impl Runtime for Demo {
         Self::NAME
     }
 
+    fn title(&self) -> &'static str {
+        "Demo"
+    }
+
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
     }
@@ -73,8 +77,7 @@ impl Runtime for Demo {
     }
 
     fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
-        let model =
-            |name: &str, id: &str| Model { name: name.to_owned(), id: id.to_owned(), multiplier: 0.0, hidden: false };
+        let model = |name: &str, id: &str| Model { multiplier: 0.0, ..Model::named(name, id) };
         Box::pin(async move {
             ModelList::known(vec![
                 model("Demo agent (no AI)", "demo"),

@@ -13,8 +13,8 @@ use crate::agent::program::{FoundProgram, Programs};
 use crate::agent::transcript::StreamReader;
 use crate::agent::{Freshness, Model, ModelList, Runtime as _, StartError, StartSpec};
 
-/// Claude Code's aliases for its newest models.
-const SHORT_NAMES: [&str; 3] = ["sonnet", "opus", "haiku"];
+/// Claude Code's aliases for its newest models, with names that say whose they are in a list for all agents.
+const ALIASES: [(&str, &str); 3] = [("sonnet", "Claude Sonnet"), ("opus", "Claude Opus"), ("haiku", "Claude Haiku")];
 
 pub(super) enum Backend {
     /// GitHub Copilot. The runtime `copilot` finds the program, logs in and selects models.
@@ -159,20 +159,15 @@ impl Shared {
 
     pub async fn models(&self, freshness: Freshness) -> ModelList {
         match &self.backend {
-            Backend::Copilot(copilot) => {
-                let mut list = copilot.models(freshness).await;
-                // The same models as the runtime `copilot`, so they are hidden in lists.
-                list.models.iter_mut().for_each(|model| model.hidden = true);
-                list
-            }
+            Backend::Copilot(copilot) => copilot.models(freshness).await,
             Backend::Claude(claude) => {
-                let named =
-                    |id: &str, hidden| Model { name: id.to_owned(), id: id.to_owned(), multiplier: 1.0, hidden };
-                let configured = claude.models.iter().map(|id| named(id, false));
-                // In a list for all agents, its aliases would be meaningless to users of other agents.
-                let short = SHORT_NAMES.iter().map(|id| named(id, true));
-                let reason = "Claude Code does not list its models; any name is passed on to it".to_owned();
-                ModelList { models: configured.chain(short).collect(), incomplete: Some(reason) }
+                let configured = claude.models.iter().map(|id| Model::named(id, id));
+                let provider = Some("Anthropic".to_owned());
+                let alias = |(id, name): &(&str, &str)| Model { provider: provider.clone(), ..Model::named(*name, *id) };
+                let models = configured.chain(ALIASES.iter().map(alias)).collect();
+                let reason = "Claude Code does not list its models; any name is passed on to it";
+                let agent_chooses = claude.models.is_empty();
+                ModelList { agent_chooses, ..ModelList::incomplete(models, reason) }
             }
         }
     }

@@ -37,8 +37,8 @@ pub use settings::{ClaudeSettings, HeadlessSettings};
 use super::copilot::{Copilot, spec_of_cli_for_model_at};
 use super::program::FoundProgram;
 use super::{
-    AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
-    ModelNames, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
+    AgentProcess, BoxFuture, Capabilities, Channel, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
+    ModelNames, ProcessUse, Readiness, Restored, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
 use backend::{Backend, Claude, Shared};
@@ -178,13 +178,15 @@ impl Headless {
             Backend::Copilot(copilot) => {
                 let of_copilot = Runtime::readiness(copilot.as_ref()).await;
                 let problem = of_copilot.program.as_ref().and_then(|_| program.err()).or(quarantine);
+                // What is missing for the agent is the same for every connection.
+                let own = if of_copilot.ready { "Starts one process per turn. " } else { "" };
                 Readiness {
                     ready: of_copilot.ready && problem.is_none(),
-                    hint: problem.unwrap_or_else(|| format!("Starts one process per turn. {}", of_copilot.hint)),
+                    hint: problem.unwrap_or_else(|| format!("{own}{}", of_copilot.hint)),
                     ..of_copilot
                 }
             }
-            Backend::Claude(_) => {
+            Backend::Claude(agent) => {
                 let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
                 match program {
                     Ok(program) => Readiness {
@@ -199,7 +201,8 @@ impl Headless {
                         install: None,
                     },
                     Err(hint) => {
-                        let install = Some(claude::INSTALL_COMMAND.to_owned());
+                        // An install does not help where the configuration names another program.
+                        let install = (!agent.programs.is_named()).then(|| claude::INSTALL_COMMAND.to_owned());
                         Readiness { ready: false, hint, login, program: None, install }
                     }
                 }
@@ -258,6 +261,42 @@ impl Runtime for Headless {
         match &self.shared.backend {
             Backend::Copilot(copilot) => copilot.name(),
             Backend::Claude(_) => self.name(),
+        }
+    }
+
+    fn title(&self) -> &str {
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => copilot.title(),
+            Backend::Claude(_) => claude::TITLE,
+        }
+    }
+
+    fn channel(&self) -> Option<Channel> {
+        matches!(self.shared.backend, Backend::Copilot(_)).then_some(Channel {
+            name: "Headless",
+            hint: "A process for each turn. It cannot ask: what no rule allows is denied.",
+        })
+    }
+
+    fn session_options(&self) -> Vec<SessionOption> {
+        let servers = SessionOption::mcp_servers(self.shared.settings.mcp_servers.keys());
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => {
+                let mut options = copilot::session_options();
+                options.extend([copilot.provider_option(), servers]);
+                options
+            }
+            Backend::Claude(_) => {
+                let mut options = claude::session_options();
+                options.push(servers);
+                options
+            }
+        }
+    }
+
+    fn program_changed(&self) {
+        if let Backend::Claude(claude) = &self.shared.backend {
+            claude.programs.look_again();
         }
     }
 

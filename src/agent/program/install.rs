@@ -113,6 +113,14 @@ impl Installable {
         self.program_in(&target, environment).await.ok_or_else(|| self.no_program(version))
     }
 
+    /// Removes what an install left behind that was given up halfway.
+    pub(super) fn discard_unfinished(self, data_folder: &Path) {
+        let fresh = private_folder(data_folder, self.name).with_extension("new");
+        if let Err(error) = remove(&fresh) {
+            tracing::warn!(%error, folder = %fresh.display(), "cannot remove the files of a cancelled install");
+        }
+    }
+
     async fn install_into(
         self,
         folder: &Path,

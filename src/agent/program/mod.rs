@@ -8,6 +8,7 @@ mod cache;
 mod find;
 mod found;
 mod install;
+mod installs;
 mod native;
 mod version;
 
@@ -15,4 +16,5 @@ pub use find::{ProgramSearch, Programs};
 pub(in crate::agent) use find::{is_program, now};
 pub use found::{FoundProgram, ProgramSource};
 pub use install::{InstallError, InstallStep, Installable};
+pub use installs::{InstallProgress, InstallStage, Installs};
 pub(in crate::agent) use native::{file_names, platform};

@@ -11,6 +11,7 @@ mod export;
 mod folder_rules;
 mod folders;
 mod inbox;
+mod installs;
 mod jobs;
 mod log;
 mod models;
@@ -38,17 +39,18 @@ pub(super) use export::export;
 pub(super) use folder_rules::{folder_rules, remove_folder_rule};
 pub(super) use folders::folders;
 pub(super) use inbox::inbox;
+pub(super) use installs::{cancel_install, install, install_progress};
 pub(super) use jobs::{
     approve_job, entry, entry_schema, gate_prompt, job_details, job_events, job_log, list_jobs, reject_job, retry_job,
     start_job, stop_job, trust_entry,
 };
 pub(super) use log::{blob, log};
 pub(super) use models::models;
-pub use models::models_json;
+pub use models::models_reply;
 pub(super) use notifications::{notifications, test_notification};
 pub(super) use prompt::{ask_again, interrupt, prompt};
 pub(super) use requests::{answer_permission, answer_question};
-pub use runtimes::runtimes_json;
+pub use runtimes::runtimes_reply;
 pub(super) use runtimes::{cancel_login, log_in, login_progress, runtimes};
 pub(super) use search::search;
 pub(super) use server::{health, login_code, ticket};

@@ -2,10 +2,9 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use crate::agent::{Freshness, RuntimeModels};
+use crate::agent::{Freshness, ListedModel, RuntimeModels};
 use crate::http::app::App;
 use crate::http::body::QueryPart;
 
@@ -16,29 +15,76 @@ pub(in crate::http) struct ModelsQuery {
     refresh: bool,
 }
 
+/// All models.
+#[derive(Serialize)]
+pub struct ModelsReply {
+    models: Vec<ModelEntry>,
+    lists: Vec<ModelListEntry>,
+    notes: Vec<ModelNote>,
+}
+
+/// One model of one runtime.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ModelEntry {
+    runtime: String,
+    name: String,
+    id: String,
+    /// The id in `/api/copilot/models`.
+    listed_id: String,
+    /// Whether it is there.
+    listed: bool,
+    /// What one request counts against the quota of premium requests.
+    multiplier: f64,
+    /// Left out of the agent's own picker; it can still be used by name.
+    hidden: bool,
+    /// Whose model it is, if the agent says so.
+    provider: Option<String>,
+}
+
+/// What is known about the list of one runtime.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ModelListEntry {
+    runtime: String,
+    /// Names that are not in the list are passed on to the agent.
+    takes_any_name: bool,
+    /// A session that names no model gets the agent's own default.
+    agent_chooses: bool,
+}
+
+/// Why a list is incomplete, or why no session can be started.
+#[derive(Serialize)]
+struct ModelNote {
+    runtime: String,
+    reason: String,
+}
+
 pub(in crate::http) async fn models(
     State(app): State<App>,
     QueryPart(ModelsQuery { refresh }): QueryPart<ModelsQuery>,
-) -> Json<Value> {
+) -> Json<ModelsReply> {
     let sessions = app.sessions();
     let freshness = if refresh { Freshness::Now } else { Freshness::Recent };
-    Json(models_json(sessions.runtimes().model_lists(&sessions.settings().default_runtime, freshness).await))
+    Json(models_reply(sessions.runtimes().model_lists(&sessions.settings().default_runtime, freshness).await))
 }
 
 /// The lists in the API's format; the command line uses this too, without a server.
-pub fn models_json(lists: Vec<RuntimeModels>) -> Value {
-    let mut models = Vec::new();
-    let mut notes = Vec::new();
-    for list in lists {
-        models.extend(list.models.iter().map(|(listed_id, model)| {
-            json!({
-                "runtime": list.runtime, "name": model.name, "id": model.id, "listedId": listed_id,
-                "multiplier": model.multiplier, "hidden": model.hidden,
-            })
+pub fn models_reply(lists: Vec<RuntimeModels>) -> ModelsReply {
+    let mut reply = ModelsReply { models: Vec::new(), lists: Vec::new(), notes: Vec::new() };
+    for RuntimeModels { runtime, models, note, takes_any_name, agent_chooses } in lists {
+        reply.models.extend(models.into_iter().map(|ListedModel { listed_id, is_listed, model }| ModelEntry {
+            runtime: runtime.clone(),
+            name: model.name,
+            id: model.id,
+            listed_id,
+            listed: is_listed,
+            multiplier: model.multiplier,
+            hidden: model.hidden,
+            provider: model.provider,
         }));
-        if let Some(reason) = list.note {
-            notes.push(json!({ "runtime": list.runtime, "reason": reason }));
-        }
+        reply.notes.extend(note.map(|reason| ModelNote { runtime: runtime.clone(), reason }));
+        reply.lists.push(ModelListEntry { runtime, takes_any_name, agent_chooses });
     }
-    json!({ "models": models, "notes": notes })
+    reply
 }

@@ -6,36 +6,67 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 
-use crate::agent::{LoginRequest, Runtime, Runtimes};
+use crate::agent::{Capabilities, Channel, LoginRequest, Readiness, Runtime, Runtimes, SessionOption};
 use crate::http::app::App;
 use crate::http::body::{JsonBody, NoBody, PathPart};
 use crate::http::error::{ApiError, ApiResult, sentence};
+use crate::model::PermissionMode;
 
-pub(in crate::http) async fn runtimes(State(app): State<App>) -> Json<Value> {
-    Json(runtimes_json(app.sessions().runtimes(), &app.sessions().settings().default_runtime).await)
+/// All runtimes.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RuntimesReply {
+    runtimes: Vec<RuntimeEntry>,
+    /// The permission mode of sessions that choose none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    permission_mode: Option<PermissionMode>,
+}
+
+/// One runtime.
+#[derive(Serialize)]
+struct RuntimeEntry {
+    name: String,
+    /// The agent behind it: runtimes with the same value are ways to the same agent. It is the name of its main runtime.
+    agent: String,
+    /// The agent's name as people know it.
+    title: String,
+    /// How it talks to the agent, if there are several ways.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    connection: Option<Channel>,
+    /// Sessions that choose no runtime get this one.
+    default: bool,
+    capabilities: Capabilities,
+    /// The `options` that its sessions take.
+    options: Vec<SessionOption>,
+    #[serde(flatten)]
+    readiness: Readiness,
+}
+
+pub(in crate::http) async fn runtimes(State(app): State<App>) -> Json<RuntimesReply> {
+    let settings = app.sessions().settings();
+    let reply = runtimes_reply(app.sessions().runtimes(), &settings.default_runtime).await;
+    Json(RuntimesReply { permission_mode: Some(settings.permissions.mode), ..reply })
 }
 
 /// The runtimes in the API's format; the command line uses this too, without a server.
-pub async fn runtimes_json(runtimes: &Runtimes, configured: &str) -> Value {
+pub async fn runtimes_reply(runtimes: &Runtimes, configured: &str) -> RuntimesReply {
     let default = runtimes.default_runtime(configured).await.ok();
-    let described = runtimes.described().await;
-    let entries: Vec<Value> = described
-        .iter()
-        .map(|(runtime, readiness)| {
-            let mut entry = json!(readiness);
-            entry["name"] = json!(runtime.name());
-            entry["default"] = json!(default.as_ref().is_some_and(|default| default.name() == runtime.name()));
-            entry["capabilities"] = json!(runtime.capabilities());
-            entry
-        })
-        .collect();
-    json!({ "runtimes": entries })
+    let entry = |(runtime, readiness): (Arc<dyn Runtime>, Readiness)| RuntimeEntry {
+        name: runtime.name().to_owned(),
+        agent: runtime.family().to_owned(),
+        title: runtime.title().to_owned(),
+        connection: runtime.channel(),
+        default: default.as_ref().is_some_and(|default| default.name() == runtime.name()),
+        capabilities: runtime.capabilities().clone(),
+        options: runtime.session_options(),
+        readiness,
+    };
+    RuntimesReply { runtimes: runtimes.described().await.into_iter().map(entry).collect(), permission_mode: None }
 }
 
-fn named(app: &App, name: &str) -> ApiResult<Arc<dyn Runtime>> {
+pub(super) fn named(app: &App, name: &str) -> ApiResult<Arc<dyn Runtime>> {
     app.sessions()
         .runtimes()
         .named(name)

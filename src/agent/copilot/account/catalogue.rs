@@ -60,23 +60,24 @@ fn fetch(address: &str, token: &str) -> Result<Value, String> {
     serde_json::from_str(&text).map_err(|error| format!("invalid JSON: {error}"))
 }
 
-/// Chat models that are enabled or in preview; those excluded from model pickers are hidden.
+/// Chat models that are not disabled. Models that the catalogue excludes from pickers are hidden, and so are those without
+/// a policy: the account is not entitled to them as a rule, but may name them.
 fn listed(answer: &Value) -> Vec<Model> {
     let entries = answer["data"].as_array().or_else(|| answer["models"].as_array());
     entries
         .into_iter()
         .flatten()
-        .filter(|entry| entry["capabilities"]["type"].as_str().is_none_or(|kind| kind == "chat"))
-        .filter(|entry| {
-            let state = entry["policy"]["state"].as_str().unwrap_or("enabled");
-            state == "enabled" || entry["preview"] == Value::Bool(true)
-        })
+        .filter(|entry| entry["capabilities"]["type"] == "chat")
         .filter_map(|entry| {
             let id = entry["id"].as_str()?.to_owned();
-            Some(Model {
+            let state = entry["policy"]["state"].as_str();
+            let is_preview = entry["preview"] == Value::Bool(true);
+            let is_enabled = state == Some("enabled") || is_preview;
+            (is_enabled || state.is_none()).then(|| Model {
                 name: entry["name"].as_str().unwrap_or(&id).to_owned(),
                 multiplier: entry["billing"]["multiplier"].as_f64().unwrap_or(1.0),
-                hidden: entry["model_picker_enabled"] == Value::Bool(false),
+                hidden: !is_enabled || entry["model_picker_enabled"] == Value::Bool(false),
+                provider: entry["vendor"].as_str().map(str::to_owned),
                 id,
             })
         })
@@ -90,16 +91,22 @@ mod tests {
     #[test]
     fn chat_models_that_can_be_used_are_kept() {
         let models = listed(&serde_json::json!({ "data": [
-            { "id": "a", "name": "A", "capabilities": { "type": "chat" }, "billing": { "multiplier": 0.33 } },
+            { "id": "a", "name": "A", "vendor": "Anthropic", "capabilities": { "type": "chat" }, "policy": { "state": "enabled" }, "billing": { "multiplier": 0.33 } },
             { "id": "b", "capabilities": { "type": "embeddings" } },
             { "id": "c", "capabilities": { "type": "chat" }, "policy": { "state": "disabled" } },
             { "id": "d", "capabilities": { "type": "chat" }, "policy": { "state": "disabled" }, "preview": true },
-            { "id": "e", "capabilities": { "type": "chat" }, "model_picker_enabled": false },
+            { "id": "e", "capabilities": { "type": "chat" }, "policy": { "state": "enabled" }, "model_picker_enabled": false },
+            { "id": "f", "capabilities": { "type": "chat" } },
+            { "id": "g", "policy": { "state": "enabled" } },
         ] }));
+        assert_eq!(models[0].provider.as_deref(), Some("Anthropic"));
         let seen: Vec<(&str, &str, f64, bool)> = models
             .iter()
             .map(|model| (model.id.as_str(), model.name.as_str(), model.multiplier, model.hidden))
             .collect();
-        assert_eq!(seen, [("a", "A", 0.33, false), ("d", "d", 1.0, false), ("e", "e", 1.0, true)]);
+        assert_eq!(
+            seen,
+            [("a", "A", 0.33, false), ("d", "d", 1.0, false), ("e", "e", 1.0, true), ("f", "f", 1.0, true)]
+        );
     }
 }

@@ -18,6 +18,8 @@ use crate::private_file::{read_json, write_json};
 
 /// How long a list, or the reason for a missing list, is cached.
 const GOOD_FOR: Duration = Duration::from_hours(1);
+/// How long a failure is cached while nobody knows who is logged in.
+const FAILURE_GOOD_FOR: Duration = Duration::from_mins(1);
 /// The version of the file format; files of another version are ignored.
 const VERSION: u32 = 1;
 
@@ -30,6 +32,14 @@ struct Listed {
     /// The login at that time.
     who: String,
     models: Result<Vec<Model>, String>,
+}
+
+impl Listed {
+    /// Whether it may still be used. A catalogue that did not answer is asked again soon.
+    fn is_good_at(&self, now: u64) -> bool {
+        let limit = if self.models.is_ok() || self.who.starts_with("logged") { GOOD_FOR } else { FAILURE_GOOD_FOR };
+        now.saturating_sub(self.at) < limit.as_secs()
+    }
 }
 
 pub(in crate::agent::copilot) struct Models {
@@ -64,7 +74,7 @@ impl Models {
                     models.insert(0, own(model));
                     ModelList::known(models)
                 }
-                None => ModelList { models, incomplete: Some("COPILOT_MODEL is not set".to_owned()) },
+                None => ModelList::incomplete(models, "COPILOT_MODEL is not set"),
             };
         }
         match self.of_github(servers, authentication, freshness).await {
@@ -74,7 +84,7 @@ impl Models {
             }
             Err(reason) => {
                 models.extend(self.settings.models.iter().map(|id| plain(id)));
-                ModelList { models, incomplete: Some(reason) }
+                ModelList::incomplete(models, reason)
             }
         }
     }
@@ -92,12 +102,16 @@ impl Models {
         let who = match &answer {
             Answer::LoggedIn { who } => format!("logged in as {}", who.as_deref().unwrap_or("an unknown user")),
             Answer::LoggedOut => "logged out".to_owned(),
-            Answer::Unknown(_) => String::new(),
+            Answer::Unknown(_) => "unknown login".to_owned(),
         };
         let known = self.listed.lock().clone();
-        let is_good = |listed: &Listed| listed.who == who && now().saturating_sub(listed.at) < GOOD_FOR.as_secs();
+        let is_good = |listed: &Listed| listed.who == who && listed.is_good_at(now());
         if let Some(listed) = known.filter(|listed| freshness == Freshness::Recent && is_good(listed)) {
-            return listed.models;
+            return match (listed.models, answer) {
+                // The reason why the program could not be queried may change at any time.
+                (Err(_), Answer::Unknown(reason)) => Err(reason),
+                (models, _) => models,
+            };
         }
         let asked = match answer {
             Answer::LoggedIn { .. } => ask_program(servers).await,
@@ -114,10 +128,7 @@ impl Models {
                 }
             },
         };
-        // The reason why the program could not be queried may change at any time.
-        if !who.is_empty() {
-            self.remember(who, models.clone());
-        }
+        self.remember(who, models.clone());
         models
     }
 
@@ -145,6 +156,7 @@ fn model(entry: &Value) -> Option<Model> {
         name: entry["name"].as_str().unwrap_or(&id).to_owned(),
         multiplier: entry["billing"]["multiplier"].as_f64().unwrap_or(1.0),
         hidden: entry["policy"]["state"].as_str() == Some("disabled"),
+        provider: entry["vendor"].as_str().map(str::to_owned),
         id,
     })
 }
@@ -155,7 +167,7 @@ fn own(id: &str) -> Model {
 }
 
 fn plain(id: &str) -> Model {
-    Model { name: id.to_owned(), id: id.to_owned(), multiplier: 1.0, hidden: false }
+    Model::named(id, id)
 }
 
 fn now() -> u64 {

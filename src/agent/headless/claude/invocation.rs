@@ -9,7 +9,7 @@ use super::super::invocation::{Invocation, Wanted, as_text, left_behind};
 use super::super::options::Options;
 use super::super::permissions::{Granted, PROTECTED, granted};
 use super::TITLE;
-use crate::agent::StartSpec;
+use crate::agent::{OptionKind, SessionOption, StartSpec};
 use crate::model::{JobTool, McpServer, McpTransport};
 
 /// The supported session options.
@@ -38,6 +38,41 @@ fn options(values: &Map<String, Value>) -> Result<ClaudeOptions, String> {
         allowed_tools: options.list("allowedTools")?,
         bare: options.switch("bare", false)?,
     })
+}
+
+/// The options of its own, as people see them.
+pub fn session_options() -> Vec<SessionOption> {
+    let option = SessionOption::new;
+    vec![
+        SessionOption::switch("stream", true, "Stream", "Text appears while the agent writes it."),
+        SessionOption::switch(
+            "bare",
+            false,
+            "Bare mode",
+            "Runs without your own settings, hooks, plugins and CLAUDE.md.",
+        ),
+        option("maxTurns", OptionKind::Count, "Most steps", "How many steps the agent may take in a turn."),
+        option(
+            "maxBudgetUsd",
+            OptionKind::Amount,
+            "Cost limit in US dollars",
+            "The agent stops by itself when a turn has cost this much.",
+        ),
+        option("fallbackModel", OptionKind::Text, "Fallback model", "Used while the chosen model is overloaded.")
+            .with_choices([("sonnet", "Claude Sonnet"), ("haiku", "Claude Haiku")]),
+        option(
+            "allowedTools",
+            OptionKind::List,
+            "Allowed tools",
+            "Tools that may run without a rule, in Claude Code's notation, such as Bash(git log:*).",
+        ),
+        option(
+            "addDirs",
+            OptionKind::List,
+            "Additional folders",
+            "Folders outside the working directory that the agent may use.",
+        ),
+    ]
 }
 
 /// Unknown options, and options of the wrong type, are an error before anything is opened.
@@ -271,5 +306,20 @@ mod tests {
         spec.permissions.rules.push(rule("git-*", RuleDecision::Deny));
         let words = invoke(&spec, false, &json!({})).arguments.join(" ");
         assert!(!words.contains("--dangerously-skip-permissions"), "{words}");
+    }
+
+    #[test]
+    fn every_option_is_described_with_the_default_that_it_has() {
+        let described = session_options();
+        let others: Vec<&str> = OPTIONS.into_iter().filter(|name| !["provider", "mcpServers"].contains(name)).collect();
+        let mut names: Vec<&str> = described.iter().map(|option| option.name).collect();
+        names.sort_unstable();
+        let mut known = others.clone();
+        known.sort_unstable();
+        assert_eq!(names, known);
+        let defaults = options(&Map::new()).expect("nothing is fine");
+        let set: Map<String, Value> =
+            described.iter().filter_map(|option| Some((option.name.to_owned(), json!(option.default?)))).collect();
+        assert_eq!(format!("{defaults:?}"), format!("{:?}", options(&set).expect("valid")));
     }
 }

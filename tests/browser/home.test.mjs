@@ -1,0 +1,296 @@
+// The home page: start with a prompt, sessions in the order in which they need somebody, nothing moves while it loads.
+
+import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { test } from "node:test";
+import { blocks, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+
+const deck = useDeck();
+
+/** The id of the session that the page shows. */
+const sessionOf = (page) => new URL(page.url()).searchParams.get("session");
+
+const rowIds = (page) => page.locator(".session-row").evaluateAll((rows) => rows.map((row) => row.dataset.session));
+
+/** Counts how far things move, from the first paint on. */
+async function watchShifts(page) {
+  await page.addInitScript(() => {
+    window.shifts = [];
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts.push({ value: entry.value, nodes: entry.sources.map(({ node }) => node?.id || node?.className || node?.nodeName) });
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+}
+
+/** Holds back the answers of some routes until `release()`. */
+async function holdBack(context, pattern) {
+  let release;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  await context.route(pattern, async (route) => {
+    await released;
+    await route.continue().catch(() => {});
+  });
+  return release;
+}
+
+/** Two frames, so that everything that was changed has been painted and measured. */
+const painted = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
+
+const settled = async (page) => {
+  await page.locator("#home-sections").waitFor();
+  await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  await page.locator("#inbox-button:enabled").waitFor();
+  await painted(page);
+};
+
+test("a prompt starts a session and is sent, by the button and by Ctrl+Enter", async () => {
+  const page = await openSetup(deck);
+  await page.locator("#working-dir").fill(deck.server.workFolder);
+  await page.locator("#prompt-box").fill("hello <b>there</b>");
+  await page.locator("#start-button").click();
+  await shown(page);
+  await waitForText(blocks(page, "User"), /hello <b>there<\/b>/);
+  await page.locator(".turn-end").waitFor();
+  const details = await deck.server.call("GET", `copilot/session/${sessionOf(page)}`);
+  assert.equal(details.runtime, "demo");
+  assert.equal(details.workingDirectory, deck.server.workFolder);
+  await page.goBack();
+  await page.locator("#prompt-box").waitFor();
+  assert.equal(await page.locator("#prompt-box").inputValue(), "", "what was sent is gone from the box");
+  await page.locator("#prompt-box").fill("reason");
+  await page.locator("#prompt-box").press("Control+Enter");
+  await shown(page);
+  await waitForText(blocks(page, "User"), /reason$/);
+  assert.notEqual(sessionOf(page), details.sessionId);
+});
+
+test("without a prompt, Start just opens a session", async () => {
+  const page = await openSetup(deck);
+  await page.locator("#prompt-box").fill("  \n ");
+  await page.locator("#start-button").click();
+  await shown(page);
+  const log = await deck.server.log(sessionOf(page));
+  assert.equal(log.filter(({ response }) => response.callback === "onUserPrompt").length, 0);
+});
+
+test("a prompt that cannot be sent stays in the box, and the next try uses the same session", async () => {
+  deck.expectConsoleErrors(/503|ERR_FAILED/);
+  const context = await deck.openContext();
+  let refusals = 1;
+  await context.route(/\/prompt$/, async (route) => {
+    refusals -= 1;
+    if (refusals < 0) return route.continue();
+    // The server accepts it, but its answer is lost.
+    await route.fetch();
+    return route.abort();
+  });
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  const before = (await deck.server.call("GET", "copilot/session?limit=1000")).sessions.length;
+  await page.locator("#prompt-box").fill("hello again");
+  await page.locator("#start-button").click();
+  await waitForText(page.locator("#start-problem"), /The session was started, but the prompt was not sent: .* Open the session/);
+  assert.equal(await page.locator("#prompt-box").inputValue(), "hello again");
+  await page.locator("#start-button").click();
+  await shown(page);
+  const { sessions } = await deck.server.call("GET", "copilot/session?limit=1000");
+  assert.equal(sessions.length, before + 1, "one session");
+  const prompts = (await deck.server.log(sessionOf(page))).filter(({ response }) => response.callback === "onUserPrompt");
+  assert.deepEqual(prompts.map(({ response }) => response.text), ["hello again"], "one prompt");
+});
+
+test("a prompt of a megabyte is sent whole, and one that is too large says so and stays", async () => {
+  deck.expectConsoleErrors(/413/);
+  const page = await openSetup(deck);
+  const long = `hello ${"x".repeat(1024 * 1024 - 6)}`;
+  await page.locator("#prompt-box").fill(long);
+  await page.locator("#start-button").click();
+  await shown(page);
+  const prompt = await waitFor(async () => (await deck.server.log(sessionOf(page))).find(({ response }) => response.callback === "onUserPrompt"), "the prompt");
+  assert.equal(prompt.response.text.length, long.length);
+  await page.goBack();
+  await page.locator("#prompt-box").waitFor();
+  const limit = 1024 * 1024 + 1;
+  await page.evaluate((length) => {
+    document.querySelector("#prompt-box").value = "x".repeat(length);
+  }, limit);
+  await page.locator("#start-button").click();
+  await waitForText(page.locator("#start-problem"), /the prompt was not sent/);
+  assert.equal(await page.locator("#prompt-box").evaluate((box) => box.value.length), limit);
+});
+
+test("the text survives a reload", async () => {
+  const page = await openSetup(deck);
+  await page.locator("#prompt-box").fill("half a thought");
+  await page.reload();
+  await settled(page);
+  assert.equal(await page.locator("#prompt-box").inputValue(), "half a thought");
+});
+
+test("what needs somebody is first, then what works, then the newest; no row moves under the pointer", async () => {
+  const folder = path.join(deck.server.folder, "order");
+  await mkdir(folder, { recursive: true });
+  const make = async (title, text) => {
+    const id = await deck.server.session({ title, workingDirectory: folder });
+    if (text) await deck.server.call("POST", `copilot/session/${id}/prompt`, { text });
+    return id;
+  };
+  const waiting = await make("Waiting one", "permission");
+  const working = await make("Working one", "many 4000 2 20");
+  const quiet = await make("Quiet one");
+  const page = await openSetup(deck);
+  await waitForText(page.locator(`[data-session="${waiting}"] .state-word`), "Needs your input");
+  await waitFor(async () => (await rowIds(page)).indexOf(working) === (await rowIds(page)).indexOf(waiting) + 1, "the working one second");
+  assert.ok((await rowIds(page)).indexOf(quiet) > (await rowIds(page)).indexOf(working));
+  const before = await rowIds(page);
+  await page.locator(`[data-session="${quiet}"]`).hover();
+  await deck.server.call("POST", `copilot/session/${quiet}/prompt`, { text: "permission" });
+  await waitForText(page.locator(`[data-session="${quiet}"] .state-word`), "Needs your input");
+  assert.deepEqual(await rowIds(page), before, "nothing moves under the pointer");
+  await page.locator("#prompt-box").hover();
+  await waitFor(async () => (await rowIds(page)).indexOf(quiet) < (await rowIds(page)).indexOf(working), "the new order");
+  for (const id of [waiting, working, quiet]) await deck.server.call("POST", `copilot/session/${id}/stop`);
+});
+
+test("a path is shortened once, and its last part can be read", async () => {
+  const folder = path.join(deck.server.folder, "a-rather-long-folder-name/another-long-folder-name/payments");
+  await mkdir(folder, { recursive: true });
+  const id = await deck.server.session({ title: "Deep", workingDirectory: folder });
+  const page = await openSetup(deck);
+  const cell = page.locator(`[data-session="${id}"] .session-folder`);
+  assert.equal(await cell.textContent(), folder, "nothing is cut out of the text");
+  assert.equal(await cell.getAttribute("title"), folder);
+  const cut = await cell.evaluate((element) => [...element.children].map((part) => part.scrollWidth > part.clientWidth));
+  assert.deepEqual(cut, [true, false], "only the beginning gives way");
+});
+
+test("nothing moves on a first visit, however late the answers come", async () => {
+  const context = await deck.openContext({ viewport: { width: 1280, height: 800 } });
+  const release = await holdBack(context, /\/api\/(models|runtimes|config|copilot\/session|copilot\/job\/running)(\?|$)/);
+  const page = await context.newPage();
+  await watchShifts(page);
+  await page.goto(deck.server.url);
+  await page.locator("#prompt-box").waitFor();
+  await painted(page);
+  const start = await page.locator("#start-button").boundingBox();
+  release();
+  await settled(page);
+  assert.deepEqual(await page.locator("#start-button").boundingBox(), start, "Start is where it was");
+  const shifts = await page.evaluate(() => window.shifts);
+  const sum = shifts.reduce((all, { value }) => all + value, 0);
+  assert.ok(sum < 0.02, `${sum}: ${JSON.stringify(shifts)}`);
+});
+
+for (const [name, viewport] of [["desktop", { width: 1280, height: 800 }], ["phone", { width: 390, height: 844 }]]) {
+  test(`on the next visit everything is there at once, and nothing moves (${name})`, async () => {
+    for (let number = 0; number < 6; number += 1) await deck.server.session({ title: `Session ${number}` });
+    const context = await deck.openContext({ viewport });
+    const first = await context.newPage();
+    await first.goto(deck.server.url);
+    await settled(first);
+    await first.locator("#model-select").selectOption("demo-slow");
+    await first.close();
+    const release = await holdBack(context, /\/api\/(models|runtimes|config)(\?|$)/);
+    const page = await context.newPage();
+    await watchShifts(page);
+    await page.goto(deck.server.url);
+    await waitFor(() => page.locator("#start-button").isEnabled(), "Start, without an answer of the server");
+    assert.equal(await page.locator("#model-select").inputValue(), "demo-slow");
+    assert.equal(await page.locator("#runtime-select").inputValue(), "demo");
+    assert.notEqual(await page.locator("#working-dir").inputValue(), "");
+    await page.locator("#model-select").selectOption("demo");
+    const answers = ["models", "runtimes", "config"].map((route) => page.waitForResponse(new RegExp(`/api/${route}$`)));
+    release();
+    await Promise.all(answers);
+    await settled(page);
+    assert.equal(await page.locator("#model-select").inputValue(), "demo", "what the person has chosen stays");
+    const shifts = await page.evaluate(() => window.shifts);
+    const sum = shifts.reduce((all, { value }) => all + value, 0);
+    assert.ok(sum < 0.02, `${sum}: ${JSON.stringify(shifts)}`);
+  });
+}
+
+test("without storage everything works, and lasts as long as the page", async () => {
+  const context = await deck.openStrangersContext();
+  await context.addInitScript(() => {
+    Object.defineProperty(window, "localStorage", {
+      get() {
+        throw new DOMException("The storage is disabled.", "SecurityError");
+      },
+    });
+  });
+  const page = await context.newPage();
+  const { code } = await deck.server.call("POST", "login-code");
+  await page.goto(`${deck.server.url}/login?code=${code}`);
+  await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  await page.locator("#more-options-button").click();
+  await page.locator('[data-option="permissionMode"] select').selectOption("deny");
+  await page.locator("#model-select").selectOption("demo-slow");
+  await page.locator("#prompt-box").fill("hello");
+  await page.locator("#start-button").click();
+  await shown(page);
+  const details = await deck.server.call("GET", `copilot/session/${sessionOf(page)}`);
+  assert.equal(details.model, "demo-slow");
+  assert.equal(details.permissionMode, "deny");
+});
+
+test("two hundred sessions are all shown", async () => {
+  const context = await deck.openContext();
+  const session = (number) => ({ sessionId: `session-${number}`, title: `Session <i>${number}</i>`, state: number % 3 === 0 ? "closed" : "ready", model: "demo", runtime: "demo", workingDirectory: `/work/folder-${number}`, createdAt: "2026-01-01T00:00:00Z", updatedAt: new Date(1767225600000 + number * 1000).toISOString(), pending: 0 });
+  const sessions = Array.from({ length: 200 }, (_, number) => session(number + 1)).reverse();
+  await context.route(/\/api\/copilot\/session\?/, (route) => route.fulfill({ json: { sessions } }));
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await settled(page);
+  await waitFor(async () => (await page.locator(".session-row").count()) === 200, "all rows");
+  assert.equal(await page.locator(".session-link").first().textContent(), "Session <i>200</i>");
+});
+
+test("the quiet parts below stay as they were left", async () => {
+  const context = await deck.openContext();
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await settled(page);
+  assert.ok(await page.locator("#running-jobs-list").isVisible());
+  assert.ok(await page.locator("#runtime-list").isHidden());
+  await page.locator("#agents > summary").click();
+  await page.locator("#running-jobs > summary").click();
+  await page.reload();
+  await settled(page);
+  assert.ok(await page.locator("#runtime-list").isVisible());
+  assert.ok(await page.locator("#running-jobs-list").isHidden());
+});
+
+test("what can be touched is large enough on a phone", async () => {
+  const page = await openSetup(deck, "/", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  await settled(page);
+  await page.locator("#more-options-button").click();
+  const small = await page.evaluate(() =>
+    [...document.querySelectorAll("#setup-ui :is(button, select, summary, textarea, input:not([type=checkbox]))")]
+      .filter((element) => element.checkVisibility())
+      .map((element) => [element.id || element.className || element.textContent, element.getBoundingClientRect().height])
+      .filter(([, height]) => height < 40),
+  );
+  assert.deepEqual(small, []);
+  const width = await page.evaluate(() => document.querySelector("#setup-ui").scrollWidth - document.querySelector("#setup-ui").clientWidth);
+  assert.equal(width, 0, "nothing is wider than the page");
+});
+
+test("after a restart of the server, what has changed is there", async () => {
+  deck.expectConsoleErrors(/Failed to load resource|net::ERR/);
+  const page = await openSetup(deck);
+  await page.locator("#prompt-box").fill("hello after the restart");
+  await deck.server.kill();
+  await waitForText(page.locator("#connection-status"), /not responding/);
+  await page.locator("#start-button").click();
+  await waitForText(page.locator("#start-problem"), /Could not start the session: The server did not respond/);
+  await deck.server.startAgain();
+  await page.locator("#connection-status:empty").waitFor({ state: "attached" });
+  await page.locator("#start-button").click();
+  await shown(page);
+  await waitForText(blocks(page, "User"), /hello after the restart$/);
+});

@@ -1,0 +1,100 @@
+// The agents with their connections and models. What the last visit saw is there at once, and is corrected when the server
+// has answered.
+
+import { ask } from "../lib/api.js";
+import { remember, remembered } from "./remembered.js";
+
+const CACHE = "catalogue";
+const NOTHING = { runtimes: [], models: [], lists: [], permissionMode: null };
+
+class AgentCatalogue extends EventTarget {
+  #known = usable(remembered(CACHE, NOTHING));
+  /** Whether models can be shown, from this visit or the last. */
+  hasModels = this.#known.models.length > 0 || this.#known.lists.length > 0;
+  /** Why the agents or the models could not be loaded; null if they were. */
+  agentProblem = null;
+  modelProblem = null;
+
+  /** Loads everything; with `refresh`, the server asks the agents again. */
+  async load({ refresh = false } = {}) {
+    await Promise.all([this.#loadRuntimes(), this.#loadModels(refresh)]);
+    remember(CACHE, this.#known);
+  }
+
+  /** One entry for each agent: `{ id, title, runtimes, isDefault, isReady, isDemo }`, in the server's order. */
+  get agents() {
+    return [...Map.groupBy(this.#known.runtimes, ({ agent }) => agent)].map(([id, runtimes]) => ({
+      id,
+      title: runtimes[0].title,
+      runtimes,
+      isDefault: runtimes.some((runtime) => runtime.default),
+      isReady: runtimes.some(({ ready }) => ready),
+      isDemo: runtimes.every(({ capabilities }) => capabilities.demo),
+    }));
+  }
+
+  runtime(name) {
+    return this.#known.runtimes.find((runtime) => runtime.name === name);
+  }
+
+  /** The models of a runtime, sorted by name. */
+  modelsOf(name) {
+    const own = this.#known.models.filter(({ runtime }) => runtime === name);
+    return own.toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }) || one.listedId.localeCompare(other.listedId));
+  }
+
+  /** Whether a runtime takes names that are not in its list, and whether it chooses a model itself. */
+  listOf(name) {
+    return this.#known.lists.find(({ runtime }) => runtime === name) ?? { takesAnyName: this.modelsOf(name).length === 0, agentChooses: false };
+  }
+
+  /** The runtime whose model has this id in the list of all agents. */
+  runtimeOfModel(listedId) {
+    return this.#known.models.find((model) => model.listedId === listedId)?.runtime;
+  }
+
+  /** The permission mode of sessions that choose none. */
+  get permissionMode() {
+    return this.#known.permissionMode;
+  }
+
+  async #loadRuntimes() {
+    try {
+      const { runtimes, permissionMode } = await ask("api/runtimes");
+      this.#known = usable({ ...this.#known, runtimes, permissionMode });
+      this.agentProblem = null;
+    } catch (problem) {
+      this.agentProblem = problem;
+    }
+    this.#changed();
+  }
+
+  async #loadModels(refresh) {
+    try {
+      const { models, lists } = await ask(`api/models${refresh ? "?refresh=true" : ""}`);
+      this.#known = usable({ ...this.#known, models, lists });
+      this.modelProblem = null;
+      this.hasModels = true;
+    } catch (problem) {
+      this.modelProblem = problem;
+    }
+    this.#changed();
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+/** Another version of the page may have kept it: what is missing gets a value, and what is no list is dropped. */
+function usable(known) {
+  const list = (value) => (Array.isArray(value) ? value : []);
+  return {
+    permissionMode: known?.permissionMode ?? null,
+    lists: list(known?.lists),
+    models: list(known?.models).map((model) => ({ ...model, listedId: model.listedId ?? model.id })),
+    runtimes: list(known?.runtimes).map((runtime) => ({ ...runtime, agent: runtime.agent ?? runtime.name, title: runtime.title ?? runtime.name, options: list(runtime.options), capabilities: runtime.capabilities ?? {} })),
+  };
+}
+
+export const catalogue = new AgentCatalogue();

@@ -1,0 +1,45 @@
+// What a new session is to do. The text survives a reload, until it is sent.
+
+import { byId } from "../lib/dom.js";
+import { keepDraft, readDraft } from "../lib/drafts.js";
+
+const area = byId("prompt-box");
+const DRAFT = "(new session)";
+/** Text is written down once nobody types any more. */
+const PAUSE_MS = 300;
+
+export class PromptBox {
+  #timer = null;
+  /** Called for Ctrl+Enter. */
+  onStart = () => {};
+
+  constructor() {
+    if (!area.value) area.value = readDraft(DRAFT);
+    area.addEventListener("input", () => this.#changed());
+    area.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+      event.preventDefault();
+      this.onStart();
+    });
+    addEventListener("pagehide", () => this.#keep());
+  }
+
+  get text() {
+    return area.value;
+  }
+
+  clear() {
+    area.value = "";
+    this.#keep();
+  }
+
+  #changed() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#keep(), PAUSE_MS);
+  }
+
+  #keep() {
+    clearTimeout(this.#timer);
+    keepDraft(DRAFT, area.value);
+  }
+}
