@@ -8,6 +8,7 @@ import { WaitingCards } from "../jobTracking/waitingCards.js";
 
 /** So far back the answer of a request is looked for; it has just been written. */
 const ANSWER_WINDOW = 60;
+const BLOCKS = { onPermissionRequested: PermissionBlock, onQuestionAsked: QuestionBlock };
 const ANSWERS = ["onPermissionAnswered", "onQuestionAnswered"];
 
 export class SessionCards {
@@ -43,6 +44,7 @@ export class SessionCards {
   /** Shows what the session waits for; `entry` is null when it is closed or gone. */
   show(entry) {
     this.#pending = entry?.pending ?? [];
+    this.#folder = entry?.workingDirectory ?? this.#folder;
     const ids = new Set(this.#pending.map(({ requestId }) => requestId));
     const closed = this.open.filter(({ request }) => !ids.has(request.requestId));
     if (closed.length > 0) this.#settle(closed);
@@ -53,32 +55,40 @@ export class SessionCards {
     return this.#pending.filter(({ requestId }) => !this.#cards.has(requestId) && !this.#unknown.has(requestId));
   }
 
-  /** The stream has one line of each request; the session's details have all of it. */
+  /** The stream has one line of each request; its event has all of it, as the transcript shows it. */
   async #load() {
     this.#isLoading = true;
     const wanted = this.#missing;
-    try {
-      const { requests = [], workingDirectory } = await ask(sessionPath(this.#sessionId));
-      this.#folder = workingDirectory;
-      for (const request of requests) if (wanted.some(({ requestId }) => requestId === request.requestId)) this.#add(request);
-      // An answer may have come first.
-      for (const { requestId } of wanted) if (!this.#cards.has(requestId)) this.#unknown.add(requestId);
-    } catch {
-      // The headline is there, and leads to the session. The next change asks again.
-      this.#isLoading = false;
-      return;
-    }
+    const found = await Promise.all(wanted.map(({ requestId }) => this.#eventOf(requestId)));
     this.#isLoading = false;
+    // Without an answer of the server the headline stays, and leads to the session; the next change asks again.
+    if (found.includes(null)) return;
+    wanted.forEach(({ requestId }, index) => {
+      if (found[index] && this.#pending.some((one) => one.requestId === requestId)) this.#add(found[index]);
+      else this.#unknown.add(requestId);
+    });
     this.onChange();
     if (this.#missing.length > 0) this.#load();
   }
 
-  #add(request) {
-    const asked = request.askedAt ? new Date(request.askedAt) : null;
+  /** The event that a request is named after; undefined if there is none, null if the server does not answer. */
+  async #eventOf(requestId) {
+    const seq = Number(/^request-(\d+)$/.exec(requestId)?.[1]);
+    if (!seq) return undefined;
+    try {
+      const { events } = await ask(sessionPath(this.#sessionId, `log?after=${seq - 1}&limit=1`));
+      return events.find(({ response }) => response.requestId === requestId && response.callback in BLOCKS);
+    } catch {
+      return null;
+    }
+  }
+
+  #add({ seq, time, response }) {
     const actions = { folder: this.#folder, answer: (requestId, { path, json }) => ask(sessionPath(this.#sessionId, `${path}/${encodeURIComponent(requestId)}`), { json }) };
-    const card = request.kind === "question" ? new QuestionBlock(request, actions, asked) : new PermissionBlock(request, actions, asked);
-    this.#cards.set(request.requestId, card);
+    const card = new BLOCKS[response.callback](response, actions, new Date(time));
+    this.#cards.set(response.requestId, card);
     this.element.append(card.divElement);
+    if (card.wantsRendering) card.renderWith(() => askHtml(sessionPath(this.#sessionId, `block/${seq}.html`)));
   }
 
   /** Somebody has answered, here or elsewhere: each card becomes the line that the transcript has too. */

@@ -43,7 +43,7 @@ export class PlaceRow {
 
   /** "5 min" must stay current. */
   showAge() {
-    const text = this.#time ? ago(this.#time).replace(/ ago$/, "") : "";
+    const text = this.#time ? age(this.#time) : "";
     if (this.#age.textContent === text) return;
     this.#age.textContent = text;
     if (this.#time) {
@@ -51,4 +51,9 @@ export class PlaceRow {
       this.#age.title = exactTime(this.#time);
     }
   }
+}
+
+/** In few letters; seconds would only make the list restless. */
+function age(time) {
+  return Date.now() - time < 60_000 ? "now" : ago(time).replace(/ ago$/, "");
 }

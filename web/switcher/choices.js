@@ -70,7 +70,7 @@ function hitChoice({ sessionId, seq, kind, title, time, snippet }) {
 
 function pointsOf(words, { title, searched }) {
   const own = score(words, title);
-  const around = score(words, `${title} ${searched}`);
+  const around = score(words, `${title} ${searched}`, { byLetters: false });
   if (own === null && around === null) return null;
   return Math.max(own ?? 0, (around ?? 0) * ASIDE);
 }

@@ -4,14 +4,20 @@ const WORD_START = 8;
 const IN_A_ROW = 5;
 const WHOLE_WORD = 12;
 const PREFIX = 20;
+/** Beginnings of words that are tried for one letter; longer queries are not tried letter by letter. */
+const MOST_PLACES = 4;
+const LONGEST_LETTERS = 8;
 
-/** The score of a text, higher is better; null if it does not fit. Each word of the query must fit somewhere. */
-export function score(query, text) {
+/**
+ * The score of a text, higher is better; null if it does not fit. Each word of the query must fit somewhere; with `byLetters` the
+ * beginnings of words are enough.
+ */
+export function score(query, text, { byLetters = true } = {}) {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const lower = text.toLowerCase();
   let sum = 0;
   for (const word of words) {
-    const one = scoreWord(word, lower);
+    const one = scoreWord(word, lower, byLetters);
     if (one === null) return null;
     sum += one;
   }
@@ -19,45 +25,23 @@ export function score(query, text) {
   return sum - Math.min(lower.length, 200) / 100;
 }
 
-function scoreWord(word, text) {
+function scoreWord(word, text, byLetters) {
   const at = text.indexOf(word);
   if (at >= 0) {
     const starts = at === 0 || isBoundary(text, at);
     const ends = at + word.length === text.length || isBoundary(text, at + word.length);
     return word.length * (IN_A_ROW + 1) + (at === 0 ? PREFIX : 0) + (starts ? WORD_START : 0) + (starts && ends ? WHOLE_WORD : 0);
   }
-  return scoreLetters(word, text);
+  return byLetters && word.length > 1 && word.length <= LONGEST_LETTERS ? scoreLetters(word, text) : null;
 }
 
-/** Letters that are not in one piece: each at the next beginning of a word if there is one, else at its next place. */
-function scoreLetters(word, text) {
-  let sum = 0;
-  let last = -1;
-  for (let index = 0; index < word.length; index += 1) {
-    const next = text.indexOf(word[index], last + 1);
-    if (next < 0) return null;
-    const start = nextStart(text, word[index], last + 1);
-    const place = start >= 0 && fitsAfter(word.slice(index + 1), text, start) ? start : next;
-    sum += 1 + (place === last + 1 ? IN_A_ROW : 0) + (place === 0 || isBoundary(text, place) ? WORD_START : 0);
-    last = place;
-  }
-  // Letters far apart are a coincidence.
-  return sum >= word.length * 3 ? sum : null;
-}
-
-function nextStart(text, letter, from) {
-  for (let at = text.indexOf(letter, from); at >= 0; at = text.indexOf(letter, at + 1)) if (at === 0 || isBoundary(text, at)) return at;
-  return -1;
-}
-
-/** Whether the letters that are left can be found after this place. */
-function fitsAfter(rest, text, at) {
-  let place = at;
-  for (let index = 0; index < rest.length; index += 1) {
-    place = text.indexOf(rest[index], place + 1);
-    if (place < 0) return false;
-  }
-  return true;
+/** Letters that are not in one piece: each follows the one before it or begins a word, as in "flt" for "failing login test". */
+function scoreLetters(word, text, from = 0, last = -2) {
+  if (word === "") return 0;
+  const places = last >= 0 && text[last + 1] === word[0] ? [last + 1] : [];
+  for (let at = text.indexOf(word[0], from); at >= 0 && places.length < MOST_PLACES; at = text.indexOf(word[0], at + 1)) if (at === 0 || isBoundary(text, at)) places.push(at);
+  const scores = places.map((at) => [at, scoreLetters(word.slice(1), text, at + 1, at)]).filter(([, rest]) => rest !== null);
+  return scores.length === 0 ? null : Math.max(...scores.map(([at, rest]) => rest + 1 + (at === last + 1 ? IN_A_ROW : WORD_START)));
 }
 
 /** Whether a word begins or ends before this place. */
