@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 use super::UsageReport;
 use crate::model::{
     AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, Happening, JobStatus, LastTurn,
-    LostSession,    OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget,
+    LostSession, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget,
     SessionState, StreamId, TaskId, Timestamp, TurnId, Usage, hex,
 };
 

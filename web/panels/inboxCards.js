@@ -76,7 +76,7 @@ export class SessionCards {
     const seq = Number(/^request-(\d+)$/.exec(requestId)?.[1]);
     if (!seq) return undefined;
     try {
-      const { events } = await ask(sessionPath(this.#sessionId, `log?after=${seq - 1}&limit=1`));
+      const { events } = await ask(sessionPath(this.#sessionId, `log?before=${seq + 1}&limit=1`));
       return events.find(({ response }) => response.requestId === requestId && response.callback in BLOCKS);
     } catch {
       return null;

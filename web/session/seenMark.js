@@ -12,17 +12,22 @@ export class SeenMark {
   constructor(view) {
     this.#view = view;
     const { signal } = view;
-    for (const kind of ["change", "shown"]) view.addEventListener(kind, () => this.#check(), { signal });
-    document.addEventListener("visibilitychange", () => this.#check(), { signal });
+    for (const kind of ["change", "shown"]) view.addEventListener(kind, () => this.#soon(), { signal });
+    document.addEventListener("visibilitychange", () => this.#soon(), { signal });
     // Back at the end after reading something further up.
-    byId("session-part").addEventListener("scroll", () => this.#check(), { signal, passive: true });
-    this.#check();
+    byId("session-part").addEventListener("scroll", () => this.#soon(), { signal, passive: true });
+    this.#soon();
   }
 
-  /** Only the end of a turn makes a session unread, so this asks once for each turn. */
+  /** After everything that has arrived together is on the page. */
+  #soon() {
+    queueMicrotask(() => this.#check());
+  }
+
+  /** Only the end of a turn makes a session unread, so this asks once for each: not before that end is on the page too. */
   async #check() {
-    const { details, lastSeq, renderer } = this.#view;
-    if (!details?.unread || this.#asking || document.hidden || !renderer.follow.isFollowing || lastSeq <= this.#marked) return;
+    const { details, lastSeq, renderer, hasLeft } = this.#view;
+    if (!details?.unread || hasLeft || this.#asking || document.hidden || renderer.isWorking || !renderer.follow.isFollowing || lastSeq <= this.#marked) return;
     this.#asking = true;
     try {
       await ask(sessionPath(this.#view.sessionId, "seen"), { json: { seq: lastSeq } });

@@ -47,7 +47,7 @@ function placeChoice(place) {
   return {
     id: place.key,
     kind: place.kind,
-    mark: place.unread ? "unread" : place.mark,
+    mark: place.unread && place.mark === "ready" ? "unread" : place.mark,
     title: place.title,
     aside: place.folder ? baseName(place.folder) : "",
     hint: place.group === "needs" ? place.word : place.time ? ago(place.time) : "",

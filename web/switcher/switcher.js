@@ -133,7 +133,7 @@ export class Switcher {
 
   #option(choice) {
     const number = this.#options.length;
-    const element = make("div", { class: "switcher-option", role: "option", id: `switcher-option-${number}`, "aria-selected": "false", data: { choice: choice.id } }, signOf(choice), titleOf(choice), make("span", { class: "switcher-aside" }, ...exactNodes(choice.aside, { oneLine: true })), make(choice.kind === "command" ? "kbd" : "span", { class: "switcher-hint", text: choice.hint }));
+    const element = make("div", { class: "switcher-option", role: "option", id: `switcher-option-${number}`, "aria-selected": "false", data: { choice: choice.id } }, signOf(choice), make("span", { class: "switcher-text" }, titleOf(choice), make("span", { class: "switcher-aside" }, ...exactNodes(choice.aside, { oneLine: true }))), make(choice.kind === "command" ? "kbd" : "span", { class: "switcher-hint", text: choice.hint }));
     element.addEventListener("click", (event) => this.#take(choice, event));
     // A moving pointer marks; a list that moves under a pointer at rest does not.
     element.addEventListener("pointermove", () => number !== this.#marked && this.#mark(number, { scroll: false }));

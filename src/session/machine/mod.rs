@@ -57,7 +57,8 @@ use turn::{Turn, TurnSlot};
 use waiting::Waiting;
 
 use crate::model::{
-    Callback, Continuation, LastTurn, PromptId, Response, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, ToolImage,
+    Callback, Continuation, LastTurn, PromptId, Response, Seq, SessionId, SessionOrigin, SessionProfile, SessionState,
+    ToolImage,
 };
 use crate::session::session_feed::{PendingRequest, SessionStatus};
 use crate::store::{Change, StoredSession};
@@ -275,7 +276,11 @@ impl Machine {
             state: Some(self.state),
             detail: self.state_detail.clone(),
             pending: self.pending(),
-            working_directory: self.profile.working_directory.as_ref().map(|folder| folder.to_string_lossy().into_owned()),
+            working_directory: self
+                .profile
+                .working_directory
+                .as_ref()
+                .map(|folder| folder.to_string_lossy().into_owned()),
             unread: !self.is_of_job && self.last_turn.is_some_and(|turn| turn.end > self.seen_seq),
             failed: self.last_turn.is_some_and(|turn| turn.is_failed),
         })

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use super::jobs::JobRow;
 use super::search::Index;
 use crate::model::{
-    Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LastTurn, LostSession, OpenRequest, PromptId, PromptOutcome,
-    RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, StreamId, TaskId, Timestamp,
-    TokenId, Usage,
+    Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LastTurn, LostSession, OpenRequest, PromptId,
+    PromptOutcome, RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, StreamId,
+    TaskId, Timestamp, TokenId, Usage,
 };
 use crate::store::{
     AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId,

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::model::{
-    BudgetNotices, Continuation, FolderRule, LastTurn, OpenRequest, PermissionMode, PermissionPolicy, PermissionRule, PromptId,
-    PromptOutcome, RequestId, RequestOutcome, Response, RuleDecision, Seq, SessionBudget, SessionId, SessionOrigin,
-    SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
+    BudgetNotices, Continuation, FolderRule, LastTurn, OpenRequest, PermissionMode, PermissionPolicy, PermissionRule,
+    PromptId, PromptOutcome, RequestId, RequestOutcome, Response, RuleDecision, Seq, SessionBudget, SessionId,
+    SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
 };
 use crate::session::folder_rules::FolderRuleSet;
 use crate::session::machine::fold::{Fold, Replay};
