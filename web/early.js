@@ -7,6 +7,7 @@
   } catch {
     // Without storage, the system's theme applies.
   }
+  document.documentElement.dataset.sidebar = sidebarState();
   const secret = takeSecret();
   const session = new URLSearchParams(location.search).get("session");
   if (!session) return;
@@ -15,6 +16,18 @@
   // Failures are ignored here: the code that needs the answer sends the request again.
   const answers = [path, `${path}/log?before=${Number.MAX_SAFE_INTEGER}&limit=40`].map((address) => [address, fetch(address, { headers: secret ? { "Flightdeck-Secret": secret } : {} }).catch(() => null)]);
   window.flightdeckEarlyAnswers = new Map(answers);
+
+  /** Whether the sidebar is open, so that its place is reserved before anything is shown (see sidebar/sidebar.js). */
+  function sidebarState() {
+    let kept = null;
+    try {
+      kept = localStorage.getItem("flightdeck.sidebar");
+    } catch {
+      // Without storage, wide windows have one.
+    }
+    if (kept === "open" || kept === "closed") return kept;
+    return matchMedia("(min-width: 1100px)").matches ? "open" : "closed";
+  }
 
   /** The secret of the login (see lib/api.js). Without storage, the login page passes it in the fragment. */
   function takeSecret() {

@@ -70,6 +70,7 @@ const ROUTES: &[Row] = &[
     ("POST", "/api/copilot/session/{id}/reopen", Need::Scope(Scope::Prompt)),
     ("POST", "/api/copilot/session/{id}/ask-again", Need::Scope(Scope::Approve)),
     ("POST", "/api/copilot/session/{id}/retry", Need::Scope(Scope::Prompt)),
+    ("POST", "/api/copilot/session/{id}/seen", Need::Scope(Scope::Prompt)),
     ("GET", "/api/copilot/session/{id}/events", Need::Scope(Scope::View)),
     ("GET", "/api/copilot/session/{id}/log", Need::Scope(Scope::View)),
     ("GET", "/api/copilot/session/{id}/blob/{hash}", Need::Scope(Scope::View)),

@@ -87,6 +87,7 @@ fn own_routes() -> Router<App> {
         .route("/api/copilot/session/{id}/reopen", post(api::reopen))
         .route("/api/copilot/session/{id}/ask-again", post(api::ask_again))
         .route("/api/copilot/session/{id}/retry", post(api::retry))
+        .route("/api/copilot/session/{id}/seen", post(api::mark_seen))
         .route("/api/copilot/session/{id}/events", get(api::session_events))
         .route("/api/copilot/session/{id}/log", get(api::log))
         .route("/api/copilot/session/{id}/export", get(api::export))

@@ -65,7 +65,7 @@ pub use redaction::{names_a_secret, redact};
 pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome, Writing};
 pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, ToolResult};
 pub use scope::{Scope, Scopes, UnknownScope};
-pub use session::{LostSession, SessionOrigin, SessionProfile, SessionSummary};
+pub use session::{LastTurn, LostSession, SessionOrigin, SessionProfile, SessionSummary};
 pub use session_defaults::SessionDefaults;
 pub use session_options::{SessionOptions, kind_of};
 pub use state::SessionState;

@@ -71,6 +71,16 @@ pub struct LostSession {
     pub detail: Option<String>,
 }
 
+/// How the last turn of a session ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LastTurn {
+    /// The number of its last event.
+    pub end: Seq,
+    /// It failed, or was cut off by something that nobody decided.
+    pub is_failed: bool,
+}
+
 /// A session as lists show it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SessionSummary {
@@ -96,4 +106,20 @@ pub struct SessionSummary {
     pub last_seq: Seq,
     /// How many requests wait for a person.
     pub pending: u32,
+    /// Its last turn, if one has ended.
+    pub last_turn: Option<LastTurn>,
+    /// A page has shown everything up to this event.
+    pub seen_seq: Seq,
+}
+
+impl SessionSummary {
+    /// Whether a turn ended that no page has shown. People follow sessions of jobs by their job.
+    pub fn is_unread(&self) -> bool {
+        self.job.is_none() && self.last_turn.is_some_and(|turn| turn.end > self.seen_seq)
+    }
+
+    /// Whether its last turn failed.
+    pub fn has_failed(&self) -> bool {
+        self.last_turn.is_some_and(|turn| turn.is_failed)
+    }
 }

@@ -165,6 +165,14 @@ impl Session {
         })
     }
 
+    /// A page has shown the session up to this event: it is not unread any more, on any device. Nothing is written to the
+    /// log, and readers notice nothing.
+    pub async fn mark_seen(&self, through: Seq) -> Result<(), SessionError> {
+        let through = through.min(self.log.head().committed);
+        self.store.mark_seen(self.id, through).await?;
+        self.ask(|reply| Command::Seen(through, reply)).await
+    }
+
     /// Ends the turn and the agent because the server shuts down; the session stays open.
     pub(super) async fn shut_down(&self) {
         // An error means that the actor has ended already.

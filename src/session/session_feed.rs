@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::status_feed::{FeedEntry, StatusFeed};
-use crate::model::{RequestId, SessionId, SessionState, Timestamp};
+use crate::model::{RequestId, SessionId, SessionState, SessionSummary, Timestamp};
 
 /// A summary of an open request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -35,6 +35,43 @@ pub struct SessionStatus {
     pub detail: Option<String>,
     /// What waits for a person.
     pub pending: Vec<PendingRequest>,
+    /// Its folder; approximate if its name is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub working_directory: Option<String>,
+    /// Whether a turn ended that no page has shown.
+    pub unread: bool,
+    /// Whether its last turn failed.
+    pub failed: bool,
+}
+
+impl SessionStatus {
+    /// The status of a session as the store has it, without its requests.
+    pub fn of_summary(summary: SessionSummary) -> Self {
+        Self {
+            session_id: summary.id,
+            unread: summary.is_unread(),
+            failed: summary.has_failed(),
+            working_directory: summary.profile.working_directory.map(|folder| folder.to_string_lossy().into_owned()),
+            title: summary.profile.title,
+            state: Some(summary.state),
+            detail: summary.state_detail,
+            pending: Vec::new(),
+        }
+    }
+
+    /// The session was deleted.
+    pub fn deleted(session_id: SessionId) -> Self {
+        Self {
+            session_id,
+            title: None,
+            state: None,
+            detail: None,
+            pending: Vec::new(),
+            working_directory: None,
+            unread: false,
+            failed: false,
+        }
+    }
 }
 
 impl FeedEntry for SessionStatus {
@@ -58,13 +95,7 @@ mod tests {
     use super::*;
 
     fn entry(number: u32, state: SessionState) -> SessionStatus {
-        SessionStatus {
-            session_id: SessionId::from_number(number),
-            title: None,
-            state: Some(state),
-            detail: None,
-            pending: Vec::new(),
-        }
+        SessionStatus { state: Some(state), ..SessionStatus::deleted(SessionId::from_number(number)) }
     }
 
     #[test]
@@ -93,7 +124,7 @@ mod tests {
         let session_feed = SessionFeed::default();
         session_feed.post(entry(1, SessionState::Closed));
         session_feed.post(entry(2, SessionState::Ready));
-        session_feed.post(SessionStatus { state: None, ..entry(3, SessionState::Ready) });
+        session_feed.post(SessionStatus::deleted(SessionId::from_number(3)));
         let old = session_feed.version();
         session_feed.post(entry(4, SessionState::Closed));
         session_feed.forget_ended(old);

@@ -381,13 +381,7 @@ impl Sessions {
         let deleted = self.store().delete_session(id).await;
         self.shared.loaded.lock().remove(&id);
         deleted?;
-        self.session_feed().post(SessionStatus {
-            session_id: id,
-            title: None,
-            state: None,
-            detail: None,
-            pending: Vec::new(),
-        });
+        self.session_feed().post(SessionStatus::deleted(id));
         Ok(())
     }
 
@@ -417,13 +411,7 @@ impl Sessions {
                 after = page.last().map(|summary| summary.id);
                 for summary in page {
                     // A status that the session itself published is newer than this page.
-                    self.session_feed().publish_if_unknown(SessionStatus {
-                        session_id: summary.id,
-                        title: summary.profile.title,
-                        state: Some(summary.state),
-                        detail: summary.state_detail,
-                        pending: Vec::new(),
-                    });
+                    self.session_feed().publish_if_unknown(SessionStatus::of_summary(summary));
                 }
                 if is_last {
                     break;

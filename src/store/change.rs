@@ -6,8 +6,8 @@ use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, Happening, JobStatus, LostSession,
-    OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget,
+    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, Happening, JobStatus, LastTurn,
+    LostSession, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget,
     SessionState, StreamId, TaskId, Timestamp, TurnId, Usage, hex,
 };
 
@@ -117,6 +117,8 @@ pub enum Change {
     SessionLost(LostSession),
     /// Its open turn.
     Turn(Option<OpenTurn>),
+    /// A turn ended, and this is how.
+    TurnOver(LastTurn),
     /// It was closed, or reopened.
     ClosedAt(Option<Timestamp>),
     /// A prompt was accepted. One with a key survives a power cut.

@@ -16,7 +16,7 @@ use super::{
     UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
-    Day, JobId, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
+    Day, JobId, Seq, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
 };
 
 /// A backend's future result.
@@ -46,6 +46,9 @@ pub trait SessionRecords {
     fn sessions_with_queued_prompts(&self) -> Answer<'_, Vec<SessionId>>;
     /// Sets sessions without an open turn or request to ready, if the last run left them busy.
     fn settle_states(&self) -> Answer<'_, ()>;
+    /// A page has shown a session up to this event. Never moves back, and does not count as something that happened in
+    /// the session.
+    fn mark_seen(&self, id: SessionId, through: Seq) -> Answer<'_, ()>;
     /// The session that was closed first, if it was closed before that moment.
     fn longest_closed(&self, before: Timestamp) -> Answer<'_, Option<SessionId>>;
     /// Deletes a session and all that belongs to it but its usage: also the tasks that ran in it outside jobs. The

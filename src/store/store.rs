@@ -193,6 +193,11 @@ impl Store {
         self.backend.settle_states().await
     }
 
+    /// A page has shown a session up to this event.
+    pub async fn mark_seen(&self, id: SessionId, through: Seq) -> Result<(), StoreError> {
+        self.backend.mark_seen(id, through).await
+    }
+
     /// The session that was closed first, if it was closed before that moment.
     pub async fn longest_closed(&self, before: Timestamp) -> Result<Option<SessionId>, StoreError> {
         self.backend.longest_closed(before).await

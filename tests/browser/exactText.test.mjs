@@ -194,6 +194,8 @@ test("the inbox, the tab's title, the header and a notification are marked", asy
   await waitForText(page.locator("#session-title"), "TiU+202Etle");
   await waitFor(() => page.evaluate(() => window.notified.length), "the notification");
   assert.deepEqual(await page.evaluate(() => window.notified[0]), ["Na[U+202E]me needs your input", `Run[↵]ls [U+202E]fr- mr[U+202C][U+200B][U+0000] ${"x ".repeat(5000)}`]);
+  // Only the stream knows this session.
+  deck.expectConsoleErrors(/404.*session-99/);
   await page.locator("#inbox-button").click();
   await waitFor(async () => (await page.locator(".inbox-headline").textContent()).startsWith(`Run↵${SHOWN}`), "the headline");
   await waitForText(page.locator(".inbox-title"), "NaU+202Eme");

@@ -143,6 +143,7 @@ test("two sessions in one folder are warned about before and after the start", a
   const first = await deck.server.session({ workingDirectory: folder, title: "The first one" });
   await deck.server.call("POST", `copilot/session/${first}/prompt`, { text: "permission" });
   await waitForText(page.locator("#working-dir-warning"), /The first one/);
+  await deck.server.call("POST", `copilot/session/${first}/prompt`, { text: "many 100000 20" });
   await page.locator("#start-button").click();
   await shown(page);
   await page.locator('[data-banner="shared-folder"] a', { hasText: "The first one" }).waitFor();

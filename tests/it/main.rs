@@ -49,4 +49,5 @@ mod support;
 mod task_prompts;
 mod turn_shape;
 mod unloading;
+mod unread;
 mod usage;

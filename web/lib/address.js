@@ -7,6 +7,11 @@ export function sessionInAddress() {
   return named("session");
 }
 
+/** The panel that is to be opened with the page, by its name. */
+export function panelInAddress() {
+  return named("panel");
+}
+
 /** The event in that session that the address names, by its number; null if it names none. */
 export function eventInAddress() {
   const event = Number(new URLSearchParams(location.search).get("event"));

@@ -22,6 +22,12 @@ const PATHS = {
   keys: "M2 4h12v8H2zM4.5 6.5h.1M7 6.5h.1M9.5 6.5h.1M12 6.5h-.1M5 9.5h6",
   light: "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM8 1.5V3M8 13v1.5M1.5 8H3M13 8h1.5M3.4 3.4l1 1M11.6 11.6l1 1M12.6 3.4l-1 1M4.4 11.6l-1 1",
   meter: "M3 13V9M6.5 13V5.5M10 13V8M13.5 13V3",
+  plus: "M8 3.5v9M3.5 8h9",
+  sidebar: "M2 3h12v10H2zM6.5 3v10",
+  search: "M7 11.5a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10.3 10.3 14 14",
+  job: "M3 3.5h4v3H3zM9 9.5h4v3H9zM7 5h4v4.5",
+  command: "M3 4l4 4-4 4M8.5 12.5H13",
+  text: "M3 4h10M3 8h10M3 12h6",
   pulse: "M1.5 8.5h3l2-5 3 9 2-4h3",
 };
 

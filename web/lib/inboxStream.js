@@ -8,7 +8,7 @@ const LOCK = "flightdeck-inbox";
 const RETRY_AFTER = 3000;
 
 class InboxStream extends EventTarget {
-  /** The latest state of each session: id → `{ sessionId, title, state, detail, pending }`. */
+  /** The latest state of each session: id → `{ sessionId, title, state, detail, pending, workingDirectory, unread, failed }`. */
   entries = new Map();
   /** The latest state of each job: id → `{ jobId, jobName, status, waiting }`. */
   jobs = new Map();

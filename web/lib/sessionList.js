@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { inbox } from "./inboxStream.js";
+import { BUSY_STATES } from "./states.js";
 
 const PAGE = 200;
 
@@ -11,10 +12,12 @@ class SessionList extends EventTarget {
   #asking = null;
   isLoaded = false;
   problem = null;
+  #wasLost = false;
 
   constructor() {
     super();
-    inbox.addEventListener("entry", ({ detail: { entry } }) => this.#hear(entry));
+    inbox.addEventListener("entry", ({ detail: { entry, before } }) => this.#hear(entry, before));
+    inbox.addEventListener("connection", () => this.#connected());
   }
 
   get hasMore() {
@@ -45,10 +48,15 @@ class SessionList extends EventTarget {
     this.#changed();
   }
 
-  /** Open sessions that work in a folder. */
+  /** Open sessions in a folder. */
   openIn(path) {
     const plain = (text) => text.replace(/[\\/]+$/, "");
     return path ? this.sessions.filter(({ workingDirectory, state }) => state !== "closed" && workingDirectory && plain(workingDirectory) === plain(path)) : [];
+  }
+
+  /** Sessions in a folder in which a turn runs. */
+  workingIn(path) {
+    return this.openIn(path).filter(({ state }) => BUSY_STATES.includes(state));
   }
 
   /** Applies a change made on this page before the server confirms it. */
@@ -75,23 +83,40 @@ class SessionList extends EventTarget {
     }
   }
 
-  #withNews(session) {
-    const news = inbox.entries.get(session.sessionId);
-    return news ? { ...session, title: news.title, state: news.state, pending: news.pending.length } : session;
+  /** What was deleted meanwhile is not mentioned by the stream. */
+  #connected() {
+    if (inbox.isConnected && this.#wasLost && this.isLoaded) this.load().catch(() => {});
+    this.#wasLost = inbox.isConnected === false;
   }
 
-  #hear({ sessionId, title, state, pending }) {
+  #withNews(session) {
+    const news = inbox.entries.get(session.sessionId);
+    return news ? { ...session, ...newsOf(news) } : session;
+  }
+
+  #hear(entry, before) {
     if (!this.isLoaded) return;
+    const { sessionId, state } = entry;
     const known = this.sessions.some((session) => session.sessionId === sessionId);
     if (state === null) this.remove(sessionId);
-    else if (known) this.change(sessionId, { title, state, pending: pending.length, updatedAt: new Date().toISOString() });
-    // The stream does not contain its folder and model.
+    else if (known) this.change(sessionId, { ...newsOf(entry), ...(hasMoved(entry, before) ? { updatedAt: new Date().toISOString() } : {}) });
+    // The stream does not contain its model.
     else this.load().catch(() => {});
   }
 
   #changed() {
     this.dispatchEvent(new Event("change"));
   }
+}
+
+/** What the stream says about a session, in the words of the list. */
+function newsOf({ title, state, pending, unread = false, failed = false }) {
+  return { title, state, pending: pending.length, unread, failed };
+}
+
+/** Whether something happened in the session: that somebody read it is no activity, nor is what a new connection repeats. */
+function hasMoved(entry, before) {
+  return Boolean(before) && (entry.state !== before.state || entry.title !== before.title || entry.pending.length !== before.pending.length || (entry.unread === true && before.unread !== true));
 }
 
 export const sessionList = new SessionList();

@@ -13,23 +13,35 @@ const STATES = {
   closed: { word: "Closed", mark: "closed" },
 };
 
+/** A session at rest whose last turn failed must not look fine. */
+const FAILED_TURN = { word: "Failed", mark: "failed" };
+
+/** States in which the session needs a person before it continues, with or without an open request. */
+export const STUCK_STATES = ["waiting", "needs-login", "failed"];
+
 /** States in which a turn runs. */
 export const BUSY_STATES = ["working", "waiting", "recovering"];
 
-export function stateWord(state) {
-  return STATES[state]?.word ?? state;
+/** The word and the shape of a state. `failed` is whether the session's last turn failed. */
+export function stateLook(state, { failed = false } = {}) {
+  return failed && state === "ready" ? FAILED_TURN : (STATES[state] ?? { word: state, mark: "ready" });
+}
+
+export function stateWord(state, how) {
+  return stateLook(state, how).word;
 }
 
 /** Shows a state in an element of class `state`. */
-export function showState(element, state, detail) {
-  element.className = `state state-${STATES[state]?.mark ?? "ready"}`;
+export function showState(element, state, detail, how) {
+  const look = stateLook(state, how);
+  element.className = `state state-${look.mark}`;
   element.dataset.state = state;
-  element.title = detail ?? "";
-  element.replaceChildren(make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { class: "state-word", text: stateWord(state) }));
+  element.title = detail ?? (look === FAILED_TURN ? "The last turn failed" : "");
+  element.replaceChildren(make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { class: "state-word", text: look.word }));
 }
 
-export function stateElement(state, detail) {
+export function stateElement(state, detail, how) {
   const element = make("span");
-  showState(element, state, detail);
+  showState(element, state, detail, how);
   return element;
 }

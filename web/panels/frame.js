@@ -1,20 +1,20 @@
 // Everything around the set-up and the sessions: panels, menu, keys, notifications.
 
-import { sessionInAddress } from "../lib/address.js";
+import { goTo, jobsAddress, panelInAddress, sessionInAddress, setupAddress } from "../lib/address.js";
 import { ask, sessionPath } from "../lib/api.js";
+import { Around } from "./around.js";
 import { useCaptures } from "./captures.js";
 import { useChanges } from "./changes.js";
 import { askForText } from "../lib/dialog.js";
 import { useDoctor } from "./doctor.js";
 import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { useInbox } from "./inbox.js";
 import { inbox } from "../lib/inboxStream.js";
 import { useKeyHelp, useKeys } from "./keys.js";
 import { useMoreMenu } from "./moreMenu.js";
 import { notifications } from "../lib/notifications.js";
 import { useResizeBar } from "../session/resizeBar.js";
-import { useSessionDetails } from "./sessionDetails.js";
+import { EXPORTS, exportSession, useSessionDetails } from "./sessionDetails.js";
 import { closePanel } from "./sidePanel.js";
 import { useUsage } from "./usage.js";
 // Other modules load these on demand. The server may have stopped by then, so they are loaded here.
@@ -50,19 +50,61 @@ export function useFrame(session) {
 
   const usage = useUsage();
   const captures = useCaptures();
-  const panels = { inbox: useInbox(), changes: useChanges(session), details: useSessionDetails(session, () => usage.open()), usage };
+  const panels = { changes: useChanges(session), details: useSessionDetails(session, () => usage.open()), usage };
   const doctor = useDoctor();
   const help = useKeyHelp();
-  useMoreMenu([
-    { label: "Usage and cost", key: "Alt+M", icon: "meter", run: () => usage.open() },
-    { label: "Model API", icon: "meter", run: () => captures.open() },
-    { label: "System check", icon: "pulse", run: () => doctor.open() },
-    { label: "Keyboard shortcuts", key: "?", icon: "keys", run: () => help.open() },
-  ]);
-  useKeys({ session, panels, help, rename });
+  // In the menu and in the switcher; `also` is what else people may call it.
+  const tools = [
+    { label: "Usage and cost", key: "Alt+M", icon: "meter", also: "tokens budget credits", run: () => usage.open() },
+    { label: "Model API", icon: "meter", also: "capture", run: () => captures.open() },
+    { label: "System check", icon: "pulse", also: "diagnostics doctor health", run: () => doctor.open() },
+    { label: "Keyboard shortcuts", key: "?", icon: "keys", also: "keys help", run: () => help.open() },
+  ];
+  const around = new Around(() => [...commandsOf({ view: session(), panels, rename }), ...tools.map((tool) => ({ id: tool.label, ...tool }))]);
+  useMoreMenu([{ label: "Go to …", key: "Ctrl+K", icon: "search", run: () => around.switcher.open() }, ...tools]);
+  useKeys({ session, around, panels, help, rename });
+  const showPanel = () => openNamedPanel(session(), panels);
+  addEventListener("popstate", showPanel);
   useResizeBar();
   // Before this point the buttons did nothing.
   for (const id of ["session-title", "changes-button", "details-button", "inbox-button", "more-button"]) byId(id).disabled = false;
+  showPanel();
+}
+
+/** What can be done from the switcher: nothing that answers, ends or deletes anything. */
+function commandsOf({ view, panels, rename }) {
+  const folder = view?.details?.workingDirectory ?? byId("working-dir").value.trim();
+  const ofSession = view?.details
+    ? [
+        { id: "changes", label: "Changes", key: "Alt+C", also: "diff files", run: () => panels.changes.open() },
+        { id: "details", label: "Session details", key: "Alt+S", also: "model permissions usage", run: () => panels.details.open() },
+        { id: "rename", label: "Rename the session", key: "Alt+R", also: "title", run: rename },
+        ...EXPORTS.map(([format, label, also]) => ({ id: `export-${format}`, label: `Export as ${label}`, also: `download save ${also}`, run: () => exportFrom(view, format) })),
+      ]
+    : [];
+  return [
+    { id: "new-session", label: "New session", key: "Alt+H", also: "start all sessions home", run: () => goTo(setupAddress()) },
+    ...(folder ? [{ id: "new-job", label: "New job", also: "start task", run: () => location.assign(jobsAddress(folder)) }] : []),
+    ...ofSession,
+  ];
+}
+
+async function exportFrom(view, format) {
+  try {
+    await exportSession(view.sessionId, format);
+  } catch (problem) {
+    view.composer.say(`Could not export the session: ${problem.message}`);
+  }
+}
+
+/** A link may lead to a panel of a session; it opens once. */
+function openNamedPanel(view, panels) {
+  const panel = panels[panelInAddress()];
+  if (!panel) return;
+  const address = new URL(location.href);
+  address.searchParams.delete("panel");
+  history.replaceState(null, "", address);
+  if (view) panel.open();
 }
 
 async function renameSession(view) {

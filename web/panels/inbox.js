@@ -1,17 +1,23 @@
-// The inbox: every open session and running job, those that need input first.
+// The inbox: every open session and running job, those that need input first, with what they ask and the answers.
 
 import { byId, make } from "../lib/dom.js";
 import { jobAddress, jobInAddress, sessionAddress, sessionInAddress } from "../lib/address.js";
+import { needsPerson, waitingThings } from "../lib/attention.js";
 import { exactElement } from "../lib/exactText.js";
 import { ago, exactTime } from "../lib/format.js";
 import { inbox } from "../lib/inboxStream.js";
 import { jobStateElement } from "../lib/jobs.js";
+import { arrange } from "../sidebar/arrange.js";
 import { SidePanel } from "./sidePanel.js";
 import { stateElement } from "../lib/states.js";
+import { JobCards, SessionCards } from "./inboxCards.js";
 
-const ORDER = ["waiting", "needs-login", "failed", "recovering", "working", "starting", "ready"];
+const ORDER = ["recovering", "working", "starting", "ready"];
 const KINDS = { permission: "Permission", question: "Question", gate: "Gate", interrupted: "Interrupted" };
+/** Messages that come together are one change: a new connection repeats everything. */
+const TOGETHER = 40;
 
+/** The panel; `openRequests` are its cards that can be answered, while it is open. */
 export function useInbox() {
   const button = byId("inbox-button");
   const counter = byId("inbox-count");
@@ -21,63 +27,197 @@ export function useInbox() {
     counter.hidden = waiting === 0;
     button.title = `${waiting > 0 ? `${waiting} need your input` : "What needs your input"} (Alt+I)`;
   });
-  return new SidePanel({ title: "Inbox", button, build });
+  let view = null;
+  const panel = new SidePanel({
+    title: "Inbox",
+    button,
+    build: (body) => {
+      view = new InboxView(body);
+      return () => {
+        view.end();
+        view = null;
+      };
+    },
+  });
+  Object.defineProperty(panel, "openRequests", { get: () => view?.openRequests ?? [] });
+  return panel;
 }
 
-function build(body) {
-  const show = () => {
-    const open = [...inbox.entries.values()].filter(({ state }) => state !== "closed");
-    open.sort((one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || number(other) - number(one));
-    const jobs = [...inbox.jobs.values()].filter(({ status, waiting }) => status === "Running" || waiting.length > 0);
-    if (open.length + jobs.length === 0) {
-      body.replaceChildren(make("p", { class: "empty", text: "No open sessions. Requests from any session or job appear here." }));
-      return;
-    }
-    const groups = [
-      ["Needs your input", [...jobs.filter(({ waiting }) => waiting.length > 0).map(jobRow), ...open.filter(({ pending, state }) => pending.length > 0 || ORDER.indexOf(state) < 3).map(row)]],
-      ["Jobs", jobs.filter(({ waiting }) => waiting.length === 0).map(jobRow)],
-      ["Open", open.filter(({ pending, state }) => pending.length === 0 && ORDER.indexOf(state) >= 3).map(row)],
-    ].filter(([, rows]) => rows.length > 0);
-    body.replaceChildren(
-      ...groups.map(([title, rows]) => make("section", { class: "inbox-group" }, make("h3", { text: title }), make("ul", { class: "inbox-list" }, ...rows))),
-    );
+class InboxView {
+  #body;
+  #entries = new Map();
+  #needs = make("ul", { class: "inbox-list" });
+  #jobs = make("ul", { class: "inbox-list" });
+  #open = make("ul", { class: "inbox-list" });
+  #groups = [
+    [group("Needs your input", this.#needs), this.#needs],
+    [group("Jobs", this.#jobs), this.#jobs],
+    [group("Open", this.#open), this.#open],
+  ];
+  #empty = make("p", { class: "empty", text: "No open sessions. Requests from any session or job appear here." });
+  #scheduled = null;
+  #heard = () => {
+    this.#scheduled ??= setTimeout(() => {
+      this.#scheduled = null;
+      this.#show();
+    }, TOGETHER);
   };
-  show();
-  inbox.addEventListener("change", show);
-  return () => inbox.removeEventListener("change", show);
+  #places = new Map();
+  #observer = new ResizeObserver(() => this.#holdMoved());
+
+  constructor(body) {
+    this.#body = body;
+    this.#observer.observe(this.#needs);
+    inbox.addEventListener("change", this.#heard);
+    this.#show();
+  }
+
+  get openRequests() {
+    return [...this.#needs.children].flatMap((element) => [...this.#entries.values()].find((entry) => entry.element === element)?.cards.open ?? []);
+  }
+
+  end() {
+    inbox.removeEventListener("change", this.#heard);
+    clearTimeout(this.#scheduled);
+    this.#observer.disconnect();
+  }
+
+  #show() {
+    const sessions = [...inbox.entries.values()].filter(({ state, pending }) => state !== "closed" || pending.length > 0);
+    const jobs = [...inbox.jobs.values()].filter(({ status, waiting }) => status === "Running" || waiting.length > 0);
+    const wanted = new Map([...sessions.map((one) => [one.sessionId, one]), ...jobs.map((one) => [one.jobId, one])]);
+    for (const [id, entry] of this.#entries) if (!wanted.has(id) && !entry.hasAnswers) this.#entries.delete(id);
+    for (const one of sessions) this.#entryOf(one.sessionId, () => new SessionEntry(one.sessionId)).show(one);
+    for (const one of jobs) this.#entryOf(one.jobId, () => new JobEntry(one.jobId, one.jobName)).show(one);
+    // What ended while it was shown keeps its answers; they are about nothing that is open.
+    for (const [id, entry] of this.#entries) if (!wanted.has(id)) entry.show(null);
+    const order = waitingThings().map(({ id }) => id);
+    const stays = ({ id, needs, hasAnswers }) => needs || (hasAnswers && this.#needs.contains(this.#entries.get(id)?.element ?? null));
+    const all = [...this.#entries].map(([id, entry]) => ({ id, entry, ...entry.facts, hasAnswers: entry.hasAnswers }));
+    const needing = all.filter(stays);
+    // Those that are there keep their places, so that no card moves under the pointer; new ones follow, the longest wait first.
+    const place = ({ entry, id }) => {
+      const at = [...this.#needs.children].indexOf(entry.element);
+      return at >= 0 ? at : 1_000_000 + order.indexOf(id);
+    };
+    arrange(this.#needs, needing.toSorted((one, other) => place(one) - place(other)).map(({ entry }) => entry.element));
+    const rest = all.filter((one) => !needing.includes(one));
+    arrange(this.#jobs, rest.filter(({ kind }) => kind === "job").map(({ entry }) => entry.element));
+    const byState = (one, other) => ORDER.indexOf(one.state) - ORDER.indexOf(other.state) || number(other.id) - number(one.id);
+    arrange(this.#open, rest.filter(({ kind }) => kind === "session").toSorted(byState).map(({ entry }) => entry.element));
+    arrange(this.#body, all.length === 0 ? [this.#empty] : this.#groups.filter(([, list]) => list.hasChildNodes()).map(([section]) => section));
+  }
+
+  #entryOf(id, create) {
+    if (!this.#entries.has(id)) this.#entries.set(id, create());
+    return this.#entries.get(id);
+  }
+
+  /** A card that moved takes no answer for a moment: the person was aiming at something else. */
+  #holdMoved() {
+    const places = new Map(this.openRequests.map((card) => [card, card.divElement.offsetTop]));
+    for (const [card, top] of places) if (this.#places.has(card) && this.#places.get(card) !== top) card.hold();
+    this.#places = places;
+  }
 }
 
-function number({ sessionId }) {
-  return Number(sessionId.replace(/\D/g, ""));
+/** A session: a line that leads to it, and the cards of what it asks. */
+class SessionEntry {
+  cards;
+  element;
+  facts = { kind: "session", state: "ready", needs: false };
+  #link = make("a", { class: "inbox-entry", data: { local: "" } });
+  #shown = "";
+
+  constructor(sessionId) {
+    this.cards = new SessionCards(sessionId);
+    this.cards.onChange = () => this.#showHeadlines();
+    this.#link.href = sessionAddress(sessionId);
+    this.element = make("li", {}, this.#link, this.cards.element);
+  }
+
+  get hasAnswers() {
+    return this.cards.hasAnswers;
+  }
+
+  /** `entry` is null when the session is closed or gone. */
+  show(entry) {
+    this.cards.show(entry);
+    this.facts = entry ? { kind: "session", state: entry.state, needs: needsPerson(entry) } : { ...this.facts, needs: false };
+    if (!entry) return;
+    const { sessionId, title, state, detail, pending, failed } = entry;
+    const key = JSON.stringify([title, state, detail, pending, failed, sessionId === sessionInAddress()]);
+    if (key === this.#shown) return;
+    this.#shown = key;
+    if (sessionId === sessionInAddress()) this.#link.setAttribute("aria-current", "page");
+    else this.#link.removeAttribute("aria-current");
+    this.#link.replaceChildren(
+      make("span", { class: "inbox-line" }, exactElement("bdi", { class: "inbox-title" }, title || sessionId, { oneLine: true }), stateElement(state, detail, { failed })),
+      ...pending.map(({ requestId, kind, headline, askedAt }) => headlineElement(kind, headline, askedAt, requestId)),
+    );
+    this.#showHeadlines();
+  }
+
+  /** A card says more than its headline. */
+  #showHeadlines() {
+    for (const line of this.#link.querySelectorAll(".inbox-request")) line.hidden = this.cards.has(line.dataset.request);
+  }
 }
 
-function row({ sessionId, title, state, detail, pending }) {
-  const requests = pending.map(({ kind, headline, askedAt }) => request(kind, headline, askedAt));
-  const link = make(
-    "a",
-    { class: "inbox-entry", href: sessionAddress(sessionId), data: { local: "" }, "aria-current": sessionId === sessionInAddress() ? "page" : null },
-    make("span", { class: "inbox-line" }, exactElement("bdi", { class: "inbox-title" }, title || sessionId, { oneLine: true }), stateElement(state, detail)),
-    ...requests,
-  );
-  return make("li", {}, link);
+/** A job: a line that leads to it, and the cards of its gates. */
+class JobEntry {
+  cards;
+  element;
+  facts = { kind: "job", state: null, needs: false };
+  #link = make("a", { class: "inbox-entry inbox-job" });
+  #shown = "";
+
+  constructor(jobId, jobName) {
+    this.cards = new JobCards(jobId);
+    this.cards.onChange = () => this.#showHeadlines();
+    this.#link.href = jobAddress({ jobId, jobName });
+    this.element = make("li", {}, this.#link, this.cards.element);
+  }
+
+  get hasAnswers() {
+    return false;
+  }
+
+  show(job) {
+    this.cards.show(job);
+    this.facts = { ...this.facts, needs: (job?.waiting.length ?? 0) > 0 };
+    if (!job) return;
+    const { jobId, jobName, status, waiting } = job;
+    const isHere = jobInAddress().jobId === jobId;
+    const key = JSON.stringify([jobName, status, waiting, isHere]);
+    if (key === this.#shown) return;
+    this.#shown = key;
+    if (isHere) this.#link.setAttribute("aria-current", "page");
+    this.#link.replaceChildren(
+      make("span", { class: "inbox-line" }, exactElement("bdi", { class: "inbox-title" }, jobName || jobId, { oneLine: true }), jobStateElement(waiting.length > 0 ? "Waiting" : status)),
+      ...waiting.map(({ waitingId, kind, title, since }) => headlineElement(kind, title, since, waitingId)),
+      make("span", { class: "inbox-open", text: "Open job" }),
+    );
+    this.#showHeadlines();
+  }
+
+  #showHeadlines() {
+    for (const line of this.#link.querySelectorAll(".inbox-request")) line.hidden = this.cards.has(line.dataset.request);
+  }
 }
 
-function jobRow({ jobId, jobName, status, waiting }) {
-  const isHere = jobInAddress().jobId === jobId;
-  const link = make(
-    "a",
-    { class: "inbox-entry inbox-job", href: jobAddress({ jobId, jobName }), "aria-current": isHere ? "page" : null },
-    make("span", { class: "inbox-line" }, exactElement("bdi", { class: "inbox-title" }, jobName || jobId, { oneLine: true }), jobStateElement(waiting.length > 0 ? "Waiting" : status)),
-    ...waiting.map(({ kind, title, since }) => request(kind, title, since)),
-    make("span", { class: "inbox-open", text: "Open job" }),
-  );
-  return make("li", {}, link);
+function group(title, list) {
+  return make("section", { class: "inbox-group" }, make("h3", { text: title }), list);
 }
 
-function request(kind, headline, askedAt) {
+function number(id) {
+  return Number(id.replace(/\D/g, ""));
+}
+
+function headlineElement(kind, headline, askedAt, requestId) {
   return make(
     "span",
-    { class: "inbox-request" },
+    { class: "inbox-request", data: { request: requestId } },
     make("span", { class: "inbox-kind", text: KINDS[kind] ?? kind }),
     askedAt ? make("span", { class: "inbox-age", text: ` ${ago(askedAt)}`, title: exactTime(askedAt) }) : null,
     " ",

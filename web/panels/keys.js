@@ -1,5 +1,6 @@
 // Keyboard shortcuts. With Alt they work everywhere; single letters work outside text fields.
 
+import { goToRequest } from "./around.js";
 import { byId, isWriting, make } from "../lib/dom.js";
 import { getMessageBlock } from "../messageBlock.js";
 import { SidePanel } from "./sidePanel.js";
@@ -8,7 +9,8 @@ const HELP = [
   ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"]]],
   ["Permission or question", [["Alt+A", "Go to the oldest, then the next request"], ["1 … 9", "Choose an option, after Alt+A"]]],
   ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["Alt+End", "Jump to the end and follow it"], ["Alt+T", "Switch between transcript and request"]]],
-  ["Page", [["Alt+H", "All sessions"], ["Alt+I", "Inbox"], ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+J", "New job"], ["Alt+U", "Refresh"], ["/", "Search sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
+  ["Getting around", [["Ctrl+K", "Go to a session, job or command, or search texts"], ["Alt+N", "Next that needs me"], ["Alt+L", "Show or hide the sidebar"], ["↑ ↓", "Previous or next row, in the sidebar"], ["Alt+I", "Inbox"], ["Alt+H", "All sessions"]]],
+  ["Page", [ ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+J", "New job"], ["Alt+U", "Refresh"], ["/", "Search sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
 ];
 
 export function useKeyHelp() {
@@ -20,8 +22,8 @@ export function useKeyHelp() {
   });
 }
 
-/** `session()` returns the shown session or null; `panels` open by key; `help` lists the shortcuts. */
-export function useKeys({ session, panels, help, rename }) {
+/** `session()` returns the shown session or null; `around` and `panels` open by key; `help` lists the shortcuts. */
+export function useKeys({ session, around, panels, help, rename }) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
     const handled = event.altKey && !event.ctrlKey && !event.metaKey ? withAlt(event) : plain(event);
@@ -31,10 +33,11 @@ export function useKeys({ session, panels, help, rename }) {
   /** By the place of the key: with Alt some keyboards write other letters. */
   function withAlt({ code }) {
     const view = session();
+    const requests = around.requests(view?.renderer.openRequests ?? []);
     const actions = {
-      KeyA: view && view.renderer.openRequests.length > 0 && (() => goToRequest(view.renderer.openRequests)),
+      ...around.keys,
+      KeyA: requests.length > 0 && (() => goToRequest(requests)),
       KeyH: () => byId("home-link").click(),
-      KeyI: () => panels.inbox.toggle(),
       KeyM: () => panels.usage.toggle(),
       KeyC: view && (() => panels.changes.toggle()),
       KeyS: view && (() => panels.details.toggle()),
@@ -70,12 +73,6 @@ function run(action) {
 function switchPart() {
   const textarea = byId("request-textarea");
   (document.activeElement === textarea ? byId("session-part") : textarea).focus();
-}
-
-/** The oldest open request; from there, the next one. */
-function goToRequest(requests) {
-  const at = requests.findIndex(({ divElement }) => divElement.contains(document.activeElement));
-  requests[(at + 1) % requests.length].takeKeys();
 }
 
 /** Moves the focus among blocks and open requests; from outside, to the first that can be seen. */

@@ -59,14 +59,19 @@ function themeEntry(show) {
     icon: "light",
     stays: true,
     run: () => {
-      setTheme(THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length]);
+      setTheme(nextTheme());
       show();
       byId("more-menu").querySelectorAll("button")[1]?.focus();
     },
   });
 }
 
-function setTheme(theme) {
+/** The theme after the one that is chosen. */
+export function nextTheme() {
+  return THEMES[(THEMES.indexOf(document.documentElement.dataset.theme ?? "system") + 1) % THEMES.length];
+}
+
+export function setTheme(theme) {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   try {

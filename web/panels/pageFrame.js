@@ -4,7 +4,7 @@ import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
 import { notifications } from "../lib/notifications.js";
-import { useInbox } from "./inbox.js";
+import { Around, goToRequest } from "./around.js";
 // Loaded on demand elsewhere. The server may have stopped by then, so they are loaded here.
 import "../lib/dialog.js";
 import "../session/finished.js";
@@ -14,14 +14,20 @@ export function pageFrame(keys = {}, shown = null) {
   byId("home-link").append(icon("back"));
   const button = byId("inbox-button");
   button.prepend(icon("inbox"), make("span", { class: "button-label", text: "Inbox" }), " ");
-  const panel = useInbox();
+  const around = new Around(() => [{ id: "new-session", label: "New session", key: "Alt+H", also: "start all sessions home", run: () => byId("home-link").click() }]);
   button.disabled = false;
   notifications.setShown(shown);
   inbox.addEventListener("connection", () => {
     const isLost = inbox.isConnected === false && !document.querySelector('[data-banner="connection"]');
     byId("connection-status").textContent = isLost ? "The server is not responding. Retrying …" : "";
   });
-  const all = { KeyH: () => byId("home-link").click(), KeyI: () => panel.toggle(), ...keys };
+  const toRequest = () => {
+    const requests = around.requests([]);
+    // The page's own come first, unless the person is in the inbox.
+    if (requests.length > 0 && (!keys.KeyA || byId("side-panel").contains(document.activeElement))) goToRequest(requests);
+    else keys.KeyA?.();
+  };
+  const all = { ...around.keys, KeyH: () => byId("home-link").click(), ...keys, KeyA: toRequest };
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || !event.altKey || event.ctrlKey || event.metaKey || !all[event.code] || document.querySelector("dialog[open]")) return;
     event.preventDefault();

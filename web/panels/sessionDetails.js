@@ -21,7 +21,7 @@ const MODES = [
 ];
 
 /** Format, label and explanation. */
-const EXPORTS = [
+export const EXPORTS = [
   ["md", "Markdown", "A readable document"],
   ["md.zip", "Markdown with files", "The document with its images and long outputs, as a ZIP archive"],
   ["json", "JSON", "Everything, for programs"],
@@ -138,8 +138,7 @@ class Details {
   async #export(sessionId, format) {
     this.#say("");
     try {
-      const href = await downloadAddress(`/${sessionPath(sessionId, `export?format=${format}`)}`);
-      make("a", { href, download: "" }).click();
+      await exportSession(sessionId, format);
     } catch (problem) {
       this.#say(`Could not export the session: ${problem.message}`);
     }
@@ -149,6 +148,12 @@ class Details {
     const all = make("button", { type: "button", class: "link-button", text: "All sessions", title: "Usage and cost of all sessions (Alt+M)", on: { click: this.#openUsage } });
     return make("span", {}, make("span", { text: facts.length > 0 ? facts.join(" · ") : "not reported yet" }), make("br"), all);
   }
+}
+
+/** Downloads a session in one of the formats. */
+export async function exportSession(sessionId, format) {
+  const href = await downloadAddress(`/${sessionPath(sessionId, `export?format=${format}`)}`);
+  make("a", { href, download: "" }).click();
 }
 
 function budgetText({ budget, usage }) {

@@ -64,8 +64,11 @@ export function closePanel() {
   current?.close();
 }
 
-panel.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || event.defaultPrevented) return;
+// Wherever the focus is: a button of the panel may have been replaced, or the person writes beside it. Whoever has a use for
+// Escape of their own (a dialog, a menu, a field that it empties) comes first.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape" || event.defaultPrevented || event.isComposing || !current) return;
+  if (document.querySelector("dialog[open], :popover-open") || event.target.closest?.("input[type=search]")?.value) return;
   event.preventDefault();
   closePanel();
 });

@@ -90,15 +90,20 @@ export class SessionBanners {
     this.#banners.show("notice-fresh-session", { tone: "waiting", text: notice.message, detail: notice.detail, onDismiss: () => this.#lostSession.dismiss() });
   }
 
-  /** Other open sessions in the same folder. */
-  showSharedFolder(sessions) {
+  /** The warning about the folder is not shown again on this page. */
+  dismissSharedFolder() {
+    this.#banners.keepAway("shared-folder");
+  }
+
+  /** Other sessions that work in the same folder. */
+  showSharedFolder(sessions, onDismiss) {
     if (sessions.length === 0) {
       this.#banners.hide("shared-folder");
       return;
     }
     const links = sessions.map(({ sessionId, title }, index) => [index > 0 ? ", " : "", make("a", { href: sessionAddress(sessionId), data: { local: "" }, text: exactString(title || sessionId) })]).flat();
-    const text = make("span", {}, sessions.length === 1 ? "Another open session works in this folder and may change the same files: " : "Other open sessions work in this folder and may change the same files: ", ...links);
-    this.#banners.show("shared-folder", { tone: "info", text, onDismiss: () => this.#banners.keepAway("shared-folder") });
+    const text = make("span", {}, sessions.length === 1 ? "Another session works in this folder and may change the same files: " : "Other sessions work in this folder and may change the same files: ", ...links);
+    this.#banners.show("shared-folder", { tone: "info", text, onDismiss });
   }
 }
 

@@ -14,10 +14,10 @@ export class SessionHeader {
 
   show(details) {
     this.#details = { ...this.#details, ...details };
-    const { title, state, stateDetail, sessionId, model, workingDirectory, context, job } = this.#details;
+    const { title, state, stateDetail, sessionId, model, workingDirectory, context, job, failed } = this.#details;
     heading.hidden = false;
     byId("page-heading").hidden = true;
-    showState(byId("session-state"), state, stateDetail);
+    showState(byId("session-state"), state, stateDetail, { failed });
     const name = title || sessionId;
     const button = byId("session-title");
     button.replaceChildren(make("bdi", {}, ...exactNodes(name, { oneLine: true })));

@@ -25,7 +25,7 @@ const STOPPED_STATES = ["failed", "needs-login", "closed"];
 
 export class SessionView extends EventTarget {
   sessionId;
-  /** The session's details, kept up to date; "change" is dispatched when they change. */
+  /** The session's details, kept up to date; "change" is dispatched when they change, "shown" after new events. */
   details = null;
   renderer;
   composer;
@@ -122,6 +122,11 @@ export class SessionView extends EventTarget {
     return this.#polling !== null && !this.#polling.isStopped;
   }
 
+  /** The number of the last event that the page has. */
+  get lastSeq() {
+    return this.#polling?.after ?? this.details?.lastSeq ?? 0;
+  }
+
   /** Another page takes over. */
   leave() {
     this.#left.abort();
@@ -158,6 +163,7 @@ export class SessionView extends EventTarget {
       this.#announceRequests();
       this.#history.letGoOfFarPages();
       this.#toEnd.show();
+      this.dispatchEvent(new Event("shown"));
     };
     polling.onConnection = (lost) => this.banners.showConnection(lost, () => polling.now());
     polling.onEnd = (reason) => this.#polled(reason);
@@ -222,9 +228,10 @@ export class SessionView extends EventTarget {
 
   /** What is good to know once the session is on the page. */
   async #lookAround() {
-    const [{ SharedFolder }, { TaskSelect }] = await Promise.all([later(() => import("./sharedFolder.js")), later(() => import("./taskSelect.js"))]);
+    const [{ SharedFolder }, { TaskSelect }, { SeenMark }] = await Promise.all([later(() => import("./sharedFolder.js")), later(() => import("./taskSelect.js")), later(() => import("./seenMark.js"))]);
     if (this.hasLeft) return;
     new SharedFolder(this);
+    new SeenMark(this);
     this.composer.setTasks(new TaskSelect(this));
     try {
       const { runtimes } = await ask("api/runtimes", { signal: this.signal });
@@ -285,14 +292,14 @@ export class SessionView extends EventTarget {
   }
 
   /** Applies changes from the inbox stream, made on other pages. */
-  #hear({ sessionId, title, state, detail }) {
+  #hear({ sessionId, title, state, detail, unread = false, failed = false }) {
     if (sessionId !== this.sessionId || !this.details) return;
     if (state === null) {
       this.stopPolling();
       this.#ending.then((ending) => ending.deleted());
     } else {
       const reopened = this.details.state === "closed" && state !== "closed";
-      this.update({ title, state, stateDetail: detail ?? null });
+      this.update({ title, state, stateDetail: detail ?? null, unread, failed });
       if (reopened && !this.canReceive) this.resume();
     }
   }

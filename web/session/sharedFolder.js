@@ -1,9 +1,14 @@
-// Watches for other open sessions in the folder of this one.
+// Watches for other sessions that work in the folder of this one.
 
 import { sessionList } from "../lib/sessionList.js";
 
+const KEY = "flightdeck.sharedFolder";
+/** Sessions whose dismissals are remembered. */
+const MOST_KEPT = 50;
+
 export class SharedFolder {
   #view;
+  #shown = "";
 
   constructor(view) {
     this.#view = view;
@@ -12,15 +17,37 @@ export class SharedFolder {
     sessionList.load().catch(() => {});
   }
 
-  #shown = "";
-
   #show() {
     if (this.#view.hasLeft) return;
     const { workingDirectory, sessionId, state } = this.#view.details;
-    const others = state === "closed" ? [] : sessionList.openIn(workingDirectory).filter((session) => session.sessionId !== sessionId);
+    const dismissed = new Set(kept()[sessionId]);
+    const others = state === "closed" ? [] : sessionList.workingIn(workingDirectory).filter((session) => session.sessionId !== sessionId && !dismissed.has(session.sessionId));
     const key = others.map((session) => `${session.sessionId} ${session.title}`).join("\n");
     if (key === this.#shown) return;
     this.#shown = key;
-    this.#view.banners.showSharedFolder(others);
+    this.#view.banners.showSharedFolder(others, () => this.#dismiss(others));
+  }
+
+  /** The same sessions are not named again; another one that begins to work here is. */
+  #dismiss(others) {
+    const { sessionId } = this.#view;
+    const { [sessionId]: before = [], ...rest } = kept();
+    const entries = [...Object.entries(rest).slice(1 - MOST_KEPT), [sessionId, [...before, ...others.map((session) => session.sessionId)]]];
+    try {
+      localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(entries)));
+    } catch {
+      // Without storage it is dismissed on this page only.
+      this.#view.banners.dismissSharedFolder();
+    }
+    this.#shown = "";
+  }
+}
+
+/** Dismissed warnings: session → the other sessions that were named. */
+function kept() {
+  try {
+    return JSON.parse(localStorage.getItem(KEY)) ?? {};
+  } catch {
+    return {};
   }
 }

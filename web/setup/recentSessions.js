@@ -105,7 +105,7 @@ export class RecentSessions {
   }
 
   #row(session) {
-    const { sessionId, title, state, model, workingDirectory, updatedAt, pending, job } = session;
+    const { sessionId, title, state, model, workingDirectory, updatedAt, pending, job, unread, failed } = session;
     const action = (name, label, run) =>
       make("button", { type: "button", class: "quiet-button icon-button", "aria-label": `${label} ${title || sessionId}`, title: label, data: { action: name }, on: { click: run } }, icon(name));
     const actions = [action("edit", "Rename", () => this.#rename(session))];
@@ -113,12 +113,12 @@ export class RecentSessions {
     actions.push(action("trash", "Delete", () => this.#delete(session)));
     return make(
       "li",
-      { class: "session-row", data: { session: sessionId, state } },
-      stateElement(state, pending > 0 ? plural(pending, "request") : null),
+      { class: `session-row${unread ? " unread" : ""}`, data: { session: sessionId, state } },
+      stateElement(state, pending > 0 ? plural(pending, "request") : null, { failed }),
       make(
         "span",
         { class: "session-name" },
-        make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" }, title: exactString(`${title || sessionId} (${sessionId})`) }, make("bdi", {}, ...exactNodes(title || sessionId, { oneLine: true }))),
+        make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" }, title: exactString(`${title || sessionId} (${sessionId})`) }, make("bdi", {}, ...exactNodes(title || sessionId, { oneLine: true })), unread ? make("span", { class: "visually-hidden", text: " (unread)" }) : null),
         job && make("a", { class: "session-job", href: jobAddress(job), title: exactString(`Task ${job.taskName} of the job ${job.jobName} (${job.jobId})`), text: `Job ${exactString(job.jobName)}` }),
       ),
       make("span", { class: "session-model", text: model, title: model }),

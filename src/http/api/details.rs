@@ -24,6 +24,8 @@ pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
         "updatedAt": summary.updated_at,
         "lastSeq": summary.last_seq,
         "pending": summary.pending,
+        "unread": summary.is_unread(),
+        "failed": summary.has_failed(),
     });
     let mut entry = match entry {
         Value::Object(entry) => entry,
@@ -164,6 +166,8 @@ mod tests {
             closed_at: None,
             last_seq: 0,
             pending: 0,
+            last_turn: None,
+            seen_seq: 0,
         };
         let shown = json!({
             "jobId": "job-3", "jobName": "deliver", "taskId": "task-7", "taskName": "code", "workId": 2,

@@ -20,6 +20,7 @@ mod prompt;
 mod requests;
 mod runtimes;
 mod search;
+mod seen;
 mod server;
 mod sessions;
 mod settings;
@@ -53,6 +54,7 @@ pub(super) use requests::{answer_permission, answer_question};
 pub use runtimes::runtimes_reply;
 pub(super) use runtimes::{cancel_login, log_in, login_progress, runtimes};
 pub(super) use search::search;
+pub(super) use seen::mark_seen;
 pub(super) use server::{health, login_code, ticket};
 pub(super) use sessions::{
     create_session, delete_session, list_sessions, reopen, retry, session_details, update_session,

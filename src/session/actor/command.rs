@@ -4,7 +4,7 @@ use tokio::sync::oneshot;
 
 use crate::agent::{Past, RequestAnswer};
 use crate::model::{
-    Always, AnsweredBy, Attachment, PermissionPolicy, PromptAuthor, PromptId, RequestId, SessionBudget,
+    Always, AnsweredBy, Attachment, PermissionPolicy, PromptAuthor, PromptId, RequestId, Seq, SessionBudget,
 };
 use crate::session::{AnswerError, PromptError, SessionError};
 
@@ -82,5 +82,7 @@ pub(in crate::session) enum Command {
         by: AnsweredBy,
         reply: Reply<(), AnswerError>,
     },
+    /// A page has shown the session up to this event.
+    Seen(Seq, oneshot::Sender<()>),
     ShutDown(oneshot::Sender<()>),
 }

@@ -164,6 +164,11 @@ impl Actor {
                 };
                 let _ = reply.send(answered);
             }
+            Command::Seen(through, reply) => {
+                self.machine.mark_seen(through);
+                self.after_step();
+                let _ = reply.send(());
+            }
             Command::ShutDown(reply) => {
                 self.shut_down().await;
                 let _ = reply.send(());

@@ -23,20 +23,11 @@ pub(super) struct TurnEnd<'a> {
 }
 
 impl Machine {
-    /// A turn is over. One that a person ended is no news, and neither is one that the next prompt follows.
+    /// A turn is over.
     pub(super) fn report_turn_end(&mut self, end: &TurnEnd<'_>) {
-        let (kind, reason) = match (end.verdict, end.error_class) {
-            (PromptVerdict::Succeeded, _) if self.prompts.is_empty() => (HappeningKind::Finished, ""),
-            (PromptVerdict::Failed, class) => (HappeningKind::Failed, class.unwrap_or(ErrorClass::Unknown).as_str()),
-            (PromptVerdict::Interrupted, Some(ErrorClass::Budget)) => {
-                (HappeningKind::Failed, ErrorClass::Budget.as_str())
-            }
-            // A request that is still open has been reported, and its answer continues the work.
-            (PromptVerdict::Interrupted, _) if end.by == AnsweredBy::Restart && !self.requests.are_kept() => {
-                (HappeningKind::Failed, "interrupted")
-            }
-            _ => return,
-        };
+        let news = self.news_of(end);
+        self.note_turn_end(news.is_some_and(|(kind, _)| kind == HappeningKind::Failed));
+        let Some((kind, reason)) = news else { return };
         self.draft.happened(Happening {
             key: end.prompt.to_string(),
             kind,
@@ -44,6 +35,25 @@ impl Machine {
             text: Happening::shortened(end.text),
             duration_ms: end.duration.and_then(|duration| u64::try_from(duration.as_millis()).ok()),
         });
+    }
+
+    /// What to report of the end of a turn. One that a person ended is no news, and neither is one that the next prompt
+    /// follows.
+    fn news_of(&self, end: &TurnEnd<'_>) -> Option<(HappeningKind, &'static str)> {
+        match (end.verdict, end.error_class) {
+            (PromptVerdict::Succeeded, _) if self.prompts.is_empty() => Some((HappeningKind::Finished, "")),
+            (PromptVerdict::Failed, class) => {
+                Some((HappeningKind::Failed, class.unwrap_or(ErrorClass::Unknown).as_str()))
+            }
+            (PromptVerdict::Interrupted, Some(ErrorClass::Budget)) => {
+                Some((HappeningKind::Failed, ErrorClass::Budget.as_str()))
+            }
+            // A request that is still open has been reported, and its answer continues the work.
+            (PromptVerdict::Interrupted, _) if end.by == AnsweredBy::Restart && !self.requests.are_kept() => {
+                Some((HappeningKind::Failed, "interrupted"))
+            }
+            _ => None,
+        }
     }
 
     /// A request waits for a person.

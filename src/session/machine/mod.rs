@@ -57,7 +57,8 @@ use turn::{Turn, TurnSlot};
 use waiting::Waiting;
 
 use crate::model::{
-    Callback, Continuation, PromptId, Response, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, ToolImage,
+    Callback, Continuation, LastTurn, PromptId, Response, Seq, SessionId, SessionOrigin, SessionProfile, SessionState,
+    ToolImage,
 };
 use crate::session::session_feed::{PendingRequest, SessionStatus};
 use crate::store::{Change, StoredSession};
@@ -92,6 +93,11 @@ pub(super) struct Machine {
     waiting: Option<Waiting>,
     outputs: Vec<Output>,
     status_changed: bool,
+    last_turn: Option<LastTurn>,
+    /// Pages have shown everything up to this event.
+    seen_seq: Seq,
+    /// People follow the sessions of jobs by their job.
+    is_of_job: bool,
 }
 
 impl Machine {
@@ -123,6 +129,9 @@ impl Machine {
             waiting: None,
             outputs: Vec::new(),
             status_changed: true,
+            last_turn: summary.last_turn,
+            seen_seq: summary.seen_seq,
+            is_of_job: summary.job.is_some(),
         }
     }
 
@@ -267,7 +276,30 @@ impl Machine {
             state: Some(self.state),
             detail: self.state_detail.clone(),
             pending: self.pending(),
+            working_directory: self
+                .profile
+                .working_directory
+                .as_ref()
+                .map(|folder| folder.to_string_lossy().into_owned()),
+            unread: !self.is_of_job && self.last_turn.is_some_and(|turn| turn.end > self.seen_seq),
+            failed: self.last_turn.is_some_and(|turn| turn.is_failed),
         })
+    }
+
+    /// A page has shown the session up to this event. Nothing is logged: reading is not part of the session.
+    pub fn mark_seen(&mut self, through: Seq) {
+        if through > self.seen_seq {
+            self.seen_seq = through;
+            self.status_changed = true;
+        }
+    }
+
+    /// A turn ended with the last event.
+    fn note_turn_end(&mut self, is_failed: bool) {
+        let turn = LastTurn { end: self.draft.last_seq(), is_failed };
+        self.last_turn = Some(turn);
+        self.draft.change(Change::TurnOver(turn));
+        self.status_changed = true;
     }
 
     fn pending(&self) -> Vec<PendingRequest> {

@@ -399,6 +399,7 @@ impl Machine {
         if self.transcript.agent_works() {
             self.transcript.write_agent_end(&mut self.draft);
             self.write(Callback::Idle {});
+            self.note_turn_end(false);
         }
         self.forget_open();
         self.transcript.fold_mut().take_answer();

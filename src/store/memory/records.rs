@@ -9,8 +9,8 @@ use tokio::sync::watch;
 use super::Memory;
 use super::state::{PromptRow, SessionRow, State};
 use crate::model::{
-    BudgetNotices, Continuation, Day, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UnknownFigures,
-    Usage, UsageTotal, hex,
+    BudgetNotices, Continuation, Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp,
+    UnknownFigures, Usage, UsageTotal, hex,
 };
 use crate::store::{
     Answer, Blob, BlobUse, Blobs, CaptureSession, CaptureSessions, ClosedRequest, Creation, FolderRuleRecords,
@@ -50,6 +50,8 @@ impl SessionRecords for Memory {
                 budget_notified: BudgetNotices::default(),
                 continuation: Continuation::default(),
                 loss: None,
+                last_turn: None,
+                seen_seq: 0,
             };
             state.sessions.insert(id, row);
             Creation::New(id)
@@ -175,6 +177,14 @@ impl SessionRecords for Memory {
         })
     }
 
+    fn mark_seen(&self, id: SessionId, through: Seq) -> Answer<'_, ()> {
+        self.write(move |state| {
+            if let Some(row) = state.sessions.get_mut(&id) {
+                row.seen_seq = row.seen_seq.max(through);
+            }
+        })
+    }
+
     fn longest_closed(&self, before: Timestamp) -> Answer<'_, Option<SessionId>> {
         self.read(|state| {
             let closed = state.sessions.iter().filter_map(|(id, row)| Some((row.closed_at?.as_millis(), *id)));
@@ -202,6 +212,8 @@ fn summary(state: &State, id: SessionId, row: &SessionRow) -> SessionSummary {
         closed_at: row.closed_at,
         last_seq: state.last_seq(id.into()),
         pending: u32::try_from(pending.count()).expect("few"),
+        last_turn: row.last_turn,
+        seen_seq: row.seen_seq,
     }
 }
 

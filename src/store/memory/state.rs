@@ -8,9 +8,9 @@ use bytes::Bytes;
 use super::jobs::JobRow;
 use super::search::Index;
 use crate::model::{
-    Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LostSession, OpenRequest, PromptId, PromptOutcome,
-    RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, StreamId, TaskId, Timestamp,
-    TokenId, Usage,
+    Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LastTurn, LostSession, OpenRequest, PromptId,
+    PromptOutcome, RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, StreamId,
+    TaskId, Timestamp, TokenId, Usage,
 };
 use crate::store::{
     AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId,
@@ -90,6 +90,8 @@ pub(super) struct SessionRow {
     pub budget_notified: BudgetNotices,
     pub continuation: Continuation,
     pub loss: Option<LostSession>,
+    pub last_turn: Option<LastTurn>,
+    pub seen_seq: Seq,
 }
 
 #[derive(Clone)]
@@ -261,6 +263,7 @@ impl State {
             Change::SessionLost(loss) => row.loss = Some(loss),
             Change::AgentSession(agent) => row.agent_session_id = agent,
             Change::Turn(turn) => row.turn = turn,
+            Change::TurnOver(turn) => row.last_turn = Some(turn),
             Change::ClosedAt(moment) => row.closed_at = moment,
             Change::PromptAccepted(accepted) => {
                 let number = accepted.id.number();

@@ -44,6 +44,7 @@ pub(super) fn write(
         Change::Turn(turn) => {
             execute("UPDATE session SET turn = ?2 WHERE id = ?1", params![id, turn.as_ref().map(json)])
         }
+        Change::TurnOver(turn) => execute("UPDATE session SET last_turn = ?2 WHERE id = ?1", params![id, json(turn)]),
         Change::ClosedAt(moment) => {
             execute("UPDATE session SET closed_at = ?2 WHERE id = ?1", params![id, moment.map(Timestamp::as_millis)])
         }

@@ -419,6 +419,13 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         CREATE INDEX delivery_by_time ON delivery (at);
         ",
         ),
+        M::up(
+            "
+        -- How the last turn ended, as JSON, and up to which event a page has shown the session.
+        ALTER TABLE session ADD COLUMN last_turn TEXT;
+        ALTER TABLE session ADD COLUMN seen_seq INTEGER NOT NULL DEFAULT 0;
+        ",
+        ),
     ])
 });
 

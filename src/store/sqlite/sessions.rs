@@ -9,7 +9,7 @@ use super::events::{LAST_OF_KIND, next_seq, seq_of};
 use super::reservation::Reservation;
 use super::runs::delete_stream;
 use super::{Sqlite, prompts, requests, retention, tasks};
-use crate::model::{PromptId, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp};
+use crate::model::{PromptId, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp};
 use crate::store::{
     Answer, Creation, NewSessionRecord, SessionFacts, SessionFilter, SessionRecords, StoreError, StoredSession,
 };
@@ -19,7 +19,7 @@ const COLUMNS: &str =
     state_detail, created_at, updated_at, closed_at,
     (SELECT max(event.id) FROM event WHERE event.id BETWEEN session.id << 40 AND (session.id << 40) + (1 << 40) - 1),
     (SELECT count(*) FROM request WHERE request.session = session.id AND decision IS NULL), budget, origin,
-    title_is_given, job";
+    title_is_given, job, last_turn, seen_seq";
 
 /// As the index of sessions by job has it.
 pub(super) const OF_JOB: &str = "job IS NOT NULL AND json_extract(job, '$.jobId') = ?4";
@@ -156,6 +156,15 @@ impl SessionRecords for Sqlite {
                         AND id NOT IN (SELECT session FROM request WHERE decision IS NULL)",
                     [],
                 )
+                .map(drop)
+        })
+    }
+
+    fn mark_seen(&self, id: SessionId, through: Seq) -> Answer<'_, ()> {
+        self.write(move |connection| {
+            connection
+                .prepare_cached("UPDATE session SET seen_seq = ?2 WHERE id = ?1 AND seen_seq < ?2")?
+                .execute(params![id.number(), through])
                 .map(drop)
         })
     }
@@ -352,6 +361,8 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<SessionSummary> {
         closed_at: row.get::<_, Option<i64>>(13)?.map(Timestamp::from_millis),
         last_seq: row.get::<_, Option<i64>>(14)?.map_or(0, seq_of),
         pending: row.get(15)?,
+        last_turn: row.get::<_, Option<String>>(20)?.and_then(|json| serde_json::from_str(&json).ok()),
+        seen_seq: row.get::<_, i64>(21)?.unsigned_abs(),
     })
 }
 

@@ -135,6 +135,7 @@ behaviour! {
     sessions::a_creation_with_a_known_key_returns_the_same_session,
     sessions::changes_are_there_after_a_restart,
     sessions::the_newest_loss_is_kept,
+    sessions::what_was_seen_only_moves_forward_and_is_no_news,
     sessions::sessions_are_listed_newest_first_and_by_state,
     sessions::sessions_of_a_job_are_found_by_it,
     sessions::a_folder_whose_name_is_not_text_is_kept_as_it_is,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::{Ending, Medium, TIME, accepted, changes, ended, events, new_record, new_session, seqs};
 use crate::model::{
-    JobId, LostSession, PromptId, SessionJob, SessionOrigin, SessionState, TaskId, Timestamp, TurnId, Usage,
+    JobId, LastTurn, LostSession, PromptId, SessionJob, SessionOrigin, SessionState, TaskId, Timestamp, TurnId, Usage,
 };
 use crate::store::{Change, Creation, CreationKey, NewSessionRecord, OpenTurn, SessionFilter, Store, UsageReport};
 
@@ -87,6 +87,30 @@ pub(super) async fn the_newest_loss_is_kept(medium: &Medium) {
     }
     let store = medium.restart(store, Ending::Crash).await;
     assert_eq!(load(&store).await, Some(loss(9)));
+    store.close().await;
+}
+
+pub(super) async fn what_was_seen_only_moves_forward_and_is_no_news(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let load = async |store: &Store| store.session(session).await.expect("read").expect("there");
+    assert!(!load(&store).await.is_unread() && !load(&store).await.has_failed(), "nothing has happened in it");
+    for (end, is_failed) in [(4, true), (9, false)] {
+        let turn = vec![Change::TurnOver(LastTurn { end, is_failed })];
+        store.append_checked(changes(session, turn)).await.expect("appended");
+        let summary = load(&store).await;
+        assert!(summary.is_unread());
+        assert_eq!(summary.has_failed(), is_failed);
+    }
+    let before = load(&store).await.updated_at;
+    for through in [9, 3] {
+        store.mark_seen(session, through).await.expect("marked");
+    }
+    let store = medium.restart(store, Ending::Clean).await;
+    let summary = load(&store).await;
+    assert_eq!((summary.seen_seq, summary.is_unread(), summary.updated_at), (9, false, before));
+    store.delete_session(session).await.expect("deleted");
+    store.mark_seen(session, 12).await.expect("nothing to mark");
     store.close().await;
 }
 

@@ -22,6 +22,7 @@ async fn an_unknown_query_parameter_is_an_error_on_every_route_of_our_own() {
         (&post, at("/interrupt")),
         (&post, at("/reopen")),
         (&post, at("/retry")),
+        (&post, at("/seen")),
         (&get, at("/events")),
         (&get, at("/log")),
         (&get, at("/blob/00")),

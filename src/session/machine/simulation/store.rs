@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use crate::model::{
-    BudgetNotices, Continuation, FolderRule, OpenRequest, PermissionMode, PermissionPolicy, PermissionRule, PromptId,
-    PromptOutcome, RequestId, RequestOutcome, Response, RuleDecision, Seq, SessionBudget, SessionId, SessionOrigin,
-    SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
+    BudgetNotices, Continuation, FolderRule, LastTurn, OpenRequest, PermissionMode, PermissionPolicy, PermissionRule,
+    PromptId, PromptOutcome, RequestId, RequestOutcome, Response, RuleDecision, Seq, SessionBudget, SessionId,
+    SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
 };
 use crate::session::folder_rules::FolderRuleSet;
 use crate::session::machine::fold::{Fold, Replay};
@@ -56,6 +56,7 @@ pub(super) struct Records {
     last_prompt: u32,
     /// Prompts that were queued again after they had been sent.
     pub put_back: BTreeSet<PromptId>,
+    last_turn: Option<LastTurn>,
 }
 
 pub(super) struct Store {
@@ -101,6 +102,7 @@ impl Store {
             next_seq: 1,
             last_prompt: 0,
             put_back: BTreeSet::new(),
+            last_turn: None,
         };
         Self {
             durable: records.clone(),
@@ -199,6 +201,8 @@ impl Store {
                 closed_at: None,
                 last_seq: self.committed(),
                 pending: 0,
+                last_turn: records.last_turn,
+                seen_seq: 0,
                 origin: self.origin,
                 job: None,
             },
@@ -349,6 +353,7 @@ impl Records {
             Change::Budget(budget) => self.profile.budget = budget,
             Change::Continuation(continuation) => self.continuation = continuation,
             Change::BudgetNotified(news) => self.budget_notified = news,
+            Change::TurnOver(turn) => self.last_turn = Some(turn),
             Change::ClosedAt(_)
             | Change::BlobUsed { .. }
             | Change::ReadersReopened
