@@ -13,7 +13,9 @@ import { inbox } from "../lib/inboxStream.js";
 import { useKeyHelp, useKeys } from "./keys.js";
 import { useMoreMenu } from "./moreMenu.js";
 import { notifications } from "../lib/notifications.js";
+import { fullHeight } from "../session/fullHeight.js";
 import { useResizeBar } from "../session/resizeBar.js";
+import { useOutline } from "./outline.js";
 import { useSessionDetails } from "./sessionDetails.js";
 import { closePanel } from "./sidePanel.js";
 import { useUsage } from "./usage.js";
@@ -50,10 +52,11 @@ export function useFrame(session) {
 
   const usage = useUsage();
   const captures = useCaptures();
-  const panels = { inbox: useInbox(), changes: useChanges(session), details: useSessionDetails(session, () => usage.open()), usage };
+  const panels = { inbox: useInbox(), changes: useChanges(session), details: useSessionDetails(session, () => usage.open()), outline: useOutline(session), usage };
   const doctor = useDoctor();
   const help = useKeyHelp();
   useMoreMenu([
+    fullHeightEntry(),
     { label: "Usage and cost", key: "Alt+M", icon: "meter", run: () => usage.open() },
     { label: "Model API", icon: "meter", run: () => captures.open() },
     { label: "System check", icon: "pulse", run: () => doctor.open() },
@@ -63,6 +66,20 @@ export function useFrame(session) {
   useResizeBar();
   // Before this point the buttons did nothing.
   for (const id of ["session-title", "changes-button", "details-button", "inbox-button", "more-button"]) byId(id).disabled = false;
+}
+
+/** Its words follow the setting each time the menu is opened. */
+function fullHeightEntry() {
+  return {
+    icon: "height",
+    get label() {
+      return fullHeight.isOn ? "Full height while streaming: on" : "Full height while streaming: off";
+    },
+    get pressed() {
+      return String(fullHeight.isOn);
+    },
+    run: () => fullHeight.toggle(),
+  };
 }
 
 async function renameSession(view) {
