@@ -4,11 +4,16 @@ import { make } from "./lib/dom.js";
 import { exactNodes, exactString } from "./lib/exactText.js";
 import { duration, exactTime } from "./lib/format.js";
 import { icon } from "./lib/icons.js";
+import { relativeTime } from "./lib/relativeTime.js";
 import { TextTail, showText } from "./session/plainText.js";
-import { forget, onRenderedClick, parseRendered, scheduleLoad, whenNear } from "./session/renderedContent.js";
+import { forget, onRenderedClick, parseRendered, whenNear, whenThereIsTime } from "./session/renderedContent.js";
+import { StreamingMarkdown } from "./session/streamingMarkdown.js";
 
 const FIELD = "__copilotMessageBlock";
 const OPEN_WHEN_COMPLETED = new Set(["User", "Message"]);
+const WRITES_MARKDOWN = new Set(["Reasoning", "Message"]);
+/** Shorter times say nothing. */
+const WORTH_SAYING = 1000;
 /** A closed block keeps this much of its text in the document, where the browser's search finds it. */
 const SEARCHABLE_WHEN_CLOSED = 16 * 1024;
 
@@ -33,12 +38,15 @@ export class MessageBlock {
   #tail;
   #followsEnd = true;
 
+  /** Called once, when the block is complete and looks as it will. */
+  onFinished = null;
+
   /** `blockType` is "User", "Reasoning", "Tool" or "Message". */
   constructor(blockType) {
     this.#type = blockType;
     blocksMade += 1;
     this.#parts = this.#build(`block-${blocksMade}`);
-    this.#tail = new TextTail(this.#parts.content);
+    this.#tail = WRITES_MARKDOWN.has(blockType) ? new StreamingMarkdown(this.#parts.content) : new TextTail(this.#parts.content);
     this.divElement[FIELD] = this;
     this.#showHeader();
   }
@@ -78,11 +86,13 @@ export class MessageBlock {
     }
   }
 
-  replaceData(text) {
+  /** Replaces all text. While the block receives, its first `quiet` characters cannot be seen. */
+  replaceData(text, { quiet = 0 } = {}) {
+    const isKnown = text === this.#data && quiet === 0;
     this.#data = text;
     if (this.#completed) this.#showBody();
-    else {
-      this.#tail.replace(text);
+    else if (!isKnown) {
+      this.#tail.replace(text, quiet);
       this.#scrollToEnd();
     }
   }
@@ -97,8 +107,10 @@ export class MessageBlock {
     toggle.disabled = false;
     this.#showHeader();
     // The rendered form replaces the streamed text in one step.
-    div.classList.toggle("rendering", this.#source !== null && OPEN_WHEN_COMPLETED.has(this.#type));
-    this.#setOpen(OPEN_WHEN_COMPLETED.has(this.#type));
+    const opens = OPEN_WHEN_COMPLETED.has(this.#type);
+    div.classList.toggle("rendering", this.#source !== null && opens && !this.#raw);
+    this.#setOpen(opens);
+    if (!div.classList.contains("rendering")) this.#finish();
   }
 
   /** `load(all)` loads the rendered HTML. With `startRaw`, the raw text is shown first. */
@@ -128,21 +140,26 @@ export class MessageBlock {
     this.#parts.outcome.title = "The agent did not finish this. It is not part of the answer.";
   }
 
+  /** How long it took, if that is worth saying; the exact times are in its title. */
   setTimes(started, ended) {
     const { time } = this.#parts;
-    if (started && ended && this.#type !== "User") {
-      time.textContent = duration(ended - started);
-      time.title = `${exactTime(started)} – ${exactTime(ended)}`;
-    } else if (started ?? ended) {
-      time.textContent = "";
-      time.title = exactTime(started ?? ended);
-    }
+    const took = started && ended ? ended - started : 0;
+    time.textContent = took >= WORTH_SAYING && this.#type !== "User" ? duration(took) : "";
+    if (started && ended) time.title = `${exactTime(started)} – ${exactTime(ended)}`;
+    else if (started ?? ended) time.title = exactTime(started ?? ended);
   }
 
-  /** A line in place of the duration, such as the time of day of a prompt. */
-  setTimeText(text, title) {
-    this.#parts.time.textContent = text;
-    this.#parts.time.title = title;
+  /** When it was written, in place of how long it took. */
+  setMoment(moment) {
+    this.#parts.time.title = "";
+    this.#parts.time.replaceChildren(relativeTime(moment));
+  }
+
+  /** Adds a button for something that can be done with the block. */
+  addTool({ label, title, picture, className, run }) {
+    const button = make("button", { type: "button", class: `${className} quiet-button icon-button`, "aria-label": label, title }, icon(picture));
+    button.addEventListener("click", run);
+    this.#parts.tools.prepend(button);
   }
 
   toggle() {
@@ -151,7 +168,14 @@ export class MessageBlock {
 
   /** Shows its content. */
   open() {
+    const fold = this.divElement.closest("details");
+    if (fold) fold.open = true;
     if (this.#completed && !this.#open) this.#setOpen(true);
+  }
+
+  /** Shows its header only. */
+  close() {
+    if (this.#completed && this.#open) this.#setOpen(false);
   }
 
   toggleRaw() {
@@ -194,13 +218,14 @@ export class MessageBlock {
       this.#followsEnd = body.scrollHeight - body.scrollTop - body.clientHeight < 8;
     });
     content.addEventListener("click", (event) => onRenderedClick(event, () => this.#render(true)));
-    return { div, header, toggle, headerText, summary, outcome, time, raw, copy, body, content };
+    return { div, header, toggle, headerText, summary, outcome, time, tools, raw, copy, body, content };
   }
 
   #showHeader() {
     const { headerText } = this.#parts;
     const parts = [make("span", { class: "message-block-kind", text: this.#type })];
-    if (this.#title) parts.push(" ", make("span", { class: "message-block-title" }, "(", make("b", { text: this.#title }), ")"));
+    const bracket = (text) => make("span", { class: "message-block-bracket", text });
+    if (this.#title) parts.push(" ", make("span", { class: "message-block-title" }, bracket("("), make("b", { text: this.#title }), bracket(")")));
     if (!this.#completed) parts.push(" ", make("span", { class: "message-block-state", text: "[receiving...]" }));
     headerText.replaceChildren(...parts);
   }
@@ -239,9 +264,14 @@ export class MessageBlock {
       this.#showText(this.#data);
     } else if (this.#shown !== "rendered") {
       if (!this.divElement.classList.contains("rendering")) this.#showText(this.#data);
-      if (now) this.#render(false);
+      if (now) this.#render(false, { now });
       else whenNear(this.divElement, () => this.#render(false));
     }
+  }
+
+  #finish() {
+    this.onFinished?.();
+    this.onFinished = null;
   }
 
   #showText(text) {
@@ -251,10 +281,11 @@ export class MessageBlock {
     showText(content, text);
   }
 
-  async #render(all) {
+  async #render(all, { now = all } = {}) {
     const { div, content } = this.#parts;
     try {
-      const html = await scheduleLoad(() => this.#source.load(all));
+      const html = await this.#source.load(all, { now: now || div.classList.contains("rendering") });
+      if (!now) await whenThereIsTime();
       if (!this.#open || this.#raw) return;
       content.className = "message-block-content rendered-content";
       content.replaceChildren(parseRendered(html));
@@ -266,6 +297,7 @@ export class MessageBlock {
       this.#showText(this.#data);
     } finally {
       div.classList.remove("rendering");
+      this.#finish();
     }
   }
 }

@@ -1,16 +1,18 @@
 // The responses of a session, as blocks in the order in which they began.
 
-import { make } from "./lib/dom.js";
-import { askHtml, sessionPath } from "./lib/api.js";
-import { clockTime, exactTime } from "./lib/format.js";
 import { FollowEnd } from "./session/followEnd.js";
 import { MessageBlock } from "./messageBlock.js";
 import { AskAgain } from "./session/askAgain.js";
+import { dayOf, daySeparator } from "./session/daySeparator.js";
+import { FailureLine } from "./session/failure.js";
 import { HeldQueue } from "./session/heldQueue.js";
-import { RetryLine, addUsage, errorLine, noticeLine, turnEnd } from "./session/notices.js";
+import { RetryLine, addUsage, noticeLine } from "./session/notices.js";
+import { RenderedBlocks } from "./session/renderedBlocks.js";
 import { PermissionBlock, QuestionBlock } from "./session/requests.js";
-import { parseArguments, toolOutcome, toolSummary, toolText, toolTitle } from "./session/toolCall.js";
+import { firstLine, parseArguments, toolOutcome, toolSummary, toolText, toolTitle } from "./session/toolCall.js";
 import { TranscriptPage } from "./session/transcriptPage.js";
+import { Turn, joinTurns } from "./session/turn.js";
+import { TurnEnd } from "./session/turnEnd.js";
 import { WorkingLine } from "./session/workingLine.js";
 
 /** A page of the running session is closed at about this many blocks. */
@@ -50,7 +52,9 @@ export class SessionResponseRenderer {
   #olderData = new Map();
   #askAgain;
   #heldQueue;
+  #rendered;
   #working = false;
+  #begun = 0;
   /** What is not in the log: `{ after, element }`. */
   #remarks = [];
 
@@ -59,11 +63,13 @@ export class SessionResponseRenderer {
 
   /**
    * `sessionId` lets finished blocks be rendered by the server; `requestActions` is
-   * `{ folder, answer(requestId, body), askAgain(promptId), releaseQueue() }` and lets requests be answered.
+   * `{ folder, answer(requestId, body), askAgain(promptId), releaseQueue() }` and lets requests be answered. Where a session
+   * can be written to, it also has `edit(text)`, `fork(seq)` and `canChangeModel`.
    */
   constructor(div, { sessionId = null, requestActions = null } = {}) {
     this.#container = div;
     this.#sessionId = sessionId;
+    this.#rendered = new RenderedBlocks(sessionId);
     this.#requestActions = requestActions;
     this.#askAgain = new AskAgain(requestActions?.askAgain ?? null);
     this.#heldQueue = new HeldQueue(requestActions?.releaseQueue ?? null);
@@ -82,6 +88,11 @@ export class SessionResponseRenderer {
     return this.#working;
   }
 
+  /** How many blocks have come since the page was opened. */
+  get blocksBegun() {
+    return this.#begun;
+  }
+
   /** Shows whether the agent works, and since when if that is known. */
   setWorking(working, since = null) {
     this.#working = working;
@@ -97,11 +108,14 @@ export class SessionResponseRenderer {
 
   /** Takes the next response of the session. Returns the callback's name. */
   processCallback(data, { seq = 0, time = new Date() } = {}) {
-    this.#apply(this.#lastPage(), data, { seq, time }, "live");
     const name = data.callback;
+    if (name === "onUserPrompt" && !data.queued) this.follow.goOn();
+    const known = this.#entries.size;
+    this.#apply(this.#lastPage(), data, { seq, time }, "live");
+    this.#begun += Math.max(0, this.#entries.size - known);
     if (name === "onUserPrompt" || name === "onGeneratedUserPrompt" || name === "onAgentStart") this.setWorking(true, time.getTime());
     else if (name === "onIdle" || (name === "onStateChanged" && ["failed", "needs-login"].includes(data.state))) this.setWorking(false);
-    else if (this.#working) this.#line.update();
+    else if (this.#working) this.#line.heard();
     return name;
   }
 
@@ -182,11 +196,9 @@ export class SessionResponseRenderer {
   #lastPage() {
     let page = this.#pages.at(-1);
     if (!page || (page.keys.size >= BLOCKS_PER_PAGE && page.lastSeq > 0)) {
-      const { turn = null, queued = [], retries = null } = page ?? {};
+      const { turn = null, queued = [], retries = null, lastDay = null } = page ?? {};
       page = new TranscriptPage();
-      page.turn = turn;
-      page.queued = queued;
-      page.retries = retries;
+      Object.assign(page, { turn, queued, retries, lastDay, firstDay: lastDay });
       this.#pages.push(page);
       this.#container.insertBefore(page.element, this.#line.element);
       this.follow.watch(page.element);
@@ -205,6 +217,8 @@ export class SessionResponseRenderer {
       if (seq <= page.lastSeq) this.#placeRemarks(page, seq, Math.min(events[index + 1]?.seq ?? Infinity, nextPage));
     });
     this.#prependOlderData();
+    joinTurns(this.#pages);
+    this.#separatePages();
   }
 
   /** Puts at the end of a page what follows an event before `end`; the events between them are gone from the log. */
@@ -219,15 +233,40 @@ export class SessionResponseRenderer {
       this.#heldQueue.note(mark.seq, data);
     }
     const name = data.callback;
+    // What follows a page's own events are the ends of its blocks on later pages.
+    if (mode !== "refill" || mark.seq <= page.lastSeq) this.#noteDay(page, mark.time);
     if (name in BLOCK_CALLBACKS) this.#applyToBlock(page, data, mark, mode);
     else if (name in REQUEST_CALLBACKS) this.#applyToRequest(page, data, mark, mode);
-    else if (data.sessionError !== undefined) page.element.append(errorLine(data, mark.time, this.#askAgain.button(mark.seq, page)));
+    else if (data.sessionError !== undefined) this.#addFailure(page, data, mark);
     else if (name === "onUserPrompt") this.#addPrompt(page, data, mark);
     else if (name === "onGeneratedUserPrompt") this.#addGeneratedPrompt(page, data, mark);
-    else if (name === "onAgentStart") this.#beginTurn(page, mark);
-    else if (name === "onUsage" && page.turn) page.turn.usage = addUsage(page.turn.usage, data);
+    else if (name === "onAgentStart") this.#beginTurn(page, data, mark);
+    else if (name === "onUsage") turnAt(page).usage = addUsage(turnAt(page).usage, data);
     else if (name === "onNotice") this.#addNotice(page, data, mark);
     else if (name === "onIdle") this.#endTurn(page, mark);
+  }
+
+  // Days.
+
+  #noteDay(page, time) {
+    const day = dayOf(time);
+    if (!day || day === page.lastDay) return;
+    if (page.lastDay) page.element.append(daySeparator(day));
+    page.firstDay ??= day;
+    page.lastDay = day;
+  }
+
+  /** A page that begins with another day than the one before it ends with says so. */
+  #separatePages() {
+    this.#pages.forEach((page, index) => {
+      const before = this.#pages[index - 1]?.lastDay;
+      const begins = page.isLoaded && before && page.firstDay && before !== page.firstDay;
+      if (begins && !page.separator) page.element.prepend((page.separator = daySeparator(page.firstDay)));
+      else if (!begins && page.separator) {
+        page.separator.remove();
+        page.separator = null;
+      }
+    });
   }
 
   // Prompts and turns.
@@ -239,7 +278,7 @@ export class SessionResponseRenderer {
     const title = [author, state].filter((word) => word !== "").join(", ");
     const entry = this.#addUserBlock(page, `User-${promptId}`, text, title, mark);
     if (queued && entry) page.queued.push(Object.assign(entry, { author }));
-    if (!page.turn && !queued) page.turn = { started: mark.time, usage: null };
+    if (!page.turn && !queued) page.turn = new Turn(mark.time);
   }
 
   #addGeneratedPrompt(page, { prompt, promptId, queued }, mark) {
@@ -254,8 +293,16 @@ export class SessionResponseRenderer {
       page.element.append(page.retries.element);
       return;
     }
+    if (turnAt(page).says(data)) return;
     const buttons = { interrupted: this.#askAgain, "queue-held": this.#heldQueue };
     page.element.append(noticeLine(data, mark.time, buttons[data.kind]?.button(mark.seq, page) ?? null));
+  }
+
+  #addFailure(page, data, mark) {
+    const again = this.#askAgain.button(mark.seq, page, { label: "Retry" });
+    const line = new FailureLine(data, mark.time, { again, canChangeModel: this.#requestActions?.canChangeModel === true });
+    turnAt(page).failure = line;
+    page.element.append(line.element);
   }
 
   #addUserBlock(page, key, text, title, mark) {
@@ -264,14 +311,18 @@ export class SessionResponseRenderer {
     node.title = title;
     node.replaceData(text);
     node.complete();
-    if (mark.time) node.setTimeText(clockTime(mark.time), exactTime(mark.time));
-    if (mark.seq && this.#sessionId) node.setSource(this.#rendered(mark.seq), { startRaw: true });
+    if (mark.time) node.setMoment(mark.time);
+    if (mark.seq) node.divElement.dataset.seq = String(mark.seq);
+    if (mark.seq && this.#sessionId) node.setSource(this.#rendered.loader(mark.seq), { startRaw: true });
+    const { edit } = this.#requestActions ?? {};
+    if (edit) node.addTool({ label: "Edit and send again", title: "Edit and send again (e)", picture: "edit", className: "message-block-edit", run: () => edit(text) });
     return this.#add(page, key, node, { started: mark.time, ended: true, seq: mark.seq });
   }
 
-  #beginTurn(page, mark) {
-    if (page.turn) return;
-    page.turn = { started: mark.time, usage: null };
+  #beginTurn(page, { turnId }, mark) {
+    // A later step of a turn that began on an earlier page.
+    if (page.turn || /^turn-\d+\.\d+$/.test(turnId)) return;
+    page.turn = new Turn(mark.time);
     // A prompt that waited begins its turn now: it stands where the turn does.
     const waited = page.queued.shift();
     if (!waited) return;
@@ -280,8 +331,12 @@ export class SessionResponseRenderer {
   }
 
   #endTurn(page, mark) {
-    page.element.append(turnEnd(page.turn, mark.time));
+    const { fork } = this.#requestActions ?? {};
+    const end = new TurnEnd(page.turn, mark.time, fork && mark.seq ? () => fork(mark.seq) : null);
+    if (!page.turn) turnAt(page).end = end;
+    page.element.append(end.element);
     page.turn = null;
+    page.hasEnd = true;
     page.retries = null;
   }
 
@@ -292,6 +347,7 @@ export class SessionResponseRenderer {
     const key = `${type}-${data[idName]}`;
     let entry = this.#entries.get(key);
     if (part === "start") {
+      if (type === "Message" && !entry) turnAt(page).partials.fold();
       entry = this.#beginBlock(page, key, type, data, mark);
     } else if (!entry) {
       // The beginning is on a page before this one. What is known is shown, and moves when that page comes.
@@ -304,7 +360,9 @@ export class SessionResponseRenderer {
     if (part === "end" && !entry.ended) {
       if (entry.page !== page && mode !== "refill") entry.page.endsElsewhere.set(key, mark.seq);
       if (this.#headless.has(key)) this.#headless.get(key).end = { data, mark };
-      this.#endBlock(entry, data, mark);
+      this.#endBlock(entry, data, mark, mode);
+      if (data.incomplete && type === "Message") turnAt(page).partials.add(entry.node);
+      if (type === "Message" && turnAt(page).repeatsDenial(data.completeContent)) entry.node.divElement.hidden = true;
     }
   }
 
@@ -325,7 +383,7 @@ export class SessionResponseRenderer {
     if (headless?.end) {
       page.endsElsewhere.set(key, headless.end.mark.seq);
       if (entry.ended) this.#showOutcome(entry, headless.end.data, headless.end.mark);
-      else this.#endBlock(entry, headless.end.data, headless.end.mark);
+      else this.#endBlock(entry, headless.end.data, headless.end.mark, "older");
     }
     return entry;
   }
@@ -335,12 +393,22 @@ export class SessionResponseRenderer {
     entry.tool = { ...entry.tool, toolName, toolArguments };
     entry.node.title = toolTitle(toolName, parameters);
     entry.node.setSummary(toolSummary(toolName, parameters, this.#requestActions?.folder));
-    if (!entry.node.isCompleted && toolArguments) entry.node.replaceData(receivedText(entry.tool));
+    this.#showReceived(entry);
+  }
+
+  /** What a tool call that still runs shows: its output. The line that matters of its arguments is in the header. */
+  #showReceived({ node, tool }) {
+    if (node.isCompleted) return;
+    const { toolArguments, output = "" } = tool;
+    const before = toolArguments ? `${toolArguments}\n\n` : "";
+    if (before + output !== "") node.replaceData(before + output, { quiet: before.length });
+    node.divElement.classList.toggle("one-line", output === "");
   }
 
   #addData(entry, delta) {
     if (entry.tool) entry.tool.output = (entry.tool.output ?? "") + delta;
     entry.node.appendData(delta);
+    entry.node.divElement.classList.remove("one-line");
     if (delta.trim() !== "") entry.node.divElement.hidden = false;
   }
 
@@ -350,21 +418,33 @@ export class SessionResponseRenderer {
       const entry = this.#entries.get(key);
       if (!entry || entry.ended) continue;
       const { node, tool } = entry;
-      if (tool) tool.output = older + (tool.output ?? "");
-      node.replaceData(tool ? receivedText(tool) : older + node.data);
+      if (tool) {
+        tool.output = older + (tool.output ?? "");
+        this.#showReceived(entry);
+      } else node.replaceData(older + node.data);
       if (older.trim() !== "") node.divElement.hidden = false;
     }
     this.#olderData.clear();
   }
 
-  #endBlock(entry, data, mark) {
+  #endBlock(entry, data, mark, mode) {
     const { node } = entry;
     entry.ended = true;
     entry.endSeq = mark.seq;
     entry.page.open -= 1;
-    if (mark.seq && this.#sessionId) node.setSource(this.#rendered(mark.seq), entry.tool ? { renderedName: "Formatted" } : {});
+    if (mark.seq && this.#sessionId) node.setSource(this.#rendered.loader(mark.seq), entry.tool ? { renderedName: "Formatted" } : {});
     this.#showOutcome(entry, data, mark);
+    if (mode === "live" && node.blockType === "Message") node.onFinished = () => this.#isLast(entry) && this.follow.finished(node.divElement);
     node.complete();
+  }
+
+  /** Whether nothing that is being read has come after it. */
+  #isLast({ node, page }) {
+    if (page !== this.#pages.at(-1)) return false;
+    for (let next = node.divElement.nextElementSibling; next; next = next.nextElementSibling) {
+      if (next.matches(".message-block:not([hidden]), .request-block.waiting")) return false;
+    }
+    return true;
   }
 
   #showOutcome(entry, data, mark) {
@@ -375,15 +455,11 @@ export class SessionResponseRenderer {
       node.replaceData(toolText({ ...tool, result: data.result, error: data.error }));
     } else {
       node.replaceData(data.completeContent);
+      if (node.blockType === "Reasoning") node.setSummary(firstLine(data.completeContent));
       if (data.incomplete) node.markIncomplete();
       node.divElement.hidden = data.completeContent.trim() === "" && (node.blockType === "Reasoning" || data.incomplete === true);
     }
     node.setTimes(entry.started, mark.time);
-  }
-
-  #rendered(seq) {
-    const path = sessionPath(this.#sessionId, `block/${seq}.html`);
-    return (all) => askHtml(all ? `${path}?all=1` : path);
   }
 
   // Requests.
@@ -395,7 +471,7 @@ export class SessionResponseRenderer {
     if (part === "start") {
       if (entry) return;
       const added = this.#add(page, key, new Block(data, this.#requestActions, mark.time), { started: mark.time, seq: mark.seq });
-      if (mark.seq && this.#sessionId && added.node.wantsRendering) added.node.renderWith(() => this.#rendered(mark.seq)(true));
+      if (mark.seq && this.#sessionId && added.node.wantsRendering) added.node.renderWith(() => this.#rendered.loader(mark.seq)(true));
       const answer = this.#headless.get(key)?.end;
       this.#headless.delete(key);
       if (answer) {
@@ -406,6 +482,7 @@ export class SessionResponseRenderer {
       if (mode !== "refill") this.#headless.set(key, { end: { data, mark } });
     } else if (!entry.ended) {
       if (entry.page !== page && mode !== "refill") entry.page.endsElsewhere.set(key, mark.seq);
+      if (data.decision === "deny" || data.decision === "cancelled") turnAt(page).wasDenied = true;
       this.#settleRequest(entry, data, mark);
     }
   }
@@ -443,9 +520,10 @@ export class SessionResponseRenderer {
   }
 }
 
-/** What a tool call that still runs shows. */
-function receivedText({ toolArguments, output = "" }) {
-  return toolArguments ? `${toolArguments}\n\n${output}` : output;
+/** The turn at the end of a page; if its beginning is not known, what is known of it. */
+function turnAt(page) {
+  if (page.turn) return page.turn;
+  return page.hasEnd ? (page.strayTurn ??= new Turn(null)) : (page.headTurn ??= new Turn(null));
 }
 
 /** Whether the session's rules or mode allowed a request as soon as it came. */

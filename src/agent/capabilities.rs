@@ -102,6 +102,8 @@ pub struct Capabilities {
     pub durable_requests: bool,
     /// The same for a turn that waits for the answer to a question.
     pub durable_questions: bool,
+    /// The agent copies a session up to the end of a turn, so that another one continues from there.
+    pub fork: bool,
     /// There is no real agent behind it, and every page says so.
     pub demo: bool,
 }

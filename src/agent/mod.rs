@@ -21,6 +21,7 @@ pub mod demo;
 mod environment;
 mod event;
 pub mod failure;
+mod fork;
 pub mod headless;
 mod job_tools;
 mod lines;
@@ -48,6 +49,7 @@ pub use connection::{
 };
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
+pub use fork::{AgentFork, LeftOut};
 pub use job_tools::{job_tool_answer, job_tools};
 pub use liveness::Liveness;
 pub use login::{Login, LoginProgress, LoginRequest, LoginStage};

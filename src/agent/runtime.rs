@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::program::FoundProgram;
-use super::{Capabilities, Channel, ConformanceReport, Connection, Login, OwnSessions, SessionOption, StartSpec};
+use super::{AgentFork, Capabilities, Channel, ConformanceReport, Connection, Login, OwnSessions, SessionOption, StartSpec};
 use crate::model::{Check, Timestamp};
 
 /// A future that a trait object can return.
@@ -242,6 +242,12 @@ pub trait Runtime: Send + Sync {
             Some(own) => own.forget(id),
             None => Box::pin(async { Ok(()) }),
         }
+    }
+
+    /// Copies a session that the agent stores, so that another connection continues the copy. Returns its id, or why there
+    /// is none. Only for agents with the capability `fork`.
+    fn fork(&self, _fork: AgentFork) -> BoxFuture<'_, Result<String, String>> {
+        Box::pin(async { Err("this agent cannot copy its sessions".to_owned()) })
     }
 
     /// Checks that do not need a session.

@@ -178,7 +178,7 @@ impl Export {
     }
 
     async fn write_blob(&mut self, mut left: Vec<BlobUse>, is_first: bool) -> Result<Bytes, ExportError> {
-        let Some(BlobUse { hash, mime }) = left.pop() else {
+        let Some(BlobUse { hash, mime, .. }) = left.pop() else {
             self.stage = Stage::End;
             return Ok(Bytes::new());
         };

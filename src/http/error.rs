@@ -14,7 +14,7 @@ use crate::folder::FolderError;
 use crate::jobs::JobError;
 use crate::model::{Scope, redact};
 use crate::session::{
-    AdoptError, AnswerError, CreateError, LiveError, PromptError, SessionError, WorkingDirectoryError,
+    AdoptError, AnswerError, CreateError, ForkError, LiveError, PromptError, SessionError, WorkingDirectoryError,
 };
 use crate::store::StoreError;
 
@@ -259,6 +259,26 @@ impl From<AdoptError> for ApiError {
             AdoptError::KeepsNone(_) => (StatusCode::CONFLICT, "NotSupportedByRuntime"),
             AdoptError::NotFound { .. } => (StatusCode::NOT_FOUND, "AgentSessionNotFound"),
             AdoptError::Agent { .. } => (StatusCode::BAD_GATEWAY, "AgentNotAvailable"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+impl From<ForkError> for ApiError {
+    fn from(error: ForkError) -> Self {
+        let (status, name) = match error {
+            ForkError::Store(error) => return error.into(),
+            ForkError::Session(error) => return error.into(),
+            ForkError::WorkingDirectory(error) => return CreateError::WorkingDirectory(error).into(),
+            ForkError::TooMany { limit } => return CreateError::TooMany { limit }.into(),
+            ForkError::KeyReused => return CreateError::KeyReused.into(),
+            ForkError::Runtime(_) => (StatusCode::NOT_FOUND, "RuntimeNotFound"),
+            ForkError::NotSupported(_) => (StatusCode::CONFLICT, "NotSupportedByRuntime"),
+            ForkError::PromptNotFound(_) => (StatusCode::NOT_FOUND, "PromptNotFound"),
+            ForkError::EventNotFound(_) => (StatusCode::NOT_FOUND, "EventNotFound"),
+            ForkError::TurnNotOver | ForkError::Disturbed => (StatusCode::CONFLICT, "TurnNotOver"),
+            ForkError::Lost => (StatusCode::CONFLICT, "ConversationLost"),
+            ForkError::Agent { .. } => (StatusCode::BAD_GATEWAY, "AgentNotAvailable"),
         };
         Self::new(status, name, sentence(&error))
     }

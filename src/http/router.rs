@@ -93,6 +93,9 @@ fn own_routes() -> Router<App> {
         .route("/api/copilot/session/{id}/export", get(api::export))
         .route("/api/copilot/session/{id}/blob/{hash}", get(api::blob))
         .route("/api/copilot/session/{id}/block/{file}", get(api::block))
+        .route("/api/copilot/session/{id}/blocks", get(api::blocks))
+        .route("/api/copilot/session/{id}/outline", get(api::outline))
+        .route("/api/copilot/session/{id}/fork", post(api::fork))
         .route("/api/copilot/session/{id}/changes", get(api::changes))
         .route("/api/copilot/session/{id}/changes/file", get(api::changed_file))
         .route("/api/copilot/session/{id}/permission/{request}", post(api::answer_permission))
@@ -154,13 +157,14 @@ fn model_routes() -> Router<App> {
 }
 
 /// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
-const WITH_QUERY: [&str; 18] = [
+const WITH_QUERY: [&str; 19] = [
     "/api/copilot/session",
     "/api/copilot/session/{id}/events",
     "/api/copilot/session/{id}/log",
     "/api/copilot/session/{id}/export",
     "/api/copilot/search",
     "/api/copilot/session/{id}/block/{file}",
+    "/api/copilot/session/{id}/blocks",
     "/api/copilot/session/{id}/changes/file",
     "/api/jobs",
     "/api/jobs/entry",

@@ -19,6 +19,8 @@ words! {
         Dropped = "dropped",
         /// The session's events were produced faster than they could be stored.
         FellBehind = "fell-behind",
+        /// The session is a copy of another one up to this line.
+        Forked = "forked",
         /// The agent's own session was lost and a new one was started.
         FreshSession = "fresh-session",
         /// The agent is unresponsive.

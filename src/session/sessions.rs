@@ -252,6 +252,25 @@ impl Sessions {
         loaded
     }
 
+    /// Loads a session that was just created, once `prepare` has written what belongs in it. Whoever asks for the session
+    /// meanwhile waits.
+    pub(super) async fn load_prepared<E: From<SessionError>>(
+        &self,
+        id: SessionId,
+        prepare: impl Future<Output = Result<(), E>>,
+    ) -> Result<Arc<Session>, E> {
+        let place = self.place_for(id);
+        let prepared = place.get_or_try_init(|| async {
+            prepare.await?;
+            Ok(self.load_from_store(id, Load::Known).await?)
+        });
+        let loaded = prepared.await.map(Arc::clone);
+        if loaded.is_err() {
+            self.shared.loaded.lock().remove(&id);
+        }
+        loaded
+    }
+
     /// The place of a session. One whose actor ended (by a panic, or because the store rejected its events) is
     /// reloaded from the store.
     fn place_for(&self, id: SessionId) -> LoadedSession {

@@ -16,4 +16,6 @@ pub struct BlobUse {
     pub hash: String,
     /// Its media type.
     pub mime: String,
+    /// Its size in bytes.
+    pub size: u64,
 }

@@ -26,6 +26,9 @@ pub trait Log: Send + Sync {
     /// The event that started the block which ended with the event `end`.
     fn block_start(&self, stream: StreamId, end: Seq) -> Answer<'_, Option<StoredEvent>>;
 
+    /// The prompts in a log, those of agents included: the events `onUserPrompt` and `onGeneratedUserPrompt`, in order.
+    fn prompt_events(&self, stream: StreamId) -> Answer<'_, Vec<StoredEvent>>;
+
     /// The number of the next event.
     fn next_seq(&self, stream: StreamId) -> Answer<'_, Seq>;
 
@@ -117,6 +120,10 @@ pub struct StoredEvent {
     /// The response, as JSON.
     pub body: Bytes,
 }
+
+/// How the bodies of prompts begin. The name of a callback is always the first thing in its body.
+pub(super) const PROMPT_BEGINNINGS: [&str; 2] =
+    [r#"{"callback":"onUserPrompt","#, r#"{"callback":"onGeneratedUserPrompt","#];
 
 /// Which events to read. Both bounds are exclusive.
 #[derive(Clone, Copy, Debug)]

@@ -16,7 +16,7 @@ use super::{
     UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
-    Day, JobId, Seq, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
+    Day, JobId, PromptVerdict, Seq, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
 };
 
 /// A backend's future result.
@@ -64,6 +64,8 @@ pub trait PromptRecords {
     fn prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<KnownPrompt>>;
     /// The prompt with that number, with its attachments as far as they are kept: until it has succeeded.
     fn whole_prompt(&self, session: SessionId, number: u32) -> Answer<'_, Option<QueuedPrompt>>;
+    /// How the turns of a session's prompts ended, by the numbers of the prompts; those that have not ended are left out.
+    fn prompt_verdicts(&self, session: SessionId) -> Answer<'_, Vec<(u32, PromptVerdict)>>;
     /// How many prompts are queued in all sessions.
     fn queued_prompt_count(&self) -> Answer<'_, u64>;
     /// How many requests of all sessions wait for a person.

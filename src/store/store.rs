@@ -14,7 +14,7 @@ use super::{
     StoredFolderRule, StoredLogin, StoredOutcome, StoredSession, StoredToken, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
-    Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, TokenId, UsageTotal, redact,
+    Day, PromptVerdict, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, TokenId, UsageTotal, redact,
 };
 
 /// How to open the database.
@@ -75,6 +75,11 @@ impl Store {
     /// The event that started the block which ended with the event `end`.
     pub async fn block_start(&self, stream: impl Into<StreamId>, end: Seq) -> Result<Option<StoredEvent>, StoreError> {
         self.backend.block_start(stream.into(), end).await
+    }
+
+    /// The prompts in a log, those of agents included: the events `onUserPrompt` and `onGeneratedUserPrompt`, in order.
+    pub async fn prompt_events(&self, stream: impl Into<StreamId>) -> Result<Vec<StoredEvent>, StoreError> {
+        self.backend.prompt_events(stream.into()).await
     }
 
     /// The number of a log's next event.
@@ -228,6 +233,11 @@ impl Store {
     /// The prompt with that number, with its attachments as far as they are kept: until it has succeeded.
     pub async fn whole_prompt(&self, session: SessionId, number: u32) -> Result<Option<QueuedPrompt>, StoreError> {
         self.backend.whole_prompt(session, number).await
+    }
+
+    /// How the turns of a session's prompts ended, by the numbers of the prompts; those that have not ended are left out.
+    pub async fn prompt_verdicts(&self, session: SessionId) -> Result<Vec<(u32, PromptVerdict)>, StoreError> {
+        self.backend.prompt_verdicts(session).await
     }
 
     /// How many prompts are queued in all sessions.

@@ -13,7 +13,9 @@ import { inbox } from "../lib/inboxStream.js";
 import { useKeyHelp, useKeys } from "./keys.js";
 import { useMoreMenu } from "./moreMenu.js";
 import { notifications } from "../lib/notifications.js";
+import { fullHeight } from "../session/fullHeight.js";
 import { useResizeBar } from "../session/resizeBar.js";
+import { useOutline } from "./outline.js";
 import { EXPORTS, exportSession, useSessionDetails } from "./sessionDetails.js";
 import { closePanel } from "./sidePanel.js";
 import { useUsage } from "./usage.js";
@@ -50,11 +52,12 @@ export function useFrame(session) {
 
   const usage = useUsage();
   const captures = useCaptures();
-  const panels = { changes: useChanges(session), details: useSessionDetails(session, () => usage.open()), usage };
+  const panels = { changes: useChanges(session), details: useSessionDetails(session, () => usage.open()), outline: useOutline(session), usage };
   const doctor = useDoctor();
   const help = useKeyHelp();
   // In the menu and in the switcher; `also` is what else people may call it.
   const tools = [
+    fullHeightEntry(),
     { label: "Usage and cost", key: "Alt+M", icon: "meter", also: "tokens budget credits", run: () => usage.open() },
     { label: "Model API", icon: "meter", also: "capture", run: () => captures.open() },
     { label: "System check", icon: "pulse", also: "diagnostics doctor health", run: () => doctor.open() },
@@ -77,6 +80,7 @@ function commandsOf({ view, panels, rename }) {
   const ofSession = view?.details
     ? [
         { id: "changes", label: "Changes", key: "Alt+C", also: "diff files", run: () => panels.changes.open() },
+        { id: "outline", label: "Outline of all prompts", key: "Alt+O", also: "prompts jump beginning", run: () => panels.outline.open() },
         { id: "details", label: "Session details", key: "Alt+S", also: "model permissions usage", run: () => panels.details.open() },
         { id: "rename", label: "Rename the session", key: "Alt+R", also: "title", run: rename },
         ...EXPORTS.map(([format, label, also]) => ({ id: `export-${format}`, label: `Export as ${label}`, also: `download save ${also}`, run: () => exportFrom(view, format) })),
@@ -105,6 +109,20 @@ function openNamedPanel(view, panels) {
   address.searchParams.delete("panel");
   history.replaceState(null, "", address);
   if (view) panel.open();
+}
+
+/** Its words follow the setting each time the menu is opened. */
+function fullHeightEntry() {
+  return {
+    icon: "height",
+    get label() {
+      return fullHeight.isOn ? "Full height while streaming: on" : "Full height while streaming: off";
+    },
+    get pressed() {
+      return String(fullHeight.isOn);
+    },
+    run: () => fullHeight.toggle(),
+  };
 }
 
 async function renameSession(view) {

@@ -8,7 +8,7 @@ import { SidePanel } from "./sidePanel.js";
 const HELP = [
   ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"]]],
   ["Permission or question", [["Alt+A", "Go to the oldest, then the next request"], ["1 … 9", "Choose an option, after Alt+A"]]],
-  ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["Alt+End", "Jump to the end and follow it"], ["Alt+T", "Switch between transcript and request"]]],
+  ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["e", "Edit the prompt and send it again"], ["Alt+O", "Outline: all prompts"], ["Alt+Home", "Jump to the beginning"], ["Alt+End", "Jump to the end and follow it"], ["Alt+T", "Switch between transcript and request"]]],
   ["Getting around", [["Ctrl+K", "Go to a session, job or command, or search texts"], ["Alt+N", "Next that needs me"], ["Alt+L", "Show or hide the sidebar"], ["↑ ↓", "Previous or next row, in the sidebar"], ["Alt+I", "Inbox"], ["Alt+H", "All sessions"]]],
   ["Page", [ ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+J", "New job"], ["Alt+U", "Refresh"], ["/", "Search sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
 ];
@@ -46,6 +46,8 @@ export function useKeys({ session, around, panels, help, rename }) {
       KeyB: !view && (() => byId("browse-button").click()),
       KeyJ: !view && (() => byId("jobs-button").click()),
       KeyU: !view && (() => byId("refresh-button").click()),
+      KeyO: view && (() => panels.outline.toggle()),
+      Home: view && (() => view.showBeginning()),
       End: view && (() => view.renderer.follow.follow()),
     };
     return run(actions[code]);
@@ -59,7 +61,7 @@ export function useKeys({ session, around, panels, help, rename }) {
     if (event.key === "?") return run(() => help.toggle());
     if (!view) return event.key === "/" ? run(() => byId("session-search").focus()) : false;
     const block = getMessageBlock(document.activeElement?.closest?.(".message-block"));
-    const actions = { j: () => step(1), k: () => step(-1), o: block && (() => block.toggle()), r: block && (() => block.toggleRaw()), c: block && (() => block.copy()) };
+    const actions = { j: () => step(1), k: () => step(-1), o: block && (() => block.toggle()), r: block && (() => block.toggleRaw()), c: block && (() => block.copy()), e: block?.blockType === "User" && (() => block.divElement.querySelector(".message-block-edit")?.click()) };
     return run(actions[event.key]);
   }
 }

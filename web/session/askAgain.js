@@ -6,7 +6,7 @@ import { TurnPrompts } from "./turnPrompts.js";
 export class AskAgain {
   #turns = new TurnPrompts();
   #ask;
-  /** `{ seq, page, button, isRequest, promptId }`. */
+  /** `{ seq, page, button, isRequest, label, promptId }`. */
   #places = new Set();
   #asked = new Set();
 
@@ -22,12 +22,13 @@ export class AskAgain {
 
   /**
    * The button for the turn of the event with that number; hidden while its prompt is unknown or the turn runs. A turn
-   * whose request was kept is not lost: there only the request itself, once it is (`isRequest`), has the button.
+   * whose request was kept is not lost: there only the request itself, once it is (`isRequest`), has the button. `label` is
+   * "Ask again" or "Retry".
    */
-  button(seq, page, { isRequest = false } = {}) {
+  button(seq, page, { isRequest = false, label = "Ask again" } = {}) {
     if (!this.#ask || !seq) return null;
-    const button = make("button", { type: "button", class: "ask-again", text: "Ask again", title: "Send the prompt of this turn again, with its attachments", hidden: true });
-    const place = { seq, page, button, isRequest };
+    const button = make("button", { type: "button", class: "ask-again", text: label, title: "Send the prompt of this turn again, with its attachments", hidden: true });
+    const place = { seq, page, button, isRequest, label };
     button.addEventListener("click", () => this.#press(place));
     this.#places.add(place);
     this.#show();
@@ -48,10 +49,10 @@ export class AskAgain {
       place.button.hidden = true;
       if (place.promptId && place.seq >= (last.get(place.promptId)?.seq ?? 0)) last.set(place.promptId, place);
     }
-    for (const { button, promptId } of last.values()) {
+    for (const { button, promptId, label } of last.values()) {
       button.hidden = false;
       button.disabled = this.#asked.has(promptId);
-      button.textContent = button.disabled ? "Asked again" : "Ask again";
+      button.textContent = button.disabled ? "Asked again" : label;
     }
   }
 

@@ -1,14 +1,25 @@
-// Keeps the end in view while something arrives, and stops when the reader scrolls up.
+// Keeps the end in view while something arrives, and stops when the reader scrolls up. A reader who does not follow the
+// end stays where they are, whatever changes above.
 
-import { byId } from "../lib/dom.js";
+import { byId, make } from "../lib/dom.js";
+import { icon } from "../lib/icons.js";
+import { fullHeight } from "./fullHeight.js";
 
 const NEAR_END = 24;
+/** What is shown above the beginning of an answer. */
+const ABOVE_ANSWER = 8;
+/** Places near the top of the view, of which one has a block. */
+const LOOK_AT = [2, 14, 30, 60];
 
 export class FollowEnd {
   #scroller;
   #following = true;
   #lastTop = 0;
   #observer;
+  /** The answer that is being read since it was complete. */
+  #held = null;
+  /** What is at the top of the view and how far from its edge. */
+  #anchor = null;
 
   /** Called when following begins or ends. */
   onChange = () => {};
@@ -16,7 +27,7 @@ export class FollowEnd {
   constructor(scroller) {
     this.#scroller = scroller;
     // Called after layout and before paint, once for whatever happened in between: nothing flickers, nothing is measured twice.
-    this.#observer = new ResizeObserver(() => this.#following && this.#toEnd());
+    this.#observer = new ResizeObserver(() => (this.#following ? this.#toEnd() : this.#stay()));
     this.#observer.observe(scroller);
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
   }
@@ -32,13 +43,36 @@ export class FollowEnd {
 
   /** Goes to the end and follows it again. */
   follow() {
+    this.#held = null;
     this.#set(true);
     this.#toEnd();
   }
 
   /** Stays where the reader is. */
   stop() {
+    this.#held = null;
     this.#set(false);
+    this.#noteAnchor();
+  }
+
+  /**
+   * The last block is complete and has its full height. A reader who follows sees its beginning, and reads on from there;
+   * with full height they have read it already.
+   */
+  finished(block) {
+    if (!this.#following || fullHeight.isOn || !block.isConnected) return;
+    const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
+    const place = scrollTop + block.getBoundingClientRect().top - this.#scroller.getBoundingClientRect().top - ABOVE_ANSWER;
+    if (place >= scrollHeight - clientHeight - NEAR_END) return;
+    this.#held = block;
+    this.#set(false);
+    this.#scroller.scrollTop = this.#lastTop = Math.max(0, place);
+    this.#noteAnchor();
+  }
+
+  /** The next turn begins: a reader who was shown the last answer follows again. */
+  goOn() {
+    if (this.#held?.isConnected) this.follow();
   }
 
   #toEnd() {
@@ -52,12 +86,36 @@ export class FollowEnd {
     // Only the reader scrolls up; growing content does not change the position.
     if (atEnd) this.#set(true);
     else if (scrollTop < this.#lastTop - 1) this.#set(false);
+    if (this.#held && scrollTop + clientHeight < this.#held.offsetTop) this.#held = null;
     this.#lastTop = scrollTop;
+    if (!this.#following) this.#noteAnchor();
+  }
+
+  #noteAnchor() {
+    const { left, top, width } = this.#scroller.getBoundingClientRect();
+    for (const below of LOOK_AT) {
+      const element = document.elementFromPoint(left + width / 2, top + below)?.closest(".transcript-page > *");
+      if (!element || !this.#scroller.contains(element)) continue;
+      this.#anchor = { element, top: element.getBoundingClientRect().top - top };
+      return;
+    }
+    this.#anchor = null;
+  }
+
+  /** What is at the top of the view stays there. */
+  #stay() {
+    if (!this.#anchor?.element.isConnected) return;
+    const { top } = this.#scroller.getBoundingClientRect();
+    const moved = this.#anchor.element.getBoundingClientRect().top - top - this.#anchor.top;
+    if (Math.abs(moved) < 1) return;
+    this.#scroller.scrollTop += moved;
+    this.#lastTop = this.#scroller.scrollTop;
   }
 
   #set(following) {
     if (this.#following === following) return;
     this.#following = following;
+    if (following) this.#held = null;
     this.onChange(following);
   }
 }
@@ -67,11 +125,16 @@ export class ToEndButton {
   #renderer;
   #part;
   #button = byId("to-end-button");
+  /** How many blocks had begun when the reader stopped following. */
+  #seen = 0;
 
   constructor(renderer, part, signal) {
     this.#renderer = renderer;
     this.#part = part;
-    renderer.follow.onChange = () => this.show();
+    renderer.follow.onChange = (following) => {
+      if (!following) this.#seen = renderer.blocksBegun;
+      this.show();
+    };
     part.addEventListener("scroll", () => this.show(), { passive: true, signal });
     this.#button.addEventListener("click", () => this.#go(), { signal });
     signal.addEventListener("abort", () => {
@@ -82,11 +145,16 @@ export class ToEndButton {
 
   /** Something was added, or the reader moved. */
   show() {
+    this.#button.hidden = this.#renderer.follow.isFollowing;
+    if (this.#button.hidden) return;
     const waiting = this.#renderer.openRequests.at(0);
     const below = waiting && waiting.divElement.getBoundingClientRect().top > this.#part.getBoundingClientRect().bottom;
-    this.#button.hidden = this.#renderer.follow.isFollowing;
-    this.#button.textContent = below ? "Needs your input" : "Jump to the end";
+    const more = this.#renderer.blocksBegun - this.#seen;
+    const words = below ? "Needs your input" : "Jump to the end";
     this.#button.classList.toggle("waiting", Boolean(below));
+    const label = make("span", { class: below ? "" : "visually-hidden", text: words });
+    const count = more > 0 && !below ? make("span", { class: "to-end-count", "aria-label": `${more} new`, text: more > 99 ? "99+" : String(more) }) : null;
+    this.#button.replaceChildren(icon("down"), label, ...(count ? [count] : []));
   }
 
   #go() {

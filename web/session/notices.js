@@ -1,9 +1,9 @@
-// Lines between the blocks: notices, errors, and where a turn ended.
+// Lines between the blocks: notices, and the figures of a turn.
 
 import { detailsOf } from "../lib/banners.js";
 import { make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
-import { clockTime, count, duration, exactTime, plural } from "../lib/format.js";
+import { count, exactTime, plural } from "../lib/format.js";
 
 const NEED_ATTENTION = new Set(["warning", "retrying", "interrupted", "dropped", "unattended", "limit", "budget", "incomplete", "fresh-session", "login-needed", "hung", "agent-gone", "request-kept", "queue-held"]);
 
@@ -31,31 +31,6 @@ export class RetryLine {
     this.element.replaceWith(line);
     this.element = line;
   }
-}
-
-export function errorLine({ sessionError, raw }, time, again = null) {
-  return make(
-    "div",
-    { class: "session-error", role: "group", "aria-label": "Error", title: time ? exactTime(time) : null },
-    icon("close"),
-    make(
-      "div",
-      { class: "session-line-body" },
-      make("span", { class: "session-error-text" }, make("b", { text: "Failed" }), " ", sessionError),
-      " ",
-      again,
-      raw === sessionError ? null : detailsOf(raw),
-    ),
-  );
-}
-
-/** The end of a turn: how long it took and what it cost, if reported. */
-export function turnEnd(turn, time) {
-  const facts = [];
-  if (turn?.started && time) facts.push(duration(time - turn.started));
-  facts.push(...usageFacts(turn?.usage));
-  if (time) facts.push(clockTime(time));
-  return make("p", { class: "turn-end", title: time ? exactTime(time) : null }, make("span", { text: facts.join(" · ") || "done" }));
 }
 
 /** Figures of a turn or a session, only those that are known. */

@@ -32,12 +32,14 @@ export class TextTail {
     while (this.#shown > LONGEST_TAIL) this.#dropFirst();
   }
 
-  replace(text) {
+  /** The first `quiet` characters are in the document, but cannot be seen. */
+  replace(text, quiet = 0) {
     this.#element.replaceChildren();
     this.#note = null;
     this.#shown = 0;
     this.#left = 0;
-    this.append(text);
+    if (quiet > 0) this.#element.append(make("span", { class: "quiet-text", text: text.slice(0, Math.min(quiet, LONGEST_TAIL)) }));
+    this.append(text.slice(quiet));
   }
 
   #dropFirst() {

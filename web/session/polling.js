@@ -77,7 +77,7 @@ export class Polling {
     this.#token = null;
     // Nobody looks at a hidden tab, so its person is notified.
     const hidden = document.hidden ? "&hidden=true" : "";
-    const reply = await ask(sessionPath(this.#sessionId, `live/${token}?after=${this.#after}${hidden}`), { signal });
+    const reply = await ask(sessionPath(this.#sessionId, `live/${token}?after=${this.#after}&times=true${hidden}`), { signal });
     if (reply.responses) await this.#take(reply);
     else if (reply.error === "SessionClosed") return "closed";
     else if (reply.error === "SessionNotFound") return "not-found";
@@ -87,10 +87,11 @@ export class Polling {
     return undefined;
   }
 
-  async #take({ responses, lastSeq }) {
+  async #take({ responses, lastSeq, times = [] }) {
     const wanted = lastSeq - this.#after;
     if (responses.length === wanted) {
-      responses.forEach((data, index) => this.onResponse({ data, seq: this.#after + 1 + index, time: new Date() }));
+      // The server's times, so that every tab shows the same.
+      responses.forEach((data, index) => this.onResponse({ data, seq: this.#after + 1 + index, time: new Date(times[index] ?? Date.now()) }));
     } else {
       // Pieces of blocks that have ended meanwhile are left out, so only the log knows the numbers of the rest.
       const events = await this.#readLog(this.#after, lastSeq);

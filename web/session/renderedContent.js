@@ -31,6 +31,32 @@ function next() {
     });
 }
 
+/** How long one frame may take to show what has arrived, so that scrolling stays smooth. */
+const FRAME_BUDGET_MS = 6;
+const shows = [];
+let showing = false;
+
+/** Resolves in a frame that still has time. */
+export function whenThereIsTime() {
+  return new Promise((resolve) => {
+    shows.push(resolve);
+    if (showing) return;
+    showing = true;
+    requestAnimationFrame(showNext);
+  });
+}
+
+/** Each waits for the one before it, because it takes its time only after it was told to go on. */
+async function showNext() {
+  const begun = performance.now();
+  while (shows.length > 0 && performance.now() - begun < FRAME_BUDGET_MS) {
+    shows.shift()();
+    await Promise.resolve();
+  }
+  if (shows.length > 0) requestAnimationFrame(showNext);
+  else showing = false;
+}
+
 const waiting = new WeakMap();
 
 const observer = new IntersectionObserver(

@@ -2,8 +2,9 @@
 
 import { make } from "../lib/dom.js";
 import { exactElement, exactNodes, exactString } from "../lib/exactText.js";
-import { ago, clockTime, exactTime } from "../lib/format.js";
+import { ago, exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
+import { relativeTime } from "../lib/relativeTime.js";
 import { renderedElement } from "./renderedContent.js";
 
 /** Who decided, or what. */
@@ -183,7 +184,7 @@ export class RequestBlock {
       make("span", { class: `request-verdict verdict-${tone}`, id: this.titleId, text: verdict }),
       exactElement("bdi", { class: "request-about", title: exactString(about) }, about, { oneLine: true }),
       make("span", { class: "request-by", text: BY[by] ?? `by ${by}`, title: time ? exactTime(time) : null }),
-      time && make("span", { class: "request-time", text: clockTime(time), title: exactTime(time) }),
+      time && make("span", { class: "request-time" }, relativeTime(time)),
       again,
     );
     this.divElement.replaceChildren(line);

@@ -3,6 +3,7 @@
 import { make } from "../lib/dom.js";
 import { exactElement, exactNodes, exactString, sizeOf } from "../lib/exactText.js";
 import { plural } from "../lib/format.js";
+import { diffSummary } from "./diffSummary.js";
 import { RequestBlock } from "./requestBlock.js";
 
 const DECISIONS = {
@@ -67,7 +68,7 @@ export class PermissionBlock extends RequestBlock {
     const verdict = known?.done ?? (decision === "agent-gone" ? "The agent stopped" : "Cancelled");
     const tone = decision.startsWith("allow") ? "yes" : "no";
     const { title, detail } = this.request;
-    const about = isDiff(this.request) ? title : detail.trim().split("\n", 1)[0];
+    const about = isDiff(this.request) ? (diffSummary(detail, this.folder) ?? title) : detail.trim().split("\n", 1)[0];
     this.settle({ verdict, tone, about, by, time, again });
   }
 }

@@ -1,5 +1,6 @@
 // One session on the whole page: its past, what it does now, and the request part.
 
+import { goTo, sessionAddress } from "../lib/address.js";
 import { ask, Problem, sessionPath } from "../lib/api.js";
 import { announce } from "../lib/announcer.js";
 import { Composer } from "./composer.js";
@@ -110,6 +111,38 @@ export class SessionView extends EventTarget {
     else announce("The text that was found is not in this session any more");
   }
 
+  /** Goes to the beginning, however far back it is. */
+  async showBeginning() {
+    this.renderer.follow.stop();
+    if (!(await this.#history.goTo(1)) || this.hasLeft) return;
+    const part = byId("session-part");
+    part.scrollTo({ top: 0, behavior: "instant" });
+    part.focus({ preventScroll: true });
+    announce("Beginning of the session");
+  }
+
+  /** Puts a prompt into the request box. What is there can be brought back by undoing. */
+  editPrompt(text) {
+    if (!document.dispatchEvent(new CustomEvent("flightdeck:edit-prompt", { cancelable: true, detail: { text } }))) return;
+    const textarea = byId("request-textarea");
+    textarea.focus();
+    textarea.select();
+    // Unlike an assignment, this can be undone.
+    if (!document.execCommand("insertText", false, text)) textarea.value = text;
+    textarea.dispatchEvent(new Event("input"));
+  }
+
+  /** Starts a new session that continues from the end of the turn that the event belongs to, and shows it. */
+  async fork(seq) {
+    try {
+      const { sessionId } = await ask(sessionPath(this.sessionId, "fork"), { json: { seq } });
+      if (!this.hasLeft) goTo(sessionAddress(sessionId));
+      announce("Forked: this is the new session");
+    } catch (problem) {
+      this.composer.say(`Could not fork the session: ${problem.message}`);
+    }
+  }
+
   get hasLeft() {
     return this.#left.signal.aborted;
   }
@@ -209,6 +242,9 @@ export class SessionView extends EventTarget {
       answer: (requestId, { path, json }) => ask(sessionPath(view.sessionId, `${path}/${encodeURIComponent(requestId)}`), { json }),
       askAgain: (promptId) => view.composer.askAgain(promptId),
       releaseQueue: () => view.retry(),
+      edit: (text) => view.editPrompt(text),
+      fork: (seq) => view.fork(seq),
+      canChangeModel: true,
     };
   }
 
@@ -235,7 +271,9 @@ export class SessionView extends EventTarget {
     this.composer.setTasks(new TaskSelect(this));
     try {
       const { runtimes } = await ask("api/runtimes", { signal: this.signal });
-      this.composer.setCanSteer(runtimes.find(({ name }) => name === this.details.runtime)?.capabilities?.steering === true);
+      const { steering = false, fork = false } = runtimes.find(({ name }) => name === this.details.runtime)?.capabilities ?? {};
+      this.composer.setCanSteer(steering);
+      byId("session-part").classList.toggle("can-fork", fork);
     } catch {
       // Steering stays off; requests are queued.
     }

@@ -1,6 +1,5 @@
 // What was decided about a task, as a quiet block of a transcript.
 
-import { clockTime, exactTime } from "../lib/format.js";
 import { MessageBlock } from "../messageBlock.js";
 
 /** Verdicts stand out a little. */
@@ -27,6 +26,6 @@ export function decisionBlock({ time, reason }) {
     block.setSummary(text);
     block.toggle();
   }
-  if (time) block.setTimeText(clockTime(time), exactTime(time));
+  if (time) block.setMoment(time);
   return block;
 }

@@ -28,6 +28,12 @@ export function toolSummary(name, parameters, folder) {
   return folder && line.startsWith(`${folder}/`) ? line.slice(folder.length + 1) : line;
 }
 
+/** The first line of a text that says something, without the signs of Markdown. */
+export function firstLine(text) {
+  const lines = text.split("\n", 40).map((line) => line.replace(/^[\s#>*+-]+/, "").replace(/\*\*|__|`/g, "").trim());
+  return (lines.find((line) => line !== "") ?? "").slice(0, LONGEST_SUMMARY);
+}
+
 /** How the call ended: `{ text, kind }`. */
 export function toolOutcome({ result, error }) {
   if (error) return { text: error.code && error.code !== "failure" ? error.code : "failed", kind: "failed" };

@@ -13,8 +13,17 @@ export class TranscriptPage {
   endsElsewhere = new Map();
   /** Open blocks and requests; a page that has any stays. */
   open = 0;
-  /** The turn that runs at this point of the page, as far as it is known. */
+  /** The turn that runs at this point of the page. */
   turn = null;
+  /** The turn that runs where the page begins, if its beginning is on an earlier page. */
+  headTurn = null;
+  /** Whether a turn ends here, and what then comes outside turns. */
+  hasEnd = false;
+  strayTurn = null;
+  /** The days of the first and last event, and the line above the page that names the first. */
+  firstDay = null;
+  lastDay = null;
+  separator = null;
   /** Prompts that wait for their turn at this point. */
   queued = [];
   /** The line that counts the retries of the turn that runs at this point. */
@@ -47,6 +56,12 @@ export class TranscriptPage {
     this.isLoaded = false;
     this.keys.clear();
     this.turn = null;
+    this.headTurn = null;
+    this.hasEnd = false;
+    this.strayTurn = null;
+    this.firstDay = null;
+    this.lastDay = null;
+    this.separator = null;
     this.queued = [];
     this.retries = null;
   }

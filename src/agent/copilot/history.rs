@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::translation::{Translated, Translator};
 use super::transport::{Server, Servers};
-use crate::agent::{AgentEvent, BlockEnd, BoxFuture, OwnSession, OwnSessions, Past, Restored};
+use crate::agent::{AgentEvent, AgentFork, BlockEnd, BoxFuture, LeftOut, OwnSession, OwnSessions, Past, Restored};
 
 /// The number of events per request.
 const PAGE: u32 = 500;
@@ -50,25 +50,53 @@ impl OwnSessions for History {
     fn history(&self, id: String) -> BoxFuture<'_, Result<Vec<Past>, String>> {
         Box::pin(async move {
             let server = self.servers.get().await.map_err(|error| error.to_string())?;
-            let mut events: Vec<Box<RawValue>> = Vec::new();
-            let mut cursor: Option<String> = None;
-            loop {
-                let mut params = json!({ "sessionId": id, "max": PAGE });
-                if let Some(cursor) = &cursor {
-                    params["cursor"] = json!(cursor);
-                }
-                let page = server.ask_with("sessions.readPersistedEvents", params).await?;
-                let page: Page =
-                    serde_json::from_value(page).map_err(|error| format!("cannot read its events: {error}"))?;
-                let is_last = !page.has_more || page.events.is_empty() || page.cursor == cursor;
-                events.extend(page.events);
-                cursor = page.cursor;
-                if is_last {
-                    return Ok(past(events));
-                }
-            }
+            Ok(past(recorded(&server, &id).await?))
         })
     }
+}
+
+impl History {
+    /// Copies a session up to a prompt. Returns the id of the copy.
+    pub async fn fork(&self, fork: AgentFork) -> Result<String, String> {
+        let server = self.servers.get().await.map_err(|error| error.to_string())?;
+        let mut params = json!({ "sessionId": fork.agent_session_id });
+        if let Some(left_out) = &fork.left_out {
+            let events = recorded(&server, &fork.agent_session_id).await?;
+            let boundary = event_of(&events, left_out).ok_or("its record does not have the prompt after that turn")?;
+            params["toEventId"] = json!(boundary);
+        }
+        let answer = server.ask_with("sessions.fork", params).await?;
+        answer["sessionId"].as_str().map(str::to_owned).ok_or_else(|| "it returned no id of the copy".to_owned())
+    }
+}
+
+/// Everything that Copilot has recorded of a session, oldest first.
+async fn recorded(server: &Server, id: &str) -> Result<Vec<Box<RawValue>>, String> {
+    let mut events: Vec<Box<RawValue>> = Vec::new();
+    let mut cursor: Option<String> = None;
+    loop {
+        let mut params = json!({ "sessionId": id, "max": PAGE });
+        if let Some(cursor) = &cursor {
+            params["cursor"] = json!(cursor);
+        }
+        let page = server.ask_with("sessions.readPersistedEvents", params).await?;
+        let page: Page = serde_json::from_value(page).map_err(|error| format!("cannot read its events: {error}"))?;
+        let is_last = !page.has_more || page.events.is_empty() || page.cursor == cursor;
+        events.extend(page.events);
+        cursor = page.cursor;
+        if is_last {
+            return Ok(events);
+        }
+    }
+}
+
+/// The id of the event with which a prompt was recorded. A summary may stand before its text.
+fn event_of(events: &[Box<RawValue>], prompt: &LeftOut) -> Option<String> {
+    let is_prompt = |event: &Recorded<'_>| {
+        event.is_prompt() && event.data["content"].as_str().is_some_and(|content| content.ends_with(&prompt.text))
+    };
+    let recorded = events.iter().rev().filter_map(|raw| serde_json::from_str::<Recorded<'_>>(raw.get()).ok());
+    recorded.filter(is_prompt).nth(prompt.repetitions)?.id.map(str::to_owned)
 }
 
 /// Whether Copilot's record of the last turn is complete; it does not contain the partial answer of a killed turn.
@@ -110,12 +138,21 @@ fn own_session(entry: &Value) -> Option<OwnSession> {
 
 #[derive(Deserialize)]
 struct Recorded<'a> {
+    #[serde(default)]
+    id: Option<&'a str>,
     #[serde(rename = "type")]
     kind: &'a str,
     #[serde(default, rename = "agentId")]
     agent_id: Option<&'a str>,
     #[serde(default)]
     data: Value,
+}
+
+impl Recorded<'_> {
+    /// Whether it is a prompt from outside, not one of a sub-agent or of Copilot itself.
+    fn is_prompt(&self) -> bool {
+        self.kind == "user.message" && self.agent_id.is_none() && self.data["source"].is_null()
+    }
 }
 
 /// Prompts and events in order; a turn ends where the next prompt starts.
@@ -125,7 +162,7 @@ fn past(events: Vec<Box<RawValue>>) -> Vec<Past> {
     for raw in events {
         let prompt = serde_json::from_str::<Recorded<'_>>(raw.get())
             .ok()
-            .filter(|event| event.kind == "user.message" && event.agent_id.is_none() && event.data["source"].is_null())
+            .filter(Recorded::is_prompt)
             .and_then(|event| event.data["content"].as_str().map(str::to_owned));
         if let Some(prompt) = prompt {
             if !past.is_empty() {
@@ -175,6 +212,24 @@ mod tests {
             assert_eq!(end_of(&events), expected);
         }
         assert_eq!(end_of(&[]), Restored::Whole);
+    }
+
+    #[test]
+    fn a_fork_ends_before_the_prompt_that_is_left_out_counted_from_the_end() {
+        let event = |id: &str, content: &str, source: Value| {
+            let data = json!({ "content": content, "source": source });
+            RawValue::from_string(json!({ "id": id, "type": "user.message", "data": data }).to_string()).expect("JSON")
+        };
+        let events = [
+            event("a", "go on", Value::Null),
+            event("b", "Summary.\n\ngo on", Value::Null),
+            event("c", "go on", json!("skill")),
+            event("d", "go on", Value::Null),
+        ];
+        let left_out = |text: &str, repetitions| LeftOut { text: text.to_owned(), repetitions };
+        assert_eq!(event_of(&events, &left_out("go on", 0)).as_deref(), Some("d"));
+        assert_eq!(event_of(&events, &left_out("go on", 1)).as_deref(), Some("b"));
+        assert_eq!(event_of(&events, &left_out("stop", 0)), None);
     }
 
     #[test]

@@ -41,9 +41,7 @@ pub(in crate::agent) use translation::Translator;
 pub use translation::{EventUse, known_event_use};
 
 use super::{
-    AgentProcess, BoxFuture, Capabilities, Capability, Channel, ConformanceReport, Connection, Freshness,
-    Liveness as _, Login, LoginState, LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse,
-    Readiness, Restored, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport, ToolAccess,
+    AgentFork, AgentProcess, BoxFuture, Capabilities, Capability, Channel, ConformanceReport, Connection, Freshness, Liveness as _, Login, LoginState, LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport, ToolAccess,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
@@ -113,6 +111,7 @@ impl Copilot {
                 processes: ProcessUse::Shared,
                 model_retries: true,
                 durable_requests: true,
+                fork: true,
                 ..Capabilities::default()
             },
             models: Models::new(settings.clone()),
@@ -471,6 +470,10 @@ impl Runtime for Copilot {
 
     fn own_sessions(&self) -> Option<&dyn OwnSessions> {
         Some(&self.history)
+    }
+
+    fn fork(&self, fork: AgentFork) -> BoxFuture<'_, Result<String, String>> {
+        Box::pin(self.history.fork(fork))
     }
 
     fn discard_session(&self, id: String) -> BoxFuture<'_, Result<(), String>> {

@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Owner, Readiness, Runtime, StartError, StartSpec,
-    SystemPromptSupport,
+    AgentFork, BoxFuture, Capabilities, Connection, Freshness, Model, ModelList, Owner, Readiness, Runtime, StartError,
+    StartSpec, SystemPromptSupport,
 };
 use player::Player;
 
@@ -46,6 +46,7 @@ impl Demo {
                 many_sessions_per_process: true,
                 durable_requests: true,
                 durable_questions: true,
+                fork: true,
                 demo: true,
                 ..Capabilities::default()
             },
@@ -84,6 +85,11 @@ impl Runtime for Demo {
                 model("Demo agent, at reading speed (no AI)", player::SLOW_MODEL),
             ])
         })
+    }
+
+    /// A script depends only on its prompt, so a copy of a session is a new id.
+    fn fork(&self, _: AgentFork) -> BoxFuture<'_, Result<String, String>> {
+        Box::pin(async { Ok(format!("demo-fork-{}", uuid::Uuid::new_v4())) })
     }
 
     fn start(&self, spec: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {

@@ -92,7 +92,7 @@ pub(super) async fn rendered<T: Send + 'static>(app: &App, work: impl FnOnce() -
 }
 
 /// Everything that rendering needs.
-enum Found {
+pub(super) enum Found {
     Prose(String),
     Prompt(String),
     Question { question: String, detail: Option<String> },
@@ -101,7 +101,7 @@ enum Found {
 }
 
 #[derive(Default)]
-struct FoundTool {
+pub(super) struct FoundTool {
     name: String,
     arguments: String,
     output: Option<FoundOutput>,
@@ -118,7 +118,7 @@ struct FoundOutput {
 }
 
 impl Found {
-    fn html(&self, extent: Extent, budget: &mut Budget) -> Html {
+    pub fn html(&self, extent: Extent, budget: &mut Budget) -> Html {
         let block = match self {
             Self::Prose(text) => Block::Prose(text),
             Self::Prompt(text) => Block::Prompt(text),
@@ -145,7 +145,7 @@ impl Found {
 }
 
 /// The block that the event ends, with everything that belongs to it.
-async fn found(store: &Store, session: SessionId, seq: Seq, json: &str) -> ApiResult<Option<Found>> {
+pub(super) async fn found(store: &Store, session: SessionId, seq: Seq, json: &str) -> ApiResult<Option<Found>> {
     let Some(Response::Callback(callback)) = Response::from_json(json) else { return Ok(None) };
     Ok(match callback {
         Callback::EndMessage { complete_content, .. } | Callback::EndReasoning { complete_content, .. } => {

@@ -1,6 +1,7 @@
 //! Flightdeck's own routes: JSON bodies and HTTP status codes.
 
 mod agent_sessions;
+mod block_batch;
 mod blocks;
 mod captures;
 mod changes;
@@ -10,12 +11,14 @@ mod doctor;
 mod export;
 mod folder_rules;
 mod folders;
+mod fork;
 mod inbox;
 mod installs;
 mod jobs;
 mod log;
 mod models;
 mod notifications;
+mod outline;
 mod prompt;
 mod requests;
 mod runtimes;
@@ -31,6 +34,7 @@ mod usage;
 use std::sync::Arc;
 
 pub(super) use agent_sessions::{adopt, agent_sessions};
+pub(super) use block_batch::blocks;
 pub(super) use blocks::block;
 pub(super) use captures::captures;
 pub(super) use changes::{changed_file, changes};
@@ -39,6 +43,7 @@ pub(super) use doctor::doctor;
 pub(super) use export::export;
 pub(super) use folder_rules::{folder_rules, remove_folder_rule};
 pub(super) use folders::folders;
+pub(super) use fork::fork;
 pub(super) use inbox::inbox;
 pub(super) use installs::{cancel_install, install, install_progress};
 pub(super) use jobs::{
@@ -49,6 +54,7 @@ pub(super) use log::{blob, log};
 pub(super) use models::models;
 pub use models::models_reply;
 pub(super) use notifications::{notifications, test_notification};
+pub(super) use outline::outline;
 pub(super) use prompt::{ask_again, interrupt, prompt};
 pub(super) use requests::{answer_permission, answer_question};
 pub use runtimes::runtimes_reply;

@@ -40,6 +40,8 @@ pub(in crate::http) struct LiveQuery {
     pub after: Option<Seq>,
     /// The page is not in view, so nobody is looking.
     pub hidden: Option<String>,
+    /// The times of the responses are wanted too.
+    pub times: Option<String>,
 }
 
 /// A reader token is any short text.
@@ -55,7 +57,7 @@ pub(in crate::http) async fn live_with_token(
     State(app): State<App>,
     Extension(caller): Extension<Caller>,
     PathPart((id, token)): PathPart<(String, String)>,
-    QueryPart(LiveQuery { after, hidden }): QueryPart<LiveQuery>,
+    QueryPart(LiveQuery { after, hidden, times }): QueryPart<LiveQuery>,
 ) -> ApiResult<Response> {
     check_token(&token)?;
     let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
@@ -63,13 +65,15 @@ pub(in crate::http) async fn live_with_token(
     let _answers = is_page.then(|| session.log().answerers().enter());
     let _looks = (is_page && hidden.is_none()).then(|| app.sessions().presence().enter(session.id()));
     match session.live_batch(&token, after).await {
-        Ok(delivery) => Ok(deliver(batch(&delivery), delivery)),
+        Ok(delivery) => Ok(deliver(batch(&delivery, times.is_some()), delivery)),
         Err(error) => refuse(error),
     }
 }
 
-fn batch(delivery: &Delivery) -> Pieces {
-    let size = delivery.events.iter().map(|event| PiecesBuilder::copied(event.body.len()) + 1).sum::<usize>() + 48;
+/// The responses of a delivery; with `with_times`, also when each was made, in milliseconds since 1970.
+fn batch(delivery: &Delivery, with_times: bool) -> Pieces {
+    let beside = if with_times { 15 } else { 1 };
+    let size = delivery.events.iter().map(|event| PiecesBuilder::copied(event.body.len()) + beside).sum::<usize>() + 64;
     let mut batch = PiecesBuilder::with_capacity(size);
     batch.write(b"{\"responses\":[");
     for (position, event) in delivery.events.iter().enumerate() {
@@ -80,6 +84,16 @@ fn batch(delivery: &Delivery) -> Pieces {
     }
     batch.write(b"],\"lastSeq\":");
     batch.write_number(delivery.last_seq());
+    if with_times {
+        batch.write(b",\"times\":[");
+        for (position, event) in delivery.events.iter().enumerate() {
+            if position > 0 {
+                batch.write(b",");
+            }
+            batch.write_number(u64::try_from(event.time.as_millis()).unwrap_or(0));
+        }
+        batch.write(b"]");
+    }
     batch.write(b"}");
     batch.finish()
 }

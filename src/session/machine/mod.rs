@@ -39,7 +39,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 pub(super) use draft::{Batch, Entry};
-pub(super) use fold::Replay;
+pub(super) use fold::{Effect, Fold, Replay};
 pub(super) use input::{Abilities, AgentInput, Command, Context, Input, Opened, PastInput, Stored, StoredBlob};
 pub(super) use model_retries::ModelRetries;
 pub(super) use output::{Disconnect, Output, Reply};

@@ -135,6 +135,10 @@ impl Log for Memory {
         self.read(|state| state.page(stream, page))
     }
 
+    fn prompt_events(&self, stream: StreamId) -> Answer<'_, Vec<StoredEvent>> {
+        self.read(|state| state.prompt_events(stream))
+    }
+
     fn block_start(&self, stream: StreamId, end: Seq) -> Answer<'_, Option<StoredEvent>> {
         self.read(|state| state.block_start(stream, end))
     }

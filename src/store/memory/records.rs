@@ -9,8 +9,7 @@ use tokio::sync::watch;
 use super::Memory;
 use super::state::{PromptRow, SessionRow, State};
 use crate::model::{
-    BudgetNotices, Continuation, Day, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp,
-    UnknownFigures, Usage, UsageTotal, hex,
+    BudgetNotices, Continuation, Day, PromptVerdict, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UnknownFigures, Usage, UsageTotal, hex,
 };
 use crate::store::{
     Answer, Blob, BlobUse, Blobs, CaptureSession, CaptureSessions, ClosedRequest, Creation, FolderRuleRecords,
@@ -244,6 +243,13 @@ impl PromptRecords for Memory {
         self.read(|state| state.prompts.get(&(session, number)).map(whole))
     }
 
+    fn prompt_verdicts(&self, session: SessionId) -> Answer<'_, Vec<(u32, PromptVerdict)>> {
+        self.read(|state| {
+            let prompts = state.prompts.range((session, 0)..=(session, u32::MAX));
+            prompts.filter_map(|((_, number), row)| Some((*number, row.outcome.as_ref()?.1.verdict))).collect()
+        })
+    }
+
     fn queued_prompt_count(&self) -> Answer<'_, u64> {
         self.read(|state| state.prompts.values().filter(|prompt| prompt.queued).count() as u64)
     }
@@ -463,7 +469,7 @@ impl Blobs for Memory {
 
     fn blob(&self, session: SessionId, hash: String) -> Answer<'_, Option<Blob>> {
         let content = self.disk.lock();
-        let mime = content.state.blob_uses.get(&(session, hash.clone())).cloned();
+        let mime = content.state.blob_uses.get(&(session, hash.clone())).map(|used| used.mime.clone());
         let blob = mime.and_then(|mime| Some(Blob { mime, data: content.blobs.get(&hash)?.clone() }));
         Box::pin(async move { Ok(blob) })
     }
@@ -471,7 +477,7 @@ impl Blobs for Memory {
     fn blobs_of(&self, session: SessionId) -> Answer<'_, Vec<BlobUse>> {
         self.read(|state| {
             let uses = state.blob_uses.iter().filter(|((user, _), _)| *user == session);
-            uses.map(|((_, hash), mime)| BlobUse { hash: hash.clone(), mime: mime.clone() }).collect()
+            uses.map(|(_, used)| used.clone()).collect()
         })
     }
 

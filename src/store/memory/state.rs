@@ -12,9 +12,10 @@ use crate::model::{
     PromptOutcome, RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, StreamId,
     TaskId, Timestamp, TokenId, Usage,
 };
+use crate::store::log::PROMPT_BEGINNINGS;
 use crate::store::{
-    AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId,
-    EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, StoreError, StoredDelivery, StoredEvent,
+    AcceptedPrompt, Append, BlobUse, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey,
+    DeliveryId, EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, StoreError, StoredDelivery, StoredEvent,
     StoredFolderRule, StoredHappening, StoredLogin, StoredToken, TaskOwner, TrustedEntry, UsageReport,
 };
 
@@ -33,7 +34,7 @@ pub(super) struct State {
     pub last_task: u32,
     pub trusted_entries: BTreeMap<PathBuf, TrustedEntry>,
     pub readers: BTreeMap<(StreamId, String), ReaderPosition>,
-    pub blob_uses: BTreeMap<(SessionId, String), String>,
+    pub blob_uses: BTreeMap<(SessionId, String), BlobUse>,
     pub logins: BTreeMap<String, StoredLogin>,
     pub capture_sessions: BTreeMap<String, CaptureSession>,
     pub tokens: BTreeMap<TokenId, StoredToken>,
@@ -193,6 +194,12 @@ impl State {
         (inside, more)
     }
 
+    pub fn prompt_events(&self, stream: StreamId) -> Vec<StoredEvent> {
+        let is_prompt = |body: &[u8]| PROMPT_BEGINNINGS.iter().any(|beginning| body.starts_with(beginning.as_bytes()));
+        let log = self.logs.get(&stream).into_iter().flatten();
+        log.filter(|(_, event)| is_prompt(&event.body)).map(|(seq, event)| event.stored(*seq)).collect()
+    }
+
     pub fn block_start(&self, stream: StreamId, end: Seq) -> Option<StoredEvent> {
         let log = self.logs.get(&stream)?;
         let start = log.get(&end)?.block?;
@@ -293,7 +300,9 @@ impl State {
                     request.closed = Some(ClosedRequest { decision, by });
                 }
             }
-            Change::BlobUsed { hash, mime, .. } => drop(self.blob_uses.insert((id, hash), mime)),
+            Change::BlobUsed { hash, mime, size } => {
+                self.blob_uses.insert((id, hash.clone()), BlobUse { hash, mime, size });
+            }
             Change::ReadersReopened => self.reopen_readers(id.into()),
             Change::Usage(usage) => row.usage = usage,
             Change::UsageReported(report) => self.usage.push((id, report)),

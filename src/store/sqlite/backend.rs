@@ -212,6 +212,10 @@ impl Log for Sqlite {
         self.read(move |connection| events::block_start(connection, stream, end))
     }
 
+    fn prompt_events(&self, stream: StreamId) -> Answer<'_, Vec<StoredEvent>> {
+        self.read(move |connection| events::prompts(connection, stream))
+    }
+
     fn next_seq(&self, stream: StreamId) -> Answer<'_, Seq> {
         self.read(move |connection| events::next_seq(connection, stream))
     }

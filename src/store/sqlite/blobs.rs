@@ -51,8 +51,10 @@ impl Blobs for Sqlite {
     fn blobs_of(&self, session: SessionId) -> Answer<'_, Vec<BlobUse>> {
         self.read(move |connection| {
             connection
-                .prepare_cached("SELECT hash, mime FROM blob_use WHERE session = ?1 ORDER BY hash")?
-                .query_map([session.number()], |row| Ok(BlobUse { hash: row.get(0)?, mime: row.get(1)? }))?
+                .prepare_cached("SELECT hash, mime, size FROM blob_use WHERE session = ?1 ORDER BY hash")?
+                .query_map([session.number()], |row| {
+                    Ok(BlobUse { hash: row.get(0)?, mime: row.get(1)?, size: row.get(2)? })
+                })?
                 .collect()
         })
     }

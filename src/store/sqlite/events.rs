@@ -4,6 +4,7 @@ use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::model::{Seq, StreamId, Timestamp};
+use crate::store::log::PROMPT_BEGINNINGS;
 use crate::store::{EventPage, StoredEvent};
 
 /// Bits of an event's key that hold its number; the stream's key is above.
@@ -61,6 +62,19 @@ pub(super) fn block_start(
         .prepare_cached("SELECT id, time, body FROM event WHERE id = ?1")?
         .query_row([event_id(stream, start)], stored)
         .optional()
+}
+
+/// The prompts in a log, in order.
+pub(super) fn prompts(connection: &Connection, stream: StreamId) -> rusqlite::Result<Vec<StoredEvent>> {
+    let (first, last) = whole_log(stream);
+    let [by_user, generated] = PROMPT_BEGINNINGS.map(str::as_bytes);
+    connection
+        .prepare_cached(
+            "SELECT id, time, body FROM event WHERE id BETWEEN ?1 AND ?2
+             AND (substr(body, 1, length(?3)) = ?3 OR substr(body, 1, length(?4)) = ?4) ORDER BY id",
+        )?
+        .query_map(params![first, last, by_user, generated], stored)?
+        .collect()
 }
 
 /// The number of a log's next event.

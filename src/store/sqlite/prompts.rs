@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use tokio::sync::watch;
 
 use super::{Sqlite, outcomes, requests};
-use crate::model::{PromptId, SessionId};
+use crate::model::{PromptId, PromptVerdict, SessionId};
 use crate::store::{Answer, ClosedRequest, KnownPrompt, OutcomeSeq, PromptRecords, QueuedPrompt, StoredOutcome};
 
 impl PromptRecords for Sqlite {
@@ -36,6 +36,24 @@ impl PromptRecords for Sqlite {
                 .prepare_cached(&format!("{WHOLE} WHERE session = ?1 AND number = ?2"))?
                 .query_row(params![session.number(), number], whole)
                 .optional()
+        })
+    }
+
+    fn prompt_verdicts(&self, session: SessionId) -> Answer<'_, Vec<(u32, PromptVerdict)>> {
+        self.read(move |connection| {
+            let mut statement = connection.prepare_cached(
+                "SELECT number, json_extract(outcome, '$.verdict') FROM prompt
+                 WHERE session = ?1 AND outcome IS NOT NULL ORDER BY number",
+            )?;
+            let mut rows = statement.query([session.number()])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                let verdict = serde_json::from_value(serde_json::Value::String(row.get(1)?)).ok();
+                if let Some(verdict) = verdict {
+                    found.push((row.get(0)?, verdict));
+                }
+            }
+            Ok(found)
         })
     }
 

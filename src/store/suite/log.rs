@@ -49,6 +49,22 @@ pub(super) async fn deltas_of_an_ended_block_are_gone_and_its_end_leads_to_its_s
     store.close().await;
 }
 
+pub(super) async fn prompts_are_found_in_a_log(medium: &Medium) {
+    let store = medium.open();
+    let (session, other) = (new_session(&store).await, new_session(&store).await);
+    let mut append = events(session, 1..=5);
+    append.events[1].body = r#"{"callback":"onUserPrompt","promptId":"prompt-1","text":"t","queued":false}"#.into();
+    append.events[2].body = r#"{"callback":"onUserPromptOfALaterVersion"}"#.into();
+    append.events[4].body = r#"{"callback":"onGeneratedUserPrompt","prompt":"p"}"#.into();
+    store.append(append);
+    store.append(events(other, 1..=3));
+    store.flush().await.expect("flushed");
+    let found = store.prompt_events(session).await.expect("read");
+    assert_eq!(found.iter().map(|event| event.seq).collect::<Vec<_>>(), [2, 5]);
+    assert_eq!(store.prompt_events(other).await.expect("read"), []);
+    store.close().await;
+}
+
 pub(super) async fn subscribers_hear_of_every_commit_to_their_stream(medium: &Medium) {
     let store = medium.open();
     let (session, other) = (new_session(&store).await, new_session(&store).await);

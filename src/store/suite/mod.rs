@@ -114,6 +114,7 @@ behaviour! {
     jobs::a_change_in_a_log_where_it_does_not_belong_is_rejected,
     log::a_log_is_read_in_pages_in_both_directions,
     log::deltas_of_an_ended_block_are_gone_and_its_end_leads_to_its_start,
+    log::prompts_are_found_in_a_log,
     log::subscribers_hear_of_every_commit_to_their_stream,
     log::a_rejected_append_takes_no_other_with_it,
     log::a_job_has_a_log_like_a_session,

@@ -36,6 +36,8 @@ pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
     let known = store.prompt(session, 1).await.expect("read").expect("there");
     assert_eq!(known.outcome, Some(outcome(1)));
     assert_eq!(store.prompt(session, 2).await.expect("read"), None);
+    store.append_checked(changes(session, vec![accepted(2, None)])).await.expect("appended");
+    assert_eq!(store.prompt_verdicts(session).await.expect("read"), [(1, outcome(1).verdict)], "only what has ended");
     store.close().await;
 }
 
