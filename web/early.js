@@ -8,6 +8,14 @@
     // Without storage, the system's theme applies.
   }
   document.documentElement.dataset.sidebar = sidebarState();
+  // The browser may offer to install the app before anything could use the offer (see lib/install.js).
+  addEventListener("beforeinstallprompt", (event) => {
+    event.preventDefault();
+    window.flightdeckInstallPrompt = event;
+  });
+  addEventListener("appinstalled", () => {
+    window.flightdeckInstallPrompt = null;
+  });
   const secret = takeSecret();
   const session = new URLSearchParams(location.search).get("session");
   if (!session) return;

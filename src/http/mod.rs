@@ -29,7 +29,12 @@ mod router;
 mod serve;
 mod sse;
 mod usage_metrics;
+#[cfg_attr(not(debug_assertions), expect(dead_code, reason = "a release build embeds what build.rs made with it"))]
+mod web_bundle;
 mod web_files;
+#[cfg(debug_assertions)]
+mod web_folder;
+mod web_shell;
 
 pub use api::{UsageQuery, UsageQuestion, models_reply, runtimes_reply, usage_json};
 pub use app::{App, AppParts};

@@ -1,7 +1,7 @@
 //! The files of the pages, embedded in the program.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -9,17 +9,20 @@ use axum::response::{IntoResponse, Response};
 use base64::prelude::{BASE64_URL_SAFE_NO_PAD, Engine as _};
 use sha2::{Digest, Sha256};
 
-/// Name and content of every file below `web/`. The table is written by `build.rs`.
+use super::web_bundle::page::VERSION_MARK;
+use super::web_shell::with_shell;
+
+/// Name and content of every file of the pages. The table is written by `build.rs`.
 const EMBEDDED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/web_files.rs"));
 
 /// Files that are parts of other answers and have no path of their own.
 const WITHOUT_PATH: [&str; 2] = ["login.html", "reload.html"];
 
-/// Pages that load their modules from a path that contains the version.
-const PAGES: [&str; 3] = ["index.html", "jobs.html", "jobTracking.html"];
-
 /// Paths that serve another file.
 const ALIASES: [(&str, &str); 2] = [("/", "index.html"), ("/favicon.ico", "favicon.svg")];
+
+/// It contains the list of the files that it keeps.
+const SERVICE_WORKER: &str = "sw.js";
 
 struct WebFile {
     kind: &'static str,
@@ -44,19 +47,7 @@ fn files_of_this_run() -> Files {
 /// A development build takes the pages from the folder in `TEST_WEB`, so that a change to a page needs no build.
 #[cfg(debug_assertions)]
 fn files_of_this_run() -> Files {
-    let Some(folder) = std::env::var_os("TEST_WEB").map(std::path::PathBuf::from) else { return embedded_files() };
-    let mut files = Files::new();
-    let mut folders = vec![folder.clone()];
-    while let Some(next) = folders.pop() {
-        for path in std::fs::read_dir(next).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())) {
-            if path.is_dir() {
-                folders.push(path);
-            } else if let (Ok(name), Ok(content)) = (path.strip_prefix(&folder), std::fs::read(&path)) {
-                files.insert(name.to_string_lossy().into_owned(), Cow::Owned(content));
-            }
-        }
-    }
-    files
+    std::env::var_os("TEST_WEB").map_or_else(embedded_files, |folder| super::web_folder::files_in(&folder.into()))
 }
 
 fn embedded_files() -> Files {
@@ -79,8 +70,11 @@ static BY_PATH: LazyLock<HashMap<String, WebFile>> = LazyLock::new(|| {
     let aliases = ALIASES.iter().map(|(path, name)| ((*path).to_owned(), *name));
     own.chain(aliases)
         .map(|(path, name)| {
-            let content = &FILES[name];
-            let content = if PAGES.contains(&name) { with_modules(name).into_bytes().into() } else { content.clone() };
+            let content = match name {
+                SERVICE_WORKER => service_worker(),
+                page if page.ends_with(".html") => text_of(page).replace(VERSION_MARK, &VERSION).into_bytes().into(),
+                _ => FILES[name].clone(),
+            };
             let tag = format!("\"{}\"", digest_text(&Sha256::digest(&content)));
             let tag = HeaderValue::from_str(&tag).expect("base64 in quotes");
             (path, WebFile { kind: content_type(name), content, tag })
@@ -92,50 +86,15 @@ fn digest_text(digest: &[u8]) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(&digest[..12])
 }
 
-/// The page loads its modules from a path that contains their version. Files there never change, so a browser caches
-/// them for good, and never mixes modules of two versions. It asks for all that it needs first at once.
-fn with_modules(page: &str) -> String {
-    let script = "<script type=\"module\" src=\"";
-    let folder = format!("version/{}/", &*VERSION);
-    let preloads: String = modules_of(&page.replace(".html", ".js"))
-        .iter()
-        .map(|name| format!("<link rel=\"modulepreload\" href=\"{folder}{name}\">\n"))
-        .collect();
-    text_of(page).replace(script, &format!("{preloads}{script}{folder}"))
-}
-
-/// Every module that a module imports, directly or not, and not later.
-fn modules_of(module: &str) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut open = vec![module.to_owned()];
-    while let Some(next) = open.pop() {
-        open.extend(imports_of(&next).into_iter().filter(|import| found.insert(import.clone())));
-    }
-    found
-}
-
-fn imports_of(module: &str) -> Vec<String> {
-    let text = text_of(module);
-    let lines = text.lines().filter(|line| line.starts_with("import "));
-    lines.filter_map(|line| Some(resolve(module, line.split_once('"')?.1.split_once('"')?.0))).collect()
-}
-
 fn text_of(name: &str) -> Cow<'static, str> {
-    FILES.get(name).map_or(Cow::Borrowed(""), |content| String::from_utf8_lossy(content))
+    String::from_utf8_lossy(&FILES[name])
 }
 
-/// The name of the file that a module imports by a relative path.
-fn resolve(module: &str, import: &str) -> String {
-    let mut parts: Vec<&str> = module.split('/').collect();
-    parts.pop();
-    for part in import.split('/') {
-        match part {
-            "." => {}
-            ".." => drop(parts.pop()),
-            name => parts.push(name),
-        }
-    }
-    parts.join("/")
+fn service_worker() -> Cow<'static, [u8]> {
+    let pages: Vec<(&str, Cow<'_, str>)> =
+        FILES.keys().filter(|name| name.ends_with(".html")).map(|name| (name.as_str(), text_of(name))).collect();
+    let pages = pages.iter().map(|(name, text)| (*name, &**text));
+    with_shell(&text_of(SERVICE_WORKER), &VERSION, pages, |name| FILES.contains_key(name)).into_bytes().into()
 }
 
 /// The file at a path.
@@ -166,6 +125,7 @@ fn content_type(name: &str) -> &'static str {
         "svg" => "image/svg+xml",
         "png" => "image/png",
         "webmanifest" => "application/manifest+json",
+        "map" => "application/json",
         other => unreachable!("no page has a file that ends in {other:?}"),
     }
 }
@@ -198,35 +158,53 @@ mod tests {
     fn the_page_takes_its_modules_from_a_path_that_never_changes() {
         let page = String::from_utf8_lossy(&BY_PATH["/index.html"].content);
         let prefix = format!("version/{}/", &*VERSION);
-        assert!(page.contains(&format!("src=\"{prefix}index.js\"")), "{page}");
-        let module = web_file(&format!("/{prefix}index.js"), &HeaderMap::new()).expect("there");
+        assert!(page.contains(&format!("src=\"{prefix}index.bundle.js\"")), "{page}");
+        let module = web_file(&format!("/{prefix}index.bundle.js"), &HeaderMap::new()).expect("there");
         assert!(module.headers()[header::CACHE_CONTROL].to_str().expect("text").contains("immutable"));
-        assert!(web_file("/version/another/index.js", &HeaderMap::new()).is_none());
+        assert!(web_file("/version/another/index.bundle.js", &HeaderMap::new()).is_none());
         let plain = web_file("/index.js", &HeaderMap::new()).expect("there");
         assert!(plain.headers().get(header::CACHE_CONTROL).is_none(), "the gate decides");
     }
 
     #[test]
-    fn what_the_page_needs_first_is_asked_for_at_once() {
-        for page in PAGES {
-            let html = String::from_utf8(BY_PATH[&format!("/{page}")].content.to_vec()).expect("text");
-            for module in ["lib/api.js", "lib/dom.js"] {
-                let preload = format!("<link rel=\"modulepreload\" href=\"version/{}/{module}\">", &*VERSION);
-                assert_eq!(html.matches(&preload).count(), 1, "{page}: {module}");
-            }
-        }
-        assert!(!modules_of("index.js").contains("setup/setup.js"), "it is imported later");
+    fn what_a_session_needs_first_is_in_the_first_file() {
+        let module = |name: &str| format!("$modules.set({name:?}");
+        let (first, later) = (text_of("index.bundle.js"), text_of("index.later.js"));
+        assert!(first.contains(&module("sessionResponse.js")) && !later.contains(&module("sessionResponse.js")));
+        assert!(later.contains(&module("setup/setup.js")) && !first.contains(&module("setup/setup.js")));
     }
 
     #[test]
-    fn every_import_names_a_file() {
-        for name in FILES.keys().filter(|name| content_type(name).starts_with("text/javascript")) {
-            let text = text_of(name);
-            for line in text.lines().filter(|line| line.starts_with("import ") || line.contains("import(\"")) {
-                let import = line.split('"').find(|part| part.starts_with('.')).expect("a relative path");
-                let wanted = resolve(name, import);
-                assert!(FILES.contains_key(&wanted), "{name} imports {wanted}");
+    fn the_sheets_that_scripts_of_people_rely_on_stay_linked_by_name() {
+        let page = String::from_utf8_lossy(&BY_PATH["/index.html"].content);
+        for sheet in ["index.css", "messageBlock.css", "sessionResponse.css"] {
+            assert!(page.contains(&format!("<link rel=\"stylesheet\" href=\"{sheet}\">")), "{sheet}");
+        }
+    }
+
+    #[test]
+    fn every_file_that_a_page_names_is_there() {
+        for (path, file) in BY_PATH.iter().filter(|(path, _)| path.ends_with(".html")) {
+            let page = String::from_utf8_lossy(&file.content);
+            let named = page.split(['"', '\'']).filter(|text| text.starts_with("version/"));
+            for name in named {
+                assert!(web_file(&format!("/{name}"), &HeaderMap::new()).is_some(), "{path}: {name}");
             }
         }
+    }
+
+    #[test]
+    fn the_service_worker_keeps_files_that_exist_and_no_data() {
+        let worker = String::from_utf8_lossy(&BY_PATH["/sw.js"].content);
+        let list = worker.split_once("const SHELL = ").and_then(|(_, rest)| rest.split_once(';')).expect("a list").0;
+        let paths: Vec<String> = serde_json::from_str(list).expect("JSON");
+        for wanted in ["/", "/jobs.html", "/index.css", "/manifest.webmanifest"] {
+            assert!(paths.iter().any(|path| path == wanted), "{wanted}: {paths:?}");
+        }
+        for path in &paths {
+            assert!(web_file(path, &HeaderMap::new()).is_some(), "{path}");
+            assert!(!path.starts_with("/api") && !path.starts_with("/login"), "{path}");
+        }
+        assert!(worker.contains(&format!("const VERSION = \"{}\"", &*VERSION)), "{worker}");
     }
 }
