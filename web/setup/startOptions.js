@@ -39,7 +39,8 @@ export class StartOptions {
     this.#agent = agent;
     const kept = remembered(CONNECTIONS, {})[agent?.id];
     const names = agent?.runtimes.map(({ name }) => name) ?? [];
-    const usual = agent?.runtimes.find((runtime) => runtime.default) ?? agent?.runtimes.find(({ ready }) => ready) ?? agent?.runtimes[0];
+    const ready = agent?.runtimes.filter((runtime) => runtime.ready) ?? [];
+    const usual = ready.find((runtime) => runtime.default) ?? ready[0] ?? agent?.runtimes[0];
     this.#show(names.includes(kept) ? catalogue.runtime(kept) : usual);
   }
 
