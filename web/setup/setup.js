@@ -132,6 +132,10 @@ export class Setup {
     this.#models.say("");
     this.#options.say("");
     this.#say("");
+    if (this.workingDirectory.isRelative) {
+      this.workingDirectory.explain("WorkingDirectoryNotAbsolutePath");
+      return;
+    }
     const wrong = this.#options.problem;
     if (wrong) {
       this.#options.say(wrong.text);
