@@ -119,6 +119,7 @@ export class Setup {
   }
 
   #showWhetherItCanStart() {
+    this.#start.textContent = this.#isStarting ? "Starting …" : "Start";
     this.#start.disabled = this.#isStarting || !catalogue.hasModels || !canStart(this.#options.runtime);
   }
 
