@@ -315,8 +315,7 @@ where
         }
         answers
     });
-    let mut answers: Vec<(usize, A)> =
-        futures_util::future::join_all(answers).await.into_iter().flatten().collect();
+    let mut answers: Vec<(usize, A)> = futures_util::future::join_all(answers).await.into_iter().flatten().collect();
     answers.sort_by_key(|(position, _)| *position);
     answers.into_iter().map(|(_, answer)| answer).collect()
 }

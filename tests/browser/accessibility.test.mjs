@@ -15,6 +15,13 @@ for (const colorScheme of ["light", "dark"]) {
     const page = await openSetup(deck, "/", { colorScheme });
     await page.locator(".session-row").nth(1).waitFor();
     await check(page, "set-up");
+    await page.locator("#more-options-button").click();
+    await page.locator("#agents > summary").click();
+    await page.locator("#runtime-select").selectOption("copilot");
+    await page.locator("#connection-select").selectOption("copilot-headless");
+    await check(page, "the options of an agent that is not ready");
+    await page.locator("#runtime-select").selectOption("demo");
+    await page.locator("#more-options-button").click();
     await page.locator("#working-dir").fill("nowhere");
     await page.locator("#start-button").click();
     await page.locator("#working-dir-problem").waitFor();
@@ -84,7 +91,7 @@ for (const colorScheme of ["light", "dark"]) {
       await shown(page);
       await page.locator(".request-block").waitFor();
       await page.locator(".request-block:not(:has([aria-disabled]))").waitFor();
-      for (const details of await page.locator("summary").all()) await details.click();
+      for (const details of await page.locator("#session-ui summary").all()) await details.click();
       await check(page, what);
       await page.keyboard.press("Alt+a");
       await check(page, `${what}, with keys`);

@@ -117,10 +117,12 @@ fn every_route_names_what_it_needs() {
         .collect();
     let expected = [
         "DELETE /api/copilot/session/{id}",
+        "DELETE /api/runtimes/{name}/install",
         "DELETE /api/runtimes/{name}/login",
         "DELETE /api/tokens/{id}",
         "GET /api/copilot/test/installJobsEntry",
         "GET /api/doctor",
+        "GET /api/runtimes/{name}/install",
         "GET /api/runtimes/{name}/login",
         "GET /api/settings",
         "GET /api/stop",
@@ -130,6 +132,7 @@ fn every_route_names_what_it_needs() {
         "POST /api/jobs/trust",
         "POST /api/login-code",
         "POST /api/notifications/test",
+        "POST /api/runtimes/{name}/install",
         "POST /api/runtimes/{name}/login",
         "POST /api/stop",
         "POST /api/ticket",

@@ -37,6 +37,7 @@ mod rendering;
 mod replay;
 mod retrying;
 mod routes;
+mod runtimes;
 mod search;
 mod security;
 mod sessions;

@@ -10,13 +10,14 @@ const ASK_EVERY = 1500;
 /** Dispatched on the window; lists of models and agents reload on it. */
 export const LOGGED_IN = "flightdeck-agent-logged-in";
 
-/** Opens the login of a runtime. Resolves when the dialog closes, to whether the login succeeded. */
-export function openLogin(runtime) {
-  return new Login(runtime).open();
+/** Opens the login of a runtime, whose agent people know as `title`. Resolves when the dialog closes, to whether the login succeeded. */
+export function openLogin(runtime, title = runtime) {
+  return new Login(runtime, title).open();
 }
 
 class Login {
   #runtime;
+  #title;
   #path;
   #dialog;
   #body;
@@ -26,15 +27,16 @@ class Login {
   #succeeded = false;
   #shown = null;
 
-  constructor(runtime) {
+  constructor(runtime, title) {
     this.#runtime = runtime;
+    this.#title = title;
     this.#path = `api/runtimes/${encodeURIComponent(runtime)}/login`;
   }
 
   open() {
     this.#body = make("div", { class: "login-body", "aria-live": "polite" });
     this.#buttons = make("div", { class: "dialog-buttons" });
-    const title = make("h2", { id: "login-title", text: `Log in to ${this.#runtime}` });
+    const title = make("h2", { id: "login-title", text: `Log in to ${this.#title}` });
     this.#dialog = make("dialog", { class: "small-dialog login-dialog", "aria-labelledby": "login-title" }, title, this.#body, this.#buttons);
     document.body.append(this.#dialog);
     this.#dialog.showModal();

@@ -65,7 +65,7 @@ export class AgentRows {
     const actions = make("span", { class: "runtime-actions" });
     const add = (text, run) => actions.append(make("button", { type: "button", text, "aria-label": `${text}: ${runtime.title}`, on: { click: run } }));
     if (missing) add(missing.action, () => (missing.run ? missing.run() : this.onCheck()));
-    else if (runtime.login?.canLogIn && runtime.login.state === "logged-out") add("Log in", () => openLogin(runtime.name));
+    else if (runtime.login?.canLogIn && runtime.login.state === "logged-out") add("Log in", () => openLogin(runtime.name, runtime.title));
     return actions;
   }
 }

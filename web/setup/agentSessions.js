@@ -9,7 +9,17 @@ import { pathCell } from "./pathCell.js";
 const place = byId("agent-session-list");
 
 export class AgentSessions {
-  async load() {
+  #loading = null;
+
+  /** Looking takes a while; who asks meanwhile gets the same answer. */
+  load() {
+    this.#loading ??= this.#look().finally(() => {
+      this.#loading = null;
+    });
+    return this.#loading;
+  }
+
+  async #look() {
     place.replaceChildren(make("p", { class: "empty", text: "Looking …" }));
     try {
       this.#show(await ask("api/agent-sessions"));

@@ -28,9 +28,12 @@ function isServer(value) {
   return typeof value === "object" && value !== null && (typeof value.command === "string" || typeof value.url === "string");
 }
 
-/** Words are separated by spaces; quotes keep words together. */
+const WORD = /(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']|["'])+/g;
+const QUOTED = /"((?:[^"\\]|\\.)*)"|'([^']*)'/g;
+
+/** Words are separated by spaces; quotes keep them together, as in a shell. */
 function command(text) {
-  const words = [...text.matchAll(/"((?:[^"\\]|\\.)*)"|'([^']*)'|(\S+)/g)].map(([, double, single, plain]) => double?.replace(/\\(.)/g, "$1") ?? single ?? plain);
-  const [program, ...args] = words;
+  const plain = (word) => word.replace(QUOTED, (_, double, single) => double?.replace(/\\(.)/g, "$1") ?? single);
+  const [program, ...args] = text.match(WORD).map(plain);
   return args.length > 0 ? { command: program, args } : { command: program };
 }

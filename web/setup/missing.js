@@ -7,7 +7,7 @@ import { openLogin } from "./agentLogin.js";
 export function missingFor({ name, title, ready, install, program, login, hint }) {
   if (ready) return null;
   if (install && !program) return { text: `${title} is not installed.`, action: "Install", run: () => openInstall(name, title) };
-  if (login?.state === "logged-out" && login.canLogIn) return { text: `${title} is not logged in.`, action: "Log in", run: () => openLogin(name) };
+  if (login?.state === "logged-out" && login.canLogIn) return { text: `${title} is not logged in.`, action: "Log in", run: () => openLogin(name, title) };
   return { text: hint ? sentence(hint) : `${title} is not ready.`, action: "Check again", run: null };
 }
 

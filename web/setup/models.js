@@ -16,6 +16,8 @@ export class Models {
   #runtime = "";
   #configured = "";
   #takesAny = false;
+  /** The model that was chosen on another connection to the same agent. */
+  #carried = "";
   #shown = "";
 
   constructor() {
@@ -38,7 +40,11 @@ export class Models {
 
   /** Shows the models of one runtime. With `takesAny`, other names are possible too. */
   setRuntime(name, { takesAny = false } = {}) {
-    if (name !== this.#runtime) input.value = "";
+    if (name !== this.#runtime) {
+      const isSameAgent = this.#runtime !== "" && catalogue.runtime(name)?.agent === catalogue.runtime(this.#runtime)?.agent;
+      this.#carried = isSameAgent ? this.chosen : "";
+      input.value = "";
+    }
     this.#runtime = name;
     this.#takesAny = takesAny;
     this.#show();
@@ -79,7 +85,7 @@ export class Models {
     const options = listed.map(({ name, id, listedId, multiplier, provider }) => ({ value: listedId, text: ambiguous(name) ? `${name} · ${id}` : name, title: titleOf(multiplier, provider) }));
     if (agentChooses && options.length > 0) options.unshift({ value: "", text: "Default model" });
     if (takesOther) options.push({ value: OTHER, text: "Other model …" });
-    this.#showOptions(options);
+    this.#showOptions(options, listed.find(({ id }) => id === this.#carried)?.listedId);
     byId("model-suggestions").replaceChildren(...all.map(({ id, name }) => make("option", { value: id, text: name })));
     input.placeholder = agentChooses ? "Default model" : "Name of a model";
     select.hidden = listed.length === 0 && takesOther;
@@ -90,7 +96,7 @@ export class Models {
   }
 
   /** Options that have not changed are left alone, and so is what is chosen among them. */
-  #showOptions(options) {
+  #showOptions(options, carried) {
     const key = JSON.stringify([this.#runtime, this.#configured, options]);
     if (key === this.#shown) return;
     const isSameRuntime = this.#shown !== "" && JSON.parse(this.#shown)[0] === this.#runtime;
@@ -99,13 +105,16 @@ export class Models {
     select.replaceChildren(...options.map(({ value, text, title }) => make("option", { value, text, title })));
     const kept = remembered(CHOSEN, {})[this.#runtime];
     if (!before && kept?.typed && !input.value) input.value = kept.typed;
-    const wishes = [before, kept?.typed ? OTHER : kept?.listed, this.#configured, USUAL];
+    const wishes = [before, carried, kept?.typed ? OTHER : kept?.listed, this.#configured, USUAL];
     const wanted = wishes.find((id) => id && options.some(({ value }) => value === id));
     select.value = wanted ?? options[0]?.value ?? "";
   }
 
   #showInput(isShown) {
     input.hidden = !isShown;
+    // The visible label is the list's, as long as there is one.
+    if (select.hidden) input.removeAttribute("aria-label");
+    else input.setAttribute("aria-label", "Name of the model");
   }
 
   #showNothing() {

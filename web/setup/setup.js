@@ -119,6 +119,7 @@ export class Setup {
   }
 
   #showWhetherItCanStart() {
+    this.#start.textContent = this.#isStarting ? "Starting …" : "Start";
     this.#start.disabled = this.#isStarting || !catalogue.hasModels || !canStart(this.#options.runtime);
   }
 
@@ -132,6 +133,10 @@ export class Setup {
     this.#models.say("");
     this.#options.say("");
     this.#say("");
+    if (this.workingDirectory.isRelative) {
+      this.workingDirectory.explain("WorkingDirectoryNotAbsolutePath");
+      return;
+    }
     const wrong = this.#options.problem;
     if (wrong) {
       this.#options.say(wrong.text);

@@ -20,6 +20,7 @@ export class StartOptions {
   #agent = null;
   #runtime = null;
   #described = "";
+  #connections = "";
   #effort = null;
   #permission = null;
   #systemPrompt = null;
@@ -39,7 +40,8 @@ export class StartOptions {
     this.#agent = agent;
     const kept = remembered(CONNECTIONS, {})[agent?.id];
     const names = agent?.runtimes.map(({ name }) => name) ?? [];
-    const usual = agent?.runtimes.find((runtime) => runtime.default) ?? agent?.runtimes.find(({ ready }) => ready) ?? agent?.runtimes[0];
+    const ready = agent?.runtimes.filter((runtime) => runtime.ready) ?? [];
+    const usual = ready.find((runtime) => runtime.default) ?? ready[0] ?? agent?.runtimes[0];
     this.#show(names.includes(kept) ? catalogue.runtime(kept) : usual);
   }
 
@@ -90,16 +92,19 @@ export class StartOptions {
 
   #show(runtime) {
     this.#runtime = runtime ?? null;
-    const described = JSON.stringify([runtime?.name, runtime?.options, runtime?.capabilities, catalogue.permissionMode, this.#agent?.runtimes.map(({ name, ready }) => [name, ready])]);
+    this.#showConnections();
+    const described = JSON.stringify([runtime?.name, runtime?.options, runtime?.capabilities, catalogue.permissionMode]);
     // What is described as before keeps what is written in it.
     if (described === this.#described) return;
     this.#described = described;
-    this.#showConnections();
     this.#build();
   }
 
   #showConnections() {
     const runtimes = this.#agent?.runtimes ?? [];
+    const key = JSON.stringify([this.#runtime?.name, runtimes.map(({ name, ready }) => [name, ready])]);
+    if (key === this.#connections) return;
+    this.#connections = key;
     byId("connection-option").hidden = runtimes.length < 2;
     const label = ({ name, connection, ready }) => `${connection?.name ?? name}${ready ? "" : " – not ready"}`;
     byId("connection-select").replaceChildren(...runtimes.map((runtime) => make("option", { value: runtime.name, text: label(runtime) })));

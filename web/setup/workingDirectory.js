@@ -48,6 +48,11 @@ export class WorkingDirectory {
     this.path = this.#default;
   }
 
+  /** Whether it can only be wrong; a session without a folder is possible. */
+  get isRelative() {
+    return this.path !== "" && !/^(\/|\\\\|[a-z]:[\\/])/i.test(this.path);
+  }
+
   async browse() {
     const chosen = await openFolderPicker(this.path);
     if (chosen !== null) this.path = chosen;

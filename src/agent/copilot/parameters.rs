@@ -105,9 +105,13 @@ const MODES: [&str; 3] = ["interactive", "plan", "autopilot"];
 
 /// The option that chooses one of [`MODES`].
 pub(super) fn mode_option() -> SessionOption {
-    let hint = "Plan makes a plan first and asks you to approve it. Autopilot continues by itself until the task is done.";
-    SessionOption::new("mode", OptionKind::Choice, "Mode", hint)
-        .with_choices(MODES.into_iter().zip(["Interactive", "Plan", "Autopilot"]))
+    let hint =
+        "Plan makes a plan first and asks you to approve it. Autopilot continues by itself until the task is done.";
+    SessionOption::new("mode", OptionKind::Choice, "Mode", hint).with_choices(MODES.into_iter().zip([
+        "Interactive",
+        "Plan",
+        "Autopilot",
+    ]))
 }
 
 /// Unknown options, and options of the wrong type, are an error before anything is opened.

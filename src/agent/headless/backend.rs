@@ -163,7 +163,8 @@ impl Shared {
             Backend::Claude(claude) => {
                 let configured = claude.models.iter().map(|id| Model::named(id, id));
                 let provider = Some("Anthropic".to_owned());
-                let alias = |(id, name): &(&str, &str)| Model { provider: provider.clone(), ..Model::named(*name, *id) };
+                let alias =
+                    |(id, name): &(&str, &str)| Model { provider: provider.clone(), ..Model::named(*name, *id) };
                 let models = configured.chain(ALIASES.iter().map(alias)).collect();
                 let reason = "Claude Code does not list its models; any name is passed on to it";
                 let agent_chooses = claude.models.is_empty();

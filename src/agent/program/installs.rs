@@ -73,12 +73,7 @@ pub struct Installs {
 impl Installs {
     /// Installs below this data folder.
     pub fn in_folder(data_folder: PathBuf) -> Self {
-        Self {
-            data_folder,
-            installs: Arc::default(),
-            tasks: TaskTracker::new(),
-            stopping: CancellationToken::new(),
-        }
+        Self { data_folder, installs: Arc::default(), tasks: TaskTracker::new(), stopping: CancellationToken::new() }
     }
 
     /// Starts an install unless one of the same program is running. `done` is called when it succeeded.

@@ -17,8 +17,7 @@ fn installable(app: &App, name: &str) -> ApiResult<Installable> {
     let runtime = named(app, name)?;
     Installable::ALL.into_iter().find(|program| program.name == runtime.family()).ok_or_else(|| {
         let known: Vec<&str> = Installable::ALL.iter().map(|program| program.name).collect();
-        let message =
-            format!("Flightdeck cannot install the agent of {name}; it can install {}.", known.join(" and "));
+        let message = format!("Flightdeck cannot install the agent of {name}; it can install {}.", known.join(" and "));
         ApiError::new(StatusCode::CONFLICT, "InstallNotSupported", message)
     })
 }

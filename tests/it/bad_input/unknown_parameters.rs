@@ -37,6 +37,9 @@ async fn an_unknown_query_parameter_is_an_error_on_every_route_of_our_own() {
         (&get, "/api/runtimes/demo/login".to_owned()),
         (&post, "/api/runtimes/demo/login".to_owned()),
         (&delete, "/api/runtimes/demo/login".to_owned()),
+        (&get, "/api/runtimes/claude/install".to_owned()),
+        (&post, "/api/runtimes/claude/install".to_owned()),
+        (&delete, "/api/runtimes/claude/install".to_owned()),
         (&get, "/api/models".to_owned()),
         (&get, "/api/agent-sessions".to_owned()),
         (&post, "/api/agent-sessions/demo/x/adopt".to_owned()),
@@ -67,6 +70,8 @@ async fn a_body_is_an_error_on_a_route_of_our_own_that_takes_none() {
         (Method::DELETE, session.path("")),
         (Method::POST, "/api/agent-sessions/demo/x/adopt".to_owned()),
         (Method::DELETE, "/api/runtimes/demo/login".to_owned()),
+        (Method::POST, "/api/runtimes/claude/install".to_owned()),
+        (Method::DELETE, "/api/runtimes/claude/install".to_owned()),
         (Method::POST, "/api/login-code".to_owned()),
     ] {
         for body in ["{\"surprise\":1}", "surprise", "[]"] {
