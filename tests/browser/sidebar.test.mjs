@@ -78,6 +78,7 @@ test("no row moves under the pointer", async () => {
 });
 
 test("one key hides it and shows it, the page remembers, and nothing shifts while it loads", async () => {
+  await endAll();
   const id = await deck.server.session({ title: "Remembered" });
   const context = await deck.openContext(WIDE);
   const page = await context.newPage();
