@@ -210,7 +210,7 @@ test("200 sessions: one change touches one row, and a name is only text", async 
   const ids = [];
   for (let number = 1; number <= 200; number += 1) ids.push(await deck.server.session({ title: number === 7 ? '<img src=x onerror="alert(1)">\u202Eevil' : `Session ${number}` }));
   const page = await openSession(deck, ids[0], WIDE);
-  await waitFor(async () => (await page.locator(".sidebar-row").count()) === 100, "the newest hundred");
+  await waitFor(async () => (await page.locator(".sidebar-recent .sidebar-row").count()) === 100, "the newest hundred");
   await page.locator(".sidebar-older").waitFor();
   await page.evaluate(() => {
     window.touched = new Set();
