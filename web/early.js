@@ -27,7 +27,7 @@
     }
     if (kept === "open" || kept === "closed") return kept;
     // The pages of jobs have two parts of their own.
-    const room = location.pathname.startsWith("/job") ? 1500 : 1100;
+    const room = location.pathname.startsWith("/job") ? 1700 : 1400;
     return matchMedia(`(min-width: ${room}px)`).matches ? "open" : "closed";
   }
 
