@@ -34,7 +34,9 @@
       // Without storage, wide windows have one.
     }
     if (kept === "open" || kept === "closed") return kept;
-    return matchMedia("(min-width: 1100px)").matches ? "open" : "closed";
+    // The pages of jobs have two parts of their own.
+    const room = location.pathname.startsWith("/job") ? 1700 : 1400;
+    return matchMedia(`(min-width: ${room}px)`).matches ? "open" : "closed";
   }
 
   /** The secret of the login (see lib/api.js). Without storage, the login page passes it in the fragment. */

@@ -118,6 +118,9 @@ test("notifications are asked for, tell what needs a person and what is done, an
     { title: "Unseen needs your input", body: "The demo agent wants to run a command" },
     { title: "Unseen finished", body: "" },
   ]);
+  await prompt(other, "error quota");
+  await waitFor(() => page.evaluate(() => window.notified.length === 3), "the third notification");
+  assert.deepEqual(await page.evaluate(() => window.notified[2]), { title: "Unseen failed", body: "" });
   await page.getByRole("button", { name: "Notifications: on" }).click();
   await page.getByRole("button", { name: /Notify me/ }).waitFor();
 });

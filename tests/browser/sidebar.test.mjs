@@ -5,11 +5,12 @@ import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { checkAccessibility, openSession, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { checkAccessibility, openSession, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 import { ENTRY, jobWhen, makeFolder, startJob } from "./support/realJobs.mjs";
 
 const deck = useDeck({ jobs: ENTRY });
-const WIDE = { viewport: { width: 1280, height: 800 } };
+/** Wide enough that it is open from the start. */
+const WIDE = { viewport: { width: 1440, height: 800 } };
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 const prompt = (id, text) => deck.server.call("POST", `copilot/session/${id}/prompt`, { text });
@@ -78,6 +79,7 @@ test("no row moves under the pointer", async () => {
 });
 
 test("one key hides it and shows it, the page remembers, and nothing shifts while it loads", async () => {
+  await endAll();
   const id = await deck.server.session({ title: "Remembered" });
   const context = await deck.openContext(WIDE);
   const page = await context.newPage();
@@ -172,8 +174,8 @@ test("by folder, each has its sessions, its jobs and its changes", async () => {
   await checkAccessibility(page, "the sidebar by folder");
   await group(greeter).locator(".sidebar-row", { hasText: "gate" }).click();
   await page.waitForURL(/jobTracking\.html/);
+  await page.locator("#sidebar-button:enabled").click();
   await waitForText(page.locator('.sidebar-row[aria-current="page"] .sidebar-title'), "gate");
-  await page.locator(".sidebar-by-folder").click();
 });
 
 test("on a phone it is a drawer that leaves the request part alone", async () => {
@@ -209,7 +211,7 @@ test("200 sessions: one change touches one row, and a name is only text", async 
   const ids = [];
   for (let number = 1; number <= 200; number += 1) ids.push(await deck.server.session({ title: number === 7 ? '<img src=x onerror="alert(1)">\u202Eevil' : `Session ${number}` }));
   const page = await openSession(deck, ids[0], WIDE);
-  await waitFor(async () => (await page.locator(".sidebar-row").count()) === 100, "the newest hundred");
+  await waitFor(async () => (await page.locator(".sidebar-recent .sidebar-row").count()) === 100, "the newest hundred");
   await page.locator(".sidebar-older").waitFor();
   await page.evaluate(() => {
     window.touched = new Set();
@@ -244,21 +246,28 @@ test("a server that was restarted in between, with a session deleted, is caught 
 
 test("without sessions it says so, on every page it is there, and without storage it works", async () => {
   await endAll();
-  const page = await openSetup(deck, "/", WIDE);
+  const first = await deck.openContext(WIDE);
+  await first.route(/\/api\/jobs\?/, (route) => route.fulfill({ json: { jobs: [] } }));
+  const page = await first.newPage();
+  await page.goto(deck.server.url);
   await waitForText(page.locator(".sidebar-note"), "No sessions yet.");
   const folder = await makeFolder(deck.server);
   await page.goto(`${deck.server.url}/jobs.html?wb=${encodeURIComponent(folder)}`);
-  await page.locator("#sidebar-button:enabled").waitFor();
-  await page.locator(".sidebar-search").waitFor();
+  await page.locator("#sidebar-button:enabled").click();
+  await waitForText(page.locator(".sidebar-note"), "No sessions yet.");
   const context = await deck.openContext(WIDE);
   await context.addInitScript(() => {
-    const get = Storage.prototype.getItem;
-    Storage.prototype.getItem = function (key) {
-      if (key !== "flightdeck.secret") throw new Error("no storage");
-      return get.call(this, key);
+    const { getItem, setItem } = Storage.prototype;
+    const refuse = (storage, key) => {
+      if (storage !== sessionStorage && key !== "flightdeck.secret") throw new Error("no storage");
     };
-    Storage.prototype.setItem = () => {
-      throw new Error("no storage");
+    Storage.prototype.getItem = function (key) {
+      refuse(this, key);
+      return getItem.call(this, key);
+    };
+    Storage.prototype.setItem = function (key, value) {
+      refuse(this, key);
+      return setItem.call(this, key, value);
     };
   });
   const bare = await context.newPage();

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { openSession, send, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
-const WIDE = { viewport: { width: 1280, height: 800 } };
+const WIDE = { viewport: { width: 1440, height: 800 } };
 const row = (page, title) => page.locator(".sidebar-row", { hasText: title });
 const details = (id) => deck.server.call("GET", `copilot/session/${id}`);
 
@@ -39,7 +39,7 @@ test("what a person watches is not unread, costs one call a turn, and does not c
 
 test("a reader who has scrolled up has not seen the end", async () => {
   const id = await deck.server.session({ title: "Far up" });
-  const page = await openSession(deck, id, { viewport: { width: 1280, height: 600 } });
+  const page = await openSession(deck, id, { viewport: { width: 1440, height: 600 } });
   await turn(page, "blocks 40");
   await waitFor(async () => (await details(id)).unread === false, "the first turn is seen");
   await page.locator("#session-part").hover();

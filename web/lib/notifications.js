@@ -79,7 +79,7 @@ class Notifications {
 }
 
 /** What is worth a notification: `{ title, body }`, or null. */
-function newsOf({ sessionId, title, state, detail, pending }, before) {
+function newsOf({ sessionId, title, state, detail, pending, failed = false }, before) {
   const name = title || sessionId;
   const known = new Set(before.pending.map(({ requestId }) => requestId));
   const request = pending.find(({ requestId }) => !known.has(requestId));
@@ -87,7 +87,7 @@ function newsOf({ sessionId, title, state, detail, pending }, before) {
   if (state === before.state) return null;
   if (state === "needs-login") return { title: `${name} needs a login`, body: detail ?? "" };
   if (state === "failed") return { title: `${name} failed`, body: detail ?? "" };
-  if (state === "ready" && ["working", "waiting"].includes(before.state)) return { title: `${name} finished`, body: "" };
+  if (state === "ready" && ["working", "waiting"].includes(before.state)) return { title: `${name} ${failed ? "failed" : "finished"}`, body: "" };
   return null;
 }
 

@@ -100,13 +100,17 @@ class SessionList extends EventTarget {
     const known = this.sessions.some((session) => session.sessionId === sessionId);
     if (state === null) this.remove(sessionId);
     else if (known) this.change(sessionId, { ...newsOf(entry), ...(hasMoved(entry, before) ? { updatedAt: new Date().toISOString() } : {}) });
-    // The stream does not contain its model.
-    else this.load().catch(() => {});
+    // The stream does not contain its model. Those on older pages are loaded with their page.
+    else if (!this.hasMore || number(entry) > number(this.sessions.at(-1))) this.load().catch(() => {});
   }
 
   #changed() {
     this.dispatchEvent(new Event("change"));
   }
+}
+
+function number({ sessionId }) {
+  return Number(sessionId.replace(/\D/g, ""));
 }
 
 /** What the stream says about a session, in the words of the list. */

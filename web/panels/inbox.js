@@ -62,12 +62,15 @@ class InboxView {
       this.#show();
     }, TOGETHER);
   };
+  /** A session that was deleted has nothing more to say; one that is only missing may come back with the connection. */
+  #deleted = ({ detail: { entry } }) => entry.state === null && this.#entries.delete(entry.sessionId);
   #places = new Map();
   #observer = new ResizeObserver(() => this.#holdMoved());
 
   constructor(body) {
     this.#body = body;
     this.#observer.observe(this.#needs);
+    inbox.addEventListener("entry", this.#deleted);
     inbox.addEventListener("change", this.#heard);
     this.#show();
   }
@@ -77,6 +80,7 @@ class InboxView {
   }
 
   end() {
+    inbox.removeEventListener("entry", this.#deleted);
     inbox.removeEventListener("change", this.#heard);
     clearTimeout(this.#scheduled);
     this.#observer.disconnect();
@@ -86,14 +90,14 @@ class InboxView {
     const sessions = [...inbox.entries.values()].filter(({ state, pending }) => state !== "closed" || pending.length > 0);
     const jobs = [...inbox.jobs.values()].filter(({ status, waiting }) => status === "Running" || waiting.length > 0);
     const wanted = new Map([...sessions.map((one) => [one.sessionId, one]), ...jobs.map((one) => [one.jobId, one])]);
-    for (const [id, entry] of this.#entries) if (!wanted.has(id) && !entry.hasAnswers) this.#entries.delete(id);
-    for (const one of sessions) this.#entryOf(one.sessionId, () => new SessionEntry(one.sessionId)).show(one);
+    for (const [id, entry] of this.#entries) if (!wanted.has(id) && !entry.hasCards) this.#entries.delete(id);
+    for (const one of sessions) this.#entryOf(one.sessionId, () => new SessionEntry(one.sessionId, this.#heard)).show(one);
     for (const one of jobs) this.#entryOf(one.jobId, () => new JobEntry(one.jobId, one.jobName)).show(one);
-    // What ended while it was shown keeps its answers; they are about nothing that is open.
+    // What ended while it was shown keeps its cards; they say how they were answered.
     for (const [id, entry] of this.#entries) if (!wanted.has(id)) entry.show(null);
     const order = waitingThings().map(({ id }) => id);
-    const stays = ({ id, needs, hasAnswers }) => needs || (hasAnswers && this.#needs.contains(this.#entries.get(id)?.element ?? null));
-    const all = [...this.#entries].map(([id, entry]) => ({ id, entry, ...entry.facts, hasAnswers: entry.hasAnswers }));
+    const stays = ({ id, needs, hasCards }) => needs || (hasCards && this.#needs.contains(this.#entries.get(id)?.element ?? null));
+    const all = [...this.#entries].map(([id, entry]) => ({ id, entry, ...entry.facts, hasCards: entry.hasCards }));
     const needing = all.filter(stays);
     // Those that are there keep their places, so that no card moves under the pointer; new ones follow, the longest wait first.
     const place = ({ entry, id }) => {
@@ -129,15 +133,20 @@ class SessionEntry {
   #link = make("a", { class: "inbox-entry", data: { local: "" } });
   #shown = "";
 
-  constructor(sessionId) {
+  /** `changed` is called when a card appears or goes. */
+  constructor(sessionId, changed) {
     this.cards = new SessionCards(sessionId);
-    this.cards.onChange = () => this.#showHeadlines();
+    this.cards.onChange = () => {
+      this.#showHeadlines();
+      changed();
+    };
     this.#link.href = sessionAddress(sessionId);
     this.element = make("li", {}, this.#link, this.cards.element);
   }
 
-  get hasAnswers() {
-    return this.cards.hasAnswers;
+  /** Open, or answered since the inbox was opened. */
+  get hasCards() {
+    return this.cards.size > 0;
   }
 
   /** `entry` is null when the session is closed or gone. */
@@ -179,7 +188,7 @@ class JobEntry {
     this.element = make("li", {}, this.#link, this.cards.element);
   }
 
-  get hasAnswers() {
+  get hasCards() {
     return false;
   }
 

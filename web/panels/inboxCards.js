@@ -32,9 +32,9 @@ export class SessionCards {
     return [...this.#cards.values()].filter(({ isOpen }) => isOpen);
   }
 
-  /** Whether somebody has answered something here since the inbox was opened. */
-  get hasAnswers() {
-    return [...this.#cards.values()].some(({ isOpen }) => !isOpen);
+  /** How many there are, with those that were answered since the inbox was opened. */
+  get size() {
+    return this.#cards.size;
   }
 
   has(requestId) {

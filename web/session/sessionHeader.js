@@ -42,7 +42,7 @@ function jobLink(job) {
 }
 
 function folderButton(path) {
-  const button = make("button", { type: "button", class: "quiet-button fact fact-folder", title: `${path} (copy)`, "aria-label": `Copy the folder ${path}` });
+  const button = make("button", { type: "button", class: "quiet-button fact fact-folder", title: `${path} (copy)`, "aria-label": `${shortPath(path, 36)}: copy the folder ${path}` });
   button.append(make("span", { class: "path", text: shortPath(path, 36) }), make("span", { class: "path-short", text: baseName(path) }));
   button.addEventListener("click", async () => {
     const { copyFromButton } = await import("../lib/clipboard.js");

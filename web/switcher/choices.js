@@ -1,6 +1,6 @@
 // What the switcher offers: sessions and jobs, commands, and what was written in sessions.
 
-import { sessionAddress } from "../lib/address.js";
+import { jobInAddress, sessionAddress, sessionInAddress } from "../lib/address.js";
 import { ask } from "../lib/api.js";
 import { exactString } from "../lib/exactText.js";
 import { ago, baseName } from "../lib/format.js";
@@ -16,7 +16,8 @@ const KINDS = { prompt: "Prompt", message: "Message", reasoning: "Reasoning", to
 
 /** Before anything is typed: what waits, what works and what is recent, then the commands. */
 export function firstChoices(commands) {
-  const { needs, working, recent } = sorted(allPlaces().filter((place) => !isStep(place)));
+  const isHere = ({ id }) => id === sessionInAddress() || id === jobInAddress().jobId;
+  const { needs, working, recent } = sorted(allPlaces().filter((place) => !isStep(place) && !isHere(place)));
   return [
     ["Sessions and jobs", [...needs, ...working, ...recent].slice(0, MOST_PLACES).map(placeChoice)],
     ["Commands", commands.map(commandChoice)],

@@ -35,12 +35,14 @@ export class Switcher {
   }
 
   toggle() {
-    if (this.#dialog) this.#dialog.close();
+    if (this.#dialog?.open) this.#dialog.close();
     else this.open();
   }
 
   open() {
-    if (this.#dialog || document.querySelector("dialog[open]")) return;
+    if (document.querySelector("dialog[open]")) return;
+    // The event of the one before may still be on its way.
+    if (this.#dialog) this.#closed(this.#dialog);
     this.#build();
     this.#rank();
     // The lists may not have been needed before.
@@ -69,15 +71,17 @@ export class Switcher {
     this.#input.addEventListener("input", () => this.#typed());
     this.#dialog.addEventListener("keydown", (event) => this.#key(event));
     this.#dialog.addEventListener("click", (event) => event.target === this.#dialog && this.#dialog.close());
-    this.#dialog.addEventListener("close", () => this.#closed());
+    const dialog = this.#dialog;
+    dialog.addEventListener("close", () => this.#closed(dialog));
     document.body.append(this.#dialog);
     this.#dialog.showModal();
     this.#input.focus();
   }
 
-  #closed() {
+  #closed(dialog) {
+    if (dialog !== this.#dialog) return;
     this.#stop();
-    this.#dialog.remove();
+    dialog.remove();
     this.#dialog = null;
     this.#hits = [];
     this.#hitsNote = "";
