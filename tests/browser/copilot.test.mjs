@@ -16,12 +16,19 @@ function answer(messages) {
   if (last?.role === "user" && /ask: colour/.test(text)) {
     return { tools: [{ name: "ask_user", arguments: { question: "Which colour?", choices: ["red", "blue"], allow_freeform: true } }] };
   }
+  if (/recall everything/.test(text)) return { text: `I remember: ${remembered(messages).join(", ")}` };
   // ` ;; ` separates commands that run at once.
   const run = /run: (.*?)(?:$|\\n|<|")/m.exec(text)?.[1];
   const create = /create: (\S+?)(?:$|\s|\\n|<|")/m.exec(text)?.[1];
   if (run) return { text: "I will run a command.", tools: run.split(" ;; ").map((command) => ({ name: "bash", arguments: { command, description: "Run it" } })) };
   if (create) return { text: "I will make a file.", tools: [{ name: "create", arguments: { path: create, file_text: "first line\nsecond line\n" } }] };
   return { text: "Hello from the **scripted** model." };
+}
+
+/** What the conversation asked the model to remember. */
+function remembered(messages) {
+  const said = messages.filter(({ role }) => role === "user").map(({ content }) => (typeof content === "string" ? content : JSON.stringify(content)));
+  return said.flatMap((text) => /remember: (\w+)/.exec(text)?.[1] ?? []);
 }
 
 const model = await startModel(answer);
@@ -176,3 +183,20 @@ for (const ending of ["kill", "stop"]) {
     assert.equal(await blocks(page, "User").count(), 1, "the same turn");
   });
 }
+
+test("a fork of the real agent remembers what was said before the turn, and nothing after it", async () => {
+  const id = await deck.server.session({ model: "scripted-model" });
+  for (const text of ["remember: apple", "remember: pear", "remember: plum"]) await deck.server.turn(id, text);
+  const page = await openSession(deck, id);
+  await waitFor(async () => (await page.locator(".turn-end").count()) === 3, "all turns");
+  await page.locator(".can-fork .turn-end").nth(1).hover();
+  await page.locator(".fork-button").nth(1).click();
+  await page.waitForFunction((source) => new URLSearchParams(location.search).get("session") !== source, id);
+  await waitForText(page.locator('.session-notice[data-kind="forked"]'), new RegExp(`Forked from ${id}`));
+  assert.deepEqual(await blocks(page, "User").locator(".message-block-body").allTextContents(), ["remember: apple", "remember: pear"]);
+  await turn(page, "recall everything");
+  await waitForText(blocks(page, "Message").last(), /I remember: apple, pear\s*$/);
+  // The source goes on as if nothing had happened.
+  const { text } = await deck.server.turn(id, "recall everything");
+  assert.match(text, /I remember: apple, pear, plum\s*$/);
+});

@@ -20,6 +20,7 @@ mod fake_runtime;
 mod falling_behind;
 mod folder_rules;
 mod folders;
+mod fork;
 mod fuzz_corpus;
 mod hang_up;
 mod headless;

@@ -35,7 +35,7 @@ export class FailureLine {
     const own = this.#error.sessionError.replace(/\.$/, "");
     if (reason === message || !reason.startsWith(own)) return false;
     const more = reason.slice(own.length).replace(/^[.\s]+/, "");
-    if (more) this.#text.append(` ${more}`);
+    if (more) this.#text.append(`${/[.!?]$/.test(this.#text.textContent) ? "" : "."} ${more}`);
     return true;
   }
 }

@@ -15,8 +15,8 @@ export class StreamingMarkdown {
   #element;
   /** What has come since the last frame. */
   #unread = document.createTextNode("");
-  /** The source of the last block, its element, and the block that it continues. */
-  #open = { source: "", element: null, continued: null };
+  /** What may change when more comes: its source, its elements, and the block that it continues. */
+  #open = { source: "", elements: [], continued: null };
   #lengths = new WeakMap();
   #shown = 0;
   #left = 0;
@@ -39,7 +39,7 @@ export class StreamingMarkdown {
     cancelAnimationFrame(this.#frame);
     this.#frame = null;
     this.#unread.data = "";
-    this.#open = { source: "", element: null, continued: null };
+    this.#open = { source: "", elements: [], continued: null };
     [this.#shown, this.#left, this.#note] = [0, 0, null];
     this.#element.replaceChildren(this.#unread);
     this.append(text);
@@ -57,10 +57,15 @@ export class StreamingMarkdown {
     let text = this.#open.source + this.#unread.data;
     if (text === "") return;
     this.#unread.data = "";
-    this.#forget(this.#open.element);
+    for (const element of this.#open.elements) this.#forget(element);
     if (text.length > 2 * LONGEST_TAIL) text = this.#leaveOut(text, text.length - LONGEST_TAIL);
     const blocks = markdownBlocks(text, this.#open.continued);
-    blocks.forEach((block, index) => this.#show(block, index === blocks.length - 1));
+    const elements = blocks.map((block, index) => this.#show(block, index === blocks.length - 1));
+    // What a line means is known at its end: until then it may belong to the block before it.
+    const first = Math.max(0, blocks.length - (blocks.at(-1).text.includes("\n") ? 1 : 2));
+    const continued = blocks[first].isContinued ? (blocks[first - 1] ?? this.#open.continued) : null;
+    const source = blocks.slice(first).map((block) => block.text).join("");
+    this.#open = { source, elements: elements.slice(first), continued };
     while (this.#shown > LONGEST_TAIL && this.#dropFirst());
   }
 
@@ -69,12 +74,10 @@ export class StreamingMarkdown {
     this.#lengths.set(element, block.text.length);
     this.#shown += block.text.length;
     this.#unread.before(element);
-    if (!isLast) this.#open.continued = block;
-    else this.#open = { source: block.text, element, continued: block.isContinued ? this.#open.continued : null };
+    return element;
   }
 
   #forget(element) {
-    if (!element) return;
     this.#shown -= this.#lengths.get(element);
     element.remove();
   }
@@ -90,7 +93,7 @@ export class StreamingMarkdown {
 
   #dropFirst() {
     const first = this.#note ? this.#note.nextElementSibling : this.#element.firstElementChild;
-    if (!first || first === this.#open.element) return false;
+    if (!first || this.#open.elements.includes(first)) return false;
     const length = this.#lengths.get(first);
     this.#forget(first);
     this.#note ??= this.#makeNote();

@@ -65,7 +65,8 @@ impl PointFinder {
     }
 
     pub fn apply(&mut self, seq: Seq, response: &Response) {
-        if self.after == ForkAfter::Event(seq) {
+        // Deltas of blocks that have ended are gone, so the next event stands for them.
+        if matches!(self.after, ForkAfter::Event(wanted) if seq >= wanted) {
             (self.is_found, self.has_begun) = (true, true);
         }
         let Response::Callback(callback) = response else { return };

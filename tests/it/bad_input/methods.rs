@@ -28,10 +28,10 @@ async fn a_wrong_method_is_refused_and_does_nothing() {
         check(&at(rest), &not_portal).await;
     }
     check("/api/copilot/session/start/demo", &not_portal).await;
-    for rest in ["/prompt", "/interrupt", "/reopen", "/permission/request-1", "/answer/request-1"] {
+    for rest in ["/prompt", "/interrupt", "/reopen", "/fork", "/permission/request-1", "/answer/request-1"] {
         check(&at(rest), &[get.clone(), put.clone(), patch.clone(), delete.clone()]).await;
     }
-    for rest in ["/events", "/log", "/blob/00", "/block/1.html", "/changes", "/changes/file"] {
+    for rest in ["/events", "/log", "/blob/00", "/block/1.html", "/blocks", "/outline", "/changes", "/changes/file"] {
         check(&at(rest), &[post.clone(), put.clone(), patch.clone(), delete.clone()]).await;
     }
     check("/api/copilot/session", &[put.clone(), patch.clone(), delete.clone()]).await;

@@ -243,3 +243,28 @@ async fn images_of_a_tool_are_shown_from_the_sessions_own_blobs() {
     let blob = session.http.get(&address).await;
     assert_eq!((blob.body.as_ref(), blob.header("content-type")), (picture.as_slice(), "image/png"));
 }
+
+#[tokio::test]
+async fn many_blocks_come_in_one_response_and_one_that_is_none_keeps_no_other_back() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.ask("blocks 8").await;
+    let ends = [numbers(&session, "onEndMessage").await, numbers(&session, "onEndToolExecution").await].concat();
+    let start = numbers(&session, "onAgentStart").await[0];
+    let wanted = [ends.as_slice(), &[start, 9_999]].concat();
+    let list = wanted.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    let reply = session.get(&format!("/blocks?seqs={list}")).await.json();
+    let blocks = reply["blocks"].as_array().expect("blocks");
+    assert_eq!(blocks.len(), wanted.len(), "{reply}");
+    for (block, seq) in blocks.iter().zip(&wanted) {
+        assert_eq!(block["seq"], *seq);
+        if ends.contains(seq) {
+            assert_eq!(text(&block["html"]), html(&session, *seq, "").await, "as one by one");
+        } else {
+            assert!(block["html"].is_null(), "{block}");
+        }
+    }
+    for wrong in ["", "?seqs=", "?seqs=1;2", "?seqs=x", "?seqs=1&all=1"] {
+        assert_eq!(session.get(&format!("/blocks{wrong}")).await.error(400), "InvalidQuery", "{wrong}");
+    }
+}
