@@ -3,7 +3,7 @@
 import { sessionInAddress } from "../lib/address.js";
 import { ask, sessionPath } from "../lib/api.js";
 import { useCaptures } from "./captures.js";
-import { useChanges } from "./changes.js";
+import { useChanges } from "../changes/changesPanel.js";
 import { askForText } from "../lib/dialog.js";
 import { useDoctor } from "./doctor.js";
 import { byId, make } from "../lib/dom.js";
