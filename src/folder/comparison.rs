@@ -184,7 +184,21 @@ impl Comparison {
         byte_limit: usize,
     ) -> Result<Captured, FolderError> {
         let flags = [&["-r", "-p", "--unified=3", "--src-prefix=a/", "--dst-prefix=b/"], flags].concat();
-        self.diff_tree(git, &flags, file, byte_limit).await
+        let mut answer = self.diff_tree(git, &flags, file, byte_limit).await?;
+        if let Some(file) = file.filter(|file| self.has_more_below(file)) {
+            // git takes a path for everything below it, too.
+            let listed = self.diff_tree(git, &["-r", "-z", "--raw"], Some(file), LIST_BYTES).await?;
+            answer.output = only_part(&parse_raw(&listed.output), file, &answer.output);
+        }
+        Ok(answer)
+    }
+
+    /// Whether there are changed files below the path of a file: one of both is in the place of the other.
+    fn has_more_below(&self, file: &TreeChange) -> bool {
+        let paths = self.paths(Some(file));
+        let is_below = |path: &Path| paths.iter().any(|above| path != *above && path.starts_with(above));
+        let moved = |other: &TreeChange| other.change.old_path.as_deref().is_some_and(is_below);
+        self.files.iter().any(|other| is_below(&other.change.path) || moved(other))
     }
 
     async fn diff_tree(
@@ -215,6 +229,26 @@ impl Comparison {
     }
 }
 
+/// The part of a diff that belongs to one file. The parts are in the order of the list.
+fn only_part(listed: &[TreeChange], file: &TreeChange, diff: &[u8]) -> Vec<u8> {
+    let mut parts: Vec<Vec<u8>> = Vec::new();
+    for line in diff.split_inclusive(|byte| *byte == b'\n') {
+        match parts.last_mut() {
+            Some(part) if !line.starts_with(b"diff --git ") => part.extend(line),
+            _ => parts.push(line.to_vec()),
+        }
+    }
+    // What becomes another kind of thing is removed and added.
+    let count = |file: &TreeChange| {
+        let kinds = [&file.before, &file.after].map(|entry| entry.mode.get(..3).unwrap_or_default());
+        let is_there = !file.before.is_missing() && !file.after.is_missing();
+        if is_there && kinds[0] != kinds[1] { 2 } else { 1 }
+    };
+    let position = listed.iter().position(|one| one.change.path == file.change.path).unwrap_or(0);
+    let skipped: usize = listed[..position].iter().map(count).sum();
+    parts.into_iter().skip(skipped).take(count(file)).flatten().collect()
+}
+
 impl TreeChange {
     /// A name for exactly this change: another one of the same file has another name.
     pub fn state(&self) -> String {
@@ -226,5 +260,23 @@ impl TreeChange {
             hash.update(part);
         }
         hex(&hash.finalize()[..16])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_the_place_of_a_folder_has_its_own_part_of_the_diff() {
+        let listed = parse_raw(
+            b":100644 120000 aaa bbb T\0a\0:000000 100644 000 ccc A\0src\0:100644 000000 ddd 000 D\0src/main\0",
+        );
+        let diff = b"diff --git a/a b/a\n-one\ndiff --git a/a b/a\n+two\ndiff --git a/src b/src\n+file\n\
+            diff --git a/src/main b/src/main\n-main\n";
+        let part = |position: usize| String::from_utf8(only_part(&listed, &listed[position], diff)).expect("text");
+        assert_eq!(part(0), "diff --git a/a b/a\n-one\ndiff --git a/a b/a\n+two\n");
+        assert_eq!(part(1), "diff --git a/src b/src\n+file\n");
+        assert_eq!(part(2), "diff --git a/src/main b/src/main\n-main\n");
     }
 }

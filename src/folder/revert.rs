@@ -1,6 +1,7 @@
 //! Reverting a change: what a file, or one hunk of it, was before. Nothing is written here.
 
 use std::ffi::OsString;
+use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -130,10 +131,8 @@ impl Comparison {
 async fn read_all(top: &Path, paths: &[PathBuf]) -> Result<Vec<Content>, FolderError> {
     let (top, paths) = (top.to_owned(), paths.to_vec());
     let read = move || {
-        let one = |path: &PathBuf| {
-            let unreadable = |source| FolderError::Unreadable { path: top.join(path), source };
-            worktree::read(&top, path, LARGEST_REVERT).map_err(unreadable)
-        };
+        let one =
+            |path: &PathBuf| worktree::read(&top, path, LARGEST_REVERT).map_err(|source| refusal(&top, path, source));
         paths.iter().map(one).collect()
     };
     tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| Err(FolderError::NotChanged(String::new())))
@@ -146,7 +145,7 @@ pub fn put(top: &Path, contents: &[(&Path, &Content, &Content)]) -> Result<(), F
             for (path, _, before) in contents[..position].iter().rev() {
                 let _ = worktree::write(top, path, before);
             }
-            return Err(FolderError::Unwritable { path: top.join(path), source });
+            return Err(refusal(top, path, source));
         }
     }
     Ok(())
@@ -154,7 +153,18 @@ pub fn put(top: &Path, contents: &[(&Path, &Content, &Content)]) -> Result<(), F
 
 /// What is at a path below the top of a repository. Blocks.
 pub fn content_at(top: &Path, path: &Path) -> Result<Content, FolderError> {
-    worktree::read(top, path, LARGEST_REVERT).map_err(|source| FolderError::Unreadable { path: top.join(path), source })
+    worktree::read(top, path, LARGEST_REVERT).map_err(|source| refusal(top, path, source))
+}
+
+/// What an error of the file system means for a revert.
+fn refusal(top: &Path, path: &Path, source: io::Error) -> FolderError {
+    let reason = match source.kind() {
+        io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => "something else is in its place",
+        io::ErrorKind::NotADirectory | io::ErrorKind::FilesystemLoop => "something else is in the place of its folder",
+        io::ErrorKind::FileTooLarge => "it is too large to keep a copy",
+        _ => return FolderError::Unwritable { path: top.join(path), source },
+    };
+    FolderError::NotRevertible { path: path.to_string_lossy().into_owned(), reason: reason.to_owned() }
 }
 
 /// An object as the file it was: with the line endings of the work tree, and the permissions of `like`.

@@ -311,6 +311,7 @@ test("the panel is accessible in light and dark, and fits a phone", async () => 
       await page.locator("table.side-by-side").first().waitFor();
       await checkAccessibility(page, "side by side");
     } else {
+      assert.equal(await page.locator("#side-panel").evaluate((panel) => panel.clientWidth), 390, "the whole width");
       const body = page.locator(".side-panel-body");
       assert.ok(await body.evaluate((element) => element.scrollWidth <= element.clientWidth), "nothing sticks out");
       const heights = await page.locator(".changes-panel button:visible").evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect().height));

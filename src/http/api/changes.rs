@@ -122,7 +122,8 @@ pub(in crate::http) async fn changed_file(
         Ok(review) => {
             let can_be = review.reason_against_revert.is_none();
             let is_text = matches!(review.diff, FileDiff::Unified { .. });
-            let hunks = can_be && is_text && !review.file.before.is_missing() && !review.file.after.is_missing();
+            let ends = [&review.file.before, &review.file.after];
+            let hunks = can_be && is_text && ends.iter().all(|end| !end.is_missing() && !end.is_link());
             let reason = review.reason_against_revert.map(str::to_owned);
             (review.diff, can_be.then(|| review.file.state()), hunks, reason)
         }

@@ -143,6 +143,8 @@ async fn every_kind_of_file_is_right_in_a_turn() {
         let html = html(&session, &[("scope", "turn"), ("turn", "turn-1")], path).await;
         assert!(html.contains(text) && !html.contains("root:"), "{path}: {html}");
     }
+    let instead = html(&session, &[("scope", "turn"), ("turn", "turn-1")], "src").await;
+    assert!(!instead.contains("fn main"), "only the file that took the folder's place: {instead}");
 }
 
 #[tokio::test]
