@@ -142,6 +142,15 @@ impl Reviews {
         self.record(session).await.turns
     }
 
+    /// Whether a session was in a turn at some moment between these two.
+    pub async fn was_in_a_turn(&self, session: SessionId, since: Timestamp, until: Option<Timestamp>) -> bool {
+        self.shared.settled(session).await;
+        let overlaps = |turn: &TurnRecord| {
+            turn.ended_at.is_none_or(|end| end >= since) && until.is_none_or(|until| turn.started_at <= until)
+        };
+        self.turns(session).await.iter().any(overlaps)
+    }
+
     /// What can be undone, newest first.
     pub async fn kept(&self, session: SessionId) -> Vec<KeptRevert> {
         let kept = self.shared.kept_of(session);

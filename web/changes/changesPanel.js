@@ -165,7 +165,8 @@ class Changes {
 
   /** What had the focus may be gone; the panel's keys work only inside it. */
   #focusNear(path) {
-    if (this.signal.aborted || byId("side-panel").contains(document.activeElement)) return;
+    const isElsewhere = document.activeElement !== this.#body && document.activeElement !== document.body;
+    if (this.signal.aborted || isElsewhere) return;
     (this.#rows.get(path)?.button ?? this.#reverts.querySelector("button") ?? this.#body).focus({ preventScroll: true });
   }
 
@@ -201,6 +202,7 @@ class Changes {
   #show(answer, hasScope) {
     const { repository, truncated, message, sharedWith, reverted } = answer;
     const files = hasScope && repository ? answer.files : [];
+    const hadFocus = byId("side-panel").contains(document.activeElement);
     this.#showSummary(answer, files);
     this.#showReverts(reverted);
     const names = sharedWith.map(({ sessionId, title }) => exactString(title ?? sessionId));
@@ -217,6 +219,7 @@ class Changes {
     this.#copy.disabled = files.length === 0 || !answer.view;
     this.#all.disabled = files.length === 0;
     this.opened();
+    if (hadFocus && !byId("side-panel").contains(document.activeElement)) this.#body.focus({ preventScroll: true });
   }
 
   #nothing(repository, hasScope) {

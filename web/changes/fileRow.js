@@ -135,7 +135,10 @@ export class FileRow {
       state ? this.#revertButton("Revert file", null) : null,
       !state && notRevertible ? make("span", { class: "field-hint", text: `Cannot be reverted: ${notRevertible}` }) : null,
     );
+    const hadFocus = this.#place.contains(document.activeElement);
     this.#place.replaceChildren(actions, content, truncated ? make("p", { class: "field-hint", text: "Only the beginning of the diff is shown." }) : "");
+    // The keys of the panel work only while the focus is in it.
+    if (hadFocus) this.#button.focus({ preventScroll: true });
   }
 
   #revertButton(text, hunk) {

@@ -59,7 +59,7 @@ pub(in crate::http) async fn changes(
             until: review.until,
             view: Some(review.view),
             shared_with: match review.since {
-                Some(since) => sharing_sessions(&app, &target, since).await?,
+                Some(since) => sharing_sessions(&app, &target, since, review.until).await?,
                 None => Vec::new(),
             },
             ..known
@@ -95,16 +95,24 @@ async fn without_snapshot(app: &App, target: &Target, known: ChangesBody, reason
     })
 }
 
-/// Other sessions in the same folder that did something since then.
-async fn sharing_sessions(app: &App, target: &Target, since: Timestamp) -> ApiResult<Vec<SharingSession>> {
+/// Other sessions in the same folder that were in a turn meanwhile.
+async fn sharing_sessions(
+    app: &App,
+    target: &Target,
+    since: Timestamp,
+    until: Option<Timestamp>,
+) -> ApiResult<Vec<SharingSession>> {
     let filter = SessionFilter { state: None, job: None, after: None, limit: SESSIONS_LOOKED_AT };
     let store = app.sessions().store();
     let own = store.session(target.session).await?.and_then(|summary| summary.profile.working_directory);
-    let sessions = store.sessions(filter).await?;
-    let others = sessions.into_iter().filter(|other| {
-        other.id != target.session && other.profile.working_directory == own && other.updated_at >= since
-    });
-    Ok(others.map(|other| SharingSession { session_id: other.id, title: other.profile.title }).collect())
+    let mut sharing = Vec::new();
+    for other in store.sessions(filter).await? {
+        let is_there = other.id != target.session && other.profile.working_directory == own;
+        if is_there && other.updated_at >= since && app.reviews().was_in_a_turn(other.id, since, until).await {
+            sharing.push(SharingSession { session_id: other.id, title: other.profile.title });
+        }
+    }
+    Ok(sharing)
 }
 
 /// The diff of one of the files that [`changes`] lists.

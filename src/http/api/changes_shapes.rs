@@ -81,7 +81,7 @@ pub(in crate::http) struct ChangesBody {
     pub until: Option<Timestamp>,
     /// The turns that can be asked for, oldest first.
     pub turns: Vec<TurnBody>,
-    /// Other sessions that were active in the same folder meanwhile; what they changed is in the list too.
+    /// Other sessions that were in a turn in the same folder meanwhile; what they changed is in the list too.
     pub shared_with: Vec<SharingSession>,
     /// Reverts that can be undone, newest first.
     pub reverted: Vec<RevertBody>,

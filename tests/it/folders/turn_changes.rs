@@ -267,6 +267,8 @@ async fn another_session_in_the_folder_is_named() {
     other.ask("hello").await;
     elsewhere.ask("hello").await;
     end_turn(&session, &request).await;
+    let later = session_in(&server, &folder).await;
+    later.ask("hello").await;
     let list = changes_in(&session, "scope=turn&turn=turn-1").await;
     let names: Vec<&Value> =
         list["sharedWith"].as_array().expect("a list").iter().map(|one| &one["sessionId"]).collect();
