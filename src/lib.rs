@@ -17,6 +17,7 @@
 //! - [`session`]: one actor per session, its log and its readers
 //! - [`capture`]: an agent as a model for other programs
 //! - [`jobs`]: tasks and jobs, which lead sessions through checked steps
+//! - [`review`]: what agents did to files, by turn and by session; reverts
 //! - [`notify`]: notifications to webhooks, ntfy and Gotify
 //! - [`doctor`]: diagnostics of the machine, the database and the agents
 //! - [`http`]: the HTTP server
@@ -38,6 +39,7 @@ pub mod notify;
 pub mod private_file;
 pub mod process;
 pub mod render;
+pub mod review;
 pub mod scripted_model;
 pub mod search;
 pub mod session;

@@ -14,6 +14,7 @@ use flightdeck::jobs::{JobSettings, Jobs, JobsParts};
 use flightdeck::model::{BlockKey, BlockKind};
 use flightdeck::notify::{Notifier, NotifierParts, NotifySettings};
 use flightdeck::process::Supervisor;
+use flightdeck::review::{Reviews, ReviewsParts};
 use flightdeck::session::{NewPrompt, NewSession, SessionSettings, Sessions, SessionsParts};
 use flightdeck::store::{DataFolder, Store, StoreSettings};
 use tokio_util::sync::CancellationToken;
@@ -100,6 +101,11 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
             settings: NotifySettings::default(),
             clock: Arc::new(flightdeck::session::now),
             is_watched: Arc::new(|_| false),
+            stopping: stopping.clone(),
+        }),
+        reviews: Reviews::new(ReviewsParts {
+            folder: folder.changes().expect("made"),
+            sessions: sessions.clone(),
             stopping: stopping.clone(),
         }),
         auth: Auth::new(&token, auth_settings, store.clone()).await.expect("made"),

@@ -26,6 +26,7 @@ use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, Se
 use crate::jobs::{Jobs, JobsParts};
 use crate::notify::{Notifier, NotifierParts, Retries};
 use crate::process::Supervisor;
+use crate::review::{Reviews, ReviewsParts};
 use crate::session::{SessionSettings, Sessions, SessionsParts, now};
 use crate::store::{DataFolder, ServerNote, Store, StoreSettings};
 
@@ -108,6 +109,13 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
     {
         tracing::warn!(%error, "sessions.runtime is not a known runtime; sessions that choose no runtime will be refused");
     }
+    let reviews = Reviews::new(ReviewsParts {
+        folder: folder.changes()?,
+        sessions: sessions.clone(),
+        stopping: stopping.clone(),
+    });
+    // Before the sessions of the last run are restored, which ends the turns that it left open.
+    reviews.start();
     sessions.restore().await.context("cannot restore the sessions of the last run")?;
     sessions.start_housekeeping();
     let captures = captures::captures(&config.capture, &sessions, store.clone(), &folder);
@@ -146,6 +154,7 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
         jobs: jobs.clone(),
         captures: captures.clone(),
         notifier: notifier.clone(),
+        reviews: reviews.clone(),
         auth,
         guard: Guard::new(hosts, &config.server.allowed_origins).behind_proxy(config.server.behind_proxy),
         config: Arc::new(LiveConfig::new(sources, resolved.loaded.clone(), Box::new(config_user))),
@@ -177,7 +186,7 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
     };
     let cause = wait_for_end(&stop, signals, store.died(), idle).await;
     stopping.cancel();
-    end(serving, &captures, &jobs, &sessions, &notifier, &store).await;
+    end(serving, &captures, &jobs, &sessions, &notifier, &reviews, &store).await;
     folder.remove_server_note();
     match cause {
         EndCause::Stopped => Ok(ExitCode::SUCCESS),
@@ -317,6 +326,7 @@ async fn end(
     jobs: &Jobs,
     sessions: &Sessions,
     notifier: &Notifier,
+    reviews: &Reviews,
     store: &Store,
 ) {
     let ending = async {
@@ -325,7 +335,7 @@ async fn end(
         // Before its sessions: a turn that the shutdown cuts off is not the end of a task.
         jobs.shut_down().await;
         sessions.shut_down().await;
-        tokio::join!(notifier.shut_down(), serving.finish(CONNECTION_GRACE));
+        tokio::join!(notifier.shut_down(), reviews.shut_down(), serving.finish(CONNECTION_GRACE));
         store.close().await;
     };
     if tokio::time::timeout(SHUTDOWN_LIMIT, ending).await.is_err() {

@@ -96,10 +96,9 @@ const DIFF_FLAGS: [&str; 8] = [
 async fn status(git: &Git, folder: &Path, roots: &[PathBuf]) -> Result<(Status, bool), FolderError> {
     let arguments =
         ["status", "--porcelain=v2", "-z", "--branch", "--untracked-files=all", "--find-renames", SUBMODULES];
-    let is_inside = |root: &PathBuf| root.canonicalize().is_ok_and(|root| git.top.starts_with(root));
-    let whole = roots.is_empty() || roots.iter().any(is_inside);
-    let paths: &[&Path] = if whole { &[] } else { &[folder] };
-    let answer = git.run(&arguments, paths, STATUS_BYTES).await?;
+    let limit = git.limit(folder, roots);
+    let paths: Vec<&Path> = limit.as_deref().into_iter().collect();
+    let answer = git.run(&arguments, &paths, STATUS_BYTES).await?;
     let status = parse_status(&answer.output, answer.complete);
     if !answer.complete && status.changes.is_empty() {
         let message = "a path is too long to show".to_owned();

@@ -37,14 +37,14 @@ pub(super) fn read(path: &Path, byte_limit: usize) -> Option<NewFile> {
 
 /// Opens a file. Does not follow a symbolic link or wait for a pipe that has replaced it.
 #[cfg(unix)]
-fn open(path: &Path) -> std::io::Result<std::fs::File> {
+pub(super) fn open(path: &Path) -> std::io::Result<std::fs::File> {
     use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
     Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
 
 #[cfg(not(unix))]
-fn open(path: &Path) -> std::io::Result<std::fs::File> {
+pub(super) fn open(path: &Path) -> std::io::Result<std::fs::File> {
     std::fs::File::open(path)
 }
 

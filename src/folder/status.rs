@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::change_list::{Change, ChangeKind};
 use super::git::path_of_bytes;
+use super::raw_diff::parse_counts;
 
 /// The output of `git status --porcelain=v2 -z --branch`.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,27 +71,9 @@ fn change(path: &[u8], old_path: Option<&[u8]>, kind: ChangeKind) -> Change {
 
 /// Lines added and removed by path, from `git diff --numstat -z`; `-` stands for a binary file.
 pub(super) fn parse_numstat(output: &[u8]) -> HashMap<PathBuf, (Option<u64>, Option<u64>)> {
-    let mut counts = HashMap::new();
     let mut entries: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
     entries.pop();
-    let mut entries = entries.into_iter();
-    while let Some(entry) = entries.next() {
-        let mut fields = entry.splitn(3, |byte| *byte == b'\t');
-        let mut number = || std::str::from_utf8(fields.next()?).ok()?.trim().parse::<u64>().ok();
-        let (added, removed) = (number(), number());
-        let path = match fields.next() {
-            // A rename: the old and the new path follow.
-            Some([]) => {
-                entries.next();
-                entries.next()
-            }
-            other => other,
-        };
-        if let Some(path) = path {
-            counts.insert(path_of_bytes(path), (added, removed));
-        }
-    }
-    counts
+    parse_counts(entries.into_iter())
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::config::{Limits, LiveConfig};
 use crate::jobs::Jobs;
 use crate::model::PermissionMode;
 use crate::notify::Notifier;
+use crate::review::Reviews;
 use crate::session::Sessions;
 
 /// The state of the HTTP server; clones share it.
@@ -34,6 +35,8 @@ pub struct AppParts {
     pub captures: Captures,
     /// Notifications.
     pub notifier: Notifier,
+    /// What agents did to files.
+    pub reviews: Reviews,
     /// Authentication.
     pub auth: Auth,
     /// The allowed hosts and origins.
@@ -97,6 +100,10 @@ impl App {
 
     pub(super) fn notifier(&self) -> &Notifier {
         &self.0.parts.notifier
+    }
+
+    pub(super) fn reviews(&self) -> &Reviews {
+        &self.0.parts.reviews
     }
 
     pub(super) fn auth(&self) -> &Auth {

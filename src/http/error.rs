@@ -13,6 +13,7 @@ use crate::capture::{CaptureError, ErrorKind};
 use crate::folder::FolderError;
 use crate::jobs::JobError;
 use crate::model::{Scope, redact};
+use crate::review::ReviewError;
 use crate::session::{
     AdoptError, AnswerError, CreateError, ForkError, LiveError, PromptError, SessionError, WorkingDirectoryError,
 };
@@ -293,6 +294,25 @@ impl From<FolderError> for ApiError {
             FolderError::NoGit => (StatusCode::CONFLICT, "GitNotFound"),
             FolderError::GitRefused { .. } => (StatusCode::CONFLICT, "GitRefused"),
             FolderError::Git(_) => (StatusCode::GATEWAY_TIMEOUT, "GitFailed"),
+            FolderError::TooMuch(_) => (StatusCode::CONFLICT, "TooManyChanges"),
+            FolderError::Unwritable { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "NotWritable"),
+            FolderError::NotRevertible { .. } => (StatusCode::CONFLICT, "NotRevertible"),
+            FolderError::ChangedSince(_) => (StatusCode::CONFLICT, "FileChanged"),
+            FolderError::PatchTooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "PatchTooLarge"),
+        };
+        Self::new(status, name, sentence(&error))
+    }
+}
+
+impl From<ReviewError> for ApiError {
+    fn from(error: ReviewError) -> Self {
+        let (status, name) = match error {
+            ReviewError::Folder(error) => return error.into(),
+            ReviewError::NoSnapshot(_) => (StatusCode::CONFLICT, "NoSnapshot"),
+            ReviewError::NoTurn(_) => (StatusCode::NOT_FOUND, "TurnNotFound"),
+            ReviewError::NotKept(_) => (StatusCode::NOT_FOUND, "RevertNotFound"),
+            ReviewError::Keep { .. } | ReviewError::Unkept { .. } => (StatusCode::INTERNAL_SERVER_ERROR, "CopyNotKept"),
+            ReviewError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown"),
         };
         Self::new(status, name, sentence(&error))
     }

@@ -82,6 +82,10 @@ const ROUTES: &[Row] = &[
     ("GET", "/api/copilot/search", Need::Scope(Scope::View)),
     ("GET", "/api/copilot/session/{id}/changes", Need::Scope(Scope::View)),
     ("GET", "/api/copilot/session/{id}/changes/file", Need::Scope(Scope::View)),
+    ("GET", "/api/copilot/session/{id}/changes/patch", Need::Scope(Scope::View)),
+    // They change files on this machine, as what `approve` allows an agent does.
+    ("POST", "/api/copilot/session/{id}/changes/revert", Need::Scope(Scope::Approve)),
+    ("POST", "/api/copilot/session/{id}/changes/undo", Need::Scope(Scope::Approve)),
     ("POST", "/api/copilot/session/{id}/permission/{request}", Need::Scope(Scope::Approve)),
     ("POST", "/api/copilot/session/{id}/answer/{request}", Need::Scope(Scope::Approve)),
     ("GET", "/api/events", Need::Scope(Scope::View)),

@@ -98,6 +98,9 @@ fn own_routes() -> Router<App> {
         .route("/api/copilot/session/{id}/fork", post(api::fork))
         .route("/api/copilot/session/{id}/changes", get(api::changes))
         .route("/api/copilot/session/{id}/changes/file", get(api::changed_file))
+        .route("/api/copilot/session/{id}/changes/patch", get(api::changes_patch))
+        .route("/api/copilot/session/{id}/changes/revert", post(api::revert_change))
+        .route("/api/copilot/session/{id}/changes/undo", post(api::undo_revert))
         .route("/api/copilot/session/{id}/permission/{request}", post(api::answer_permission))
         .route("/api/copilot/session/{id}/answer/{request}", post(api::answer_question))
         .route("/api/copilot/search", get(api::search))
@@ -157,7 +160,7 @@ fn model_routes() -> Router<App> {
 }
 
 /// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
-const WITH_QUERY: [&str; 19] = [
+const WITH_QUERY: &[&str] = &[
     "/api/copilot/session",
     "/api/copilot/session/{id}/events",
     "/api/copilot/session/{id}/log",
@@ -165,7 +168,9 @@ const WITH_QUERY: [&str; 19] = [
     "/api/copilot/search",
     "/api/copilot/session/{id}/block/{file}",
     "/api/copilot/session/{id}/blocks",
+    "/api/copilot/session/{id}/changes",
     "/api/copilot/session/{id}/changes/file",
+    "/api/copilot/session/{id}/changes/patch",
     "/api/jobs",
     "/api/jobs/entry",
     "/api/jobs/{id}/log",

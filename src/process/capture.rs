@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::SpawnError;
 use super::child::{ChildProcess, supervised};
@@ -69,13 +69,37 @@ pub enum CaptureError {
 impl Capture {
     /// Runs the program until it exits or reaches a limit. Dropping the future kills the program and all its children.
     pub async fn run(&self) -> Result<Captured, CaptureError> {
+        self.run_with_input(&[]).await
+    }
+
+    /// As [`Self::run`], with this on its standard input.
+    pub async fn run_with_input(&self, input: &[u8]) -> Result<Captured, CaptureError> {
         let mut command = supervised(&self.program);
         command.args(&self.arguments).envs(&self.environment).current_dir(&self.working_directory);
-        let (mut child, stdin, stdout) = ChildProcess::start(command, &self.program, Trace::without_note())?;
-        drop(stdin);
+        let (mut child, mut stdin, stdout) = ChildProcess::start(command, &self.program, Trace::without_note())?;
         let run = async {
             let mut output = Vec::new();
-            stdout.take(self.byte_limit as u64 + 1).read_to_end(&mut output).await?;
+            let feed = async move {
+                // A program that exits without reading everything says why itself.
+                let _ = stdin.write_all(input).await;
+                drop(stdin);
+            };
+            {
+                let mut rest = stdout.take(self.byte_limit as u64 + 1);
+                let read = rest.read_to_end(&mut output);
+                let (mut feed, mut read) = (std::pin::pin!(feed), std::pin::pin!(read));
+                let mut is_fed = false;
+                // Both at once: a program may write before it has read all of its input.
+                loop {
+                    tokio::select! {
+                        () = &mut feed, if !is_fed => is_fed = true,
+                        length = &mut read => {
+                            length?;
+                            break;
+                        }
+                    }
+                }
+            }
             if output.len() > self.byte_limit {
                 output.truncate(self.byte_limit);
                 return Ok(Captured { success: true, output, complete: false, stderr: String::new() });
@@ -111,6 +135,15 @@ mod tests {
         let stderr = "err".to_owned();
         assert_eq!(captured, Captured { success: false, output: b"out\n".to_vec(), complete: true, stderr });
         assert!(shell("cat").run().await.expect("run").success, "its input is closed");
+    }
+
+    #[tokio::test]
+    async fn input_and_output_may_both_be_longer_than_a_pipe_holds() {
+        let input = b"0123456789\n".repeat(100_000);
+        let capture = Capture { byte_limit: input.len(), ..shell("cat") };
+        let captured = capture.run_with_input(&input).await.expect("run");
+        assert!(captured.success && captured.complete && captured.output == input);
+        assert!(shell("exit 0").run_with_input(&input).await.expect("run").success, "it need not read any of it");
     }
 
     #[tokio::test]

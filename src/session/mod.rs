@@ -42,6 +42,7 @@ mod summary;
 mod tail;
 mod tool_action;
 mod transcript_writer;
+mod turn_observer;
 mod viewers;
 mod working_directory;
 
@@ -64,6 +65,7 @@ pub use settings::{FindDefaults, FoundDefaults, RecoverySettings, SessionSetting
 pub use statistics::{RuntimeLabels, SessionStatistics, TurnLabels};
 pub use status_feed::{FeedEntry, StatusFeed};
 pub use transcript_writer::TranscriptWriter;
+pub use turn_observer::TurnObserver;
 pub use viewers::ViewerGuard;
 pub use working_directory::{
     WorkingDirectoryError, check as check_working_directory, check_resolved as resolve_working_directory,

@@ -23,6 +23,7 @@ use super::session_feed::{SessionFeed, SessionStatus};
 use super::settings::JobTools;
 use super::statistics::SessionStatistics;
 use super::tail::TailBudget;
+use super::turn_observer::{TurnObserver, TurnObserverSlot};
 use super::viewers::Viewers;
 use super::{Session, SessionError, SessionLog, SessionSettings, clock};
 use crate::agent::Runtimes;
@@ -94,6 +95,7 @@ impl Sessions {
             day_usage: DayUsage::default(),
             folder_rules: FolderRules::default(),
             statistics: SessionStatistics::default(),
+            turn_observer: TurnObserverSlot::default(),
             presence: Arc::default(),
             unknown_events: AtomicU64::new(0),
             stopping: stops,
@@ -112,6 +114,11 @@ impl Sessions {
                 adopting: tokio::sync::Mutex::default(),
             }),
         }
+    }
+
+    /// Tells somebody about every turn from now on.
+    pub fn observe_turns(&self, observer: Arc<dyn TurnObserver>) {
+        self.shared.services.turn_observer.set(observer);
     }
 
     /// The store.

@@ -107,6 +107,9 @@ impl DataFolder {
     /// The folder in which captured sessions of agents work.
     pub const CAPTURES: &'static str = "capture";
 
+    /// The folder with snapshots of the sessions' folders, and copies of what was reverted there.
+    pub const CHANGES: &'static str = "changes";
+
     /// The file that holds the server's token; there from the first start on.
     pub const TOKEN: &str = "token";
 
@@ -173,6 +176,11 @@ impl DataFolder {
     /// Where child processes are recorded; created if needed.
     pub fn processes(&self) -> Result<PathBuf, FolderError> {
         self.below(Self::PROCESSES)
+    }
+
+    /// Where snapshots of folders and copies of reverted files are kept; created if needed.
+    pub fn changes(&self) -> Result<PathBuf, FolderError> {
+        self.below(Self::CHANGES)
     }
 
     /// The empty folder in which captured sessions of agents work; created if needed.

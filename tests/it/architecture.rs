@@ -6,7 +6,7 @@ use crate::support::markdown::{code_spans, section, table_rows};
 use crate::support::source::{SourceFile, code_of, project_file, source_files, source_folders};
 
 /// Which module may use which. A module may always use itself.
-const MAY_USE: [(&str, &[&str]); 19] = [
+const MAY_USE: [(&str, &[&str]); 20] = [
     ("model", &[]),
     ("private_file", &[]),
     ("scripted_model", &[]),
@@ -22,12 +22,13 @@ const MAY_USE: [(&str, &[&str]); 19] = [
     ("capture", &["agent", "store", "model"]),
     ("notify", &["store", "model"]),
     ("jobs", &["session", "agent", "process", "store", "folder", "model"]),
+    ("review", &["session", "store", "folder", "private_file", "model"]),
     ("doctor", &["agent", "process", "store", "scripted_model", "private_file", "model"]),
     (
         "http",
         &[
-            "capture", "jobs", "notify", "doctor", "session", "search", "export", "agent", "store", "folder", "render",
-            "config", "model",
+            "capture", "jobs", "review", "notify", "doctor", "session", "search", "export", "agent", "store", "folder",
+            "render", "config", "model",
         ],
     ),
     ("client", &["store", "model"]),
@@ -38,6 +39,7 @@ const MAY_USE: [(&str, &[&str]); 19] = [
             "http",
             "capture",
             "jobs",
+            "review",
             "notify",
             "doctor",
             "session",

@@ -4,11 +4,15 @@ import { make } from "./dom.js";
 
 let dialogsMade = 0;
 
-/** Asks before something that can't be undone. Resolves to true only if the person confirmed. */
-export function confirmAction({ title, text, action, keep = "Cancel" }) {
+/**
+ * Asks before something that can't be undone. `details` are shown below the text. Resolves to true only if the person
+ * confirmed.
+ */
+export function confirmAction({ title, text, details = [], action, keep = "Cancel", className = "" }) {
   return openDialog({
     title,
-    content: [make("p", { text })],
+    className,
+    content: [make("p", { text }), ...details],
     buttons: [
       { label: keep, value: null, focused: true },
       { label: action, value: true, className: "danger" },
@@ -33,7 +37,7 @@ export function askForText({ title, label, value, action }) {
   return answer;
 }
 
-function openDialog({ title, content, buttons }) {
+function openDialog({ title, content, buttons, className: name = "" }) {
   dialogsMade += 1;
   const titleId = `dialog-title-${dialogsMade}`;
   return new Promise((resolve) => {
@@ -53,8 +57,8 @@ function openDialog({ title, content, buttons }) {
         },
       }),
     );
-    const form = make("form", { method: "dialog" }, make("h2", { id: titleId, text: title }), ...content, make("div", { class: "dialog-buttons" }, ...controls));
-    const dialog = make("dialog", { class: "small-dialog", "aria-labelledby": titleId }, form);
+    const form = make("form", { method: "dialog" }, make("h2", { id: titleId, text: title }), ...content.filter(Boolean), make("div", { class: "dialog-buttons" }, ...controls));
+    const dialog = make("dialog", { class: `small-dialog ${name}`.trim(), "aria-labelledby": titleId }, form);
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(answer);

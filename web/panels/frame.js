@@ -4,7 +4,7 @@ import { goTo, jobsAddress, panelInAddress, sessionInAddress, setupAddress } fro
 import { ask, sessionPath } from "../lib/api.js";
 import { Around } from "./around.js";
 import { useCaptures } from "./captures.js";
-import { useChanges } from "./changes.js";
+import { useChanges } from "../changes/changesPanel.js";
 import { askForText } from "../lib/dialog.js";
 import { useDoctor } from "./doctor.js";
 import { byId, make } from "../lib/dom.js";

@@ -43,6 +43,7 @@ use super::rest::Rest;
 use super::session_feed::SessionFeed;
 use super::settings::JobTools;
 use super::statistics::SessionStatistics;
+use super::turn_observer::TurnObserverSlot;
 use super::{SessionLog, SessionSettings, clock};
 use crate::agent::{AgentCommand, AgentEvent, BoxFuture, ProcessSlot, ProcessUse, Runtimes, SlotRequest, SlotStep};
 use crate::model::{Day, Seq, SessionId};
@@ -70,6 +71,8 @@ pub(super) struct SessionServices {
     pub folder_rules: FolderRules,
     /// Figures of all sessions.
     pub statistics: SessionStatistics,
+    /// Who is told when turns begin and end.
+    pub turn_observer: TurnObserverSlot,
     /// Who is looking at which session or job.
     pub presence: Arc<Presence>,
     /// Agent events of unknown kinds, over all sessions.

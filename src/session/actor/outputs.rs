@@ -55,10 +55,18 @@ impl Actor {
                     self.ended_prompts.add(prompt);
                 }
                 Output::PromptAccepted(prompt) => self.spans.prompt_accepted(self.id, prompt),
-                Output::TurnStarted(prompt) => self.spans.turn_started(self.id, prompt, self.machine.profile()),
+                Output::TurnStarted(prompt) => {
+                    self.spans.turn_started(self.id, prompt, self.machine.profile());
+                    if let Some(observer) = self.services.turn_observer.get() {
+                        observer.turn_began(self.id, prompt, self.machine.profile().working_directory.as_deref());
+                    }
+                }
                 Output::TurnEnded { prompt, verdict, error_class, duration } => {
                     let ended = EndedTurn { prompt, verdict, error_class, duration };
                     self.spans.turn_ended(self.id, self.machine.profile(), &ended, &self.services.statistics);
+                    if let Some(observer) = self.services.turn_observer.get() {
+                        observer.turn_ended(self.id, prompt, self.machine.profile().working_directory.as_deref());
+                    }
                 }
                 Output::CountUnknown => drop(self.services.unknown_events.fetch_add(1, Ordering::Relaxed)),
                 Output::Closed { at } => {

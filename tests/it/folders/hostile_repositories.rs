@@ -4,7 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{changed_file, changes, files, git, repository, session_in};
+use serde_json::json;
+
+use super::{begin_turn, changed_file, changes, changes_in, end_turn, files, get_with, git, repository, session_in};
 use crate::support::Server;
 
 /// A script that leaves a mark and fails.
@@ -85,6 +87,27 @@ async fn no_program_that_a_repository_names_is_run() {
         let html = changed_file(&session, path).await.json()["html"].as_str().expect("text").to_owned();
         assert!(html.contains("diff-added") && html.contains(&format!(">{path}</div>")), "{html}");
         assert!(!html.contains("U+001B"), "no colours: {html}");
+    }
+    assert_eq!(marks(&traps), Vec::<String>::new(), "nothing ran");
+
+    // Nor do snapshots, patches and reverts run anything.
+    let request = begin_turn(&session).await;
+    std::fs::write(folder.join("src/main.rs"), "fn main() {\n    changed_again();\n}\n").expect("written");
+    std::fs::write(folder.join("new"), "newer\n").expect("written");
+    std::fs::write(folder.join("latin"), b"gr\xfc\xdfe\n").expect("written");
+    end_turn(&session, &request).await;
+    let turn = changes_in(&session, "scope=turn&turn=turn-1").await;
+    let expected = [("latin", "added"), ("new", "modified"), ("src/main.rs", "modified")];
+    assert_eq!(files(&turn), expected.map(|(path, status)| (path.to_owned(), status.to_owned())));
+    let patch = get_with(&session, "patch", &[]).await;
+    assert!(patch.json()["patch"].as_str().is_some_and(|patch| patch.contains("changed_again")), "{}", patch.text());
+    for (path, status) in [("new", 200), ("latin", 200), ("src/main.rs", 409)] {
+        let state = get_with(&session, "file", &[("path", path)]).await.json()["state"].clone();
+        let reply = session.post("/changes/revert", json!({ "path": path, "state": state })).await;
+        assert_eq!(reply.status, status, "{path}: {}", reply.text());
+    }
+    for revert in [1, 2] {
+        assert_eq!(session.post("/changes/undo", json!({ "revert": revert })).await.status, 200);
     }
     assert_eq!(marks(&traps), Vec::<String>::new(), "nothing ran");
 

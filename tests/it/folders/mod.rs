@@ -4,6 +4,9 @@ mod changed_files;
 mod changes;
 mod hostile_repositories;
 mod listing;
+mod patches;
+mod reverts;
+mod turn_changes;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,6 +56,34 @@ async fn changes(session: &TestSession) -> Value {
 async fn changed_file(session: &TestSession, path: &str) -> Reply {
     let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("path", path).finish();
     session.get(&format!("/changes/file?{query}")).await
+}
+
+/// The changes in a scope, such as `scope=session`.
+async fn changes_in(session: &TestSession, scope: &str) -> Value {
+    let reply = session.get(&format!("/changes?{scope}")).await;
+    assert_eq!(reply.status, 200, "{}", reply.text());
+    reply.json()
+}
+
+/// Something below `/changes/` with parameters.
+async fn get_with(session: &TestSession, what: &str, parameters: &[(&str, &str)]) -> Reply {
+    let query: String = form_urlencoded::Serializer::new(String::new()).extend_pairs(parameters).finish();
+    session.get(&format!("/changes/{what}?{query}")).await
+}
+
+/// The demo waits for an answer; when this returns, the snapshot of the turn's beginning has been taken.
+async fn begin_turn(session: &TestSession) -> String {
+    let request = session.prompt_and_get_request("permission").await;
+    changes_in(session, "scope=session").await;
+    request
+}
+
+/// The turn goes on and ends; when this returns, the snapshot of its end has been taken.
+async fn end_turn(session: &TestSession, request: &str) {
+    let from = session.log().await.last().map_or(0, |(seq, _)| *seq);
+    session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
+    session.events_after(from).await.until_callback("onIdle").await;
+    changes_in(session, "scope=session").await;
 }
 
 /// The listed files: path and status.
