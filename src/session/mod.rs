@@ -2,7 +2,8 @@
 //!
 //! What must always hold here:
 //!
-//! - Only a session's machine numbers its events, and only its actor appends them: it stages them in the tail
+//! - Only a session's machine numbers its events, and only its actor appends them (but for the past of a fork, which is
+//!   written before its actor exists): it stages them in the tail
 //!   and passes them to the store. A reader sees an event once the store has committed it, not before.
 //! - A reader is a cursor over store and tail. It holds nothing that grows and blocks nobody.
 //! - An attached reader less than 16 MB behind the end of the log gets every event, also the deltas of a block that has

@@ -33,16 +33,16 @@ test("the outline has every prompt, also those that are not loaded, and goes to 
 
 test("many prompts can be filtered, and what the server cannot say is said", async () => {
   const id = await deck.server.session();
-  for (let number = 0; number < 9; number += 1) await deck.server.turn(id, `question ${number}`);
+  for (let number = 0; number < 9; number += 1) await deck.server.turn(id, `topic ${number}`);
   const page = await openSession(deck, id);
   deck.expectConsoleErrors(/500/);
   await page.route(/\/outline$/, (route) => route.fulfill({ status: 500, json: { error: "InternalError", message: "No disk." } }), { times: 1 });
   await page.locator("#outline-button").click();
   await waitForText(page.locator("#side-panel [role=status]"), /Could not load the outline: No disk\./);
   await page.locator("#side-panel [role=status] button").click();
-  await page.locator(".outline-filter").fill("ION 7");
+  await page.locator(".outline-filter").fill("PIC 7");
   await waitFor(async () => (await page.locator(".outline-prompt:visible").count()) === 1, "one prompt");
-  await waitForText(page.locator(".outline-prompt:visible .outline-line"), "question 7");
+  await waitForText(page.locator(".outline-prompt:visible .outline-line"), "topic 7");
 });
 
 test("a prompt is edited and sent again, and a draft can be brought back", async () => {

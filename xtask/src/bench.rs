@@ -15,7 +15,7 @@ pub fn bench() -> Result<(), String> {
     let binary = workspace().join("target/release").join(format!("flightdeck{}", std::env::consts::EXE_SUFFIX));
     let read = |path| std::fs::read_to_string(path).map_err(|error| error.to_string());
     // The table is the last thing there, and these are more rows of it.
-    let table = read(&measured)? + &crate::browser::first_paint(&binary)?;
+    let table = read(&measured)? + &crate::browser::first_paint(&binary)? + &crate::browser::scrolling(&binary)?;
     let text = replace_measured(&read(&document)?, &table)?;
     std::fs::write(&document, text).map_err(|error| error.to_string())
 }

@@ -45,6 +45,12 @@ pub fn first_paint(binary: &Path) -> Result<String, String> {
     read(node()?.env("TEST_BINARY", binary).arg(script))
 }
 
+/// Measures how smoothly long sessions scroll, with a binary. Returns rows of a table.
+pub fn scrolling(binary: &Path) -> Result<String, String> {
+    let script = workspace().join(TESTS).join("scrolling.mjs");
+    read(node()?.env("TEST_BINARY", binary).arg(script))
+}
+
 /// Node.js with every environment variable that the harness in `tests/browser/support` needs.
 fn node() -> Result<Command, String> {
     let driver = npm::install("flightdeck-test-browser", &PACKAGES)?;

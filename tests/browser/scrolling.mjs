@@ -1,0 +1,87 @@
+// Measures how smoothly a session of many blocks scrolls, beside a plain page in the same run, and prints a row for
+// docs/benchmarks.md.
+
+import { Deck, waitForText } from "./support/index.mjs";
+
+const BLOCKS = 10_000;
+const FRAMES = 240;
+const PIXELS_A_FRAME = 60;
+const TOO_LONG_MS = 50;
+
+const deck = new Deck();
+await deck.start();
+
+/** Scrolls so many pixels up in each frame. Returns how long the frames took, and what they did. */
+async function scrollUp(page, selector) {
+  const session = await page.context().newCDPSession(page);
+  await session.send("Performance.enable");
+  const metrics = async () => Object.fromEntries((await session.send("Performance.getMetrics")).metrics.map(({ name, value }) => [name, value]));
+  const before = await metrics();
+  const frames = await page.evaluate(
+    ([selector, count, pixels]) =>
+      new Promise((resolve) => {
+        const part = document.querySelector(selector);
+        const times = [];
+        let last = null;
+        const step = (now) => {
+          if (last !== null) times.push(now - last);
+          last = now;
+          if (times.length === count) resolve(times);
+          else {
+            part.scrollTop -= pixels;
+            requestAnimationFrame(step);
+          }
+        };
+        requestAnimationFrame(step);
+      }),
+    [selector, FRAMES, PIXELS_A_FRAME],
+  );
+  const after = await metrics();
+  await session.detach();
+  const spent = (name) => ((after[name] - before[name]) * 1000) / FRAMES;
+  return { frames, script: spent("ScriptDuration"), layout: spent("LayoutDuration"), style: spent("RecalcStyleDuration") };
+}
+
+const scrollBack = (page, selector) =>
+  page.evaluate(([selector, pixels]) => new Promise((resolve) => {
+    document.querySelector(selector).scrollTop += pixels;
+    requestAnimationFrame(() => requestAnimationFrame(resolve));
+  }), [selector, FRAMES * PIXELS_A_FRAME]);
+
+async function plainPage(context) {
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/test.html`);
+  await page.evaluate(() => {
+    const part = Object.assign(document.createElement("div"), { id: "part" });
+    part.style.setProperty("height", "500px");
+    part.style.setProperty("overflow-y", "auto");
+    for (let number = 0; number < 1500; number += 1) part.append(Object.assign(document.createElement("p"), { textContent: `Line ${number} of a plain page, with some words in it.` }));
+    document.body.replaceChildren(part);
+    part.scrollTop = part.scrollHeight;
+  });
+  return page;
+}
+
+const id = await deck.server.session();
+await deck.server.turn(id, `blocks ${BLOCKS}`);
+const context = await deck.openContext({ viewport: { width: 1200, height: 800 } });
+const control = await scrollUp(await plainPage(context), "#part");
+const page = await context.newPage();
+await page.goto(`${deck.server.url}/?session=${id}`);
+await waitForText(page.locator(".message-block").last(), /all the demo's blocks/);
+const first = await scrollUp(page, "#session-part");
+// Everything that came into view is rendered, so that the second pass only scrolls.
+await page.waitForFunction(() => {
+  const { top, bottom } = document.querySelector("#session-part").getBoundingClientRect();
+  const isInView = (one) => one.getBoundingClientRect().bottom > top && one.getBoundingClientRect().top < bottom;
+  return ![...document.querySelectorAll('[data-type="Message"] .message-block-text')].some(isInView);
+});
+await scrollBack(page, "#session-part");
+const second = await scrollUp(page, "#session-part");
+await deck.end();
+
+const sorted = (numbers) => numbers.toSorted((one, other) => one - other);
+const at = (numbers, share) => sorted(numbers)[Math.floor(share * (numbers.length - 1))].toFixed(1);
+const told = ({ frames, script, layout, style }) =>
+  `median ${at(frames, 0.5)} ms, p95 ${at(frames, 0.95)} ms, ${frames.filter((time) => time > TOO_LONG_MS).length} over ${TOO_LONG_MS} ms (script ${script.toFixed(2)}, layout ${layout.toFixed(2)}, style ${style.toFixed(2)} ms a frame)`;
+console.log(`| ${FRAMES} frames of scrolling a session of ${BLOCKS} blocks, second pass | none over ${TOO_LONG_MS} ms | ${told(second)}; first pass ${told(first)}; a plain page in the same run ${told(control)} |`);
