@@ -13,6 +13,8 @@ import { inbox } from "../lib/inboxStream.js";
 import { useKeyHelp, useKeys } from "./keys.js";
 import { useMoreMenu } from "./moreMenu.js";
 import { notifications } from "../lib/notifications.js";
+import { renewPush } from "../lib/push.js";
+import { startServiceWorker } from "../lib/serviceWorker.js";
 import { useResizeBar } from "../session/resizeBar.js";
 import { useSessionDetails } from "./sessionDetails.js";
 import { closePanel } from "./sidePanel.js";
@@ -63,6 +65,9 @@ export function useFrame(session) {
   useResizeBar();
   // Before this point the buttons did nothing.
   for (const id of ["session-title", "changes-button", "details-button", "inbox-button", "more-button"]) byId(id).disabled = false;
+  startServiceWorker();
+  // A failure is tried again by the next page.
+  renewPush().catch(() => {});
 }
 
 async function renameSession(view) {

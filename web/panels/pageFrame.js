@@ -4,6 +4,7 @@ import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
 import { notifications } from "../lib/notifications.js";
+import { startServiceWorker } from "../lib/serviceWorker.js";
 import { useInbox } from "./inbox.js";
 // Loaded on demand elsewhere. The server may have stopped by then, so they are loaded here.
 import "../lib/dialog.js";
@@ -28,4 +29,5 @@ export function pageFrame(keys = {}, shown = null) {
     all[event.code]();
   });
   inbox.start();
+  startServiceWorker();
 }
