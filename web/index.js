@@ -1,7 +1,8 @@
 // The page: the set-up, or the session that the address names. This loads what a session needs for its first paint;
 // everything else follows later.
 
-import { eventInAddress, goTo, sessionInAddress, setupAddress } from "./lib/address.js";
+import { eventInAddress, goTo, jobAddress, jobToOpen, sessionInAddress, setupAddress } from "./lib/address.js";
+import { ask } from "./lib/api.js";
 import { byId } from "./lib/dom.js";
 import { inbox } from "./lib/inboxStream.js";
 import { later } from "./lib/later.js";
@@ -12,6 +13,10 @@ let session = null;
 let setup = null;
 
 async function show() {
+  if (jobToOpen() !== null) {
+    await openJob(jobToOpen());
+    return;
+  }
   const id = sessionInAddress();
   if (session && session.sessionId === id) {
     if (eventInAddress() !== null) await session.showEvent(eventInAddress());
@@ -35,6 +40,16 @@ async function show() {
     // On a phone, the keyboard would cover the transcript.
     if (!matchMedia("(pointer: coarse)").matches) session.composer.focus();
     await session.open(eventInAddress());
+  }
+}
+
+/** A notification of a job has its id and not its name, which the page of a job needs. */
+async function openJob(jobId) {
+  try {
+    const { jobName } = await ask(`api/jobs/${encodeURIComponent(jobId)}`);
+    location.replace(jobAddress({ jobName, jobId }));
+  } catch {
+    location.replace(setupAddress());
   }
 }
 

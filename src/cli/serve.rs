@@ -24,7 +24,7 @@ use crate::config::{AuthMode, Config, LiveConfig, Sources, load, repository_root
 use crate::http::auth::{Auth, AuthSettings, ServerToken};
 use crate::http::{AllowedHosts, App, AppParts, Guard, ListenError, Listeners, Serving};
 use crate::jobs::{Jobs, JobsParts};
-use crate::notify::{Notifier, NotifierParts, Retries};
+use crate::notify::{Notifier, NotifierParts, PushKey, Retries};
 use crate::process::Supervisor;
 use crate::review::{Reviews, ReviewsParts};
 use crate::session::{SessionSettings, Sessions, SessionsParts, now};
@@ -130,7 +130,8 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
     jobs.restore().await.context("cannot continue the jobs of the last run")?;
 
     let (address, port) = (listeners.address, listeners.port);
-    let notifier = notifier(config, &own_url(address, port), flags.test, &sessions, &stopping)?;
+    let push_key = Arc::new(PushKey::of(&folder)?);
+    let notifier = notifier(config, &own_url(address, port), flags.test, &sessions, push_key, &stopping)?;
     notifier.start();
     let token = ServerToken::of(&folder)?;
     let settings = AuthSettings {
@@ -201,6 +202,7 @@ fn notifier(
     own_url: &str,
     test: bool,
     sessions: &Sessions,
+    push_key: Arc<PushKey>,
     stopping: &CancellationToken,
 ) -> anyhow::Result<Notifier> {
     let retries = if test { FAST_RETRIES } else { Retries::default() };
@@ -209,6 +211,7 @@ fn notifier(
     Ok(Notifier::new(NotifierParts {
         store: sessions.store().clone(),
         settings,
+        push_key,
         clock: Arc::new(now),
         is_watched: Arc::new(move |stream| presence.is_watched(stream)),
         stopping: stopping.clone(),

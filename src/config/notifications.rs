@@ -128,6 +128,11 @@ impl Notifications {
                 return Some(format!("{time:?} is not a time of day such as \"22:00\""));
             }
         }
+        if let Some(name) = self.targets.keys().find(|name| name.starts_with("browser-")) {
+            return Some(format!(
+                "target {name:?}: names that begin with browser- are those of browsers; choose another one"
+            ));
+        }
         let mut problems = self.targets.iter().filter_map(|(name, target)| Some((name, target.problem()?)));
         problems.next().map(|(name, problem)| format!("target {name:?}: {problem}"))
     }

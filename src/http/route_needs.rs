@@ -102,6 +102,8 @@ const ROUTES: &[Row] = &[
     ("GET", "/api/health", Need::Nothing),
     ("GET", "/api/notifications", Need::Scope(Scope::View)),
     ("POST", "/api/notifications/test", Need::Admin),
+    ("GET POST", "/api/push", Need::Admin),
+    ("DELETE", "/api/push/{id}", Need::Admin),
     ("POST", "/api/login-code", Need::Admin),
     ("POST", "/api/ticket", Need::Admin),
     ("GET PATCH", "/api/settings", Need::Admin),

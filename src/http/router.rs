@@ -139,6 +139,8 @@ fn own_routes() -> Router<App> {
         .route("/api/captures", get(api::captures))
         .route("/api/notifications", get(api::notifications))
         .route("/api/notifications/test", post(api::test_notification))
+        .route("/api/push", get(api::push_overview).post(api::add_browser))
+        .route("/api/push/{id}", delete(api::remove_browser))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
         .route("/api/ticket", post(api::ticket))

@@ -26,16 +26,14 @@ pub(super) fn with_shell<'a>(
         paths.insert(format!("/{name}"));
         for file in files_in(html) {
             let later = file.replace(".bundle.js", ".later.js");
-            paths.extend(
-                [file, &later].into_iter().filter(|file| exists(plain_name(file))).map(|file| format!("/{file}")),
-            );
+            paths.extend([file, &later].into_iter().filter(|file| exists(plain_name(file))).map(full_path));
         }
     }
     let list = paths.iter().map(|path| format!("{:?}", path.replace(VERSION_MARK, version))).collect::<Vec<_>>();
     worker.replace(VERSION_MARK, version).replace(SHELL_MARK, &list.join(", "))
 }
 
-/// What a page loads by a relative path; links to other pages are no files.
+/// What a page loads from here; links to other pages are no files.
 fn files_in(html: &str) -> impl Iterator<Item = &str> {
     ["src=\"", "href=\""]
         .into_iter()
@@ -46,7 +44,12 @@ fn files_in(html: &str) -> impl Iterator<Item = &str> {
 
 /// The name of a file without the path of its version.
 fn plain_name(file: &str) -> &str {
+    let file = file.trim_start_matches('/');
     file.strip_prefix("version/").and_then(|rest| rest.split_once('/')).map_or(file, |(_, name)| name)
+}
+
+fn full_path(file: &str) -> String {
+    format!("/{}", file.trim_start_matches('/'))
 }
 
 #[cfg(test)]
@@ -59,7 +62,7 @@ mod tests {
             (
                 "index.html",
                 "<link rel=\"manifest\" href=\"manifest.webmanifest\"><a href=\"jobs.html\"></a>\
-                 <script src=\"version/{{version}}/index.bundle.js\"></script><a href=\"https://example.com\"></a>",
+                 <script src=\"/version/{{version}}/index.bundle.js\"></script><a href=\"https://example.com\"></a>",
             ),
             ("test.html", "<script src=\"test.js\"></script>"),
         ];

@@ -17,6 +17,10 @@ pub(super) enum Answer {
     Refused {
         error: String,
     },
+    /// There is nobody at that address, or nobody any more.
+    Gone {
+        error: String,
+    },
 }
 
 /// The longest delay that a target may ask for.
@@ -38,7 +42,7 @@ fn send_blocking(post: &Post, timeout: Duration) -> Answer {
         .user_agent(concat!("flightdeck/", env!("CARGO_PKG_VERSION")))
         .build()
         .into();
-    let mut request = agent.post(&post.url.0).content_type("application/json");
+    let mut request = agent.post(&post.url.0).content_type(post.content_type);
     for (name, value) in &post.headers {
         request = request.header(*name, &value.0);
     }
@@ -60,6 +64,7 @@ fn judge(status: u16, retry_after_seconds: Option<u64>) -> Answer {
             error: error(),
             retry_after: retry_after_seconds.map(|seconds| Duration::from_secs(seconds).min(LONGEST_RETRY_AFTER)),
         },
+        404 | 410 => Answer::Gone { error: error() },
         401 | 403 => Answer::Refused { error: format!("{}: check the token or secret", error()) },
         _ => Answer::Refused { error: error() },
     }
@@ -87,8 +92,11 @@ mod tests {
         for status in [408, 425, 429, 500, 502, 503, 599] {
             assert!(matches!(judge(status, None), Answer::Failed { .. }), "{status}");
         }
-        for status in [301, 307, 400, 401, 403, 404, 410] {
+        for status in [301, 307, 400, 401, 403, 413] {
             assert!(matches!(judge(status, None), Answer::Refused { .. }), "{status}");
+        }
+        for status in [404, 410] {
+            assert!(matches!(judge(status, None), Answer::Gone { .. }), "{status}");
         }
         assert_eq!(
             [200, 202, 204].map(|status| judge(status, None)),

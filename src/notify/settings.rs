@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::QuietHours;
+use super::{PushTarget, QuietHours};
 use crate::model::{HappeningKind, Template};
 
 /// Settings of all notifications. By default nobody is notified.
@@ -17,6 +17,13 @@ pub struct NotifySettings {
     pub targets: Vec<Target>,
     /// How often and how fast a failed delivery is sent again.
     pub retries: Retries,
+}
+
+impl NotifySettings {
+    /// The target of a name.
+    pub fn target(&self, name: &str) -> Option<&Target> {
+        self.targets.iter().find(|target| target.name == name)
+    }
 }
 
 /// Where notifications are sent.
@@ -66,6 +73,8 @@ pub enum Protocol {
         /// The token of the application.
         token: Secret,
     },
+    /// Web Push, to a browser.
+    Push(PushTarget),
 }
 
 impl Protocol {
@@ -75,6 +84,7 @@ impl Protocol {
             Self::Webhook { .. } => "webhook",
             Self::Ntfy { .. } => "ntfy",
             Self::Gotify { .. } => "gotify",
+            Self::Push(_) => "push",
         }
     }
 }

@@ -6,10 +6,13 @@ use super::message::{Message, Urgency};
 use super::settings::{Protocol, Secret};
 use super::signature::signature;
 
+const JSON: &str = "application/json";
+
 /// A POST.
 #[derive(Clone, Debug)]
 pub(super) struct Post {
     pub url: Secret,
+    pub content_type: &'static str,
     pub headers: Vec<(&'static str, Secret)>,
     pub body: Vec<u8>,
 }
@@ -22,13 +25,20 @@ impl Post {
             Protocol::Ntfy { url, token } => {
                 let headers = token.iter().map(|token| ("authorization", Secret(format!("Bearer {}", token.0))));
                 let (server, topic) = split_topic(&url.0);
-                Self { url: Secret(server), headers: headers.collect(), body: encode(&ntfy(&topic, message)) }
+                Self {
+                    url: Secret(server),
+                    content_type: JSON,
+                    headers: headers.collect(),
+                    body: encode(&ntfy(&topic, message)),
+                }
             }
             Protocol::Gotify { url, token } => Self {
                 url: Secret(format!("{}/message", url.0.trim_end_matches('/'))),
+                content_type: JSON,
                 headers: vec![("x-gotify-key", token.clone())],
                 body: encode(&gotify(message)),
             },
+            Protocol::Push(target) => target.subscription.post(&target.key, &target.contact, message, seconds),
         }
     }
 }
@@ -40,7 +50,7 @@ fn webhook(url: &Secret, secret: Option<&Secret>, message: &Message, seconds: i6
     if let Some(secret) = secret {
         headers.push(("webhook-signature", Secret(signature(&secret.0, &message.id, seconds, &body))));
     }
-    Post { url: url.clone(), headers, body }
+    Post { url: url.clone(), content_type: JSON, headers, body }
 }
 
 /// ntfy takes JSON, in which titles may have any character, at the address of the server.

@@ -12,6 +12,8 @@
 //! - A backend passes the suite in `suite/`; the tests run it against `SQLite` and a backend in memory.
 
 mod blob;
+mod browser_records;
+mod browsers;
 mod capture_records;
 mod capture_sessions;
 mod change;
@@ -47,6 +49,7 @@ mod trusted_entries;
 mod usage_records;
 
 pub use blob::{Blob, BlobUse};
+pub use browser_records::{BrowserId, NewBrowser, StoredBrowser};
 pub use capture_records::{CaptureCall, CaptureCallId, CaptureUsage, StoredCaptureCall};
 pub use capture_sessions::CaptureSession;
 pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
@@ -63,8 +66,9 @@ pub use notification_records::{
 pub use prompt_records::{ClosedRequest, KnownPrompt, OutcomeSeq, StoredOutcome};
 pub use reader_records::{ReaderPosition, StoredLogin};
 pub use records::{
-    Answer, Backend, Blobs, CaptureRecords, CaptureSessions, FolderRuleRecords, JobRecords, NotificationRecords,
-    PromptRecords, ReaderRecords, SessionRecords, TaskRecords, TokenRecords, TrustedEntries, Upkeep, UsageRecords,
+    Answer, Backend, Blobs, BrowserRecords, CaptureRecords, CaptureSessions, FolderRuleRecords, JobRecords,
+    NotificationRecords, PromptRecords, ReaderRecords, SessionRecords, TaskRecords, TokenRecords, TrustedEntries,
+    Upkeep, UsageRecords,
 };
 pub use retention::Retention;
 pub use search_records::{

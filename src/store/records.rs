@@ -8,12 +8,12 @@ use std::pin::Pin;
 use tokio::sync::watch;
 
 use super::{
-    Blob, BlobUse, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation, DeliveryId,
-    DeliveryProgress, HappeningId, JobCreation, JobFilter, JobSummary, KnownPrompt, Log, NewDelivery, NewJob,
-    NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation, SearchIndex,
-    SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredCaptureCall, StoredDelivery, StoredFolderRule,
-    StoredHappening, StoredJob, StoredLogin, StoredOutcome, StoredSession, StoredTask, StoredToken, TrustedEntry,
-    UsageGrouping, UsageReport, UsageRow,
+    Blob, BlobUse, BrowserId, CaptureCall, CaptureCallId, CaptureSession, CaptureUsage, ClosedRequest, Creation,
+    DeliveryId, DeliveryProgress, HappeningId, JobCreation, JobFilter, JobSummary, KnownPrompt, Log, NewBrowser,
+    NewDelivery, NewJob, NewSessionRecord, NewTaskRun, NewToken, OutcomeSeq, QueuedPrompt, ReaderPosition, Revocation,
+    SearchIndex, SessionFilter, StoreError, StoreHealth, StoreStatistics, StoredBrowser, StoredCaptureCall,
+    StoredDelivery, StoredFolderRule, StoredHappening, StoredJob, StoredLogin, StoredOutcome, StoredSession,
+    StoredTask, StoredToken, TrustedEntry, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
     Day, JobId, PromptVerdict, Seq, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
@@ -210,6 +210,18 @@ pub trait NotificationRecords {
     fn expire_deliveries(&self, before: Timestamp) -> Answer<'_, ()>;
 }
 
+/// Browsers that notifications are pushed to.
+pub trait BrowserRecords {
+    /// Adds a browser. One with the same endpoint is replaced and keeps its number. It survives a power cut.
+    fn add_browser(&self, new: NewBrowser) -> Answer<'_, BrowserId>;
+    /// The browsers whose login is valid at that moment, or that need none, oldest first.
+    fn browsers(&self, now: Timestamp) -> Answer<'_, Vec<StoredBrowser>>;
+    /// Removes a browser, for good even if the power is cut. Returns whether there was one.
+    fn remove_browser(&self, id: BrowserId) -> Answer<'_, bool>;
+    /// Removes browsers whose login has ended.
+    fn remove_logged_out_browsers(&self, now: Timestamp) -> Answer<'_, ()>;
+}
+
 /// Large outputs, named by the hash of their content.
 pub trait Blobs {
     /// Writes a blob, to be referred to by a later append. Returns its hash.
@@ -259,6 +271,7 @@ pub trait Backend:
     + CaptureRecords
     + CaptureSessions
     + NotificationRecords
+    + BrowserRecords
     + Blobs
     + SearchIndex
     + Upkeep
@@ -279,6 +292,7 @@ impl<T> Backend for T where
         + CaptureRecords
         + CaptureSessions
         + NotificationRecords
+        + BrowserRecords
         + Blobs
         + SearchIndex
         + Upkeep

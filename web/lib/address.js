@@ -33,6 +33,11 @@ export function jobInAddress() {
   return { jobName: named("jobName"), jobId: named("jobId") };
 }
 
+/** The job whose page is wanted, by its id alone. */
+export function jobToOpen() {
+  return named("job");
+}
+
 /** Models by category that a preview was opened with, if any. */
 export function modelsInAddress() {
   try {

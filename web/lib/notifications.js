@@ -3,6 +3,8 @@
 import { jobAddress, sessionAddress } from "./address.js";
 import { exactString } from "./exactText.js";
 import { inbox } from "./inboxStream.js";
+import { isPushed } from "./push.js";
+import { startServiceWorker } from "./serviceWorker.js";
 
 const KEY = "flightdeck.notifications";
 /** A tab that shows a session or a job holds a lock of this name while it can be seen. */
@@ -68,13 +70,20 @@ class Notifications {
 
   /** `news` is null or undefined when there is nothing to say: states from before the page loaded do not count. */
   async #hear(id, address, news) {
-    // One tab notifies for all.
-    if (!inbox.isListener || !this.isOn || !news || (await isSeen(id))) return;
-    const shown = new Notification(exactString(news.title), { body: exactString(news.body), tag: `flightdeck-${id}`, icon: "favicon.svg" });
-    shown.onclick = () => {
-      shown.close();
-      window.open(address, `flightdeck-${id}`);
-    };
+    // One tab notifies for all, unless the server does.
+    if (!inbox.isListener || !this.isOn || isPushed() || !news || (await isSeen(id))) return;
+    const options = { body: exactString(news.body), tag: `flightdeck-${id}`, icon: "favicon.svg" };
+    try {
+      const shown = new Notification(exactString(news.title), options);
+      shown.onclick = () => {
+        shown.close();
+        window.open(address, `flightdeck-${id}`);
+      };
+    } catch {
+      // Phones show notifications of service workers only.
+      const registration = await startServiceWorker();
+      await registration?.showNotification(exactString(news.title), { ...options, data: { address } });
+    }
   }
 }
 

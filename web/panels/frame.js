@@ -14,6 +14,8 @@ import { useKeyHelp, useKeys } from "./keys.js";
 import { useMoreMenu } from "./moreMenu.js";
 import { notifications } from "../lib/notifications.js";
 import { fullHeight } from "../session/fullHeight.js";
+import { renewPush } from "../lib/push.js";
+import { startServiceWorker } from "../lib/serviceWorker.js";
 import { useResizeBar } from "../session/resizeBar.js";
 import { useOutline } from "./outline.js";
 import { EXPORTS, exportSession, useSessionDetails } from "./sessionDetails.js";
@@ -72,6 +74,9 @@ export function useFrame(session) {
   // Before this point the buttons did nothing.
   for (const id of ["session-title", "changes-button", "details-button", "inbox-button", "more-button"]) byId(id).disabled = false;
   showPanel();
+  startServiceWorker();
+  // A failure is tried again by the next page.
+  renewPush().catch(() => {});
 }
 
 /** What can be done from the switcher: nothing that answers, ends or deletes anything. */

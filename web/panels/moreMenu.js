@@ -3,6 +3,7 @@
 import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { notifications } from "../lib/notifications.js";
+import { appEntries } from "./appEntries.js";
 
 const THEMES = ["system", "light", "dark"];
 const THEME_KEY = "flightdeck.theme";
@@ -10,7 +11,7 @@ const THEME_KEY = "flightdeck.theme";
 /** `entries` are `{ label, key, icon, run }`, put after the menu's own. */
 export function useMoreMenu(entries) {
   const menu = byId("more-menu");
-  const show = () => menu.replaceChildren(notificationEntry(show), notificationHint() ?? "", themeEntry(show), ...entries.map((one) => entry(one)));
+  const show = () => menu.replaceChildren(notificationEntry(show), notificationHint() ?? "", ...appEntries(entry, show), themeEntry(show), ...entries.map((one) => entry(one)));
   menu.addEventListener("beforetoggle", (event) => event.newState === "open" && show());
   menu.addEventListener("toggle", (event) => event.newState === "open" && menu.querySelector("button")?.focus());
   menu.addEventListener("keydown", (event) => {
@@ -22,8 +23,8 @@ export function useMoreMenu(entries) {
   });
 }
 
-function entry({ label, key, icon: picture, run, stays = false, disabled = false, pressed = null }) {
-  const button = make("button", { type: "button", disabled, "aria-pressed": pressed }, icon(picture), make("span", { text: label }), key && make("kbd", { text: key }));
+function entry({ label, key, icon: picture, run, stays = false, disabled = false, pressed = null, id = null }) {
+  const button = make("button", { type: "button", id, disabled, "aria-pressed": pressed }, icon(picture), make("span", { text: label }), key && make("kbd", { text: key }));
   button.addEventListener("click", () => {
     if (!stays) byId("more-menu").hidePopover();
     run();
@@ -57,11 +58,12 @@ function themeEntry(show) {
   return entry({
     label: { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" }[theme],
     icon: "light",
+    id: "theme-entry",
     stays: true,
     run: () => {
       setTheme(nextTheme());
       show();
-      byId("more-menu").querySelectorAll("button")[1]?.focus();
+      byId("theme-entry").focus();
     },
   });
 }

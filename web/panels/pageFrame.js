@@ -5,6 +5,7 @@ import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
 import { notifications } from "../lib/notifications.js";
 import { Around, goToRequest } from "./around.js";
+import { startServiceWorker } from "../lib/serviceWorker.js";
 // Loaded on demand elsewhere. The server may have stopped by then, so they are loaded here.
 import "../lib/dialog.js";
 import "../session/finished.js";
@@ -34,4 +35,5 @@ export function pageFrame(keys = {}, shown = null) {
     all[event.code]();
   });
   inbox.start();
+  startServiceWorker();
 }

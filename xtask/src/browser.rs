@@ -32,7 +32,16 @@ pub fn tests(filter: Option<&str>) -> Result<(), String> {
 
 /// Takes the screenshots of the documentation.
 pub fn screenshots() -> Result<(), String> {
-    let script = workspace().join(TESTS).join("screenshots.mjs");
+    run_script("screenshots.mjs")
+}
+
+/// Draws the icons of the installed app.
+pub fn icons() -> Result<(), String> {
+    run_script("icons.mjs")
+}
+
+fn run_script(name: &str) -> Result<(), String> {
+    let script = workspace().join(TESTS).join(name);
     if !script.exists() {
         return Err(format!("{} does not exist", script.display()));
     }

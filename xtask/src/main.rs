@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `lint`, `bench`, `chaos`, `fuzz`, `proxies`.
+//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `icons`, `lint`, `bench`, `chaos`, `fuzz`, `proxies`.
 //!
 //! Each task installs what it needs beyond the toolchain.
 
@@ -22,6 +22,7 @@ const USAGE: &str = "usage: cargo xtask TASK
   test [FILTER…]           install what the tests need, then run all tests (or the Rust tests that match)
   browser [FILTER]         run the tests of the pages in Chromium (or those that match)
   screenshots              take the screenshots for the documentation
+  icons                    draw the icons of the installed app (web/icons)
   lint                     run rustfmt, clippy, rustdoc and cargo-deny; warnings are errors
   bench                    run the benchmarks and write docs/benchmarks.md
   chaos [KILLS]            kill the server at random points under load and compare what viewers saw with the store
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Some(("browser", [])) => browser::tests(None),
         Some(("browser", [filter])) => browser::tests(Some(filter)),
         Some(("screenshots", [])) => browser::screenshots(),
+        Some(("icons", [])) => browser::icons(),
         Some(("lint", [])) => lint::lint(),
         Some(("bench", [])) => bench::bench(),
         Some(("chaos", [])) => chaos::chaos("100"),

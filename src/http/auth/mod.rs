@@ -212,6 +212,12 @@ impl Auth {
         self.with_login(headers, |login| is_same(hash.as_bytes(), login.secret.as_bytes()))
     }
 
+    /// The login that a request belongs to, by the hash of its cookie.
+    pub(super) fn login_of(&self, headers: &HeaderMap) -> Option<String> {
+        let shown = cookie::find(headers, &self.cookie_name).filter(|_| self.has_secret(headers))?;
+        Some(hex(&digest(shown)))
+    }
+
     fn with_login(&self, headers: &HeaderMap, check: impl FnOnce(&Login) -> bool) -> bool {
         let Some(shown) = cookie::find(headers, &self.cookie_name) else { return false };
         let hash = hex(&digest(shown));

@@ -179,7 +179,7 @@ mod tests {
         let files = made(&[
             ("a.js", "import { b } from \"./lib/b.js\";\nconst { d } = await import(\"./d.js\");\nb(d);\n"),
             ("lib/b.js", "import { c as see } from \"../c.js\";\nexport function b() { return see; }\n"),
-            ("c.js", "export const c = 1;\n"),
+            ("c.js", "const c = 1;\nconst unused = 2;\nexport { c, unused };\n"),
             ("d.js", "import { c } from \"./c.js\";\nexport class d { async e() { return import(\"./e.js\"); } }\n"),
             ("e.js", "export async function e() {}\n"),
         ])
@@ -190,9 +190,12 @@ mod tests {
         assert!(first.contains("$load(\"d.js\")") && !first.contains("class d"), "{first}");
         assert!(first.contains("./a.later.js"), "{first}");
         let later = &files["a.later.js"];
-        assert!(later.contains("$use(\"c.js\")") && !later.contains("c = 1"), "a module is in one file only: {later}");
+        assert!(
+            later.contains("$use(\"c.js\")") && !later.contains("c = 1") && first.contains("return { c, unused };"),
+            "a module is in one file only: {later}"
+        );
         assert!(later.contains("return { d };") && later.contains("return { e };"), "{later}");
-        assert!(files["a.html"].contains("src=\"version/{{version}}/a.bundle.js\""));
+        assert!(files["a.html"].contains("src=\"/version/{{version}}/a.bundle.js\""));
     }
 
     #[test]
@@ -218,6 +221,8 @@ mod tests {
         check_refused("export { c } from \"../c.js\";\n", 1, "export");
         check_refused("\nexport * from \"../c.js\";\n", 2, "export");
         check_refused("export default class {}\n", 1, "export");
+        check_refused("const b = 1;\nexport { b as c };\n", 2, "export");
+        check_refused("let b = 1;\nexport { b };\n", 2, "export");
         check_refused("export let b = 1;\n", 1, "export");
         check_refused("export const { b } = window;\n", 1, "export");
         check_refused("import b from \"../c.js\";\n", 1, "import");

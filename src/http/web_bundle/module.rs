@@ -84,13 +84,29 @@ impl<'a> Module<'a> {
         }
         let line = self.load_later(line, number)?;
         let Some(declared) = line.strip_prefix("export ") else { return Ok(line) };
+        if let Some(names) = self.listed(declared) {
+            self.exports.extend(names);
+            return Ok(String::new());
+        }
         let name = EXPORTS.iter().find_map(|kind| declared.strip_prefix(kind)).map(leading_name);
         let Some(name) = name.filter(|name| !name.is_empty()) else {
-            return Err(self.error(number, "export only functions, classes and constants, where they are declared"));
+            return Err(self.error(number, "export only functions, classes and constants, by their own names"));
         };
         self.exports.push(name.to_owned());
         // As wide as before, so that columns stay.
         Ok(format!("       {declared}"))
+    }
+
+    /// The names in `{ a, b };`, if they are those of this module and never change.
+    fn listed(&self, declared: &str) -> Option<Vec<String>> {
+        let names: Vec<&str> = declared.strip_prefix('{')?.strip_suffix("};")?.split(',').map(str::trim).collect();
+        let changes = |name: &str| {
+            ["let ", "var "].iter().any(|kind| {
+                self.lines.iter().any(|line| line.strip_prefix(kind).is_some_and(|rest| leading_name(rest) == name))
+            })
+        };
+        let fits = |name: &str| !name.is_empty() && leading_name(name) == name && !changes(name);
+        names.iter().all(|name| fits(name)).then(|| names.into_iter().map(str::to_owned).collect())
     }
 
     /// The line with `$load("name.js")` instead of `import("./name.js")`.

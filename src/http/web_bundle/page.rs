@@ -24,20 +24,27 @@ fn name_in<'a>(line: &'a str, start: &str) -> Option<&'a str> {
     line.trim().strip_prefix(start)?.split_once('"').map(|(name, _)| name)
 }
 
+/// The name of a file below `web/`. A page that is served below a folder names files of the folder above.
+fn plain(name: &str) -> &str {
+    name.trim_start_matches("../").trim_start_matches("./")
+}
+
 /// The page with the files that were made for it. Files below the path of their version never change, so that a browser
-/// keeps them for good and never mixes those of two versions.
+/// keeps them for good and never mixes those of two versions. The path is a full one: a page may be served anywhere.
 pub(super) fn html(html: &str, entry: &str) -> String {
-    let folder = format!("version/{VERSION_MARK}/");
+    let folder = format!("/version/{VERSION_MARK}/");
     let mut made = String::new();
     for part in parts(html) {
         match part {
             Part::Line(line) if name_in(line, MODULE) == Some(entry) => {
                 made.push_str(&line.replace(entry, &format!("{folder}{}", bundle_name(entry))));
             }
-            Part::Line(line) if line.trim().starts_with(SCRIPT) => {
-                made.push_str(&line.replace(SCRIPT, &format!("{SCRIPT}{folder}")));
-            }
-            Part::Line(line) => made.push_str(line),
+            Part::Line(line) => match name_in(line, SCRIPT) {
+                Some(name) if !name.starts_with('/') => {
+                    made.push_str(&line.replace(name, &format!("{folder}{}", plain(name))));
+                }
+                _ => made.push_str(line),
+            },
             Part::Sheets(names) => made.push_str(&format!("{SHEET}{folder}{}\">", sheet_name(&names))),
         }
         made.push('\n');
@@ -53,7 +60,7 @@ pub(super) fn sheets(page: &str, html: &str, sources: &Sources<'_>) -> Result<BT
         let mut together = String::new();
         for name in &names {
             let Some(text) = sources.get(name) else {
-                let line = html.lines().zip(1..).find(|(line, _)| name_in(line, SHEET) == Some(name));
+                let line = html.lines().zip(1..).find(|(line, _)| name_in(line, SHEET).map(plain) == Some(name));
                 let line = line.map_or(1, |(_, number)| number);
                 return Err(BundleError::new(page, line, format!("there is no file web/{name}")));
             };
@@ -86,7 +93,7 @@ enum Part<'a> {
 fn parts(html: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     for line in html.lines() {
-        let sheet = name_in(line, SHEET).filter(|name| !KEPT.contains(name));
+        let sheet = name_in(line, SHEET).filter(|name| !KEPT.contains(name)).map(plain);
         match (sheet, parts.last_mut()) {
             (Some(name), Some(Part::Sheets(names))) => names.push(name),
             (Some(name), _) => parts.push(Part::Sheets(vec![name])),
@@ -122,12 +129,23 @@ mod tests {
         );
         assert_eq!(
             html(PAGE, "index.js"),
-            "<script src=\"version/{{version}}/early.js\"></script>\n\
-             <link rel=\"stylesheet\" href=\"version/{{version}}/theme-lib-frame.bundle.css\">\n\
+            "<script src=\"/version/{{version}}/early.js\"></script>\n\
+             <link rel=\"stylesheet\" href=\"/version/{{version}}/theme-lib-frame.bundle.css\">\n\
              <link rel=\"stylesheet\" href=\"index.css\">\n\
-             <link rel=\"stylesheet\" href=\"version/{{version}}/more.css\">\n\
-             <script type=\"module\" src=\"version/{{version}}/index.bundle.js\"></script>\n"
+             <link rel=\"stylesheet\" href=\"/version/{{version}}/more.css\">\n\
+             <script type=\"module\" src=\"/version/{{version}}/index.bundle.js\"></script>\n"
         );
+    }
+
+    #[test]
+    fn a_page_may_be_served_below_a_folder() {
+        let page = "<script src=\"../early.js\"></script>\n<link rel=\"stylesheet\" href=\"../theme.css\">\n\
+            <script type=\"module\" src=\"docs.js\"></script>\n";
+        assert!(sheets("docs.html", page, &Sources::from([("theme.css", "")])).is_ok());
+        let made = html(page, "docs.js");
+        for file in ["early.js", "theme.css", "docs.bundle.js"] {
+            assert!(made.contains(&format!("\"/version/{{{{version}}}}/{file}\"")), "{made}");
+        }
     }
 
     #[test]

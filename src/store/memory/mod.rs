@@ -1,6 +1,7 @@
 //! The store in plain memory, for tests: it has no SQL and no thread, so a suite that it passes says what a backend
 //! must do and not how `SQLite` does it. It knows what a power cut takes away: everything since the last synced commit.
 
+mod browsers;
 mod capture_calls;
 mod jobs;
 mod notifications;

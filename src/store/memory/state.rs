@@ -14,9 +14,7 @@ use crate::model::{
 };
 use crate::store::log::PROMPT_BEGINNINGS;
 use crate::store::{
-    AcceptedPrompt, Append, BlobUse, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey,
-    DeliveryId, EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, StoreError, StoredDelivery, StoredEvent,
-    StoredFolderRule, StoredHappening, StoredLogin, StoredToken, TaskOwner, TrustedEntry, UsageReport,
+    AcceptedPrompt, Append, BlobUse, BrowserId, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId, EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, StoreError, StoredBrowser, StoredDelivery, StoredEvent, StoredFolderRule, StoredHappening, StoredLogin, StoredToken, TaskOwner, TrustedEntry, UsageReport,
 };
 
 /// How far ahead numbers are reserved.
@@ -44,6 +42,8 @@ pub(super) struct State {
     pub last_happening: HappeningId,
     pub deliveries: BTreeMap<DeliveryId, StoredDelivery>,
     pub last_delivery: DeliveryId,
+    pub browsers: BTreeMap<BrowserId, StoredBrowser>,
+    pub last_browser: BrowserId,
     pub usage: Vec<(SessionId, UsageReport)>,
     pub folder_rules: Vec<StoredFolderRule>,
     pub last_folder_rule: u64,

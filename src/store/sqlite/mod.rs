@@ -12,6 +12,7 @@ mod append;
 mod backend;
 mod blobs;
 mod boot;
+mod browsers;
 mod capture_calls;
 mod capture_sessions;
 mod change;

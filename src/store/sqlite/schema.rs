@@ -426,6 +426,23 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         ALTER TABLE session ADD COLUMN seen_seq INTEGER NOT NULL DEFAULT 0;
         ",
         ),
+        M::up(
+            "
+        -- Browsers that notifications are pushed to. AUTOINCREMENT: deliveries name them by number.
+        CREATE TABLE browser (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            endpoint TEXT NOT NULL UNIQUE,
+            public_key TEXT NOT NULL,
+            secret TEXT NOT NULL,
+            -- Words, separated by spaces.
+            events TEXT NOT NULL,
+            name TEXT NOT NULL,
+            -- The login that it ends with.
+            login TEXT,
+            added_at INTEGER NOT NULL
+        );
+        ",
+        ),
     ])
 });
 

@@ -1,6 +1,7 @@
 //! What every backend must do, as tests over the store's handle. They run against each [`Medium`]; a new backend adds
 //! one.
 
+mod browsers;
 mod capture_calls;
 pub(super) mod jobs;
 mod log;
@@ -104,6 +105,8 @@ macro_rules! behaviour {
 }
 
 behaviour! {
+    browsers::a_browser_is_there_until_it_is_removed,
+    browsers::a_browser_is_gone_with_its_login,
     capture_calls::captured_calls_are_listed_newest_first_in_pages,
     capture_calls::old_captured_calls_are_deleted_and_their_numbers_are_not_given_again,
     jobs::a_job_is_created_once_per_key,

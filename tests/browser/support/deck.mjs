@@ -128,8 +128,9 @@ export class Deck {
     return this.#login;
   }
 
+  /** Without a service worker, unless a test is about it: it would answer in place of the server. */
   async #newContext(settings = {}) {
-    const context = await this.#browser.newContext(settings);
+    const context = await this.#browser.newContext({ serviceWorkers: "block", ...settings });
     context.setDefaultTimeout(LIMIT_MS);
     return context;
   }
