@@ -8,9 +8,9 @@ use crate::agent::acp::{Acp, AcpSettings};
 use crate::agent::copilot::{ConfiguredProvider, Copilot, CopilotSettings};
 use crate::agent::demo::Demo;
 use crate::agent::headless::{ClaudeSettings, Headless, HeadlessSettings};
-use crate::agent::{ConformanceResults, Quarantine, Runtime, Runtimes, agent_environment};
+use crate::agent::{ConformanceResults, Quarantine, Runtime, Runtimes, agent_environment, check_runtime_options};
 use crate::config::{self, AcpAgent, Config};
-use crate::model::{McpAddress, McpServer, McpTransport, Provider, ProviderKind};
+use crate::model::{McpAddress, McpServer, McpTransport, Provider};
 use crate::process::Supervisor;
 
 /// All runtimes. They store their files below `data_folder`.
@@ -142,19 +142,24 @@ fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarant
 /// A configured provider, with its key from the environment if the configuration says so.
 fn provider(entry: &config::Provider, environment: &BTreeMap<String, String>) -> Provider {
     let variable = &entry.api_key_variable;
-    let key = if variable.is_empty() { Some(entry.api_key.clone()) } else { environment.get(variable).cloned() };
-    if key.is_none() {
+    if !variable.is_empty() && !environment.contains_key(variable) {
         tracing::warn!(%variable, base_url = %entry.base_url, "the environment variable with a provider's key is not set");
     }
-    Provider {
-        kind: entry.kind,
-        base_url: entry.base_url.clone(),
-        wire_api: (entry.kind != ProviderKind::Anthropic).then_some(entry.wire_api),
-        api_key: key.filter(|key| !key.is_empty()),
-        api_version: Some(entry.api_version.clone()).filter(|version| !version.is_empty()),
-        headers: entry.headers.clone(),
-        ..Provider::default()
-    }
+    entry.for_agents(environment)
+}
+
+/// What is wrong with the defaults of runtimes, if anything. Which options there are, only the runtimes know. An ACP agent
+/// may be gone from the configuration while its defaults are still there.
+pub(super) fn defaults_problem(config: &Config, runtimes: &Runtimes) -> Option<String> {
+    config.runtimes.iter().find_map(|(name, defaults)| {
+        let known = match runtimes.named(name) {
+            Ok(runtime) => runtime.options(),
+            Err(_) if name.starts_with("acp:") => Acp::OPTIONS,
+            Err(error) => return Some(format!("runtimes.{name}: {error}")),
+        };
+        let problem = check_runtime_options(known, &defaults.for_sessions().options).err()?;
+        Some(format!("runtimes.{name}.options: {problem}"))
+    })
 }
 
 /// A configured MCP server.
@@ -180,17 +185,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_configured_provider_gets_its_key_from_its_variable() {
-        let entry = config::Provider {
-            base_url: "http://x".to_owned(),
-            api_key_variable: "KEY".to_owned(),
-            ..config::Provider::default()
+    fn defaults_of_a_runtime_name_a_runtime_and_its_options() {
+        let runtimes = runtimes(
+            &Config::default(),
+            Path::new("/nowhere"),
+            Arc::default(),
+            Supervisor::without_ledger(),
+        );
+        let problem = |text: &str| {
+            let config: Config = toml::from_str(text).expect("TOML");
+            defaults_problem(&config, &runtimes)
         };
-        let environment = [("KEY".to_owned(), "secret".to_owned())].into();
-        assert_eq!(provider(&entry, &environment).api_key.as_deref(), Some("secret"));
-        assert_eq!(provider(&entry, &BTreeMap::new()).api_key, None);
-        let anthropic = config::Provider { kind: ProviderKind::Anthropic, ..entry };
-        assert_eq!(provider(&anthropic, &environment).wire_api, None);
+        assert_eq!(problem("[runtimes.copilot-headless.options]\nstream = false\ndisable_builtin_mcps = false"), None);
+        assert_eq!(problem("[runtimes.'acp:gone']\nmodel = 'm'\n[runtimes.'acp:gone'.options]\nmode = 'x'"), None);
+        for (wrong, words) in [
+            ("[runtimes.copiolt]\nmodel = 'm'", ["runtimes.copiolt", "copilot-headless"]),
+            ("[runtimes.copilot-headless.options]\nstraem = true", ["runtimes.copilot-headless.options", "stream"]),
+            ("[runtimes.claude.options]\nmax_turns = 0", ["maxTurns", "positive"]),
+            ("[runtimes.copilot.options]\nmode = 'sleep'", ["mode", "autopilot"]),
+            ("[runtimes.demo.options]\nmode = 'x'", ["runtimes.demo", "there are none"]),
+        ] {
+            let problem = problem(wrong).expect(wrong);
+            assert!(words.iter().all(|word| problem.contains(word)), "{problem}");
+        }
     }
 
     #[test]

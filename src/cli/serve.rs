@@ -103,6 +103,9 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
         settings: SessionSettings { own_server: own_server(), ..settings },
         stopping: stopping.clone(),
     });
+    if let Some(problem) = runtime_list::defaults_problem(config, sessions.runtimes()) {
+        bail!("{problem}");
+    }
     if !config.sessions.runtime.is_empty()
         && let Err(error) = sessions.runtimes().named(&config.sessions.runtime)
     {
@@ -122,7 +125,8 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
     jobs.restore().await.context("cannot continue the jobs of the last run")?;
 
     let (address, port) = (listeners.address, listeners.port);
-    let notifier = notifier(config, &own_url(address, port), flags.test, &sessions, &stopping)?;
+    let retries = if flags.test { FAST_RETRIES } else { Retries::default() };
+    let notifier = notifier(config, &own_url(address, port), retries, &sessions, &stopping)?;
     notifier.start();
     let token = ServerToken::of(&folder)?;
     let settings = AuthSettings {
@@ -139,6 +143,9 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
         quarantine: Arc::clone(&quarantine),
         supervisor,
         closed_grace: closed_grace(flags.test),
+        notifier: notifier.clone(),
+        own_url: own_url(address, port),
+        retries,
     };
     let hosts = AllowedHosts::new(address, &config.server.allowed_hosts);
     let app = App::new(AppParts {
@@ -190,11 +197,10 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
 fn notifier(
     config: &Config,
     own_url: &str,
-    test: bool,
+    retries: Retries,
     sessions: &Sessions,
     stopping: &CancellationToken,
 ) -> anyhow::Result<Notifier> {
-    let retries = if test { FAST_RETRIES } else { Retries::default() };
     let settings = notify_settings(&config.notifications, own_url, |name| std::env::var(name).ok(), retries)?;
     let presence = Arc::clone(sessions.presence());
     Ok(Notifier::new(NotifierParts {

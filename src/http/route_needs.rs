@@ -93,6 +93,7 @@ const ROUTES: &[Row] = &[
     ("GET", "/api/health", Need::Nothing),
     ("GET", "/api/notifications", Need::Scope(Scope::View)),
     ("POST", "/api/notifications/test", Need::Admin),
+    ("POST", "/api/providers/{name}/test", Need::Admin),
     ("POST", "/api/login-code", Need::Admin),
     ("POST", "/api/ticket", Need::Admin),
     ("GET PATCH", "/api/settings", Need::Admin),

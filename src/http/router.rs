@@ -128,6 +128,7 @@ fn own_routes() -> Router<App> {
         .route("/api/captures", get(api::captures))
         .route("/api/notifications", get(api::notifications))
         .route("/api/notifications/test", post(api::test_notification))
+        .route("/api/providers/{name}/test", post(api::test_provider))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
         .route("/api/ticket", post(api::ticket))

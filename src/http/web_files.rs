@@ -16,7 +16,7 @@ const EMBEDDED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/web_file
 const WITHOUT_PATH: [&str; 2] = ["login.html", "reload.html"];
 
 /// Pages that load their modules from a path that contains the version.
-const PAGES: [&str; 3] = ["index.html", "jobs.html", "jobTracking.html"];
+const PAGES: [&str; 4] = ["index.html", "jobs.html", "jobTracking.html", "settings.html"];
 
 /// Paths that serve another file.
 const ALIASES: [(&str, &str); 2] = [("/", "index.html"), ("/favicon.ico", "favicon.svg")];

@@ -26,6 +26,7 @@ mod redaction;
 mod request;
 mod response;
 mod scope;
+mod runtime_defaults;
 mod session;
 mod session_defaults;
 mod session_options;
@@ -66,6 +67,7 @@ pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome,
 pub use response::{Callback, Response, SessionTrouble, ToolError, ToolImage, ToolResult};
 pub use scope::{Scope, Scopes, UnknownScope};
 pub use session::{LostSession, SessionOrigin, SessionProfile, SessionSummary};
+pub use runtime_defaults::RuntimeDefaults;
 pub use session_defaults::SessionDefaults;
 pub use session_options::{SessionOptions, kind_of};
 pub use state::SessionState;

@@ -1,9 +1,11 @@
-//! Plans deliveries and sends them: one task that plans, and one for each target.
+//! Plans deliveries and sends them: one task that plans, and one for each target. Targets may come, go and change while
+//! they run; one request at a time to each name stays the rule.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -33,7 +35,7 @@ const LAST_REQUEST: Duration = Duration::from_secs(2);
 pub struct NotifierParts {
     /// The store.
     pub store: Store,
-    /// The settings.
+    /// The settings at first.
     pub settings: NotifySettings,
     /// The time of day.
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
@@ -51,9 +53,12 @@ pub struct Notifier {
 
 struct Shared {
     parts: NotifierParts,
+    settings: RwLock<Arc<NotifySettings>>,
     statistics: NotifyStatistics,
-    /// Wakes the tasks, by target; the planner is woken by the store.
-    wakers: BTreeMap<String, Notify>,
+    /// Wakes the task of each target, by its name. A target that is gone keeps its task until that has noticed.
+    wakers: Mutex<BTreeMap<String, Arc<Notify>>>,
+    /// Wakes the planner, which the store wakes too.
+    targets_changed: Notify,
     tasks: TaskTracker,
 }
 
@@ -81,18 +86,45 @@ enum Next {
 impl Notifier {
     /// A notifier that does nothing yet.
     pub fn new(parts: NotifierParts) -> Self {
-        let wakers = parts.settings.targets.iter().map(|target| (target.name.clone(), Notify::new())).collect();
-        let statistics = NotifyStatistics::default();
-        Self { shared: Arc::new(Shared { parts, statistics, wakers, tasks: TaskTracker::new() }) }
+        let settings = RwLock::new(Arc::new(parts.settings.clone()));
+        Self {
+            shared: Arc::new(Shared {
+                parts,
+                settings,
+                statistics: NotifyStatistics::default(),
+                wakers: Mutex::default(),
+                targets_changed: Notify::new(),
+                tasks: TaskTracker::new(),
+            }),
+        }
     }
 
     /// Starts the tasks. What an earlier run left is continued.
     pub fn start(&self) {
         let shared = Arc::clone(&self.shared);
         self.shared.tasks.spawn(async move { shared.plan_all().await });
-        for target in self.targets() {
-            let (shared, target) = (Arc::clone(&self.shared), target.clone());
-            self.shared.tasks.spawn(async move { shared.serve(&target).await });
+        self.serve_targets();
+    }
+
+    /// Uses other settings from now on. What is meant for a target that is gone is given up.
+    pub fn replace_settings(&self, settings: NotifySettings) {
+        *self.shared.settings.write() = Arc::new(settings);
+        self.serve_targets();
+        self.shared.targets_changed.notify_one();
+        self.wake();
+    }
+
+    /// Starts a task for each target that has none.
+    fn serve_targets(&self) {
+        let mut wakers = self.shared.wakers.lock();
+        for target in &self.shared.settings().targets {
+            if wakers.contains_key(&target.name) {
+                continue;
+            }
+            let (name, waker) = (target.name.clone(), Arc::new(Notify::new()));
+            wakers.insert(name.clone(), Arc::clone(&waker));
+            let shared = Arc::clone(&self.shared);
+            self.shared.tasks.spawn(async move { shared.serve(&name, &waker).await });
         }
     }
 
@@ -102,9 +134,9 @@ impl Notifier {
         self.shared.tasks.wait().await;
     }
 
-    /// The targets.
-    pub fn targets(&self) -> &[Target] {
-        &self.shared.parts.settings.targets
+    /// The settings in force.
+    pub fn settings(&self) -> Arc<NotifySettings> {
+        self.shared.settings()
     }
 
     /// The counters.
@@ -114,19 +146,17 @@ impl Notifier {
 
     /// Makes every target look at the clock again.
     pub fn wake(&self) {
-        self.shared.wakers.values().for_each(Notify::notify_one);
+        self.shared.wakers.lock().values().for_each(|waker| waker.notify_one());
     }
 
     /// Sends a test to a target, now.
     pub async fn test(&self, name: &str) -> TestOutcome {
-        let parts = &self.shared.parts;
-        let Some(target) = self.targets().iter().find(|target| target.name == name) else {
-            return TestOutcome::UnknownTarget;
-        };
-        let now = (parts.clock)();
-        let message = Message::test(target, &parts.settings, now);
+        let settings = self.settings();
+        let Some(target) = settings.target(name) else { return TestOutcome::UnknownTarget };
+        let now = self.shared.now();
+        let message = Message::test(target, &settings, now);
         let post = Post::new(&target.protocol, &message, now.as_millis() / 1_000);
-        match send(post, parts.settings.retries.timeout).await {
+        match send(post, settings.retries.timeout).await {
             Answer::Accepted => TestOutcome::Delivered,
             Answer::Failed { error, .. } | Answer::Refused { error } => TestOutcome::Failed(error),
         }
@@ -136,6 +166,10 @@ impl Notifier {
 impl Shared {
     fn now(&self) -> Timestamp {
         (self.parts.clock)()
+    }
+
+    fn settings(&self) -> Arc<NotifySettings> {
+        Arc::clone(&self.settings.read())
     }
 
     /// Returns whether the server goes on.
@@ -173,6 +207,7 @@ impl Shared {
             tokio::select! {
                 changed = count.changed() => if changed.is_err() { return },
                 () = tokio::time::sleep(EXPIRY) => {}
+                () = self.targets_changed.notified() => expired_at = None,
                 () = self.parts.stopping.cancelled() => return,
             }
         }
@@ -183,13 +218,14 @@ impl Shared {
         let batch = self.parts.store.happenings(BATCH).await?;
         for stored in &batch {
             let deliveries = match self.facts(stored).await? {
-                Some(facts) => plan(stored, &facts, &self.parts.settings, self.now()),
+                Some(facts) => plan(stored, &facts, &self.settings(), self.now()),
                 // Deleted meanwhile.
                 None => Vec::new(),
             };
             let targets: Vec<String> = deliveries.iter().map(|delivery| delivery.target.clone()).collect();
             self.parts.store.plan_deliveries(stored.id, deliveries).await?;
-            for waker in targets.iter().filter_map(|target| self.wakers.get(target)) {
+            let wakers = self.wakers.lock();
+            for waker in targets.iter().filter_map(|target| wakers.get(target)) {
                 waker.notify_one();
             }
         }
@@ -224,7 +260,7 @@ impl Shared {
     async fn clean_up(&self) -> Result<(), StoreError> {
         let (store, now) = (&self.parts.store, self.now());
         for target in store.targets_with_open_deliveries().await? {
-            if self.wakers.contains_key(&target) {
+            if self.settings().target(&target).is_some() {
                 continue;
             }
             loop {
@@ -248,10 +284,11 @@ impl Shared {
     }
 
     /// Sends what is due to one target, one request at a time.
-    async fn serve(&self, target: &Target) {
-        let Some(waker) = self.wakers.get(&target.name) else { return };
+    async fn serve(&self, name: &str, waker: &Notify) {
         while !self.parts.stopping.is_cancelled() {
-            let next = match self.next(target).await {
+            let Some(settings) = self.settings_for(name) else { return };
+            let Some(target) = settings.target(name) else { return };
+            let next = match self.next(target, &settings).await {
                 Ok(next) => next,
                 Err(error) => {
                     tracing::warn!(target = target.name, %error, "cannot read notifications; retrying");
@@ -261,7 +298,7 @@ impl Shared {
             match next {
                 Next::LookAgain => {}
                 Next::Send(deliveries) => {
-                    if !self.deliver(target, &deliveries).await {
+                    if !self.deliver(target, &deliveries, &settings).await {
                         return;
                     }
                 }
@@ -274,19 +311,32 @@ impl Shared {
         }
     }
 
+    /// The settings, as long as they have a target of this name. If not, its task ends; it is taken off the list here, so
+    /// that a target that comes back gets a new one.
+    fn settings_for(&self, name: &str) -> Option<Arc<NotifySettings>> {
+        let mut wakers = self.wakers.lock();
+        let settings = self.settings();
+        if settings.target(name).is_none() {
+            wakers.remove(name);
+            return None;
+        }
+        Some(settings)
+    }
+
     /// What to do for a target next.
-    async fn next(&self, target: &Target) -> Result<Next, StoreError> {
+    async fn next(&self, target: &Target, settings: &NotifySettings) -> Result<Next, StoreError> {
         // Before the list is read: what is due by then and superseded meanwhile is not in it.
         let now = self.now();
         let open = self.parts.store.open_deliveries(&target.name, BATCH).await?;
-        let is_due = |stored: &&StoredDelivery| stored.delivery.progress.at <= now;
+        let is_due =
+            |stored: &&StoredDelivery| stored.delivery.progress.at <= now || is_released(stored, settings, now);
         let Some(first) = open.iter().find(is_due) else {
             let earliest = open.iter().map(|stored| stored.delivery.progress.at).min();
             let until =
                 earliest.map_or(LONGEST_SLEEP, |at| Duration::from_millis(at.as_millis().abs_diff(now.as_millis())));
             return Ok(Next::Sleep(until.min(LONGEST_SLEEP)));
         };
-        if let Some(progress) = self.instead_of_sending(first, now).await? {
+        if let Some(progress) = self.instead_of_sending(first, settings, now).await? {
             self.parts.store.record_deliveries(vec![first.id], progress).await?;
             return Ok(Next::LookAgain);
         }
@@ -296,7 +346,7 @@ impl Shared {
         let mut together = Vec::new();
         for stored in open.iter().filter(is_due).filter(|stored| stored.delivery.progress.state == DeliveryState::Held)
         {
-            if let Some(progress) = self.instead_of_sending(stored, now).await? {
+            if let Some(progress) = self.instead_of_sending(stored, settings, now).await? {
                 self.parts.store.record_deliveries(vec![stored.id], progress).await?;
             } else {
                 together.push(stored.clone());
@@ -309,6 +359,7 @@ impl Shared {
     async fn instead_of_sending(
         &self,
         stored: &StoredDelivery,
+        settings: &NotifySettings,
         now: Timestamp,
     ) -> Result<Option<DeliveryProgress>, StoreError> {
         let progress = &stored.delivery.progress;
@@ -319,10 +370,10 @@ impl Shared {
                 return Ok(with(DeliveryState::Superseded, now));
             }
             if (self.parts.is_watched)(stored.subject.stream()) {
-                return Ok(with(progress.state, later(now, self.parts.settings.retries.look_again)));
+                return Ok(with(progress.state, later(now, settings.retries.look_again)));
             }
         }
-        let quiet = self.parts.settings.quiet_hours.as_ref();
+        let quiet = settings.quiet_hours.as_ref();
         Ok(quiet.and_then(|quiet| Some((quiet.hold, quiet.end(kind, now)?))).and_then(|(hold, end)| {
             if hold { with(DeliveryState::Held, end) } else { with(DeliveryState::Dropped, now) }
         }))
@@ -335,8 +386,7 @@ impl Shared {
     }
 
     /// Sends deliveries together and records what became of them. Returns whether the server goes on.
-    async fn deliver(&self, target: &Target, deliveries: &[StoredDelivery]) -> bool {
-        let settings = &self.parts.settings;
+    async fn deliver(&self, target: &Target, deliveries: &[StoredDelivery], settings: &NotifySettings) -> bool {
         let Some(message) = Message::of(deliveries, target, settings) else { return true };
         let post = Post::new(&target.protocol, &message, self.now().as_millis() / 1_000);
         let sending = send(post, settings.retries.timeout);
@@ -350,7 +400,7 @@ impl Shared {
             },
         };
         let ids: Vec<DeliveryId> = deliveries.iter().map(|delivery| delivery.id).collect();
-        let progress = self.progress_after(target, deliveries, &message.id, answer);
+        let progress = self.progress_after(target, deliveries, settings, &message.id, answer);
         while let Err(error) = self.parts.store.record_deliveries(ids.clone(), progress.clone()).await {
             // Sending it again would be a repetition, so nothing else happens before it is recorded.
             tracing::warn!(target = target.name, %error, "cannot record a notification; retrying");
@@ -365,6 +415,7 @@ impl Shared {
         &self,
         target: &Target,
         deliveries: &[StoredDelivery],
+        settings: &NotifySettings,
         id: &str,
         answer: Answer,
     ) -> DeliveryProgress {
@@ -380,7 +431,7 @@ impl Shared {
             Answer::Failed { error, retry_after } => {
                 // Without randomness all servers retry at the same moment; that is no reason to fail.
                 let spread = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
-                (error, backoff::delay(&self.parts.settings.retries, attempts, spread, retry_after))
+                (error, backoff::delay(&settings.retries, attempts, spread, retry_after))
             }
             Answer::Refused { error } => (error, None),
         };
@@ -394,4 +445,12 @@ impl Shared {
         tracing::warn!(target = name, id, attempts, error, "a notification was given up");
         DeliveryProgress { state: DeliveryState::GivenUp, attempts, at: now, error: Some(error) }
     }
+}
+
+/// Whether a delivery was held for quiet hours that are over sooner than they were, because the settings have changed. One
+/// that failed after them waits for its next attempt.
+fn is_released(stored: &StoredDelivery, settings: &NotifySettings, now: Timestamp) -> bool {
+    let progress = &stored.delivery.progress;
+    let is_quiet = || settings.quiet_hours.as_ref().is_some_and(|quiet| quiet.end(stored.happening.kind, now).is_some());
+    progress.state == DeliveryState::Held && progress.attempts == 0 && !is_quiet()
 }

@@ -19,6 +19,13 @@ pub struct NotifySettings {
     pub retries: Retries,
 }
 
+impl NotifySettings {
+    /// The target of a name.
+    pub fn target(&self, name: &str) -> Option<&Target> {
+        self.targets.iter().find(|target| target.name == name)
+    }
+}
+
 /// Where notifications are sent.
 #[derive(Clone, Debug)]
 pub struct Target {

@@ -48,7 +48,8 @@ pub use settings::AcpSettings;
 use super::copilot::{Copilot, LOGIN_HINT, spec_of_cli_for_model_at};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
-    ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, StartError, StartSpec, SystemPromptSupport,
+    ModelNames, OptionKind, OwnSessions, ProcessUse, Readiness, Runtime, RuntimeOption, StartError, StartSpec,
+    SystemPromptSupport,
 };
 use crate::model::Check;
 use history::History;
@@ -85,6 +86,13 @@ pub struct Acp {
 impl Acp {
     /// The name of the runtime for Copilot.
     pub const COPILOT: &'static str = "copilot-acp";
+    /// The options that sessions of every ACP agent take.
+    pub const OPTIONS: &'static [RuntimeOption] = &[RuntimeOption::of(
+        OptionKind::Text,
+        "mode",
+        "Mode",
+        "One of the agent's own modes, by id or name; empty for its usual one.",
+    )];
 
     /// Copilot over ACP; everything else comes from the runtime `copilot`.
     pub fn of_copilot(copilot: Arc<Copilot>, settings: AcpSettings) -> Self {
@@ -274,6 +282,10 @@ fn anywhere() -> PathBuf {
 impl Runtime for Acp {
     fn name(&self) -> &str {
         &self.settings.name
+    }
+
+    fn options(&self) -> &'static [RuntimeOption] {
+        Self::OPTIONS
     }
 
     fn family(&self) -> &str {

@@ -35,6 +35,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
+pub use account::check_provider;
 pub use settings::{ConfiguredProvider, CopilotSettings};
 pub use stream::{SdkReader, relay};
 pub(in crate::agent) use translation::Translator;
@@ -43,7 +44,7 @@ pub use translation::{EventUse, known_event_use};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Capability, ConformanceReport, Connection, Freshness, Liveness as _, Login,
     LoginState, LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored,
-    Runtime, StartError, StartSpec, SystemPromptSupport, ToolAccess,
+    Runtime, RuntimeOption, StartError, StartSpec, SystemPromptSupport, ToolAccess,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
@@ -418,6 +419,10 @@ impl Runtime for Copilot {
 
     fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn options(&self) -> &'static [RuntimeOption] {
+        parameters::DESCRIBED
     }
 
     fn readiness(&self) -> BoxFuture<'_, Readiness> {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::account::{Route, provider};
 use super::mcp;
-use crate::agent::{DeclaredTool, DeclaredTools, StartSpec};
+use crate::agent::{DeclaredTool, DeclaredTools, RuntimeOption, StartSpec};
 use crate::model::{Attachment, McpServer};
 
 /// Parameters of `session.create` and `session.resume`.
@@ -103,6 +103,14 @@ fn be_only_a_model(params: &mut Value, spec: &StartSpec, declared: &DeclaredTool
 const OPTIONS: [&str; 3] = ["provider", "mcpServers", "mode"];
 const MODES: [&str; 3] = ["interactive", "plan", "autopilot"];
 
+/// What they are for.
+pub(super) const DESCRIBED: &[RuntimeOption] = &[RuntimeOption::choice(
+    "mode",
+    &MODES,
+    "Mode",
+    "Interactive answers and stops, plan makes a plan to approve first, autopilot continues until the task is done.",
+)];
+
 /// Unknown options, and options of the wrong type, are an error before anything is opened.
 pub(super) fn check_options(options: &Map<String, Value>) -> Result<(), String> {
     if let Some(unknown) = options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
@@ -141,6 +149,8 @@ mod tests {
             let error = check_options(options.as_object().expect("an object")).expect_err(word);
             assert!(error.contains(word), "{error}");
         }
+        let described: Vec<&str> = DESCRIBED.iter().map(|option| option.name).collect();
+        assert_eq!([&["provider", "mcpServers"], &described[..]].concat(), OPTIONS);
         let good = json!({ "mode": "plan" });
         assert_eq!(check_options(good.as_object().expect("an object")), Ok(()));
     }

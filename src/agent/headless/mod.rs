@@ -38,7 +38,7 @@ use super::copilot::{Copilot, spec_of_cli_for_model_at};
 use super::program::FoundProgram;
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
-    ModelNames, ProcessUse, Readiness, Restored, Runtime, StartError, StartSpec, SystemPromptSupport,
+    ModelNames, ProcessUse, Readiness, Restored, Runtime, RuntimeOption, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
 use backend::{Backend, Claude, Shared};
@@ -252,6 +252,13 @@ impl Headless {
 impl Runtime for Headless {
     fn name(&self) -> &str {
         self.shared.name
+    }
+
+    fn options(&self) -> &'static [RuntimeOption] {
+        match &self.shared.backend {
+            Backend::Copilot(_) => copilot::DESCRIBED,
+            Backend::Claude(_) => claude::DESCRIBED,
+        }
     }
 
     fn family(&self) -> &str {

@@ -35,7 +35,7 @@ pub(in crate::http) async fn notifications(
     let deliveries = app.sessions().store().deliveries(query.before, limit).await?;
     // A full page may have more behind it.
     let next = deliveries.last().filter(|_| deliveries.len() == limit).map(|delivery| delivery.id);
-    let targets: Vec<Value> = app.notifier().targets().iter().map(shown_target).collect();
+    let targets: Vec<Value> = app.notifier().settings().targets.iter().map(shown_target).collect();
     let deliveries: Vec<Value> = deliveries.iter().map(shown).collect();
     Ok(Json(json!({ "targets": targets, "deliveries": deliveries, "next": next })))
 }
@@ -80,7 +80,8 @@ pub(in crate::http) async fn test_notification(
         TestOutcome::Delivered => Ok(Json(json!({ "target": body.target, "delivered": true, "error": null }))),
         TestOutcome::Failed(error) => Ok(Json(json!({ "target": body.target, "delivered": false, "error": error }))),
         TestOutcome::UnknownTarget => {
-            let names: Vec<&str> = app.notifier().targets().iter().map(|target| target.name.as_str()).collect();
+            let settings = app.notifier().settings();
+            let names: Vec<&str> = settings.targets.iter().map(|target| target.name.as_str()).collect();
             let known = if names.is_empty() {
                 "none is configured; add [notifications.targets.NAME] to the configuration".to_owned()
             } else {

@@ -9,12 +9,48 @@ use super::super::invocation::{Invocation, Wanted, as_text, left_behind};
 use super::super::options::Options;
 use super::super::permissions::{Granted, PROTECTED, granted};
 use super::TITLE;
-use crate::agent::StartSpec;
+use crate::agent::{OptionKind, RuntimeOption, StartSpec};
 use crate::model::{JobTool, McpServer, McpTransport};
 
 /// The supported session options.
 const OPTIONS: [&str; 8] =
     ["mcpServers", "stream", "addDirs", "maxTurns", "maxBudgetUsd", "fallbackModel", "allowedTools", "bare"];
+
+/// What they are for, in the order in which a page shows them.
+pub const DESCRIBED: &[RuntimeOption] = &[
+    RuntimeOption::switch("stream", true, "Stream answers", "Text arrives while the agent writes it."),
+    RuntimeOption::switch(
+        "bare",
+        false,
+        "Bare mode",
+        "The agent ignores your own settings, hooks, plugins and instructions of Claude Code.",
+    ),
+    RuntimeOption::of(OptionKind::Count, "maxTurns", "Turns at most", "Ends a prompt after so many steps of the agent."),
+    RuntimeOption::of(
+        OptionKind::Amount,
+        "maxBudgetUsd",
+        "Cost at most (US$)",
+        "The agent stops by itself when a prompt has cost this much.",
+    ),
+    RuntimeOption::of(
+        OptionKind::Text,
+        "fallbackModel",
+        "Fallback model",
+        "The model to use while the chosen one is overloaded.",
+    ),
+    RuntimeOption::of(
+        OptionKind::List,
+        "allowedTools",
+        "Allowed tools",
+        "Tools that need no permission, in Claude Code's own notation, such as Bash(git log:*).",
+    ),
+    RuntimeOption::of(
+        OptionKind::List,
+        "addDirs",
+        "Further folders",
+        "Folders outside the working directory that the agent may use.",
+    ),
+];
 
 #[derive(Debug)]
 struct ClaudeOptions {
@@ -243,6 +279,12 @@ mod tests {
             servers,
             json!({ "mcpServers": { "s": { "command": "c", "type": "stdio", "args": [], "env": {} } } })
         );
+        let mut described: Vec<&str> = DESCRIBED.iter().map(|option| option.name).collect();
+        described.push("mcpServers");
+        described.sort_unstable();
+        let mut known = OPTIONS;
+        known.sort_unstable();
+        assert_eq!(described, known, "every option is described");
         let error = check_options(&self::spec(&json!({ "autopilot": true }))).expect_err("unknown");
         assert!(error.contains("maxTurns"), "{error}");
         let provider = Some(ProviderChoice::Configured("ollama".to_owned()));

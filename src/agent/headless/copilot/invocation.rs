@@ -10,6 +10,7 @@ use super::super::options::Options;
 use super::super::permissions::{Granted, PROTECTED, granted};
 use super::TITLE;
 use crate::agent::copilot::mcp;
+use crate::agent::{OptionKind, RuntimeOption};
 use crate::model::{JobTool, McpServer};
 
 /// The supported session options.
@@ -23,6 +24,48 @@ const OPTIONS: [&str; 9] = [
     "disableBuiltinMcps",
     "reasoningSummaries",
     "noCustomInstructions",
+];
+
+/// What they are for, in the order in which a page shows them.
+pub const DESCRIBED: &[RuntimeOption] = &[
+    RuntimeOption::switch("stream", true, "Stream answers", "Text arrives while the agent writes it."),
+    RuntimeOption::switch(
+        "disableBuiltinMcps",
+        true,
+        "Turn off built-in MCP servers",
+        "When off, agents can create pull requests, labels and comments through Copilot's own GitHub MCP server without \
+         being asked. Leave this on unless you want that.",
+    ),
+    RuntimeOption::switch(
+        "noCustomInstructions",
+        false,
+        "Ignore AGENTS.md",
+        "The agent does not read AGENTS.md and other custom instructions. Skills are not affected.",
+    ),
+    RuntimeOption::switch(
+        "reasoningSummaries",
+        false,
+        "Reasoning summaries",
+        "Asks for summaries of the model's reasoning. Only some models have them.",
+    ),
+    RuntimeOption::switch(
+        "autopilot",
+        false,
+        "Autopilot",
+        "The agent continues by itself until it calls its task complete.",
+    ),
+    RuntimeOption::of(
+        OptionKind::Count,
+        "maxAutopilotContinues",
+        "Autopilot continues at most",
+        "How often the agent may continue by itself.",
+    ),
+    RuntimeOption::of(
+        OptionKind::List,
+        "addDirs",
+        "Further folders",
+        "Folders outside the working directory that the agent may use.",
+    ),
 ];
 
 /// Claude Code aliases that users of both agents enter by mistake.
@@ -257,6 +300,12 @@ mod tests {
             assert!(words.contains(flag), "{flag}: {words}");
         }
         assert!(!words.contains("--disable-builtin-mcps"));
+        let mut described: Vec<&str> = DESCRIBED.iter().map(|option| option.name).collect();
+        described.extend(["provider", "mcpServers"]);
+        described.sort_unstable();
+        let mut known = OPTIONS;
+        known.sort_unstable();
+        assert_eq!(described, known, "every option is described");
         let error = check_options(json!({ "autopilott": true }).as_object().expect("a table")).expect_err("unknown");
         assert!(error.contains("autopilot,"), "{error}");
     }
