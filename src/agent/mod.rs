@@ -36,8 +36,8 @@ pub mod program;
 mod quarantine;
 mod registry;
 mod runtime;
-mod runtime_option;
 mod session_leases;
+mod session_option;
 mod tools;
 pub mod transcript;
 
@@ -61,5 +61,5 @@ pub use registry::{ModelChoice, ModelNotFound, RuntimeModels, RuntimeNotFound, R
 pub use runtime::{
     AgentProcess, BoxFuture, Freshness, LoginState, LoginStatus, Model, ModelList, Readiness, Runtime, StartError,
 };
-pub use runtime_option::{OptionKind, RuntimeOption, check_runtime_options};
+pub use session_option::{Channel, OptionChoice, OptionKind, SessionOption};
 pub use tools::{DeclaredTool, DeclaredTools, ToolAccess, ToolAnswer, ToolRequest};

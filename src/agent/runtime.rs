@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::program::FoundProgram;
-use super::{Capabilities, ConformanceReport, Connection, Login, OwnSessions, RuntimeOption, StartSpec};
+use super::{Capabilities, ConformanceReport, Connection, Login, OwnSessions, SessionOption, StartSpec};
 use crate::model::{Check, Timestamp};
 
 /// A future that a trait object can return.
@@ -169,14 +169,14 @@ pub trait Runtime: Send + Sync {
     /// What it can do.
     fn capabilities(&self) -> &Capabilities;
 
-    /// The options that its sessions take, besides `provider` and `mcpServers`.
-    fn options(&self) -> &'static [RuntimeOption] {
-        &[]
-    }
-
     /// The family whose agent sessions it uses: runtimes for the same agent share its sessions.
     fn family(&self) -> &str {
         self.name()
+    }
+
+    /// The options that its sessions take, in the order in which they are shown.
+    fn session_options(&self) -> Vec<SessionOption> {
+        Vec::new()
     }
 
     /// Whether it is ready, and if not, what to do.

@@ -9,7 +9,7 @@ use toml::Value;
 use super::arguments::{CommonFlags, ConfigCommand, Resolved, resolve, sources};
 use super::command_context::CommandContext;
 use super::output::print;
-use super::runtime_list;
+use super::runtime_defaults::defaults_problem;
 use crate::client::LocalServer;
 use crate::config::{ConfigError, Edit, Effect, Loaded, Origin, Sources, nearest_key, without_secrets};
 use crate::model::names_a_secret;
@@ -53,7 +53,7 @@ fn check_choice((key, value): (&str, &str), context: &CommandContext) -> anyhow:
     let config = &context.resolved.loaded.config;
     let sessions = &config.sessions;
     context.with_runtimes(async |runtimes, _| {
-        if let Some(problem) = runtime_list::defaults_problem(config, &runtimes) {
+        if let Some(problem) = defaults_problem(config, &runtimes) {
             bail!("nothing was written: {problem}");
         }
         if key == "sessions.runtime" && !value.is_empty() {

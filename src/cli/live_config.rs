@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::notify_settings::notify_settings;
+use super::runtime_defaults::defaults_problem;
 use super::runtime_list;
 use super::serve::check_exposure;
 use super::session_settings::{own_server, session_settings};
@@ -39,7 +40,7 @@ impl ConfigUser for ServerConfig {
             .and_then(|()| self.notify_settings(&loaded.config).map(drop))
             .err()
             .map(|error| format!("{error:#}"))
-            .or_else(|| runtime_list::defaults_problem(&loaded.config, self.sessions.runtimes()))
+            .or_else(|| defaults_problem(&loaded.config, self.sessions.runtimes()))
     }
 
     fn apply(&self, old: &Loaded, new: &Loaded) {

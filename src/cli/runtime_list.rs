@@ -8,7 +8,7 @@ use crate::agent::acp::{Acp, AcpSettings};
 use crate::agent::copilot::{ConfiguredProvider, Copilot, CopilotSettings};
 use crate::agent::demo::Demo;
 use crate::agent::headless::{ClaudeSettings, Headless, HeadlessSettings};
-use crate::agent::{ConformanceResults, Quarantine, Runtime, Runtimes, agent_environment, check_runtime_options};
+use crate::agent::{ConformanceResults, Quarantine, Runtime, Runtimes, agent_environment};
 use crate::config::{self, AcpAgent, Config};
 use crate::model::{McpAddress, McpServer, McpTransport, Provider};
 use crate::process::Supervisor;
@@ -148,20 +148,6 @@ fn provider(entry: &config::Provider, environment: &BTreeMap<String, String>) ->
     entry.for_agents(environment)
 }
 
-/// What is wrong with the defaults of runtimes, if anything. Which options there are, only the runtimes know. An ACP agent
-/// may be gone from the configuration while its defaults are still there.
-pub(super) fn defaults_problem(config: &Config, runtimes: &Runtimes) -> Option<String> {
-    config.runtimes.iter().find_map(|(name, defaults)| {
-        let known = match runtimes.named(name) {
-            Ok(runtime) => runtime.options(),
-            Err(_) if name.starts_with("acp:") => Acp::OPTIONS,
-            Err(error) => return Some(format!("runtimes.{name}: {error}")),
-        };
-        let problem = check_runtime_options(known, &defaults.for_sessions().options).err()?;
-        Some(format!("runtimes.{name}.options: {problem}"))
-    })
-}
-
 /// A configured MCP server.
 fn mcp_server(entry: &config::McpServer) -> McpServer {
     let address = || McpAddress { url: entry.url.clone(), headers: entry.headers.clone() };
@@ -183,32 +169,6 @@ fn mcp_server(entry: &config::McpServer) -> McpServer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn defaults_of_a_runtime_name_a_runtime_and_its_options() {
-        let runtimes = runtimes(
-            &Config::default(),
-            Path::new("/nowhere"),
-            Arc::default(),
-            Supervisor::without_ledger(),
-        );
-        let problem = |text: &str| {
-            let config: Config = toml::from_str(text).expect("TOML");
-            defaults_problem(&config, &runtimes)
-        };
-        assert_eq!(problem("[runtimes.copilot-headless.options]\nstream = false\ndisable_builtin_mcps = false"), None);
-        assert_eq!(problem("[runtimes.'acp:gone']\nmodel = 'm'\n[runtimes.'acp:gone'.options]\nmode = 'x'"), None);
-        for (wrong, words) in [
-            ("[runtimes.copiolt]\nmodel = 'm'", ["runtimes.copiolt", "copilot-headless"]),
-            ("[runtimes.copilot-headless.options]\nstraem = true", ["runtimes.copilot-headless.options", "stream"]),
-            ("[runtimes.claude.options]\nmax_turns = 0", ["maxTurns", "positive"]),
-            ("[runtimes.copilot.options]\nmode = 'sleep'", ["mode", "autopilot"]),
-            ("[runtimes.demo.options]\nmode = 'x'", ["runtimes.demo", "there are none"]),
-        ] {
-            let problem = problem(wrong).expect(wrong);
-            assert!(words.iter().all(|word| problem.contains(word)), "{problem}");
-        }
-    }
 
     #[test]
     fn a_configured_server_offers_all_tools_unless_some_are_named() {

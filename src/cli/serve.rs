@@ -14,6 +14,7 @@ use super::arguments::{CommonFlags, Resolved, ServeFlags, sources};
 use super::idle_stop::IdleWatch;
 use super::live_config::ServerConfig;
 use super::notify_settings::notify_settings;
+use super::runtime_defaults::defaults_problem;
 use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::signals::Signals;
 use super::{captures, jobs, logging, runtime_list};
@@ -103,7 +104,7 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
         settings: SessionSettings { own_server: own_server(), ..settings },
         stopping: stopping.clone(),
     });
-    if let Some(problem) = runtime_list::defaults_problem(config, sessions.runtimes()) {
+    if let Some(problem) = defaults_problem(config, sessions.runtimes()) {
         bail!("{problem}");
     }
     if !config.sessions.runtime.is_empty()

@@ -66,11 +66,8 @@ mod tests {
 
     #[test]
     fn a_provider_gets_its_key_from_its_variable() {
-        let entry = Provider {
-            base_url: "http://x".to_owned(),
-            api_key_variable: "KEY".to_owned(),
-            ..Provider::default()
-        };
+        let entry =
+            Provider { base_url: "http://x".to_owned(), api_key_variable: "KEY".to_owned(), ..Provider::default() };
         let environment = [("KEY".to_owned(), "secret".to_owned())].into();
         assert_eq!(entry.for_agents(&environment).api_key.as_deref(), Some("secret"));
         assert_eq!(entry.for_agents(&BTreeMap::new()).api_key, None);

@@ -451,6 +451,7 @@ impl Shared {
 /// that failed after them waits for its next attempt.
 fn is_released(stored: &StoredDelivery, settings: &NotifySettings, now: Timestamp) -> bool {
     let progress = &stored.delivery.progress;
-    let is_quiet = || settings.quiet_hours.as_ref().is_some_and(|quiet| quiet.end(stored.happening.kind, now).is_some());
+    let is_quiet =
+        || settings.quiet_hours.as_ref().is_some_and(|quiet| quiet.end(stored.happening.kind, now).is_some());
     progress.state == DeliveryState::Held && progress.attempts == 0 && !is_quiet()
 }

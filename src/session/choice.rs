@@ -54,7 +54,8 @@ pub(super) async fn choose(
 /// The effort of a session of this runtime.
 pub(super) fn effort(runtime: &str, layers: &[SessionDefaults], settings: &SessionSettings) -> Option<String> {
     let (stronger, user) = layers.split_at(user_layer(layers));
-    let of = |layers: &[SessionDefaults]| layers.iter().find_map(|layer| chosen(layer.effort.as_ref()).map(str::to_owned));
+    let of =
+        |layers: &[SessionDefaults]| layers.iter().find_map(|layer| chosen(layer.effort.as_ref()).map(str::to_owned));
     let of_runtime = || settings.runtime_defaults.get(runtime)?.effort.clone();
     of(stronger).or_else(of_runtime).or_else(|| of(user))
 }

@@ -117,8 +117,7 @@ pub(super) async fn create(
     let FoundDefaults { layers: configured, problem } = (settings.defaults)(folder);
     let own = SessionDefaults { runtime: new.runtime, model: new.model, effort: new.effort };
     let layers: Vec<SessionDefaults> = std::iter::once(own).chain(configured).collect();
-    let ModelChoice { runtime, model } =
-        choice::choose(runtimes, &layers, settings, &new.options).await?;
+    let ModelChoice { runtime, model } = choice::choose(runtimes, &layers, settings, &new.options).await?;
     let working_directory = working_directory::check(&new.working_directory, &settings.roots).await?;
     if let Some(problem) = problem {
         return Err(CreateError::ProjectConfiguration(problem));

@@ -9,7 +9,9 @@ use serde_json::{Map, Value};
 
 use super::BudgetSettings;
 use crate::agent::Capabilities;
-use crate::model::{Configured, McpServer, PermissionMode, PermissionPolicy, RuntimeDefaults, SessionDefaults, SessionOrigin};
+use crate::model::{
+    Configured, McpServer, PermissionMode, PermissionPolicy, RuntimeDefaults, SessionDefaults, SessionOrigin,
+};
 use crate::store::Retention;
 
 /// How a lost agent is restored.

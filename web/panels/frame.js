@@ -1,6 +1,6 @@
 // Everything around the set-up and the sessions: panels, menu, keys, notifications.
 
-import { sessionInAddress } from "../lib/address.js";
+import { SETTINGS_PAGE, sessionInAddress } from "../lib/address.js";
 import { ask, sessionPath } from "../lib/api.js";
 import { useCaptures } from "./captures.js";
 import { useChanges } from "./changes.js";
@@ -54,6 +54,7 @@ export function useFrame(session) {
   const doctor = useDoctor();
   const help = useKeyHelp();
   useMoreMenu([
+    { label: "Settings", key: "Alt+,", icon: "settings", run: () => location.assign(SETTINGS_PAGE) },
     { label: "Usage and cost", key: "Alt+M", icon: "meter", run: () => usage.open() },
     { label: "Model API", icon: "meter", run: () => captures.open() },
     { label: "System check", icon: "pulse", run: () => doctor.open() },

@@ -1,5 +1,6 @@
 // Keyboard shortcuts. With Alt they work everywhere; single letters work outside text fields.
 
+import { SETTINGS_PAGE } from "../lib/address.js";
 import { byId, isWriting, make } from "../lib/dom.js";
 import { getMessageBlock } from "../messageBlock.js";
 import { SidePanel } from "./sidePanel.js";
@@ -8,7 +9,7 @@ const HELP = [
   ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"]]],
   ["Permission or question", [["Alt+A", "Go to the oldest, then the next request"], ["1 … 9", "Choose an option, after Alt+A"]]],
   ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["Alt+End", "Jump to the end and follow it"], ["Alt+T", "Switch between transcript and request"]]],
-  ["Page", [["Alt+H", "All sessions"], ["Alt+I", "Inbox"], ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+J", "New job"], ["Alt+U", "Refresh"], ["/", "Search sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
+  ["Page", [["Alt+H", "All sessions"], ["Alt+I", "Inbox"], ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+,", "Settings"], ["Alt+B", "Choose a folder"], ["Alt+J", "New job"], ["Alt+U", "Refresh"], ["/", "Search sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
 ];
 
 export function useKeyHelp() {
@@ -36,6 +37,7 @@ export function useKeys({ session, panels, help, rename }) {
       KeyH: () => byId("home-link").click(),
       KeyI: () => panels.inbox.toggle(),
       KeyM: () => panels.usage.toggle(),
+      Comma: () => location.assign(SETTINGS_PAGE),
       KeyC: view && (() => panels.changes.toggle()),
       KeyS: view && (() => panels.details.toggle()),
       KeyR: view && rename,

@@ -3,9 +3,7 @@
 import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { notifications } from "../lib/notifications.js";
-
-const THEMES = ["system", "light", "dark"];
-const THEME_KEY = "flightdeck.theme";
+import { THEMES, currentTheme, setTheme } from "../lib/theme.js";
 
 /** `entries` are `{ label, key, icon, run }`, put after the menu's own. */
 export function useMoreMenu(entries) {
@@ -53,7 +51,7 @@ function notificationHint() {
 }
 
 function themeEntry(show) {
-  const theme = document.documentElement.dataset.theme ?? "system";
+  const theme = currentTheme();
   return entry({
     label: { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" }[theme],
     icon: "light",
@@ -64,14 +62,4 @@ function themeEntry(show) {
       byId("more-menu").querySelectorAll("button")[1]?.focus();
     },
   });
-}
-
-function setTheme(theme) {
-  if (theme === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  try {
-    localStorage.setItem(THEME_KEY, theme);
-  } catch {
-    // Without storage it applies to this page only.
-  }
 }

@@ -1,5 +1,6 @@
 // The frame of the pages of jobs: the way back, the inbox, and their keys.
 
+import { SETTINGS_PAGE } from "../lib/address.js";
 import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
@@ -21,7 +22,7 @@ export function pageFrame(keys = {}, shown = null) {
     const isLost = inbox.isConnected === false && !document.querySelector('[data-banner="connection"]');
     byId("connection-status").textContent = isLost ? "The server is not responding. Retrying …" : "";
   });
-  const all = { KeyH: () => byId("home-link").click(), KeyI: () => panel.toggle(), ...keys };
+  const all = { KeyH: () => byId("home-link").click(), KeyI: () => panel.toggle(), Comma: () => location.assign(SETTINGS_PAGE), ...keys };
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || !event.altKey || event.ctrlKey || event.metaKey || !all[event.code] || document.querySelector("dialog[open]")) return;
     event.preventDefault();

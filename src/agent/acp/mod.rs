@@ -48,7 +48,7 @@ pub use settings::AcpSettings;
 use super::copilot::{Copilot, LOGIN_HINT, spec_of_cli_for_model_at};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList,
-    ModelNames, OptionKind, OwnSessions, ProcessUse, Readiness, Runtime, RuntimeOption, StartError, StartSpec,
+    ModelNames, OptionKind, OwnSessions, ProcessUse, Readiness, Runtime, SessionOption, StartError, StartSpec,
     SystemPromptSupport,
 };
 use crate::model::Check;
@@ -86,13 +86,6 @@ pub struct Acp {
 impl Acp {
     /// The name of the runtime for Copilot.
     pub const COPILOT: &'static str = "copilot-acp";
-    /// The options that sessions of every ACP agent take.
-    pub const OPTIONS: &'static [RuntimeOption] = &[RuntimeOption::of(
-        OptionKind::Text,
-        "mode",
-        "Mode",
-        "One of the agent's own modes, by id or name; empty for its usual one.",
-    )];
 
     /// Copilot over ACP; everything else comes from the runtime `copilot`.
     pub fn of_copilot(copilot: Arc<Copilot>, settings: AcpSettings) -> Self {
@@ -284,14 +277,23 @@ impl Runtime for Acp {
         &self.settings.name
     }
 
-    fn options(&self) -> &'static [RuntimeOption] {
-        Self::OPTIONS
-    }
-
     fn family(&self) -> &str {
         match &self.backend {
             Backend::Copilot(copilot) => copilot.name(),
             Backend::Configured(_) => self.name(),
+        }
+    }
+
+    fn session_options(&self) -> Vec<SessionOption> {
+        let mode = |hint| SessionOption::new("mode", OptionKind::Text, "Mode", hint);
+        let servers = SessionOption::mcp_servers(self.settings.mcp_servers.keys());
+        match &self.backend {
+            Backend::Copilot(copilot) => {
+                let modes = [("agent", "Agent"), ("plan", "Plan"), ("autopilot", "Autopilot")];
+                let mode = mode("How the agent works. In plan mode it makes a plan first.").with_choices(modes);
+                vec![mode, copilot.provider_option(), servers]
+            }
+            Backend::Configured(_) => vec![mode("One of the agent's own modes, by name or id."), servers],
         }
     }
 

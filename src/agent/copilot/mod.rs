@@ -34,8 +34,8 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
 pub use account::check_provider;
+pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
 pub use settings::{ConfiguredProvider, CopilotSettings};
 pub use stream::{SdkReader, relay};
 pub(in crate::agent) use translation::Translator;
@@ -44,7 +44,7 @@ pub use translation::{EventUse, known_event_use};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Capability, ConformanceReport, Connection, Freshness, Liveness as _, Login,
     LoginState, LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored,
-    Runtime, RuntimeOption, StartError, StartSpec, SystemPromptSupport, ToolAccess,
+    Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport, ToolAccess,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
@@ -144,6 +144,11 @@ impl Copilot {
             program.path.display(),
             program::INSTALL_COMMAND
         ))
+    }
+
+    /// The providers that a session may name.
+    pub(in crate::agent) fn provider_option(&self) -> SessionOption {
+        SessionOption::provider(self.settings.providers.keys())
     }
 
     /// Whether the program is installed.
@@ -417,12 +422,13 @@ impl Runtime for Copilot {
         Self::NAME
     }
 
-    fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
+    fn session_options(&self) -> Vec<SessionOption> {
+        let servers = SessionOption::mcp_servers(self.settings.mcp_servers.keys());
+        vec![parameters::mode_option(), self.provider_option(), servers]
     }
 
-    fn options(&self) -> &'static [RuntimeOption] {
-        parameters::DESCRIBED
+    fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
     }
 
     fn readiness(&self) -> BoxFuture<'_, Readiness> {

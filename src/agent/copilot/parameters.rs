@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::account::{Route, provider};
 use super::mcp;
-use crate::agent::{DeclaredTool, DeclaredTools, RuntimeOption, StartSpec};
+use crate::agent::{DeclaredTool, DeclaredTools, OptionKind, SessionOption, StartSpec};
 use crate::model::{Attachment, McpServer};
 
 /// Parameters of `session.create` and `session.resume`.
@@ -103,13 +103,16 @@ fn be_only_a_model(params: &mut Value, spec: &StartSpec, declared: &DeclaredTool
 const OPTIONS: [&str; 3] = ["provider", "mcpServers", "mode"];
 const MODES: [&str; 3] = ["interactive", "plan", "autopilot"];
 
-/// What they are for.
-pub(super) const DESCRIBED: &[RuntimeOption] = &[RuntimeOption::choice(
-    "mode",
-    &MODES,
-    "Mode",
-    "Interactive answers and stops, plan makes a plan to approve first, autopilot continues until the task is done.",
-)];
+/// The option that chooses one of [`MODES`].
+pub(super) fn mode_option() -> SessionOption {
+    let hint =
+        "Plan makes a plan first and asks you to approve it. Autopilot continues by itself until the task is done.";
+    SessionOption::new("mode", OptionKind::Choice, "Mode", hint).with_choices(MODES.into_iter().zip([
+        "Interactive",
+        "Plan",
+        "Autopilot",
+    ]))
+}
 
 /// Unknown options, and options of the wrong type, are an error before anything is opened.
 pub(super) fn check_options(options: &Map<String, Value>) -> Result<(), String> {
@@ -149,8 +152,6 @@ mod tests {
             let error = check_options(options.as_object().expect("an object")).expect_err(word);
             assert!(error.contains(word), "{error}");
         }
-        let described: Vec<&str> = DESCRIBED.iter().map(|option| option.name).collect();
-        assert_eq!([&["provider", "mcpServers"], &described[..]].concat(), OPTIONS);
         let good = json!({ "mode": "plan" });
         assert_eq!(check_options(good.as_object().expect("an object")), Ok(()));
     }

@@ -38,7 +38,7 @@ use super::copilot::{Copilot, spec_of_cli_for_model_at};
 use super::program::FoundProgram;
 use super::{
     AgentProcess, BoxFuture, Capabilities, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
-    ModelNames, ProcessUse, Readiness, Restored, Runtime, RuntimeOption, StartError, StartSpec, SystemPromptSupport,
+    ModelNames, ProcessUse, Readiness, Restored, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
 use backend::{Backend, Claude, Shared};
@@ -254,17 +254,26 @@ impl Runtime for Headless {
         self.shared.name
     }
 
-    fn options(&self) -> &'static [RuntimeOption] {
-        match &self.shared.backend {
-            Backend::Copilot(_) => copilot::DESCRIBED,
-            Backend::Claude(_) => claude::DESCRIBED,
-        }
-    }
-
     fn family(&self) -> &str {
         match &self.shared.backend {
             Backend::Copilot(copilot) => copilot.name(),
             Backend::Claude(_) => self.name(),
+        }
+    }
+
+    fn session_options(&self) -> Vec<SessionOption> {
+        let servers = SessionOption::mcp_servers(self.shared.settings.mcp_servers.keys());
+        match &self.shared.backend {
+            Backend::Copilot(copilot) => {
+                let mut options = copilot::session_options();
+                options.extend([copilot.provider_option(), servers]);
+                options
+            }
+            Backend::Claude(_) => {
+                let mut options = claude::session_options();
+                options.push(servers);
+                options
+            }
         }
     }
 

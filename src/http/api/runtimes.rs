@@ -29,7 +29,7 @@ pub async fn runtimes_json(runtimes: &Runtimes, configured: &str) -> Value {
             entry["name"] = json!(runtime.name());
             entry["default"] = json!(default.as_ref().is_some_and(|default| default.name() == runtime.name()));
             entry["capabilities"] = json!(runtime.capabilities());
-            entry["options"] = json!(runtime.options());
+            entry["options"] = json!(runtime.session_options());
             entry
         })
         .collect();

@@ -10,5 +10,5 @@ pub(super) mod provider_check;
 pub(super) use authentication::{Answer, Authentication};
 pub(super) use login::DeviceLogin;
 pub(super) use models::Models;
-pub use provider_check::check_provider;
 pub(super) use provider::{Route, Router};
+pub use provider_check::check_provider;

@@ -19,9 +19,10 @@ pub(in crate::agent::copilot) async fn checks(settings: &CopilotSettings) -> Vec
     };
     let of_environment = of_environment.map(|provider| ("from the environment", provider));
     let configured = settings.providers.iter().map(|(name, entry)| (name.as_str(), entry.provider.clone()));
-    let asked = of_environment.into_iter().chain(configured).map(|(name, provider)| async move {
-        check_provider(format!("copilot: provider {name}"), provider).await
-    });
+    let asked = of_environment
+        .into_iter()
+        .chain(configured)
+        .map(|(name, provider)| async move { check_provider(format!("copilot: provider {name}"), provider).await });
     futures_util::future::join_all(asked).await
 }
 

@@ -9,48 +9,12 @@ use super::super::invocation::{Invocation, Wanted, as_text, left_behind};
 use super::super::options::Options;
 use super::super::permissions::{Granted, PROTECTED, granted};
 use super::TITLE;
-use crate::agent::{OptionKind, RuntimeOption, StartSpec};
+use crate::agent::{OptionKind, SessionOption, StartSpec};
 use crate::model::{JobTool, McpServer, McpTransport};
 
 /// The supported session options.
 const OPTIONS: [&str; 8] =
     ["mcpServers", "stream", "addDirs", "maxTurns", "maxBudgetUsd", "fallbackModel", "allowedTools", "bare"];
-
-/// What they are for, in the order in which a page shows them.
-pub const DESCRIBED: &[RuntimeOption] = &[
-    RuntimeOption::switch("stream", true, "Stream answers", "Text arrives while the agent writes it."),
-    RuntimeOption::switch(
-        "bare",
-        false,
-        "Bare mode",
-        "The agent ignores your own settings, hooks, plugins and instructions of Claude Code.",
-    ),
-    RuntimeOption::of(OptionKind::Count, "maxTurns", "Turns at most", "Ends a prompt after so many steps of the agent."),
-    RuntimeOption::of(
-        OptionKind::Amount,
-        "maxBudgetUsd",
-        "Cost at most (US$)",
-        "The agent stops by itself when a prompt has cost this much.",
-    ),
-    RuntimeOption::of(
-        OptionKind::Text,
-        "fallbackModel",
-        "Fallback model",
-        "The model to use while the chosen one is overloaded.",
-    ),
-    RuntimeOption::of(
-        OptionKind::List,
-        "allowedTools",
-        "Allowed tools",
-        "Tools that need no permission, in Claude Code's own notation, such as Bash(git log:*).",
-    ),
-    RuntimeOption::of(
-        OptionKind::List,
-        "addDirs",
-        "Further folders",
-        "Folders outside the working directory that the agent may use.",
-    ),
-];
 
 #[derive(Debug)]
 struct ClaudeOptions {
@@ -74,6 +38,41 @@ fn options(values: &Map<String, Value>) -> Result<ClaudeOptions, String> {
         allowed_tools: options.list("allowedTools")?,
         bare: options.switch("bare", false)?,
     })
+}
+
+/// The options of its own, as people see them.
+pub fn session_options() -> Vec<SessionOption> {
+    let option = SessionOption::new;
+    vec![
+        SessionOption::switch("stream", true, "Stream", "Text appears while the agent writes it."),
+        SessionOption::switch(
+            "bare",
+            false,
+            "Bare mode",
+            "Runs without your own settings, hooks, plugins and CLAUDE.md.",
+        ),
+        option("maxTurns", OptionKind::Count, "Most steps", "How many steps the agent may take in a turn."),
+        option(
+            "maxBudgetUsd",
+            OptionKind::Amount,
+            "Cost limit in US dollars",
+            "The agent stops by itself when a turn has cost this much.",
+        ),
+        option("fallbackModel", OptionKind::Text, "Fallback model", "Used while the chosen model is overloaded.")
+            .with_choices([("sonnet", "Claude Sonnet"), ("haiku", "Claude Haiku")]),
+        option(
+            "allowedTools",
+            OptionKind::List,
+            "Allowed tools",
+            "Tools that may run without a rule, in Claude Code's notation, such as Bash(git log:*).",
+        ),
+        option(
+            "addDirs",
+            OptionKind::List,
+            "Additional folders",
+            "Folders outside the working directory that the agent may use.",
+        ),
+    ]
 }
 
 /// Unknown options, and options of the wrong type, are an error before anything is opened.
@@ -279,12 +278,6 @@ mod tests {
             servers,
             json!({ "mcpServers": { "s": { "command": "c", "type": "stdio", "args": [], "env": {} } } })
         );
-        let mut described: Vec<&str> = DESCRIBED.iter().map(|option| option.name).collect();
-        described.push("mcpServers");
-        described.sort_unstable();
-        let mut known = OPTIONS;
-        known.sort_unstable();
-        assert_eq!(described, known, "every option is described");
         let error = check_options(&self::spec(&json!({ "autopilot": true }))).expect_err("unknown");
         assert!(error.contains("maxTurns"), "{error}");
         let provider = Some(ProviderChoice::Configured("ollama".to_owned()));
@@ -313,5 +306,20 @@ mod tests {
         spec.permissions.rules.push(rule("git-*", RuleDecision::Deny));
         let words = invoke(&spec, false, &json!({})).arguments.join(" ");
         assert!(!words.contains("--dangerously-skip-permissions"), "{words}");
+    }
+
+    #[test]
+    fn every_option_is_described_with_the_default_that_it_has() {
+        let described = session_options();
+        let others: Vec<&str> = OPTIONS.into_iter().filter(|name| !["provider", "mcpServers"].contains(name)).collect();
+        let mut names: Vec<&str> = described.iter().map(|option| option.name).collect();
+        names.sort_unstable();
+        let mut known = others.clone();
+        known.sort_unstable();
+        assert_eq!(names, known);
+        let defaults = options(&Map::new()).expect("nothing is fine");
+        let set: Map<String, Value> =
+            described.iter().filter_map(|option| Some((option.name.to_owned(), json!(option.default?)))).collect();
+        assert_eq!(format!("{defaults:?}"), format!("{:?}", options(&set).expect("valid")));
     }
 }

@@ -7,7 +7,7 @@ mod record;
 mod scripted;
 mod tool_result;
 
-pub(super) use invocation::{DESCRIBED, check_options, invocation};
+pub(super) use invocation::{check_options, invocation, session_options};
 pub(super) use program::{INSTALL_COMMAND, programs};
 pub use reader::ClaudeReader;
 pub(super) use record::{LOST, record, telling};

@@ -10,7 +10,7 @@ use super::super::options::Options;
 use super::super::permissions::{Granted, PROTECTED, granted};
 use super::TITLE;
 use crate::agent::copilot::mcp;
-use crate::agent::{OptionKind, RuntimeOption};
+use crate::agent::{OptionKind, SessionOption};
 use crate::model::{JobTool, McpServer};
 
 /// The supported session options.
@@ -24,48 +24,6 @@ const OPTIONS: [&str; 9] = [
     "disableBuiltinMcps",
     "reasoningSummaries",
     "noCustomInstructions",
-];
-
-/// What they are for, in the order in which a page shows them.
-pub const DESCRIBED: &[RuntimeOption] = &[
-    RuntimeOption::switch("stream", true, "Stream answers", "Text arrives while the agent writes it."),
-    RuntimeOption::switch(
-        "disableBuiltinMcps",
-        true,
-        "Turn off built-in MCP servers",
-        "When off, agents can create pull requests, labels and comments through Copilot's own GitHub MCP server without \
-         being asked. Leave this on unless you want that.",
-    ),
-    RuntimeOption::switch(
-        "noCustomInstructions",
-        false,
-        "Ignore AGENTS.md",
-        "The agent does not read AGENTS.md and other custom instructions. Skills are not affected.",
-    ),
-    RuntimeOption::switch(
-        "reasoningSummaries",
-        false,
-        "Reasoning summaries",
-        "Asks for summaries of the model's reasoning. Only some models have them.",
-    ),
-    RuntimeOption::switch(
-        "autopilot",
-        false,
-        "Autopilot",
-        "The agent continues by itself until it calls its task complete.",
-    ),
-    RuntimeOption::of(
-        OptionKind::Count,
-        "maxAutopilotContinues",
-        "Autopilot continues at most",
-        "How often the agent may continue by itself.",
-    ),
-    RuntimeOption::of(
-        OptionKind::List,
-        "addDirs",
-        "Further folders",
-        "Folders outside the working directory that the agent may use.",
-    ),
 ];
 
 /// Claude Code aliases that users of both agents enter by mistake.
@@ -94,6 +52,51 @@ fn options(values: &Map<String, Value>) -> Result<CopilotOptions, String> {
         reasoning_summaries: options.switch("reasoningSummaries", false)?,
         no_custom_instructions: options.switch("noCustomInstructions", false)?,
     })
+}
+
+/// The options of its own, as people see them.
+pub fn session_options() -> Vec<SessionOption> {
+    let option = SessionOption::new;
+    vec![
+        SessionOption::switch(
+            "autopilot",
+            false,
+            "Autopilot",
+            "The agent continues by itself, turn after turn, until it says that the task is complete.",
+        ),
+        option(
+            "maxAutopilotContinues",
+            OptionKind::Count,
+            "Most autopilot turns",
+            "How often autopilot may continue by itself.",
+        ),
+        SessionOption::switch("stream", true, "Stream", "Text appears while the agent writes it."),
+        SessionOption::switch(
+            "disableBuiltinMcps",
+            true,
+            "Disable built-in MCP servers",
+            "When off, agents can autonomously create PRs, labels and comments via the github-mcp-server. Leave this on \
+             unless you have a specific reason to expose the server.",
+        ),
+        SessionOption::switch(
+            "noCustomInstructions",
+            false,
+            "Ignore AGENTS.md",
+            "Custom instructions such as AGENTS.md are not loaded. Skills still are.",
+        ),
+        SessionOption::switch(
+            "reasoningSummaries",
+            false,
+            "Reasoning summaries",
+            "Asks the model to summarise its reasoning. Only some models do.",
+        ),
+        option(
+            "addDirs",
+            OptionKind::List,
+            "Additional folders",
+            "Folders outside the working directory that the agent may use.",
+        ),
+    ]
 }
 
 /// Unknown options, and options of the wrong type, are an error before anything is opened.
@@ -300,12 +303,6 @@ mod tests {
             assert!(words.contains(flag), "{flag}: {words}");
         }
         assert!(!words.contains("--disable-builtin-mcps"));
-        let mut described: Vec<&str> = DESCRIBED.iter().map(|option| option.name).collect();
-        described.extend(["provider", "mcpServers"]);
-        described.sort_unstable();
-        let mut known = OPTIONS;
-        known.sort_unstable();
-        assert_eq!(described, known, "every option is described");
         let error = check_options(json!({ "autopilott": true }).as_object().expect("a table")).expect_err("unknown");
         assert!(error.contains("autopilot,"), "{error}");
     }
@@ -397,5 +394,20 @@ mod tests {
         let path = invocation.arguments.iter().find_map(|word| word.strip_prefix("--attachment=")).expect("a file");
         assert_eq!(std::fs::read_to_string(path).expect("readable"), "picture");
         assert!(invocation.notices[0].contains("x.bin"), "{:?}", invocation.notices);
+    }
+
+    #[test]
+    fn every_option_is_described_with_the_default_that_it_has() {
+        let described = session_options();
+        let others: Vec<&str> = OPTIONS.into_iter().filter(|name| !["provider", "mcpServers"].contains(name)).collect();
+        let mut names: Vec<&str> = described.iter().map(|option| option.name).collect();
+        names.sort_unstable();
+        let mut known = others.clone();
+        known.sort_unstable();
+        assert_eq!(names, known);
+        let defaults = options(&Map::new()).expect("nothing is fine");
+        let set: Map<String, Value> =
+            described.iter().filter_map(|option| Some((option.name.to_owned(), json!(option.default?)))).collect();
+        assert_eq!(format!("{defaults:?}"), format!("{:?}", options(&set).expect("valid")));
     }
 }

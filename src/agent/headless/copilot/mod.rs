@@ -5,7 +5,7 @@ mod reader;
 mod record;
 mod usage_records;
 
-pub(super) use invocation::{DESCRIBED, check_options, invocation};
+pub(super) use invocation::{check_options, invocation, session_options};
 pub use reader::CopilotReader;
 pub(super) use record::{LOST, record, telling};
 pub(super) use usage_records::UsageRecords;
