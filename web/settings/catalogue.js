@@ -17,7 +17,7 @@ function of(kind, key, label, about, more = {}) {
 
 const size = (key, label, about, more) => of("bytes", key, label, about, more);
 const number = (key, label, about, more) => of("number", key, label, about, more);
-const duration = (key, label, about, more) => of("duration", key, label, `${about} Such as 90s, 10m or 30d.`, more);
+const duration = (key, label, about, more) => of("duration", key, label, about, more);
 const toggle = (key, label, about, more) => of("switch", key, label, about, more);
 const list = (key, label, about, more) => of("list", key, label, about, { empty: "none", ...more });
 
