@@ -22,8 +22,7 @@ function row({ id, label, about, control, value, change }) {
   const state = make("span", { class: "setting-state", role: "status" });
   control.input.id = id;
   control.write(value);
-  control.onInput = (kind) => {
-    if (kind !== "change") return;
+  control.onInput = () => {
     state.textContent = change(control.read()) ? "Saved" : FORGOTTEN;
   };
   return make("div", { class: "setting", data: { key: id } }, make("div", { class: "setting-words" }, make("label", { for: id, text: label }), make("p", { class: "setting-about", text: about })), make("div", { class: "setting-body" }, make("div", { class: "setting-control" }, control.element, state)));
@@ -54,8 +53,7 @@ function browserNotifications() {
     setText(problem, notifications.problem);
   };
   control.input.id = "notify-switch";
-  control.onInput = async (kind) => {
-    if (kind !== "change") return;
+  control.onInput = async () => {
     await notifications.toggle();
     show();
   };

@@ -28,7 +28,9 @@ class Control {
   constructor(input, element = input) {
     this.input = input;
     this.element = element;
-    for (const kind of ["input", "change"]) input.addEventListener(kind, () => this.onInput(kind));
+    // The "change" of a text comes when it loses the focus, perhaps long after it was saved.
+    const isChosen = input.matches("select, [type=checkbox]");
+    input.addEventListener(isChosen ? "change" : "input", () => this.onInput());
   }
 
   /** Whether a choice is complete with one click, so that it can be saved at once. */

@@ -57,9 +57,9 @@ export class ObjectFields {
     const Kind = SPECIAL[field.kind];
     // A number may be left out here.
     const control = Kind ? new Kind(field) : ["number", "amount"].includes(field.kind) ? optional(makeControl(field)) : makeControl(field);
-    control.onInput = (kind) => {
+    control.onInput = () => {
       this.#show();
-      this.onInput(kind);
+      this.onInput();
     };
     const about = field.about ? make("p", { class: "field-hint", text: field.about, id: control.id ? `${control.id}-about` : null }) : null;
     if (about && control.id) control.input.setAttribute("aria-describedby", about.id);
@@ -106,10 +106,13 @@ export class EntryForm {
   #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
   #save = make("button", { type: "submit", class: "primary", text: "Save" });
   #checks = 0;
+  /** A new entry is incomplete at first, which needs no word. */
+  #isComplete;
 
   constructor(store, settings) {
     this.#store = store;
     this.#settings = settings;
+    this.#isComplete = settings.name !== null;
     const { name, value, fields, noun } = settings;
     this.#fields = new ObjectFields(fields);
     this.#fields.write(value);
@@ -121,12 +124,12 @@ export class EntryForm {
       this.#name.onInput = () => setText(this.#problem, null);
     }
     const cancel = make("button", { type: "button", text: "Cancel", on: { click: () => this.onDone(null) } });
-    this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, ...rows, this.#problem, make("div", { class: "entry-buttons" }, this.#save, cancel));
+    this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, ...rows, make("div", { class: "entry-buttons" }, this.#save, cancel), this.#problem);
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#send();
     });
-    this.element.addEventListener("focusout", (event) => event.target.matches("input, textarea") && !this.element.contains(event.relatedTarget?.closest?.(".entry-buttons")) && this.#check());
+    this.element.addEventListener("focusout", ({ target, relatedTarget }) => target.matches("input, textarea") && !relatedTarget?.closest?.(".entry-buttons") && this.#check());
     this.element.addEventListener("keydown", (event) => {
       if (event.key !== "Escape") return;
       event.preventDefault();
@@ -156,7 +159,7 @@ export class EntryForm {
 
   /** Says early what the server would refuse, once there is something to check. */
   async #check() {
-    const read = this.#read({ quietly: true });
+    const read = this.#isComplete ? this.#read({ quietly: true }) : null;
     if (!read) return;
     this.#checks += 1;
     const check = this.#checks;
@@ -169,6 +172,7 @@ export class EntryForm {
   }
 
   async #send() {
+    this.#isComplete = true;
     const read = this.#read();
     if (!read) return;
     this.#checks += 1;

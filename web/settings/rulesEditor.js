@@ -33,7 +33,7 @@ export class RulesEditor {
     this.#store = store;
     const head = make("div", { class: "rule-head", "aria-hidden": "true" }, make("span", { text: "Decision" }), make("span", { text: "Tool" }), make("span", { text: "Commands that begin with" }), make("span"));
     const hint = make("p", { class: "field-hint", text: "Tools are named by kind, such as shell, write, read or url, or by their own names. * stands for any characters. A beginning covers simple shell commands only: none with operators, substitution, redirection or several lines." });
-    this.element.append(head, this.#rows, this.#empty, this.#problem, this.#warning, this.#reason, make("div", { class: "entry-buttons" }, this.#add, this.#save, this.#cancel, this.#state), this.#meta, hint);
+    this.element.append(head, this.#rows, this.#empty, make("div", { class: "entry-buttons" }, this.#add, this.#save, this.#cancel, this.#state), this.#problem, this.#warning, this.#reason, this.#meta, hint);
     this.#add.addEventListener("click", () => {
       const row = this.#addRow({ decision: "ask", tool: "" });
       this.#changed();
@@ -151,18 +151,16 @@ export class RulesEditor {
       return;
     }
     this.#save.disabled = true;
-    const wasDirty = this.#isDirty;
-    this.#isDirty = false;
     try {
       await this.#store.change({ [KEY]: rules !== null && rules.length === 0 ? null : rules });
       setText(this.#problem, null);
+      this.#isDirty = false;
       this.#shown = null;
       this.show();
       this.#state.textContent = "Saved";
       announce("Rules saved");
       this.#add.focus();
     } catch (problem) {
-      this.#isDirty = wasDirty;
       setText(this.#problem, savingProblem(problem));
     } finally {
       this.#save.disabled = false;

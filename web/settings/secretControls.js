@@ -20,7 +20,7 @@ class Hidden {
     const hint = input.placeholder;
     this.#kept = make("span", { class: "secret-kept" }, make("span", { text: "Set, not shown" }), button("Replace", `Replace the ${noun}`, hint), button("Remove", `Remove the ${noun}`, "Will be removed"));
     this.element.append(this.#kept, input);
-    input.addEventListener("input", () => this.onInput("input"));
+    input.addEventListener("input", () => this.onInput());
   }
 
   get id() {
@@ -63,7 +63,7 @@ class Hidden {
     this.input.placeholder = hint;
     this.#show(false);
     this.input.focus();
-    this.onInput("change");
+    this.onInput();
   }
 
   #show(isKept) {
@@ -111,7 +111,7 @@ export class Checks {
     this.input = this.#boxes[0];
     const lines = choices.map(([, text], index) => make("label", { class: "check-line" }, this.#boxes[index], make("span", { text })));
     this.element = make("div", { class: "checks", role: "group", "aria-label": label }, ...lines);
-    this.element.addEventListener("change", () => this.onInput("change"));
+    this.element.addEventListener("change", () => this.onInput());
   }
 
   get id() {

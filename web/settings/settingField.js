@@ -58,7 +58,7 @@ export class SettingField {
     const row = make("div", { class: "setting-control" }, this.control.element, unit, this.#save, this.#cancel, this.#state);
     this.extra = make("div", { class: "setting-extra" });
     this.element = make("div", { class: "setting", data: { key: spec.key } }, words, make("div", { class: "setting-body" }, row, this.#problem, this.#warning, this.#reason, this.extra, this.#meta));
-    this.control.onInput = (kind) => this.#typed(kind);
+    this.control.onInput = () => this.#typed();
     this.control.input.addEventListener("blur", () => this.#isDirty && this.#check());
     this.element.addEventListener("keydown", (event) => this.#key(event));
     this.#save.addEventListener("click", () => this.save());
@@ -130,9 +130,9 @@ export class SettingField {
     return exactString(String(value));
   }
 
-  #typed(kind) {
+  #typed() {
     if (this.control.isImmediate) {
-      if (kind === "change") this.#send(this.control.read());
+      this.#send(this.control.read());
       return;
     }
     this.#isDirty = true;
@@ -220,16 +220,8 @@ export class SettingField {
     this.#save.disabled = true;
     this.#state.textContent = "Saving …";
     try {
-      // Afterwards the store shows the new value, so nothing is being typed any more.
-      const before = this.#isDirty;
+      const answer = await this.#store.change({ [this.#spec.key]: value });
       this.#isDirty = false;
-      let answer;
-      try {
-        answer = await this.#store.change({ [this.#spec.key]: value });
-      } catch (problem) {
-        this.#isDirty = before;
-        throw problem;
-      }
       this.#shown = null;
       this.#say(null);
       this.show();

@@ -45,7 +45,7 @@ class TokenForm {
     this.#life.write("30d");
     const row = (label, control) => make("div", { class: "entry-field" }, control.id ? make("label", { for: control.id, text: label }) : make("span", { class: "entry-label", text: label }), make("div", { class: "entry-field-body" }, control.element));
     const fields = make("div", { class: "entry-fields" }, row("Name", this.#name), row("Scopes", this.#scopes), row("Expires after", this.#life));
-    const form = make("form", { class: "entry-form token-form", novalidate: true, "aria-label": "New token" }, fields, this.#problem, this.#warning, make("div", { class: "entry-buttons" }, this.#button));
+    const form = make("form", { class: "entry-form token-form", novalidate: true, "aria-label": "New token" }, fields, this.#warning, make("div", { class: "entry-buttons" }, this.#button), this.#problem);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#create();
