@@ -9,6 +9,7 @@ use toml::Value;
 use super::arguments::{CommonFlags, ConfigCommand, Resolved, resolve, sources};
 use super::command_context::CommandContext;
 use super::output::print;
+use super::runtime_defaults::defaults_problem;
 use crate::client::LocalServer;
 use crate::config::{ConfigError, Edit, Effect, Loaded, Origin, Sources, nearest_key, without_secrets};
 use crate::model::names_a_secret;
@@ -56,11 +57,15 @@ fn get(key: &str, common: &CommonFlags) -> anyhow::Result<ExitCode> {
 /// Refuses a runtime that does not exist. Returns warnings about combinations that will probably fail.
 fn check_choice((key, value): (&str, &str), context: &CommandContext) -> anyhow::Result<Vec<String>> {
     // Other settings do not affect this, and a repeated warning is only noise.
-    if !key.starts_with("sessions.") && !key.starts_with("acp.") {
+    if !["sessions.", "acp.", "runtimes."].iter().any(|group| key.starts_with(group)) {
         return Ok(Vec::new());
     }
-    let sessions = &context.resolved.loaded.config.sessions;
+    let config = &context.resolved.loaded.config;
+    let sessions = &config.sessions;
     context.with_runtimes(async |runtimes, _| {
+        if let Some(problem) = defaults_problem(config, &runtimes) {
+            bail!("nothing was written: {problem}");
+        }
         if key == "sessions.runtime" && !value.is_empty() {
             runtimes.named(value).context("nothing was written")?;
         }

@@ -24,6 +24,7 @@ mod open;
 mod output;
 mod qr;
 mod replay;
+mod runtime_defaults;
 mod runtime_list;
 mod serve;
 mod service;

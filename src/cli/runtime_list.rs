@@ -10,7 +10,7 @@ use crate::agent::demo::Demo;
 use crate::agent::headless::{ClaudeSettings, Headless, HeadlessSettings};
 use crate::agent::{ConformanceResults, Quarantine, Runtime, Runtimes, agent_environment};
 use crate::config::{self, AcpAgent, Config};
-use crate::model::{McpAddress, McpServer, McpTransport, Provider, ProviderKind};
+use crate::model::{McpAddress, McpServer, McpTransport, Provider};
 use crate::process::Supervisor;
 
 /// All runtimes. They store their files below `data_folder`.
@@ -142,19 +142,10 @@ fn copilot_settings(config: &Config, data_folder: &Path, quarantine: Arc<Quarant
 /// A configured provider, with its key from the environment if the configuration says so.
 fn provider(entry: &config::Provider, environment: &BTreeMap<String, String>) -> Provider {
     let variable = &entry.api_key_variable;
-    let key = if variable.is_empty() { Some(entry.api_key.clone()) } else { environment.get(variable).cloned() };
-    if key.is_none() {
+    if !variable.is_empty() && !environment.contains_key(variable) {
         tracing::warn!(%variable, base_url = %entry.base_url, "the environment variable with a provider's key is not set");
     }
-    Provider {
-        kind: entry.kind,
-        base_url: entry.base_url.clone(),
-        wire_api: (entry.kind != ProviderKind::Anthropic).then_some(entry.wire_api),
-        api_key: key.filter(|key| !key.is_empty()),
-        api_version: Some(entry.api_version.clone()).filter(|version| !version.is_empty()),
-        headers: entry.headers.clone(),
-        ..Provider::default()
-    }
+    entry.for_agents(environment)
 }
 
 /// A configured MCP server.
@@ -178,20 +169,6 @@ fn mcp_server(entry: &config::McpServer) -> McpServer {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_configured_provider_gets_its_key_from_its_variable() {
-        let entry = config::Provider {
-            base_url: "http://x".to_owned(),
-            api_key_variable: "KEY".to_owned(),
-            ..config::Provider::default()
-        };
-        let environment = [("KEY".to_owned(), "secret".to_owned())].into();
-        assert_eq!(provider(&entry, &environment).api_key.as_deref(), Some("secret"));
-        assert_eq!(provider(&entry, &BTreeMap::new()).api_key, None);
-        let anthropic = config::Provider { kind: ProviderKind::Anthropic, ..entry };
-        assert_eq!(provider(&anthropic, &environment).wire_api, None);
-    }
 
     #[test]
     fn a_configured_server_offers_all_tools_unless_some_are_named() {

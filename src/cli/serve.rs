@@ -14,6 +14,7 @@ use super::arguments::{CommonFlags, Resolved, ServeFlags, sources};
 use super::idle_stop::IdleWatch;
 use super::live_config::ServerConfig;
 use super::notify_settings::notify_settings;
+use super::runtime_defaults::defaults_problem;
 use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::signals::Signals;
 use super::{captures, jobs, logging, runtime_list};
@@ -104,6 +105,9 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
         settings: SessionSettings { own_server: own_server(), ..settings },
         stopping: stopping.clone(),
     });
+    if let Some(problem) = defaults_problem(config, sessions.runtimes()) {
+        bail!("{problem}");
+    }
     if !config.sessions.runtime.is_empty()
         && let Err(error) = sessions.runtimes().named(&config.sessions.runtime)
     {
@@ -131,7 +135,8 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
 
     let (address, port) = (listeners.address, listeners.port);
     let push_key = Arc::new(PushKey::of(&folder)?);
-    let notifier = notifier(config, &own_url(address, port), flags.test, &sessions, push_key, &stopping)?;
+    let retries = if flags.test { FAST_RETRIES } else { Retries::default() };
+    let notifier = notifier(config, &own_url(address, port), retries, &sessions, push_key, &stopping)?;
     notifier.start();
     let token = ServerToken::of(&folder)?;
     let settings = AuthSettings {
@@ -148,6 +153,9 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
         quarantine: Arc::clone(&quarantine),
         supervisor,
         closed_grace: closed_grace(flags.test),
+        notifier: notifier.clone(),
+        own_url: own_url(address, port),
+        retries,
     };
     let hosts = AllowedHosts::new(address, &config.server.allowed_hosts);
     let app = App::new(AppParts {
@@ -200,12 +208,11 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
 fn notifier(
     config: &Config,
     own_url: &str,
-    test: bool,
+    retries: Retries,
     sessions: &Sessions,
     push_key: Arc<PushKey>,
     stopping: &CancellationToken,
 ) -> anyhow::Result<Notifier> {
-    let retries = if test { FAST_RETRIES } else { Retries::default() };
     let settings = notify_settings(&config.notifications, own_url, |name| std::env::var(name).ok(), retries)?;
     let presence = Arc::clone(sessions.presence());
     Ok(Notifier::new(NotifierParts {

@@ -21,6 +21,7 @@ pub(super) fn session_settings(config: &Config, layers: &SessionLayers, closed_g
             let (layers, problem) = layers.in_folder(folder);
             FoundDefaults { layers, problem }
         }),
+        runtime_defaults: config.runtimes.iter().map(|(name, of)| (name.clone(), of.for_sessions())).collect(),
         roots: sessions.roots.clone(),
         permissions: PermissionPolicy { mode: config.permissions.default, rules: config.permissions.rules.clone() },
         allow_reads: config.permissions.allow_reads,

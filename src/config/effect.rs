@@ -13,7 +13,7 @@ pub enum Effect {
 }
 
 /// Settings and groups of settings that take effect at once.
-const AT_ONCE: [&str; 21] = [
+const AT_ONCE: [&str; 23] = [
     "sessions",
     "permissions",
     "portal",
@@ -35,6 +35,8 @@ const AT_ONCE: [&str; 21] = [
     "providers",
     "mcp_servers",
     "acp",
+    "runtimes",
+    "notifications",
 ];
 
 impl Effect {
@@ -54,12 +56,13 @@ mod tests {
     #[test]
     fn every_group_that_takes_effect_at_once_exists() {
         let keys: Vec<String> =
-            known_keys().chain(["providers.x", "mcp_servers.x", "acp.x"].map(str::to_owned)).collect();
+            known_keys().chain(["providers.x", "mcp_servers.x", "acp.x", "runtimes.x"].map(str::to_owned)).collect();
         for group in AT_ONCE {
             let is_of_group = |key: &String| key == group || key.starts_with(&format!("{group}."));
             assert!(keys.iter().any(is_of_group), "{group}");
         }
         assert_eq!(Effect::of("providers.mine.api_key"), Effect::Now);
+        assert_eq!(Effect::of("notifications.targets.phone"), Effect::Now);
         assert_eq!(Effect::of("server.port"), Effect::Restart);
         assert_eq!(Effect::of("sessions_of_others"), Effect::Restart);
     }

@@ -59,6 +59,20 @@ pub enum ConfigError {
         /// Why not.
         message: String,
     },
+    /// What hides a secret was sent for one that is not set.
+    #[error("`{key}` has no {secret} to keep: send the value itself, or leave it out")]
+    UnknownSecret {
+        /// The setting.
+        key: String,
+        /// The field in it.
+        secret: String,
+    },
+    /// The file is not the one that the caller has seen.
+    #[error("the configuration file {} was changed meanwhile; read the settings again", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
     /// The server could not start with it.
     #[error("the server could not start with these settings: {message}")]
     Unusable {

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize as _;
+use sha2::{Digest as _, Sha256};
 use toml::{Table, Value};
 
 use super::edit::EditedFile;
 use super::project::project_file;
 use super::type_error;
-use super::{AcpAgent, Config, ConfigError, ConfigPaths, McpServer, Place, Provider, SessionLayers};
+use super::{AcpAgent, Config, ConfigError, ConfigPaths, McpServer, Place, Provider, RuntimeDefaults, SessionLayers};
+use crate::model::hex;
 
 /// Keys that a project's own file may set: they choose among what the user allows.
 const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "sessions.effort"];
@@ -17,7 +19,8 @@ const ALLOWED_FOR_PROJECTS: [&str; 3] = ["sessions.runtime", "sessions.model", "
 const OTHER_VARIABLES: [&str; 1] = ["FLIGHTDECK_CONFIG"];
 const PREFIX: &str = "FLIGHTDECK_";
 /// Tables whose keys are names of the user's choice; each entry is one value.
-const NAMED_TABLES: [&str; 5] = ["providers", "mcp_servers", "acp", "capture.aliases", "notifications.targets"];
+const NAMED_TABLES: [&str; 6] =
+    ["providers", "mcp_servers", "acp", "runtimes", "capture.aliases", "notifications.targets"];
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +82,10 @@ pub struct Loaded {
     pub values: BTreeMap<String, (Value, Origin)>,
     /// The path of the user's file, which may not exist.
     pub user_file: PathBuf,
+    /// What the user's file says, also where another layer wins.
+    pub user_values: BTreeMap<String, Value>,
+    /// Changes with the content of the user's file.
+    pub user_revision: String,
     /// What each layer chooses for sessions.
     pub session_layers: SessionLayers,
 }
@@ -90,7 +97,9 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     let mut layers = Vec::new();
     let user_file = user_file(sources);
     let edited = |place| sources.edited.as_ref().filter(|edited| edited.place == place);
-    layers.extend(file_layer(&user_file, edited(Place::User))?);
+    let user_text = file_text(&user_file, edited(Place::User))?;
+    layers.extend(file_layer(&user_file, &user_text)?);
+    let user_values = layers.iter().map(|(key, value, _)| (key.clone(), value.clone())).collect();
     let project = edited(Place::Project).map(|edited| edited.path.clone());
     if let Some(file) = project.or_else(|| project_file(&sources.start_folder)) {
         layers.extend(project_layer(&file, &user_file, edited(Place::Project))?);
@@ -121,7 +130,8 @@ pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
         key: String::new(),
         message: error.to_string(),
     })?;
-    Ok(Loaded { config, values, user_file, session_layers })
+    let user_revision = revision_of(&user_text);
+    Ok(Loaded { config, values, user_file, user_values, user_revision, session_layers })
 }
 
 /// The user's file; a variable may set its path.
@@ -139,7 +149,7 @@ pub(super) fn project_layer(
     user_file: &Path,
     edited: Option<&EditedFile>,
 ) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
-    let layer = file_layer(file, edited)?;
+    let layer = file_layer(file, &file_text(file, edited)?)?;
     let known = defaults();
     for (key, _, origin) in &layer {
         if !known.contains_key(key) && !is_named(key) {
@@ -228,6 +238,7 @@ fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigEr
         .find_map(Provider::problem)
         .or_else(|| config.mcp_servers.values().find_map(McpServer::problem))
         .or_else(|| config.acp.values().find_map(AcpAgent::problem))
+        .or_else(|| config.runtimes.values().find_map(RuntimeDefaults::problem))
         .or_else(|| config.budget.problem())
         .or_else(|| config.notifications.problem());
     match problem {
@@ -236,13 +247,31 @@ fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigEr
     }
 }
 
-fn file_layer(path: &Path, edited: Option<&EditedFile>) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
+/// The content of a file, or what it is about to become; empty if there is none.
+fn file_text(path: &Path, edited: Option<&EditedFile>) -> Result<String, ConfigError> {
     let read = edited.map_or_else(|| std::fs::read_to_string(path), |edited| Ok(edited.text.clone()));
-    let text = match read {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => return Err(ConfigError::Unreadable { path: path.to_owned(), source }),
-    };
+    match read {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(String::new()),
+        read => read.map_err(|source| ConfigError::Unreadable { path: path.to_owned(), source }),
+    }
+}
+
+/// The user's file as it is now.
+pub(super) fn user_revision(sources: &Sources) -> Result<String, ConfigError> {
+    Ok(revision_of(&file_text(&user_file(sources), None)?))
+}
+
+fn revision_of(text: &str) -> String {
+    hex(&Sha256::digest(text)[..8])
+}
+
+/// The name of a setting that is written as a TOML key: `providers."my.box"` is `providers.my.box`.
+pub fn key_name(key: &str) -> String {
+    let parts = toml_edit::Key::parse(key);
+    parts.map_or_else(|_| key.to_owned(), |parts| parts.iter().map(toml_edit::Key::get).collect::<Vec<_>>().join("."))
+}
+
+fn file_layer(path: &Path, text: &str) -> Result<Vec<(String, Value, Origin)>, ConfigError> {
     let table: Table = text
         .parse()
         .map_err(|error: toml::de::Error| ConfigError::NotToml { path: path.to_owned(), message: error.to_string() })?;

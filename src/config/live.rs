@@ -7,6 +7,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 use toml::Value;
 
+use super::layers::{key_name, user_revision};
 use super::secrets::with_secrets_of;
 use super::{Config, ConfigError, ConfigPaths, Edit, Effect, Loaded, Place, SessionLayers, Sources, load};
 
@@ -66,7 +67,14 @@ impl LiveConfig {
         let paths = ConfigPaths { user_file: nowhere(), data_folder: nowhere() };
         let sources = Sources::new(paths, nowhere(), Vec::new(), Vec::new());
         let session_layers = SessionLayers::default();
-        let loaded = Loaded { config, values: BTreeMap::new(), user_file: nowhere(), session_layers };
+        let loaded = Loaded {
+            config,
+            values: BTreeMap::new(),
+            user_file: nowhere(),
+            user_values: BTreeMap::new(),
+            user_revision: String::new(),
+            session_layers,
+        };
         Self::new(sources, loaded, Box::new(Nobody))
     }
 
@@ -81,18 +89,33 @@ impl LiveConfig {
         differences(&self.started_with, &self.loaded()).into_iter().filter(needs_restart).collect()
     }
 
-    /// Changes the user's file and uses it, or only checks the change. Without changes, the files are read again.
-    pub fn change(&self, changes: BTreeMap<String, Option<Value>>, dry_run: bool) -> Result<ConfigChange, ConfigError> {
+    /// Changes the user's file and uses it, or only checks the change. Without changes, the files are read again. With
+    /// a revision, the file must still be the one that the caller has seen.
+    pub fn change(
+        &self,
+        changes: BTreeMap<String, Option<Value>>,
+        revision: Option<&str>,
+        dry_run: bool,
+    ) -> Result<ConfigChange, ConfigError> {
         let _alone = self.changing.lock();
         let old = self.loaded();
+        if let Some(seen) = revision
+            && user_revision(&self.sources)? != seen
+        {
+            return Err(ConfigError::Changed { path: old.user_file.clone() });
+        }
+        // A file that is invalid now is reported below, unless the change repairs it.
+        let in_file = load(&self.sources).map_or_else(|_| old.user_values.clone(), |loaded| loaded.user_values);
         let changes: BTreeMap<_, _> = changes
             .into_iter()
             .map(|(key, value)| {
-                let kept = old.values.get(&key).map(|(value, _)| value);
-                let value = value.map(|value| with_secrets_of(kept, value));
-                (key, value)
+                // The secrets of the file, which is what changes, whatever is in force.
+                let kept = in_file.get(&key_name(&key));
+                let value = value.map(|value| with_secrets_of(kept, value).map_err(|secret| (key.clone(), secret)));
+                Ok((key, value.transpose()?))
             })
-            .collect();
+            .collect::<Result<_, (String, String)>>()
+            .map_err(|(key, secret)| ConfigError::UnknownSecret { key, secret })?;
         let edit = if changes.is_empty() { None } else { Some(Edit::all(&self.sources, Place::User, &changes)?) };
         let new = match &edit {
             Some(Edit { outcome: Ok(loaded), .. }) => loaded.clone(),

@@ -32,18 +32,20 @@ fn hidden() -> Value {
     Value::String(HIDDEN.to_owned())
 }
 
-/// The value that a client means: where it sends back what hides a secret, that is the secret as it was.
-pub(super) fn with_secrets_of(old: Option<&Value>, new: Value) -> Value {
+/// The value that a client means: where it sends back what hides a secret, that is the secret as it was. The error is
+/// the name of a secret that there is not.
+pub(super) fn with_secrets_of(old: Option<&Value>, new: Value) -> Result<Value, String> {
     match (new, old) {
-        (Value::String(text), Some(old)) if text == HIDDEN => old.clone(),
+        (Value::String(text), Some(old)) if text == HIDDEN => Ok(old.clone()),
+        (Value::String(text), None) if text == HIDDEN => Err("value".to_owned()),
         (Value::Table(entries), old) => {
             let meant = |(key, value): (String, Value)| {
-                let value = with_secrets_of(old.and_then(|old| old.get(&key)), value);
-                (key, value)
+                let value = with_secrets_of(old.and_then(|old| old.get(&key)), value).map_err(|_| key.clone())?;
+                Ok((key, value))
             };
-            Value::Table(entries.into_iter().map(meant).collect())
+            entries.into_iter().map(meant).collect::<Result<_, String>>().map(Value::Table)
         }
-        (new, _) => new,
+        (new, _) => Ok(new),
     }
 }
 
@@ -64,10 +66,12 @@ mod tests {
         assert!(!shown.to_string().contains("sk-1") && !shown.to_string().contains("Bearer y"), "{shown}");
         let mut sent = shown;
         sent["base_url"] = Value::String("http://z".to_owned());
-        let meant = with_secrets_of(Some(&kept), sent);
+        let meant = with_secrets_of(Some(&kept), sent.clone()).expect("known");
         assert_eq!((meant["api_key"].as_str(), meant["base_url"].as_str()), (Some("sk-1"), Some("http://z")));
         assert_eq!(meant["headers"]["Authorization"].as_str(), Some("Bearer y"));
-        assert_eq!(with_secrets_of(None, Value::String("new".to_owned())).as_str(), Some("new"));
+        let new = Value::String("new".to_owned());
+        assert_eq!(with_secrets_of(None, new.clone()), Ok(new));
+        assert_eq!(with_secrets_of(None, sent), Err("api_key".to_owned()), "the mark is never stored as a secret");
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AcpAgent, Budget, Capture, McpServer, Notifications, Provider, Span};
+use super::{AcpAgent, Budget, Capture, McpServer, Notifications, Provider, RuntimeDefaults, Span};
 use crate::model::{PermissionMode, PermissionRule};
 
 const MB: usize = 1024 * 1024;
@@ -40,6 +40,8 @@ pub struct Config {
     pub capture: Capture,
     /// How agents are found and started.
     pub agents: Agents,
+    /// Defaults for sessions of one runtime, by its name.
+    pub runtimes: BTreeMap<String, RuntimeDefaults>,
     /// The user's own model providers, by name.
     pub providers: BTreeMap<String, Provider>,
     /// MCP servers that every session gets, by name.
@@ -190,7 +192,7 @@ pub struct Portal {
 }
 
 /// An empty text stands for none.
-mod optional_mode {
+pub(super) mod optional_mode {
     use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
 
     use crate::model::PermissionMode;

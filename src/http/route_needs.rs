@@ -104,6 +104,7 @@ const ROUTES: &[Row] = &[
     ("POST", "/api/notifications/test", Need::Admin),
     ("GET POST", "/api/push", Need::Admin),
     ("DELETE", "/api/push/{id}", Need::Admin),
+    ("POST", "/api/providers/{name}/test", Need::Admin),
     ("POST", "/api/login-code", Need::Admin),
     ("POST", "/api/ticket", Need::Admin),
     ("GET PATCH", "/api/settings", Need::Admin),

@@ -141,6 +141,7 @@ fn own_routes() -> Router<App> {
         .route("/api/notifications/test", post(api::test_notification))
         .route("/api/push", get(api::push_overview).post(api::add_browser))
         .route("/api/push/{id}", delete(api::remove_browser))
+        .route("/api/providers/{name}/test", post(api::test_provider))
         .route("/api/health", get(api::health))
         .route("/api/login-code", post(api::login_code))
         .route("/api/ticket", post(api::ticket))

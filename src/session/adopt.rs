@@ -103,9 +103,9 @@ impl Sessions {
             model: String::new(),
             effort: None,
             working_directory: working_directory::check(&folder, &settings.roots).await?,
-            permissions: PermissionPolicy { mode: settings.permissions.mode, rules: Vec::new() },
+            permissions: PermissionPolicy { mode: settings.permission_mode(runtime), rules: Vec::new() },
             system_prompt: None,
-            options: serde_json::Map::new(),
+            options: settings.options(runtime, serde_json::Map::new()),
             budget: SessionBudget::default(),
         };
         let limit = settings.open_sessions;

@@ -1,22 +1,33 @@
-//! Which runtime and model a session gets: its own choice, then the configured layers, then the first available.
+//! Which runtime, model and effort a session gets: its own choice, then the configured layers, then the first available.
+
+use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::CreateError;
+use super::{CreateError, SessionSettings};
 use crate::agent::{Freshness, ModelChoice, Runtime, Runtimes};
 use crate::model::SessionDefaults;
 
-/// Resolves the layers, the session's own first. Nothing is written here, and nothing is started. `listed` is the
-/// runtime whose models are listed by their plain ids.
+/// Resolves the layers, the session's own first and the user's file last. Nothing is written here, and nothing is started.
 pub(super) async fn choose(
     runtimes: &Runtimes,
     layers: &[SessionDefaults],
-    listed: &str,
+    settings: &SessionSettings,
     options: &Map<String, Value>,
 ) -> Result<ModelChoice, CreateError> {
+    // The runtime whose models are listed by their plain ids.
+    let listed = settings.default_runtime.as_str();
     let runtime = layers.iter().position(|layer| chosen(layer.runtime.as_ref()).is_some());
     let name = runtime.and_then(|layer| chosen(layers[layer].runtime.as_ref())).unwrap_or_default();
-    let Some(model) = model(runtimes, layers, runtime, name).await else {
+    let user = user_layer(layers);
+    let mut found = model(runtimes, layers, 0..user, runtime, name).await;
+    if found.is_none() {
+        if let Some((runtime, model)) = default_of_runtime(runtimes, settings, name).await? {
+            return Ok(runtimes.choose(&runtime, &format!("{runtime}/{model}"), options).await?);
+        }
+        found = model(runtimes, layers, user..layers.len(), runtime, name).await;
+    }
+    let Some(model) = found else {
         let runtime = runtimes.default_runtime(name).await?;
         // Listed models do not apply to a session's own provider.
         let is_open = runtime.takes_any_model(options);
@@ -40,16 +51,46 @@ pub(super) async fn choose(
     Ok(runtimes.choose(name, model, options).await?)
 }
 
-/// The first model that was meant for the runtime. One of a weaker layer than the runtime's was meant for that layer's
+/// The effort of a session of this runtime.
+pub(super) fn effort(runtime: &str, layers: &[SessionDefaults], settings: &SessionSettings) -> Option<String> {
+    let (stronger, user) = layers.split_at(user_layer(layers));
+    let of =
+        |layers: &[SessionDefaults]| layers.iter().find_map(|layer| chosen(layer.effort.as_ref()).map(str::to_owned));
+    let of_runtime = || settings.runtime_defaults.get(runtime)?.effort.clone();
+    of(stronger).or_else(of_runtime).or_else(|| of(user))
+}
+
+/// Where the user's own file is among the layers: the last one, if there is any but the session's own. What it says of
+/// one runtime is stronger than what it says of all sessions.
+fn user_layer(layers: &[SessionDefaults]) -> usize {
+    layers.len().saturating_sub(1).max(1).min(layers.len())
+}
+
+/// The configured model of the runtime, or of the first that is ready if no runtime was chosen, and that runtime's name.
+async fn default_of_runtime<'a>(
+    runtimes: &Runtimes,
+    settings: &'a SessionSettings,
+    name: &str,
+) -> Result<Option<(String, &'a str)>, CreateError> {
+    let model_of = |name: &str| settings.runtime_defaults.get(name).and_then(|defaults| defaults.model.as_deref());
+    if settings.runtime_defaults.values().all(|defaults| defaults.model.is_none()) {
+        return Ok(None);
+    }
+    let runtime = runtimes.default_runtime(name).await?.name().to_owned();
+    Ok(model_of(&runtime).map(|model| (runtime, model)))
+}
+
+/// The first model of these layers that was meant for the runtime. One of a weaker layer than the runtime's was meant for that layer's
 /// own runtime: it counts where that is the same, or where the layer named none and the runtime offers the model.
 async fn model<'a>(
     runtimes: &Runtimes,
     layers: &'a [SessionDefaults],
+    positions: Range<usize>,
     runtime: Option<usize>,
     name: &str,
 ) -> Option<&'a str> {
-    for (position, layer) in layers.iter().enumerate() {
-        let Some(model) = chosen(layer.model.as_ref()) else { continue };
+    for position in positions {
+        let Some(model) = chosen(layers[position].model.as_ref()) else { continue };
         if runtime.is_none_or(|runtime| position <= runtime) {
             return Some(model);
         }
@@ -109,6 +150,7 @@ mod tests {
 
     use super::*;
     use crate::agent::{BoxFuture, Capabilities, Connection, Model, ModelList, Readiness, StartError, StartSpec};
+    use crate::model::RuntimeDefaults;
 
     struct Listed(&'static str, &'static [&'static str], Capabilities);
 
@@ -137,6 +179,14 @@ mod tests {
     }
 
     async fn resolved_with_list(layers: &[(&str, &str)], listed_by: &str) -> Result<String, String> {
+        resolved_with(layers, listed_by, SessionSettings::default()).await
+    }
+
+    async fn resolved_with(
+        layers: &[(&str, &str)],
+        listed_by: &str,
+        settings: SessionSettings,
+    ) -> Result<String, String> {
         let listed = |name, models| Arc::new(Listed(name, models, Capabilities::default())) as Arc<dyn Runtime>;
         let runtimes = Runtimes::new(vec![listed("a", &["a1", "a2", "both"]), listed("b", &["b1", "b2", "both"])]);
         let layers: Vec<SessionDefaults> = layers
@@ -147,7 +197,8 @@ mod tests {
                 effort: None,
             })
             .collect();
-        let choice = choose(&runtimes, &layers, listed_by, &Map::new()).await.map_err(|error| error.to_string())?;
+        let settings = SessionSettings { default_runtime: listed_by.to_owned(), ..settings };
+        let choice = choose(&runtimes, &layers, &settings, &Map::new()).await.map_err(|error| error.to_string())?;
         Ok(format!("{} {}", choice.runtime.name(), choice.model))
     }
 
@@ -176,6 +227,57 @@ mod tests {
         check(&[("b", ""), NONE, ("", "b2")], "b b2").await;
         check(&[("b", ""), NONE, ("", "a2")], "b b1").await;
         check(&[("b", ""), NONE, ("a", "both")], "b b1").await;
+    }
+
+    fn with_defaults(defaults: &[(&str, &str, &str)]) -> SessionSettings {
+        let of = |(name, model, effort): &(&str, &str, &str)| {
+            let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+            let defaults = RuntimeDefaults { model: text(model), effort: text(effort), ..RuntimeDefaults::default() };
+            ((*name).to_owned(), defaults)
+        };
+        SessionSettings { runtime_defaults: defaults.iter().map(of).collect(), ..SessionSettings::default() }
+    }
+
+    #[tokio::test]
+    async fn the_default_of_a_runtime_is_stronger_than_that_of_all_sessions_in_the_same_file() {
+        let check = async |layers: &[(&str, &str)], expected: &str| {
+            let settings = with_defaults(&[("a", "a2", ""), ("b", "b2", "")]);
+            assert_eq!(resolved_with(layers, "", settings).await.as_deref(), Ok(expected), "{layers:?}");
+        };
+        check(&[NONE], "a a2").await;
+        check(&[NONE, NONE, NONE, NONE], "a a2").await;
+        check(&[NONE, NONE, NONE, ("b", "both")], "b b2").await;
+        check(&[NONE, NONE, NONE, ("", "a1")], "a a2").await;
+        check(&[("b", ""), NONE, NONE, ("b", "b1")], "b b2").await;
+        check(&[("b", ""), NONE, ("a", "a1"), NONE], "b b2").await;
+        check(&[("", "b/b1"), NONE, NONE, NONE], "b b1").await;
+        check(&[("a", "a1"), NONE, NONE, NONE], "a a1").await;
+        check(&[NONE, NONE, ("", "a1"), NONE], "a a1").await;
+        check(&[NONE, ("b", "b1"), NONE, ("b", "both")], "b b1").await;
+        let only_b = with_defaults(&[("b", "b2", "")]);
+        assert_eq!(resolved_with(&[NONE, ("", "a2")], "", only_b).await.as_deref(), Ok("a a2"));
+        let wrong = with_defaults(&[("a", "b1", "")]);
+        assert!(resolved_with(&[NONE], "", wrong).await.is_err_and(|error| error.contains("runtime a has no model")));
+    }
+
+    #[test]
+    fn an_effort_is_chosen_in_the_same_order() {
+        let settings = with_defaults(&[("a", "", "of-a")]);
+        let of = |layers: &[&str], runtime: &str| {
+            let layer = |effort: &&str| SessionDefaults { effort: Some((*effort).to_owned()), ..Default::default() };
+            effort(runtime, &layers.iter().map(layer).collect::<Vec<_>>(), &settings)
+        };
+        for (layers, runtime, expected) in [
+            (&["", "", "", "user"][..], "a", Some("of-a")),
+            (&["", "", "", "user"], "b", Some("user")),
+            (&["", "", "project", "user"], "a", Some("project")),
+            (&["own", "flag", "", ""], "a", Some("own")),
+            (&[""], "a", Some("of-a")),
+            (&[""], "b", None),
+            (&[], "a", Some("of-a")),
+        ] {
+            assert_eq!(of(layers, runtime).as_deref(), expected, "{layers:?} {runtime}");
+        }
     }
 
     #[tokio::test]

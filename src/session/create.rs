@@ -117,22 +117,22 @@ pub(super) async fn create(
     let FoundDefaults { layers: configured, problem } = (settings.defaults)(folder);
     let own = SessionDefaults { runtime: new.runtime, model: new.model, effort: new.effort };
     let layers: Vec<SessionDefaults> = std::iter::once(own).chain(configured).collect();
-    let ModelChoice { runtime, model } =
-        choice::choose(runtimes, &layers, &settings.default_runtime, &new.options).await?;
+    let ModelChoice { runtime, model } = choice::choose(runtimes, &layers, settings, &new.options).await?;
     let working_directory = working_directory::check(&new.working_directory, &settings.roots).await?;
     if let Some(problem) = problem {
         return Err(CreateError::ProjectConfiguration(problem));
     }
+    let mode = settings.permission_mode(runtime.name());
     let profile = SessionProfile {
         title: chosen(&new.title),
         title_is_given: chosen(&new.title).is_some(),
         runtime: runtime.name().to_owned(),
         model,
-        effort: layers.iter().find_map(|layer| chosen(&layer.effort)),
+        effort: choice::effort(runtime.name(), &layers, settings),
         working_directory,
-        permissions: new.permissions.unwrap_or(PermissionPolicy { mode: settings.permissions.mode, rules: Vec::new() }),
+        permissions: new.permissions.unwrap_or(PermissionPolicy { mode, rules: Vec::new() }),
         system_prompt: chosen(&new.system_prompt),
-        options: new.options,
+        options: settings.options(runtime.name(), new.options),
         budget: new.budget,
     };
     let record = NewSessionRecord {

@@ -155,6 +155,19 @@ impl Sessions {
         self.shared.services.settings.current()
     }
 
+    /// The configured model of sessions that choose none, if there is one.
+    pub async fn default_model(&self) -> Option<String> {
+        let settings = self.settings();
+        let mut of_runtime = None;
+        // Asking agents whether they are ready takes time.
+        if !settings.runtime_defaults.is_empty()
+            && let Ok(runtime) = self.runtimes().default_runtime(&settings.default_runtime).await
+        {
+            of_runtime = settings.runtime_defaults.get(runtime.name()).and_then(|defaults| defaults.model.clone());
+        }
+        of_runtime.or_else(|| Some(settings.default_model.clone()).filter(|model| !model.is_empty()))
+    }
+
     /// Replaces the settings, for sessions that are open too. What was set when a session was loaded, such as how many
     /// readers it can have, changes when it is loaded again.
     pub fn replace_settings(&self, settings: SessionSettings) {

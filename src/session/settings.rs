@@ -1,12 +1,17 @@
 //! What the configuration decides about sessions. The defaults are the configuration's.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::{Map, Value};
+
 use super::BudgetSettings;
 use crate::agent::Capabilities;
-use crate::model::{Configured, McpServer, PermissionPolicy, SessionDefaults, SessionOrigin};
+use crate::model::{
+    Configured, McpServer, PermissionMode, PermissionPolicy, RuntimeDefaults, SessionDefaults, SessionOrigin,
+};
 use crate::store::Retention;
 
 /// How a lost agent is restored.
@@ -29,7 +34,7 @@ pub struct RecoverySettings {
 /// What the configuration chooses for sessions in a folder.
 #[derive(Clone, Debug, Default)]
 pub struct FoundDefaults {
-    /// Layer by layer, the strongest first.
+    /// Layer by layer, the strongest first. The last one is the user's own file.
     pub layers: Vec<SessionDefaults>,
     /// What is wrong with the project's own file, for people; its layer is missing then.
     pub problem: Option<String>,
@@ -63,6 +68,20 @@ impl SessionSettings {
         }
     }
 
+    /// The permission mode of a session of this runtime that chooses none.
+    pub(super) fn permission_mode(&self, runtime: &str) -> PermissionMode {
+        let of_runtime = self.runtime_defaults.get(runtime).and_then(|defaults| defaults.permission_mode);
+        of_runtime.unwrap_or(self.permissions.mode)
+    }
+
+    /// The options of a session of this runtime: its own, and the runtime's defaults for what it leaves out.
+    pub(super) fn options(&self, runtime: &str, own: Map<String, Value>) -> Map<String, Value> {
+        match self.runtime_defaults.get(runtime) {
+            Some(defaults) => defaults.complete(own),
+            None => own,
+        }
+    }
+
     /// What is configured about permissions for all sessions.
     pub(super) fn configured(&self) -> Configured<'_> {
         Configured { rules: &self.permissions.rules, reads: self.allow_reads, ..Configured::default() }
@@ -78,6 +97,9 @@ pub struct SessionSettings {
     pub default_model: String,
     /// What a session gets when it chooses nothing, folder by folder.
     pub defaults: FindDefaults,
+    /// What sessions of one runtime get when they choose nothing, by its name. It comes from the user's own file and is
+    /// stronger than what that file says of all sessions.
+    pub runtime_defaults: BTreeMap<String, RuntimeDefaults>,
     /// Folders below which sessions may work; empty for anywhere.
     pub roots: Vec<PathBuf>,
     /// Mode and rules for sessions that choose none; its rules follow a session's own.
@@ -125,8 +147,6 @@ pub struct SessionSettings {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::model::McpTransport;
 

@@ -133,6 +133,7 @@ fn every_route_names_what_it_needs() {
         "POST /api/login-code",
         "POST /api/notifications/test",
         "POST /api/runtimes/{name}/install",
+        "POST /api/providers/{name}/test",
         "POST /api/runtimes/{name}/login",
         "POST /api/stop",
         "POST /api/ticket",
@@ -287,6 +288,7 @@ fn every_key_of_a_provider_an_mcp_server_and_an_acp_agent_is_documented() {
         ("## Providers", known_keys("providers")),
         ("## MCP servers", known_keys("mcp_servers")),
         ("## ACP agents", known_keys("acp")),
+        ("## Defaults for each runtime", known_keys("runtimes")),
     ] {
         assert_eq!(first_column(&text, heading), known, "{heading}");
     }

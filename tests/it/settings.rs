@@ -45,7 +45,8 @@ async fn every_setting_has_its_value_its_default_and_its_layer() {
     let shown = setting(&server, "limits.sessions").await;
     let source = file(&server).display().to_string();
     let expected = json!({
-        "key": "limits.sessions", "value": 7, "default": 2000, "layer": "user", "source": source, "effect": "now",
+        "key": "limits.sessions", "value": 7, "default": 2000, "userValue": 7, "layer": "user", "source": source,
+        "effect": "now",
     });
     assert_eq!(shown, expected);
     let shown = setting(&server, "budget.warn_at").await;
@@ -167,4 +168,116 @@ async fn a_file_that_was_changed_by_hand_or_by_the_command_is_read_again() {
     let reply = server.http().patch_json("/api/settings", &json!({})).await;
     assert_eq!(reply.error(400), "InvalidSetting");
     assert_eq!(setting(&server, "limits.sessions").await["value"], 8, "the old settings stay in force");
+}
+
+#[tokio::test]
+async fn the_defaults_of_a_runtime_count_at_once_where_a_session_does_not_choose() {
+    let server = start("[sessions]\nruntime = \"demo\"\nmodel = \"demo\"\neffort = \"low\"\n").await;
+    let create = async |body: Value| {
+        let reply = server.http().post_json("/api/copilot/session", &body).await;
+        assert_eq!(reply.status, 201, "{}", reply.text());
+        reply.json()
+    };
+    let chosen = |details: &Value| {
+        let text = |name: &str| details[name].as_str().unwrap_or_default().to_owned();
+        [text("model"), text("effort"), text("permissionMode")]
+    };
+    assert_eq!(chosen(&create(json!({})).await), ["demo", "low", "ask"]);
+    let defaults = json!({ "model": "demo-slow", "effort": "high", "permission_mode": "deny" });
+    let changed = change(&server, json!({ "runtimes.demo": defaults })).await;
+    assert_eq!((&changed["changed"], &changed["needsRestart"]), (&json!(["runtimes.demo"]), &json!([])));
+    assert_eq!(chosen(&create(json!({})).await), ["demo-slow", "high", "deny"]);
+    let own = json!({ "model": "demo", "effort": "medium", "permissionMode": "folder" });
+    assert_eq!(chosen(&create(own).await), ["demo", "medium", "folder"], "the session's own choice is stronger");
+    assert_eq!(server.http().get("/api/config").await.json()["defaultModel"], "demo-slow");
+
+    let options = json!({ "options": { "stream": false, "disable_builtin_mcps": false } });
+    change(&server, json!({ "runtimes.copilot-headless": options })).await;
+    let own = json!({ "runtime": "copilot-headless", "model": "m", "options": { "stream": true } });
+    assert_eq!(create(own).await["options"], json!({ "stream": true, "disableBuiltinMcps": false }));
+
+    change(&server, json!({ "runtimes.demo": null })).await;
+    assert_eq!(chosen(&create(json!({})).await), ["demo", "low", "ask"]);
+    for (entry, value, word) in [
+        ("runtimes.copiolt", json!({ "model": "m" }), "copilot-headless"),
+        ("runtimes.copilot-headless", json!({ "options": { "straem": true } }), "disableBuiltinMcps"),
+        ("runtimes.claude", json!({ "options": { "max_turns": 0 } }), "positive integer"),
+        ("runtimes.demo", json!({ "permission_mode": "maybe" }), "allow-all"),
+        ("runtimes.demo", json!({ "stream": true }), "permission_mode"),
+    ] {
+        let reply = server.http().patch_json("/api/settings", &json!({ "changes": { entry: value } })).await;
+        assert_eq!(reply.error(400), "InvalidSetting", "{entry}");
+        assert!(reply.text().contains(word), "{}", reply.text());
+    }
+}
+
+#[tokio::test]
+async fn every_runtime_describes_its_options() {
+    let server = start("").await;
+    let runtimes = server.http().get("/api/runtimes").await.json()["runtimes"].as_array().expect("a list").clone();
+    let of = |name: &str| runtimes.iter().find(|runtime| runtime["name"] == name).expect(name)["options"].clone();
+    let headless = of("copilot-headless");
+    let stream = headless.as_array().expect("a list").iter().find(|option| option["name"] == "stream").expect("there");
+    assert_eq!((&stream["kind"], &stream["default"]), (&json!("switch"), &json!(true)));
+    assert_eq!(of("demo"), json!([]));
+}
+
+#[tokio::test]
+async fn a_file_that_was_changed_meanwhile_is_not_overwritten() {
+    let server = start("[limits]\nsessions = 7\n").await;
+    let revision = server.http().get("/api/settings").await.json()["revision"].clone();
+    let save = async |revision: &Value, value: u64| {
+        let body = json!({ "changes": { "limits.sessions": value }, "revision": revision });
+        server.http().patch_json("/api/settings", &body).await
+    };
+    let saved = save(&revision, 8).await;
+    assert_eq!(saved.status, 200, "{}", saved.text());
+    let revision = saved.json()["revision"].clone();
+    std::fs::write(file(&server), "[limits]\nsessions = 9 # by hand\n").expect("written");
+    let refused = save(&revision, 10).await;
+    assert_eq!(refused.error(409), "SettingsChanged");
+    assert!(config_text(&server).contains("sessions = 9 # by hand"));
+    change(&server, json!({})).await;
+    let revision = server.http().get("/api/settings").await.json()["revision"].clone();
+    assert_eq!(save(&revision, 10).await.status, 200);
+    assert!(config_text(&server).contains("sessions = 10 # by hand"));
+}
+
+#[tokio::test]
+async fn an_entry_with_a_dot_in_its_name_keeps_its_secret_and_a_mark_is_never_stored() {
+    let server = start("").await;
+    let entry = json!({ "base_url": "http://localhost:1/v1", "api_key": "sk-dot" });
+    change(&server, json!({ "providers.\"my.box\"": entry })).await;
+    let mut shown = setting(&server, "providers.my.box").await["value"].clone();
+    assert_eq!(shown["api_key"], "[redacted]");
+    shown["models"] = json!(["m"]);
+    let changed = change(&server, json!({ "providers.\"my.box\"": shown })).await;
+    assert_eq!(changed["settings"][0]["key"], "providers.my.box");
+    assert!(config_text(&server).contains("sk-dot"), "{}", config_text(&server));
+    // The secret that counts is the one in the file now.
+    let by_hand = config_text(&server).replace("sk-dot", "sk-by-hand");
+    std::fs::write(file(&server), by_hand).expect("written");
+    change(&server, json!({ "providers.\"my.box\"": shown })).await;
+    assert!(config_text(&server).contains("sk-by-hand"), "{}", config_text(&server));
+    let copy = json!({ "changes": { "providers.copy": shown } });
+    let reply = server.http().patch_json("/api/settings", &copy).await;
+    assert_eq!(reply.error(400), "InvalidSetting");
+    assert!(reply.text().contains("api_key"), "{}", reply.text());
+}
+
+#[tokio::test]
+async fn a_provider_can_be_tested() {
+    let model = flightdeck::scripted_model::ScriptedModel::start().await.expect("started");
+    let config = format!(
+        "[providers.good]\nbase_url = \"{}\"\n[providers.gone]\nbase_url = \"http://127.0.0.1:1/v1\"\n\
+         [providers.keyless]\nbase_url = \"http://127.0.0.1:1/v1\"\napi_key_variable = \"NO_SUCH_KEY\"\n",
+        model.base_url()
+    );
+    let server = start(&config).await;
+    let test = async |name: &str| server.http().post_json(&format!("/api/providers/{name}/test"), &json!({})).await;
+    let good = test("good").await;
+    assert_eq!((good.status, &good.json()["verdict"]), (200, &json!("ok")), "{}", good.text());
+    assert!(test("gone").await.json()["message"].as_str().is_some_and(|text| text.contains("cannot reach")));
+    assert!(test("keyless").await.json()["message"].as_str().is_some_and(|text| text.contains("NO_SUCH_KEY")));
+    assert_eq!(test("nobody").await.error(404), "ProviderNotFound");
 }

@@ -1,5 +1,8 @@
 // The page's address: it names the session, so that it can be bookmarked and opened twice.
 
+/** The page of settings; a hash names a section. */
+export const SETTINGS_PAGE = "/settings.html";
+
 const named = (name) => new URLSearchParams(location.search).get(name);
 
 /** The session that the address names, if it names one. */

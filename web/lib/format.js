@@ -4,8 +4,35 @@ const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** How long ago, in one or two short words. */
+const EXACT_TIMES = "flightdeck.times";
+let exactTimes = null;
+
+/** Whether this browser shows exact times where it would say how long ago something was. */
+export function isExact() {
+  if (exactTimes === null) {
+    try {
+      exactTimes = localStorage.getItem(EXACT_TIMES) === "exact";
+    } catch {
+      exactTimes = false;
+    }
+  }
+  return exactTimes;
+}
+
+/** Returns whether the browser keeps the choice. */
+export function setExactTimes(exact) {
+  exactTimes = exact;
+  try {
+    localStorage.setItem(EXACT_TIMES, exact ? "exact" : "relative");
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How long ago, in one or two short words; or when, for a person who prefers that. */
 export function ago(time, now = Date.now()) {
+  if (isExact()) return new Date(time).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
   const seconds = Math.max(0, Math.round((now - new Date(time).getTime()) / 1000));
   if (seconds < 10) return "now";
   if (seconds < MINUTE) return `${seconds} s ago`;

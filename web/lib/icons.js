@@ -32,6 +32,7 @@ const PATHS = {
   job: "M3 3.5h4v3H3zM9 9.5h4v3H9zM7 5h4v4.5",
   command: "M3 4l4 4-4 4M8.5 12.5H13",
   text: "M3 4h10M3 8h10M3 12h6",
+  settings: "M2.5 5h5M11.5 5h2M9.5 3v4M2.5 11h2M8.5 11h5M6.5 9v4",
   pulse: "M1.5 8.5h3l2-5 3 9 2-4h3",
 };
 

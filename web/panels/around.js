@@ -6,7 +6,7 @@ import { nextWaiting } from "../lib/attention.js";
 import { Sidebar } from "../sidebar/sidebar.js";
 import { Switcher } from "../switcher/switcher.js";
 import { useInbox } from "./inbox.js";
-import { nextTheme, setTheme } from "./moreMenu.js";
+import { nextTheme, setTheme } from "../lib/theme.js";
 
 export class Around {
   inbox = useInbox();

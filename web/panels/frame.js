@@ -1,6 +1,6 @@
 // Everything around the set-up and the sessions: panels, menu, keys, notifications.
 
-import { goTo, jobsAddress, panelInAddress, sessionInAddress, setupAddress } from "../lib/address.js";
+import { SETTINGS_PAGE, goTo, jobsAddress, panelInAddress, sessionInAddress, setupAddress } from "../lib/address.js";
 import { ask, sessionPath } from "../lib/api.js";
 import { Around } from "./around.js";
 import { useCaptures } from "./captures.js";
@@ -59,6 +59,7 @@ export function useFrame(session) {
   const help = useKeyHelp();
   // In the menu and in the switcher; `also` is what else people may call it.
   const tools = [
+    { label: "Settings", key: "Alt+,", icon: "settings", also: "preferences options configuration", run: () => location.assign(SETTINGS_PAGE) },
     fullHeightEntry(),
     { label: "Usage and cost", key: "Alt+M", icon: "meter", also: "tokens budget credits", run: () => usage.open() },
     { label: "Model API", icon: "meter", also: "capture", run: () => captures.open() },

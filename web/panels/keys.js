@@ -1,6 +1,7 @@
 // Keyboard shortcuts. With Alt they work everywhere; single letters work outside text fields.
 
 import { goToRequest } from "./around.js";
+import { SETTINGS_PAGE } from "../lib/address.js";
 import { byId, isWriting, make } from "../lib/dom.js";
 import { getMessageBlock } from "../messageBlock.js";
 import { SidePanel } from "./sidePanel.js";
@@ -11,7 +12,7 @@ const HELP = [
   ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["e", "Edit the prompt and send it again"], ["Alt+O", "Outline: all prompts"], ["Alt+Home", "Jump to the beginning"], ["Alt+End", "Jump to the end and follow it"], ["Alt+T", "Switch between transcript and request"]]],
   ["Changes", [["n p", "Next or previous change"], ["N P", "Next or previous file"], ["e", "Expand or collapse all files"]]],
   ["Getting around", [["Ctrl+K", "Go to a session, job or command, or search texts"], ["Alt+N", "Next that needs me"], ["Alt+L", "Show or hide the sidebar"], ["↑ ↓", "Previous or next row, in the sidebar"], ["Alt+I", "Inbox"], ["Alt+H", "All sessions"]]],
-  ["Page", [ ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+B", "Choose a folder"], ["Alt+J", "New job"], ["Alt+U", "Refresh"], ["/", "Search sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
+  ["Page", [ ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+,", "Settings"], ["Alt+B", "Choose a folder"], ["Alt+J", "New job"], ["Alt+U", "Refresh"], ["/", "Search sessions"], ["Escape", "Close the panel or dialog"], ["?", "These keys"]]],
 ];
 
 export function useKeyHelp() {
@@ -40,6 +41,7 @@ export function useKeys({ session, around, panels, help, rename }) {
       KeyA: requests.length > 0 && (() => goToRequest(requests)),
       KeyH: () => byId("home-link").click(),
       KeyM: () => panels.usage.toggle(),
+      Comma: () => location.assign(SETTINGS_PAGE),
       KeyC: view && (() => panels.changes.toggle()),
       KeyS: view && (() => panels.details.toggle()),
       KeyR: view && rename,

@@ -4,9 +4,7 @@ import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { notifications } from "../lib/notifications.js";
 import { appEntries } from "./appEntries.js";
-
-const THEMES = ["system", "light", "dark"];
-const THEME_KEY = "flightdeck.theme";
+import { currentTheme, nextTheme, setTheme } from "../lib/theme.js";
 
 /** `entries` are `{ label, key, icon, run }`, put after the menu's own. */
 export function useMoreMenu(entries) {
@@ -54,7 +52,7 @@ function notificationHint() {
 }
 
 function themeEntry(show) {
-  const theme = document.documentElement.dataset.theme ?? "system";
+  const theme = currentTheme();
   return entry({
     label: { system: "Theme: system", light: "Theme: light", dark: "Theme: dark" }[theme],
     icon: "light",
@@ -66,19 +64,4 @@ function themeEntry(show) {
       byId("theme-entry").focus();
     },
   });
-}
-
-/** The theme after the one that is chosen. */
-export function nextTheme() {
-  return THEMES[(THEMES.indexOf(document.documentElement.dataset.theme ?? "system") + 1) % THEMES.length];
-}
-
-export function setTheme(theme) {
-  if (theme === "system") delete document.documentElement.dataset.theme;
-  else document.documentElement.dataset.theme = theme;
-  try {
-    localStorage.setItem(THEME_KEY, theme);
-  } catch {
-    // Without storage it applies to this page only.
-  }
 }

@@ -1,5 +1,6 @@
 // The frame of the pages of jobs: the way back, the inbox, and their keys.
 
+import { SETTINGS_PAGE } from "../lib/address.js";
 import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
@@ -28,7 +29,7 @@ export function pageFrame(keys = {}, shown = null) {
     if (requests.length > 0 && (!keys.KeyA || byId("side-panel").contains(document.activeElement))) goToRequest(requests);
     else keys.KeyA?.();
   };
-  const all = { ...around.keys, KeyH: () => byId("home-link").click(), ...keys, KeyA: toRequest };
+  const all = { ...around.keys, KeyH: () => byId("home-link").click(), Comma: () => location.assign(SETTINGS_PAGE), ...keys, KeyA: toRequest };
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || !event.altKey || event.ctrlKey || event.metaKey || !all[event.code] || document.querySelector("dialog[open]")) return;
     event.preventDefault();

@@ -34,6 +34,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+pub use account::check_provider;
 pub(in crate::agent) use scripted::spec_of_cli_for_model_at;
 pub use settings::{ConfiguredProvider, CopilotSettings};
 pub use stream::{SdkReader, relay};

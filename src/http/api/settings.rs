@@ -7,7 +7,7 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::config::{ConfigError, Effect, LiveConfig, Loaded, Origin, default_of, without_secrets};
+use crate::config::{ConfigError, Effect, Loaded, Origin, default_of, key_name, without_secrets};
 use crate::http::app::App;
 use crate::http::body::JsonBody;
 use crate::http::error::{ApiError, ApiResult, sentence};
@@ -18,6 +18,8 @@ use crate::http::error::{ApiError, ApiResult, sentence};
 pub(in crate::http) struct SettingList {
     /// The file that changes are written to.
     user_file: String,
+    /// Changes with the content of that file.
+    revision: String,
     /// Settings whose value takes effect when the server is started again.
     waiting_for_restart: Vec<String>,
     settings: Vec<Setting>,
@@ -32,6 +34,9 @@ pub(in crate::http) struct Setting {
     value: Value,
     /// The built-in value; null for entries of tables such as `providers`.
     default: Value,
+    /// What the user's file says, without secrets; left out if it does not set it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    user_value: Option<Value>,
     layer: Layer,
     /// The file, the variable or the flag that it came from; empty for the built-in value.
     source: String,
@@ -55,6 +60,8 @@ enum Layer {
 pub(in crate::http) struct SettingsBody {
     #[serde(default)]
     changes: BTreeMap<String, Value>,
+    /// The revision of the file that the caller has seen. If it was changed since, nothing is written.
+    revision: Option<String>,
     #[serde(default)]
     dry_run: bool,
 }
@@ -63,6 +70,8 @@ pub(in crate::http) struct SettingsBody {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct SettingsChange {
+    /// The revision of the file afterwards.
+    revision: String,
     /// The settings whose value in force is another one now.
     changed: Vec<String>,
     /// Those of them that take effect when the server is started again.
@@ -77,6 +86,7 @@ pub(in crate::http) async fn settings(State(app): State<App>) -> Json<SettingLis
     let loaded = app.config().loaded();
     Json(SettingList {
         user_file: loaded.user_file.display().to_string(),
+        revision: loaded.user_revision.clone(),
         waiting_for_restart: app.config().waiting_for_restart(),
         settings: loaded.values.keys().map(|key| setting(&loaded, key)).collect(),
     })
@@ -84,16 +94,16 @@ pub(in crate::http) async fn settings(State(app): State<App>) -> Json<SettingLis
 
 pub(in crate::http) async fn change_settings(
     State(app): State<App>,
-    JsonBody(SettingsBody { changes, dry_run }): JsonBody<SettingsBody>,
+    JsonBody(SettingsBody { changes, revision, dry_run }): JsonBody<SettingsBody>,
 ) -> ApiResult<Json<SettingsChange>> {
-    let asked: Vec<String> = changes.keys().cloned().collect();
+    let asked: Vec<String> = changes.keys().map(|key| key_name(key)).collect();
     let changes = changes
         .into_iter()
         .map(|(key, value)| Ok((key.clone(), if value.is_null() { None } else { Some(as_toml(&key, &value)?) })))
         .collect::<ApiResult<BTreeMap<_, _>>>()?;
     let config = std::sync::Arc::clone(app.config());
     // Files are read and written.
-    let change = tokio::task::spawn_blocking(move || LiveConfig::change(&config, changes, dry_run))
+    let change = tokio::task::spawn_blocking(move || config.change(changes, revision.as_deref(), dry_run))
         .await
         .map_err(|error| internal(&error))?
         .map_err(|error| config_error(&error))?;
@@ -106,6 +116,7 @@ pub(in crate::http) async fn change_settings(
     let mut shown = change.changed.clone();
     shown.extend(asked.iter().cloned());
     Ok(Json(SettingsChange {
+        revision: loaded.user_revision.clone(),
         needs_restart,
         overridden: asked.iter().filter(is_overridden).cloned().collect(),
         settings: shown.iter().map(|key| setting(loaded, key)).collect(),
@@ -127,6 +138,7 @@ fn setting(loaded: &Loaded, key: &str) -> Setting {
         key: key.to_owned(),
         value: found.map(|(value, _)| json(&without_secrets(key, value))).unwrap_or_default(),
         default: default_of(key).as_ref().map(json).unwrap_or_default(),
+        user_value: loaded.user_values.get(key).map(|value| json(&without_secrets(key, value))),
         layer,
         source,
         effect: Effect::of(key),
@@ -145,6 +157,9 @@ fn config_error(error: &ConfigError) -> ApiError {
     match error {
         ConfigError::Unreadable { .. } | ConfigError::Unwritable { .. } => {
             ApiError::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, "SettingsFile", sentence(error))
+        }
+        ConfigError::Changed { .. } => {
+            ApiError::new(axum::http::StatusCode::CONFLICT, "SettingsChanged", sentence(error))
         }
         _ => ApiError::bad_request("InvalidSetting", sentence(error)),
     }

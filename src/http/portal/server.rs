@@ -13,8 +13,7 @@ pub(in crate::http) async fn test() -> Json<Value> {
 }
 
 pub(in crate::http) async fn config(State(app): State<App>) -> Json<Value> {
-    let model = &app.sessions().settings().default_model;
-    let default_model = (!model.is_empty()).then_some(model);
+    let default_model = app.sessions().default_model().await;
     Json(json!({ "repoRoot": app.repository_root(), "defaultModel": default_model }))
 }
 

@@ -15,7 +15,7 @@ use flightdeck::store::{
 use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
-use crate::support::{Receiver, eventually};
+use crate::support::{Reaction, Receiver, eventually};
 
 const HOUR: i64 = 3_600_000;
 
@@ -179,5 +179,35 @@ async fn quiet_hours_may_drop_and_what_needs_a_person_may_break_through() {
     evening.happens("prompt-2", HappeningKind::Finished).await;
     receiver.request().await;
     assert_eq!(receiver.left().len(), 0, "what was dropped is not sent later");
+    evening.end().await;
+}
+
+#[tokio::test]
+async fn other_settings_count_at_once_for_what_is_held_and_for_what_waits() {
+    use DeliveryState::{Delivered, GivenUp, Held, Pending};
+    let mut receiver = Receiver::start().await;
+    let evening = Evening::begin(&receiver, |_| {}).await;
+    let settings = |targets| NotifySettings {
+        base_url: "http://localhost:8888".to_owned(),
+        quiet_hours: None,
+        targets,
+        retries: Retries::default(),
+    };
+    evening.happens("a", HappeningKind::Finished).await;
+    evening.until(&[Held]).await;
+    evening.notifier.replace_settings(settings(vec![target(&receiver.url)]));
+    evening.until(&[Delivered]).await;
+    receiver.request().await;
+    receiver.usually(Reaction::Answers(503));
+    evening.happens("b", HappeningKind::Finished).await;
+    receiver.request().await;
+    evening.until(&[Delivered, Pending]).await;
+    evening.notifier.replace_settings(settings(Vec::new()));
+    evening.until(&[Delivered, GivenUp]).await;
+    // A target that comes back under the same name has a task again.
+    receiver.usually(Reaction::Answers(200));
+    evening.notifier.replace_settings(settings(vec![target(&receiver.url)]));
+    evening.happens("c", HappeningKind::Finished).await;
+    evening.until(&[Delivered, GivenUp, Delivered]).await;
     evening.end().await;
 }

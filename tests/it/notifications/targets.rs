@@ -51,3 +51,30 @@ async fn a_target_can_be_tested() {
     assert_eq!(shown["targets"][0]["name"], "hook");
     assert_eq!(shown["deliveries"], json!([]), "a test is no delivery");
 }
+
+#[tokio::test]
+async fn a_target_that_is_added_changed_or_removed_counts_at_once() {
+    let (mut first, mut second) = (Receiver::start().await, Receiver::start().await);
+    let server = Server::builder().flags(&["--test"]).config("").start().await;
+    let http = server.http();
+    let change = async |value: serde_json::Value| {
+        let body = json!({ "changes": { "notifications.targets.hook": value } });
+        let reply = http.patch_json("/api/settings", &body).await;
+        assert_eq!(reply.status, 200, "{}", reply.text());
+        assert_eq!(reply.json()["needsRestart"], json!([]));
+    };
+    let session = server.session().await;
+    change(json!({ "url": format!("{}/hook", first.url) })).await;
+    session.ask("hello").await;
+    assert_eq!(first.request().await.body["event"], "finished");
+    change(json!({ "url": format!("{}/hook", second.url) })).await;
+    session.ask("hello").await;
+    assert_eq!(second.request().await.body["event"], "finished");
+    assert!(first.left().is_empty(), "the old address gets nothing any more");
+    change(json!(null)).await;
+    assert_eq!(http.post_json("/api/notifications/test", &json!({ "target": "hook" })).await.error(404), "TargetNotFound");
+    let body = json!({ "changes": { "notifications.targets.hook": { "url": second.url, "secret_variable": "NOT_SET" } } });
+    let refused = http.patch_json("/api/settings", &body).await;
+    assert_eq!(refused.error(400), "InvalidSetting");
+    assert!(refused.text().contains("NOT_SET"), "{}", refused.text());
+}

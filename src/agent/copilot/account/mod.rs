@@ -11,3 +11,4 @@ pub(super) use authentication::{Answer, Authentication};
 pub(super) use login::DeviceLogin;
 pub(super) use models::Models;
 pub(super) use provider::{Route, Router};
+pub use provider_check::check_provider;

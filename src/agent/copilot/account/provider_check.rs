@@ -19,14 +19,19 @@ pub(in crate::agent::copilot) async fn checks(settings: &CopilotSettings) -> Vec
     };
     let of_environment = of_environment.map(|provider| ("from the environment", provider));
     let configured = settings.providers.iter().map(|(name, entry)| (name.as_str(), entry.provider.clone()));
-    let asked = of_environment.into_iter().chain(configured).map(|(name, provider)| async move {
-        let name = format!("copilot: provider {name}");
-        match tokio::task::spawn_blocking(move || check(&name, &provider)).await {
-            Ok(check) => check,
-            Err(error) => Check::warning("copilot: provider", error.to_string(), "report this"),
-        }
-    });
+    let asked = of_environment
+        .into_iter()
+        .chain(configured)
+        .map(|(name, provider)| async move { check_provider(format!("copilot: provider {name}"), provider).await });
     futures_util::future::join_all(asked).await
+}
+
+/// Asks a provider for its models. `name` is the name of the check.
+pub async fn check_provider(name: String, provider: Provider) -> Check {
+    match tokio::task::spawn_blocking(move || check(&name, &provider)).await {
+        Ok(check) => check,
+        Err(error) => Check::warning("copilot: provider", error.to_string(), "report this"),
+    }
 }
 
 /// Any response shows that the server is running; its status shows whether the key is valid.

@@ -1,0 +1,223 @@
+// The settings page: every setting with its value, its default and its layer; changes are checked, saved and used.
+
+import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import test from "node:test";
+import { checkAccessibility, openSetup, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { fileSays, openSettings, setting, settingsFile } from "./support/settingsPage.mjs";
+
+const SECTIONS = ["agents", "models", "mcp", "permissions", "budgets", "notifications", "tokens", "sessions", "jobs", "server", "appearance"];
+const TABLES = /^(providers|mcp_servers|acp|runtimes|capture\.aliases|notifications\.targets)\./;
+
+const deck = useDeck({
+  config: '# mine\n[limits]\nsessions = 7 # enough\n[recovery]\nattempts = 4\n',
+  environment: { FLIGHTDECK_SESSIONS_EFFORT: "high" },
+});
+
+test("every setting of the server is on the page, and none is left to its bare key", async () => {
+  const page = await openSettings(deck);
+  for (const section of SECTIONS) {
+    await page.locator(`#section-list a[href="#${section}"]`).click();
+    await page.locator(`#section-${section}[data-built]`).waitFor();
+    assert.deepEqual(await page.locator(".settings-section:visible").evaluateAll((all) => all.map(({ id }) => id)), [`section-${section}`]);
+  }
+  const shown = await page.locator("[data-key]").evaluateAll((all) => all.map(({ dataset }) => dataset.key));
+  const { settings } = await deck.server.call("GET", "settings");
+  const keys = settings.map(({ key }) => key).filter((key) => !TABLES.test(key));
+  assert.deepEqual(keys.filter((key) => !shown.includes(key)), []);
+  assert.deepEqual(await page.getByRole("heading", { name: "Others" }).count(), 0, "every setting is in the catalogue");
+  assert.equal(new Set(shown).size, shown.length, "each once");
+});
+
+test("the menu and a key lead there, and back", async () => {
+  const page = await openSetup(deck);
+  await page.locator("#more-button").click();
+  await page.locator("#more-menu").getByRole("button", { name: /^Settings/ }).click();
+  await page.waitForURL(/settings\.html/);
+  await page.locator("#inbox-button:enabled").waitFor();
+  await page.keyboard.press("Alt+h");
+  await page.waitForURL(/index\.html/);
+  await page.locator("#inbox-button:enabled").waitFor();
+  await page.keyboard.press("Alt+,");
+  await page.waitForURL(/settings\.html/);
+});
+
+test("a value shows its layer and its default, is checked while it is typed, saved, and reset", async () => {
+  deck.expectConsoleErrors(/400/);
+  const page = await openSettings(deck, "server");
+  const row = setting(page, "limits.sessions");
+  assert.equal(await row.getAttribute("data-layer"), "user");
+  await waitForText(row.locator(".setting-meta"), /Your file.*Default: 2,000/);
+  assert.match(await row.locator(".layer").getAttribute("title"), /flightdeck\.toml$/);
+  const box = row.getByRole("textbox");
+  assert.equal(await box.inputValue(), "7");
+
+  await box.fill("seven");
+  await waitForText(row.locator(".field-problem"), "Enter a whole number, 0 or more.");
+  assert.equal(await box.getAttribute("aria-invalid"), "true");
+  await box.press("Enter");
+  assert.match(await settingsFile(deck.server), /sessions = 7 # enough/);
+
+  await box.fill("8");
+  await row.locator(".field-problem").waitFor({ state: "hidden" });
+  await box.press("Enter");
+  await waitForText(row.locator(".setting-state"), "Saved");
+  assert.equal(await row.getByRole("button", { name: "Save" }).isVisible(), false);
+  assert.match(await settingsFile(deck.server), /^# mine\n[^]*sessions = 8 # enough/);
+  const of = async () => (await deck.server.call("GET", "settings")).settings.find(({ key }) => key === "limits.sessions");
+  assert.equal((await of()).value, 8);
+
+  await box.fill("9");
+  await box.press("Escape");
+  assert.equal(await box.inputValue(), "8", "Escape takes it back");
+  await row.getByRole("button", { name: "Reset Open sessions" }).click();
+  await waitForText(row.locator(".layer"), "Default");
+  assert.equal(await box.inputValue(), "2000");
+  assert.equal((await of()).layer, "default");
+  assert.doesNotMatch(await settingsFile(deck.server), /sessions =/);
+});
+
+test("what the server refuses is said beside the box, in its words", async () => {
+  deck.expectConsoleErrors(/400/);
+  const page = await openSettings(deck, "sessions");
+  const row = setting(page, "recovery.first_delay");
+  await row.getByRole("textbox").fill("soon");
+  await waitForText(row.locator(".field-problem"), /^"soon" is not a duration such as "90s" or "10m"/);
+  const before = await settingsFile(deck.server);
+  await row.getByRole("button", { name: "Save" }).click();
+  await waitForText(row.locator(".field-problem"), /not a duration/);
+  assert.equal(await settingsFile(deck.server), before);
+  await row.getByRole("button", { name: "Cancel" }).click();
+  assert.equal(await row.getByRole("textbox").inputValue(), "1s");
+
+  await page.goto(`${deck.server.url}/settings.html#server`);
+  const bind = setting(page, "server.bind");
+  await bind.getByRole("textbox").fill("0.0.0.0");
+  await waitForText(bind.locator(".field-warning"), /Other machines can reach/);
+  await waitForText(bind.locator(".field-problem"), /--behind-proxy/);
+});
+
+test("a switch is saved at once, and counts at once", async () => {
+  const page = await openSettings(deck, "permissions");
+  const row = setting(page, "permissions.allow_reads");
+  const box = row.getByRole("switch", { name: "Reads without asking" });
+  assert.equal(await box.isChecked(), true);
+  await box.click();
+  await waitForText(row.locator(".setting-state"), "Saved");
+  await fileSays(deck.server, "allow_reads = false");
+  await row.getByRole("button", { name: /Reset/ }).click();
+  await waitFor(() => box.isChecked(), "the default");
+});
+
+test("sizes take units, and what is emptied is removed", async () => {
+  const page = await openSettings(deck, "server");
+  const size = setting(page, "limits.prompt_bytes");
+  await waitForText(size.locator(".control-unit"), "= 1.0 MB");
+  await size.getByRole("textbox").fill("2 MB");
+  await size.getByRole("textbox").press("Enter");
+  await fileSays(deck.server, "prompt_bytes = 2097152");
+  await waitForText(size.locator(".control-unit"), "= 2.0 MB");
+  const hosts = setting(page, "server.allowed_hosts");
+  await hosts.getByRole("textbox").fill("a.example\n\n b.example ");
+  await hosts.getByRole("button", { name: "Save" }).click();
+  await fileSays(deck.server, 'allowed_hosts = ["a.example", "b.example"]');
+  await hosts.getByRole("textbox").fill("");
+  await hosts.getByRole("textbox").press("Control+Enter");
+  await waitForText(hosts.locator(".layer"), "Default");
+  assert.doesNotMatch(await settingsFile(deck.server), /allowed_hosts/);
+});
+
+test("what needs a restart says so, at the setting and above", async () => {
+  const page = await openSettings(deck, "server");
+  const row = setting(page, "log.filter");
+  await waitForText(row.locator(".setting-meta"), /Changes need a restart/);
+  await row.getByRole("combobox").fill("debug");
+  await row.getByRole("combobox").press("Enter");
+  await waitForText(row.locator(".setting-state"), "Saved. Restart the server to use it.");
+  await waitForText(row.locator(".setting-meta"), /Waiting for a restart/);
+  await waitForText(page.locator(".restart-note"), "1 change needs a restart of the server: log.filter");
+  await row.getByRole("button", { name: /Reset/ }).click();
+  await page.locator(".restart-note").waitFor({ state: "detached" });
+});
+
+test("what a variable, a flag or a project sets is explained", async () => {
+  await writeFile(path.join(deck.server.folder, ".flightdeck.toml"), '[sessions]\nmodel = "<b>demo</b>"\n');
+  const page = await openSettings(deck, "agents");
+  const effort = setting(page, "sessions.effort");
+  await waitForText(effort.locator(".layer"), /^Environment/);
+  assert.equal(await effort.getByRole("combobox").isDisabled(), true);
+  await waitForText(effort.locator(".setting-reason"), /environment variable FLIGHTDECK_SESSIONS_EFFORT, which overrides your file/);
+  assert.equal(await effort.getByRole("button", { name: /Reset/ }).count(), 0);
+  await page.getByRole("button", { name: "Read it again" }).click();
+  const model = setting(page, "sessions.model");
+  await waitForText(model.locator(".layer"), /^Project/);
+  await waitForText(model.locator(".setting-reason"), /\.flightdeck\.toml sets <b>demo<\/b> for sessions in its folder/);
+  assert.equal(await model.getByRole("combobox").isDisabled(), false, "the own file counts in other folders");
+  await page.goto(`${deck.server.url}/settings.html#server`);
+  await waitForText(setting(page, "server.port").locator(".setting-reason"), /Set by the flag --port/);
+  await writeFile(path.join(deck.server.folder, ".flightdeck.toml"), "");
+});
+
+test("a choice that gives much away warns before it is saved", async () => {
+  const page = await openSettings(deck, "permissions");
+  const row = setting(page, "permissions.default");
+  await row.getByRole("combobox").selectOption("allow-all");
+  await waitForText(row.locator(".field-warning"), "Agents run every command without asking you.");
+  assert.doesNotMatch(await settingsFile(deck.server), /allow-all/, "nothing is saved before Save");
+  await row.getByRole("button", { name: "Cancel" }).click();
+  await row.locator(".field-warning").waitFor({ state: "hidden" });
+});
+
+test("a search finds settings in all sections, by words of their names, texts and keys", async () => {
+  const page = await openSettings(deck);
+  await page.keyboard.press("/");
+  await page.keyboard.type("unattended");
+  await setting(page, "permissions.unattended_timeout").waitFor();
+  assert.equal(await page.locator(".setting:visible").count(), 1);
+  await page.locator("#settings-search").fill("budget.day_tokens");
+  await setting(page, "budget.day_tokens").waitFor();
+  await page.locator("#settings-search").fill("no such setting");
+  await waitForText(page.locator("#search-empty"), "No setting matches.");
+  await page.keyboard.press("Escape");
+  await setting(page, "sessions.runtime").waitFor();
+});
+
+test("the choices of this browser are kept in it", async () => {
+  const page = await openSettings(deck, "appearance");
+  await page.locator("#theme-select").selectOption("dark");
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+  await page.locator("#full-height-switch").click();
+  await page.locator("#times-select").selectOption("exact");
+  const kept = () => page.evaluate(() => ["theme", "fullHeight", "times"].map((name) => localStorage.getItem(`flightdeck.${name}`)));
+  assert.deepEqual(await kept(), ["dark", "true", "exact"]);
+  await page.reload();
+  await page.locator("#section-appearance[data-built]").waitFor();
+  assert.equal(await page.locator("#theme-select").inputValue(), "dark");
+  assert.equal(await page.locator("#full-height-switch").isChecked(), true);
+  assert.equal(await page.locator("#times-select").inputValue(), "exact");
+});
+
+test("on a phone a box chooses the section, and nothing is wider than the screen", async () => {
+  const page = await openSettings(deck, "agents", { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  assert.equal(await page.locator("#section-list").isVisible(), false);
+  for (const section of SECTIONS) {
+    await page.locator("#section-select").selectOption(section);
+    await page.locator(`#section-${section}[data-built]`).waitFor();
+    assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), section);
+    const small = await page.locator("#settings-ui").locator("button:visible, select:visible, input:visible:not([type=checkbox])").evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().height < 40).map((one) => one.outerHTML));
+    assert.deepEqual(small, [], section);
+  }
+});
+
+test("every section is accessible, in light and dark", async () => {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await openSettings(deck, "agents", { colorScheme });
+    for (const section of SECTIONS) {
+      await page.locator(`#section-list a[href="#${section}"]`).click();
+      await page.locator(`#section-${section}[data-built]`).waitFor();
+      await page.waitForFunction((id) => !/Loading …/.test(document.getElementById(`section-${id}`).innerText), section);
+      await checkAccessibility(page, `${section} ${colorScheme}`);
+    }
+  }
+});

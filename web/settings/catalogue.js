@@ -1,0 +1,202 @@
+// What each setting is called, what it is for, and how it is edited. A setting that is missing here is shown with its
+// key among the others of the server.
+
+const MODES = [["ask", "Ask"], ["folder", "Folder: files in the working directory only"], ["deny", "Deny everything"], ["allow-all", "Allow everything"]];
+const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
+
+/** The permission modes, for boxes that choose one; `[value, text]` each. */
+export { MODES, EFFORTS };
+
+export function warnOfAllowAll(mode) {
+  return mode === "allow-all" ? "Agents run every command without asking you." : null;
+}
+
+function of(kind, key, label, about, more = {}) {
+  return { key, label, about, kind, ...more };
+}
+
+const size = (key, label, about, more) => of("bytes", key, label, about, more);
+const number = (key, label, about, more) => of("number", key, label, about, more);
+const duration = (key, label, about, more) => of("duration", key, label, about, more);
+const toggle = (key, label, about, more) => of("switch", key, label, about, more);
+const list = (key, label, about, more) => of("list", key, label, about, { empty: "none", ...more });
+
+/** A group of settings: a heading and what is below it. */
+export const GROUPS = {
+  sessionDefaults: {
+    title: "Defaults for all sessions",
+    about: "What a session gets that chooses nothing. The defaults of its agent, below, are stronger.",
+    settings: [
+      of("choice", "sessions.runtime", "Agent", "The agent of sessions that choose none.", { choices: [["", "The first that is ready"]], empty: "the first that is ready" }),
+      of("text", "sessions.model", "Model", "The model of sessions that choose none.", { suggestions: [], empty: "gpt-5.2 if offered, or else the agent's first" }),
+      of("text", "sessions.effort", "Effort", "How much the model thinks, for sessions that do not say.", { suggestions: EFFORTS, empty: "the agent's own" }),
+    ],
+  },
+  programs: {
+    title: "Programs",
+    settings: [
+      of("path", "agents.copilot.program", "Copilot program", "The path of the program. Leave it empty to search for it.", { empty: "searched for" }),
+      of("path", "agents.copilot.home", "Copilot folder", "Copilot's own folder for logins and sessions.", { empty: "COPILOT_HOME or ~/.copilot" }),
+      duration("agents.copilot.hello_within", "Copilot start timeout", "How long the program may take to answer after its start."),
+      duration("agents.copilot.end_when_idle", "Stop idle Copilot after", "Ends the program when no session has used it for this long. Empty for never.", { empty: "never" }),
+      of("path", "agents.claude.program", "Claude Code program", "The path of the program. Leave it empty to search for it.", { empty: "searched for" }),
+      list("agents.environment", "Environment of agents", "The environment variables that agents get.", { empty: "all but FLIGHTDECK_*" }),
+      list("agents.trusted_versions", "Trusted versions", "Versions that failed the permission canary and are used anyway, such as copilot 1.0.102.", { warning: (value) => (value?.length > 0 ? "These versions may act without asking." : null) }),
+    ],
+  },
+  models: {
+    title: "Model lists",
+    settings: [
+      list("agents.copilot.models", "Copilot models", "Models to offer when no list can be fetched."),
+      of("text", "agents.copilot.catalogue", "Copilot catalogue", "Where models are listed when the program cannot list them."),
+      list("agents.claude.models", "Claude Code models", "Models to offer besides its own short names."),
+    ],
+  },
+  permissions: {
+    title: "Permissions of sessions",
+    settings: [
+      of("choice", "permissions.default", "Permission mode", "What happens when an agent wants to act and no rule says so.", { choices: MODES, warning: warnOfAllowAll }),
+      toggle("permissions.allow_reads", "Reads without asking", "In mode Ask, agents read files in the working directory without asking."),
+      duration("permissions.unattended_timeout", "Deny unattended requests after", "Requests of sessions that a program started are denied after this time if nobody watches. Empty for never.", { empty: "never" }),
+      of("choice", "portal.permissions", "Portal permission mode", "The mode of sessions that clients of the portal's routes start.", { choices: [["", "As other sessions"], ...MODES], empty: "as other sessions", warning: warnOfAllowAll }),
+      list("sessions.roots", "Allowed folders", "Sessions may work only in these folders and below them.", { empty: "anywhere" }),
+    ],
+  },
+  sessionBudget: {
+    title: "For each session",
+    settings: [
+      of("amount", "budget.session_premium_requests", "Premium requests", "Premium requests of one session. 0 for no limit.", { unit: "requests", zero: "no limit" }),
+      of("amount", "budget.session_credits", "AI credits", "AI credits of one session. 0 for no limit.", { unit: "credits", zero: "no limit" }),
+      number("budget.session_tokens", "Tokens", "Tokens that models read and wrote in one session. 0 for no limit.", { unit: "tokens", zero: "no limit" }),
+      of("amount", "budget.session_cost_usd", "Cost", "US dollars of one session. 0 for no limit.", { unit: "US$", zero: "no limit" }),
+    ],
+  },
+  dayBudget: {
+    title: "For all sessions in one day",
+    about: "Days are in UTC.",
+    settings: [
+      of("amount", "budget.day_premium_requests", "Premium requests", "Premium requests of all sessions in a day. 0 for no limit.", { unit: "requests", zero: "no limit" }),
+      of("amount", "budget.day_credits", "AI credits", "AI credits of all sessions in a day. 0 for no limit.", { unit: "credits", zero: "no limit" }),
+      number("budget.day_tokens", "Tokens", "Tokens that models read and wrote in a day. 0 for no limit.", { unit: "tokens", zero: "no limit" }),
+      of("amount", "budget.day_cost_usd", "Cost", "US dollars of all sessions in a day. 0 for no limit.", { unit: "US$", zero: "no limit" }),
+    ],
+  },
+  budgetReaction: {
+    title: "When a limit is near or reached",
+    settings: [
+      of("amount", "budget.warn_at", "Warn at", "Warn at this fraction of a limit, such as 0.8."),
+      toggle("budget.refuse", "Refuse prompts", "Refuse prompts once a limit is reached."),
+      toggle("budget.stop_turns", "Interrupt turns", "Interrupt a running turn when a limit is reached, and refuse prompts from then on."),
+    ],
+  },
+  notifications: {
+    title: "Quiet hours and links",
+    settings: [
+      of("time", "notifications.quiet_from", "Quiet from", "When quiet hours begin, in the server's local time.", { empty: "no quiet hours" }),
+      of("time", "notifications.quiet_to", "Quiet until", "When quiet hours end.", { empty: "no quiet hours" }),
+      of("choice", "notifications.in_quiet_hours", "In quiet hours", "What happens to notifications meanwhile.", { choices: [["hold", "Hold: one summary at the end"], ["drop", "Drop"]] }),
+      toggle("notifications.quiet_needs_you", "Send what needs you", "Send what needs your input also in quiet hours."),
+      of("text", "notifications.base_url", "Address in links", "The address of this server in notifications, such as https://deck.example.com.", { empty: "the server's address on this machine" }),
+    ],
+  },
+  turns: {
+    title: "Turns and restarts",
+    settings: [
+      of("choice", "sessions.resume", "Queued prompts after a restart", "When prompts continue that were queued when the server ended.", { choices: [["next-prompt", "With the next prompt"], ["at-start", "At the start of the server"]] }),
+      duration("sessions.interrupt_grace", "Interrupt timeout", "How long an agent may take to end an interrupted turn."),
+      duration("sessions.turn_timeout", "Turn timeout", "A turn that takes longer is ended. Empty for never.", { empty: "never" }),
+    ],
+  },
+  recovery: {
+    title: "Recovery",
+    settings: [
+      number("recovery.attempts", "Attempts to restore an agent", "How often a lost agent is started again."),
+      number("recovery.turn_attempts", "Attempts at a turn", "For a turn that fails for a transient reason before the agent has said or done anything."),
+      duration("recovery.first_delay", "First delay", "The delay before the second attempt. It doubles from there."),
+      duration("recovery.longest_delay", "Longest delay", "The longest delay between attempts."),
+      duration("recovery.silence_notice", "Report an unresponsive agent after", "No output, no CPU use and no reply during a turn. Empty for never.", { empty: "never" }),
+      toggle("recovery.end_hung", "Restart unresponsive agents", "End such an agent and restart it, with all sessions that share it."),
+    ],
+  },
+  retention: {
+    title: "Cleaning up",
+    settings: [
+      duration("retention.max_age", "Delete closed sessions after", "Sessions that were closed longer ago are deleted. Empty for never.", { empty: "never", warning: (value) => (value ? "Sessions are deleted for good." : null) }),
+      size("retention.max_bytes", "Database size", "While the database is larger, the sessions that were closed first are deleted. 0 for never.", { zero: "never" }),
+    ],
+  },
+  jobs: {
+    title: "Tasks and jobs",
+    settings: [
+      of("path", "jobs.entry", "Your own jobs", "A file with your own tasks and jobs.", { empty: "those that come with Flightdeck" }),
+      toggle("jobs.tools_in_all_sessions", "Job tools in all sessions", "Offer the job tools in every session, not only in those of jobs."),
+    ],
+  },
+  capture: {
+    title: "Model API",
+    about: "Other programs can use an agent as a model.",
+    settings: [
+      of("choice", "capture.mode", "After an answer", "What happens to the agent's session after an answer to a program.", { choices: [["hold", "Hold: it waits for the next request"], ["destroy", "Destroy"]] }),
+      number("capture.concurrent", "Answers at a time", "How many programs are answered at a time."),
+      number("capture.queue", "Queue", "Requests that wait for one of these places. Further ones get 429."),
+      duration("capture.deadline", "Answer timeout", "How long an answer may take."),
+      duration("capture.hold", "Hold for", "How long a session of the agent waits for its caller at most."),
+      number("capture.waiting", "Sessions in memory", "Sessions that wait in memory. Further ones wait on the agent's disk."),
+      duration("capture.keep_log", "Keep calls for", "How long calls stay in the log."),
+    ],
+  },
+  server: {
+    title: "Address and access",
+    settings: [
+      number("server.port", "Port", "The port that the server listens on. 0 takes any free one."),
+      of("text", "server.bind", "Listen on", "loopback (127.0.0.1 and ::1), or an address.", { warning: (value) => (value && value !== "loopback" ? "Other machines can reach this address." : null) }),
+      of("choice", "server.auth", "Authentication", "Who may use this server.", { choices: [["token", "Token"], ["none", "None"]], warning: (value) => (value === "none" ? "Every program and every user of this machine can run commands as you." : null) }),
+      toggle("server.behind_proxy", "Behind a TLS proxy", "Trust a TLS-terminating proxy in front of the server."),
+      list("server.allowed_hosts", "Host names", "Further host names of this server."),
+      list("server.allowed_origins", "Web origins", "Other web origins that may call the API, with a token."),
+      duration("server.idle_stop", "Stop when idle", "A server that was started in the background ends after this time without work or viewers. Empty for never.", { empty: "never" }),
+      of("path", "data_dir", "Data folder", "Where everything is stored.", { empty: "the platform's data folder" }),
+    ],
+  },
+  limits: {
+    title: "Limits",
+    settings: [
+      number("limits.sessions", "Open sessions", "Sessions that may be open at a time."),
+      number("limits.agent_processes", "Agent processes", "Processes at a time, for agents with a process for each session or turn. 0 for no limit.", { zero: "no limit" }),
+      number("limits.queued_prompts", "Queued prompts", "Prompts that may wait in one session."),
+      number("limits.readers_per_session", "Readers of a session", "Streams and tokens of one session."),
+      number("limits.connections", "Connections", "Connections at a time."),
+      number("limits.login_failures_per_minute", "Wrong tokens per minute", "Further ones are rejected without being checked."),
+      size("limits.prompt_bytes", "Prompt", "The text of a prompt."),
+      size("limits.body_bytes", "Request body", "The body of a request, attachments included."),
+      size("limits.header_bytes", "Request headers", "The headers of a request."),
+      size("limits.inline_output_bytes", "Tool output in the log", "Longer output becomes a blob."),
+      size("limits.blob_bytes", "Tool output at all", "Longer output is cut."),
+      size("limits.database_bytes", "Database", "The database without the search index. 0 for no limit.", { zero: "no limit" }),
+    ],
+  },
+  log: {
+    title: "Log",
+    settings: [
+      of("text", "log.filter", "Filter", "error, warn, info, debug, trace, or module=level.", { suggestions: ["error", "warn", "info", "debug", "trace"] }),
+      of("choice", "log.format", "Format", "How lines are written.", { choices: [["text", "Text"], ["json", "JSON, one object per line"]] }),
+    ],
+  },
+};
+
+/** Tables whose entries have forms of their own. */
+export const TABLES = ["providers", "mcp_servers", "acp", "runtimes", "capture.aliases", "notifications.targets"];
+/** Settings with editors of their own. */
+export const SPECIAL = ["permissions.rules"];
+
+/** Settings that the server has and this catalogue does not know. */
+export function unknownSettings(store) {
+  const known = new Set([...Object.values(GROUPS).flatMap(({ settings }) => settings.map(({ key }) => key)), ...SPECIAL]);
+  const isEntry = (key) => TABLES.some((table) => key.startsWith(`${table}.`));
+  return store.keys.filter((key) => !known.has(key) && !isEntry(key)).map((key) => guessed(store.get(key)));
+}
+
+function guessed({ key, default: value }) {
+  const kind = typeof value === "boolean" ? "switch" : Array.isArray(value) ? "list" : Number.isInteger(value) ? "number" : typeof value === "number" ? "amount" : "text";
+  return { key, label: key, about: "docs/configuration.md says what it is for.", kind };
+}

@@ -1,0 +1,190 @@
+// A form for one entry of a table, such as a provider. The whole entry is saved at once; what the form does not know stays.
+
+import { announce } from "../lib/announcer.js";
+import { make, setText } from "../lib/dom.js";
+import { makeControl } from "./controls.js";
+import { Checks, SecretPairs, SecretText } from "./secretControls.js";
+import { entryKey, savingProblem, shortened } from "./settingsStore.js";
+
+const SPECIAL = { secret: SecretText, pairs: SecretPairs, checks: Checks };
+
+/** Boxes for fields `{ name, label, about, kind, … }` of an object. */
+export class ObjectFields {
+  element = make("div", { class: "entry-fields" });
+  onInput = () => {};
+  #fields;
+  #value = {};
+
+  constructor(fields) {
+    this.#fields = fields.map((field) => ({ ...field, ...this.#made(field) }));
+    this.element.append(...this.#fields.map(({ row }) => row));
+  }
+
+  get first() {
+    return this.#fields[0]?.control.input;
+  }
+
+  write(value) {
+    this.#value = value ?? {};
+    for (const { name, control, fallback } of this.#fields) control.write(this.#value[name] ?? fallback);
+    this.#show();
+  }
+
+  /** The object, without what is empty. Throws an Error that names the field. */
+  read() {
+    const value = { ...this.#value };
+    for (const { name, label, control, isShown, keepsEmpty, fallback } of this.#fields) {
+      const wasSet = name in value;
+      delete value[name];
+      if (isShown && !isShown(this.#raw())) continue;
+      let read;
+      try {
+        read = control.read();
+      } catch (error) {
+        control.invalid = true;
+        throw new Error(`${label}: ${error.message}`);
+      }
+      control.invalid = false;
+      const isEmpty = read === undefined || read === "" || (Array.isArray(read) && read.length === 0);
+      // What is as it would be without a word needs none.
+      const isDefault = !wasSet && JSON.stringify(read) === JSON.stringify(fallback);
+      if (!isDefault && (!isEmpty || (keepsEmpty && read !== undefined))) value[name] = read;
+    }
+    return value;
+  }
+
+  #made(field) {
+    const Kind = SPECIAL[field.kind];
+    // A number may be left out here.
+    const control = Kind ? new Kind(field) : ["number", "amount"].includes(field.kind) ? optional(makeControl(field)) : makeControl(field);
+    control.onInput = () => {
+      this.#show();
+      this.onInput();
+    };
+    const about = field.about ? make("p", { class: "field-hint", text: field.about, id: control.id ? `${control.id}-about` : null }) : null;
+    if (about && control.id) control.input.setAttribute("aria-describedby", about.id);
+    const label = control.id ? make("label", { for: control.id, text: field.label }) : make("span", { class: "entry-label", text: field.label });
+    const row = make("div", { class: "entry-field", data: { field: field.name } }, label, make("div", { class: "entry-field-body" }, control.element, about));
+    return { control, row };
+  }
+
+  /** The values as far as they can be read, for fields that depend on others. */
+  #raw() {
+    const tried = ({ control }) => {
+      try {
+        return control.read();
+      } catch {
+        return undefined;
+      }
+    };
+    return Object.fromEntries(this.#fields.filter(({ isShown }) => !isShown).map((field) => [field.name, tried(field)]));
+  }
+
+  #show() {
+    const raw = this.#raw();
+    for (const { isShown, row } of this.#fields) if (isShown) row.hidden = !isShown(raw);
+  }
+}
+
+function optional(control) {
+  const read = control.read.bind(control);
+  control.read = () => (control.input.value.trim() === "" ? undefined : read());
+  return control;
+}
+
+/**
+ * The form: `table`, `name` (null for a new entry), `value`, `fields`, `noun`. `onDone` is called with the name after it was
+ * saved, with null when the person cancelled. `pack` may turn the form's object into another value; null removes the entry.
+ */
+export class EntryForm {
+  element;
+  onDone = () => {};
+  #store;
+  #settings;
+  #fields;
+  #name = null;
+  #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
+  #save = make("button", { type: "submit", class: "primary", text: "Save" });
+  #checks = 0;
+  /** A new entry is incomplete at first, which needs no word. */
+  #isComplete;
+
+  constructor(store, settings) {
+    this.#store = store;
+    this.#settings = settings;
+    this.#isComplete = settings.name !== null;
+    const { name, value, fields, noun } = settings;
+    this.#fields = new ObjectFields(fields);
+    this.#fields.write(value);
+    this.#fields.onInput = () => setText(this.#problem, null);
+    const rows = [this.#fields.element];
+    if (name === null) {
+      this.#name = makeControl({ kind: "text", placeholder: settings.namePlaceholder });
+      rows.unshift(make("div", { class: "entry-field" }, make("label", { for: this.#name.id, text: "Name" }), make("div", { class: "entry-field-body" }, this.#name.element, make("p", { class: "field-hint", text: settings.nameAbout ?? `How this ${noun} is called here.` }))));
+      this.#name.onInput = () => setText(this.#problem, null);
+    }
+    const cancel = make("button", { type: "button", text: "Cancel", on: { click: () => this.onDone(null) } });
+    this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, ...rows, make("div", { class: "entry-buttons" }, this.#save, cancel), this.#problem);
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#send();
+    });
+    this.element.addEventListener("focusout", ({ target, relatedTarget }) => target.matches("input, textarea") && !relatedTarget?.closest?.(".entry-buttons") && this.#check());
+    this.element.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape") return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.onDone(null);
+    });
+  }
+
+  focus() {
+    (this.#name?.input ?? this.#fields.first)?.focus();
+  }
+
+  /** `{ key, value, name }`, or null with a word on what is missing. */
+  #read({ quietly = false } = {}) {
+    const { table, noun, pack } = this.#settings;
+    try {
+      const name = this.#settings.name ?? this.#name.read();
+      if (!name) throw new Error(`Give the ${noun} a name.`);
+      if (this.#settings.name === null && this.#store.entries(table).some(([known]) => known === name)) throw new Error(`There is a ${noun} of this name already.`);
+      const value = this.#fields.read();
+      return { key: entryKey(table, name), name, value: pack ? pack(value) : value };
+    } catch (error) {
+      if (!quietly) setText(this.#problem, error.message);
+      return null;
+    }
+  }
+
+  /** Says early what the server would refuse, once there is something to check. */
+  async #check() {
+    const read = this.#isComplete ? this.#read({ quietly: true }) : null;
+    if (!read) return;
+    this.#checks += 1;
+    const check = this.#checks;
+    try {
+      await this.#store.check({ [read.key]: read.value });
+      if (check === this.#checks) setText(this.#problem, null);
+    } catch (problem) {
+      if (check === this.#checks && problem.status === 400) setText(this.#problem, shortened(problem.message));
+    }
+  }
+
+  async #send() {
+    this.#isComplete = true;
+    const read = this.#read();
+    if (!read) return;
+    this.#checks += 1;
+    this.#save.disabled = true;
+    try {
+      await this.#store.change({ [read.key]: read.value });
+      announce("Saved");
+      this.onDone(read.name);
+    } catch (problem) {
+      setText(this.#problem, savingProblem(problem));
+    } finally {
+      this.#save.disabled = false;
+    }
+  }
+}
