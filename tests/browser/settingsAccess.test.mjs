@@ -49,8 +49,9 @@ test("rules are added, ordered, saved together, and answer what waits", async ()
 test("what was allowed for good in a folder is listed and taken back", async () => {
   const session = await deck.server.session();
   await deck.server.call("POST", `copilot/session/${session}/prompt`, { text: "permission" });
-  const request = await waitFor(async () => (await deck.server.call("GET", `copilot/session/${session}`)).pending?.[0], "a request");
-  await deck.server.call("POST", `copilot/session/${session}/permission/${request.requestId ?? request}`, { decision: "allow-always", scope: "folder" });
+  const asked = async () => (await deck.server.log(session)).find(({ response }) => response.callback === "onPermissionRequested");
+  const { response } = await waitFor(asked, "a request");
+  await deck.server.call("POST", `copilot/session/${session}/permission/${response.requestId}`, { decision: "allow-always", scope: "folder" });
   const page = await openSettings(deck, "permissions");
   const list = page.locator(".folder-rule-list");
   await waitForText(list.locator(".folder-name"), deck.server.workFolder);

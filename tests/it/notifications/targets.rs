@@ -72,8 +72,12 @@ async fn a_target_that_is_added_changed_or_removed_counts_at_once() {
     assert_eq!(second.request().await.body["event"], "finished");
     assert!(first.left().is_empty(), "the old address gets nothing any more");
     change(json!(null)).await;
-    assert_eq!(http.post_json("/api/notifications/test", &json!({ "target": "hook" })).await.error(404), "TargetNotFound");
-    let body = json!({ "changes": { "notifications.targets.hook": { "url": second.url, "secret_variable": "NOT_SET" } } });
+    assert_eq!(
+        http.post_json("/api/notifications/test", &json!({ "target": "hook" })).await.error(404),
+        "TargetNotFound"
+    );
+    let body =
+        json!({ "changes": { "notifications.targets.hook": { "url": second.url, "secret_variable": "NOT_SET" } } });
     let refused = http.patch_json("/api/settings", &body).await;
     assert_eq!(refused.error(400), "InvalidSetting");
     assert!(refused.text().contains("NOT_SET"), "{}", refused.text());
