@@ -6,6 +6,9 @@ import { clockTime, exactTime } from "./lib/format.js";
 import { FollowEnd } from "./session/followEnd.js";
 import { MessageBlock } from "./messageBlock.js";
 import { AskAgain } from "./session/askAgain.js";
+import { attachmentList } from "./session/attachmentList.js";
+import { promptOfTurn } from "./composer/queue.js";
+import { PromptEdits } from "./session/promptEdits.js";
 import { HeldQueue } from "./session/heldQueue.js";
 import { RetryLine, addUsage, errorLine, noticeLine, turnEnd } from "./session/notices.js";
 import { PermissionBlock, QuestionBlock } from "./session/requests.js";
@@ -50,6 +53,7 @@ export class SessionResponseRenderer {
   #olderData = new Map();
   #askAgain;
   #heldQueue;
+  #promptEdits = new PromptEdits();
   #working = false;
   /** What is not in the log: `{ after, element }`. */
   #remarks = [];
@@ -219,12 +223,14 @@ export class SessionResponseRenderer {
       this.#heldQueue.note(mark.seq, data);
     }
     const name = data.callback;
+    this.#promptEdits.note(mark.seq, data);
     if (name in BLOCK_CALLBACKS) this.#applyToBlock(page, data, mark, mode);
     else if (name in REQUEST_CALLBACKS) this.#applyToRequest(page, data, mark, mode);
     else if (data.sessionError !== undefined) page.element.append(errorLine(data, mark.time, this.#askAgain.button(mark.seq, page)));
     else if (name === "onUserPrompt") this.#addPrompt(page, data, mark);
     else if (name === "onGeneratedUserPrompt") this.#addGeneratedPrompt(page, data, mark);
-    else if (name === "onAgentStart") this.#beginTurn(page, mark);
+    else if (name === "onPromptChanged" || name === "onPromptCancelled") this.#showEdit(data.promptId, mark);
+    else if (name === "onAgentStart") this.#beginTurn(page, data, mark);
     else if (name === "onUsage" && page.turn) page.turn.usage = addUsage(page.turn.usage, data);
     else if (name === "onNotice") this.#addNotice(page, data, mark);
     else if (name === "onIdle") this.#endTurn(page, mark);
@@ -233,13 +239,37 @@ export class SessionResponseRenderer {
   // Prompts and turns.
 
   /** A prompt of a person, or of a task: `author` says whose in its title. */
-  #addPrompt(page, { promptId, text, queued }, mark, author = "") {
+  #addPrompt(page, { promptId, text, queued, attachments }, mark, author = "") {
+    const edit = this.#promptEdits.of(promptId, text, mark.seq);
     const steers = !queued && page.turn !== null;
-    const state = queued ? "queued" : steers ? "steering" : "";
+    const state = edit.isCancelled ? "cancelled" : queued && !edit.hasBegun ? "queued" : steers ? "steering" : "";
     const title = [author, state].filter((word) => word !== "").join(", ");
-    const entry = this.#addUserBlock(page, `User-${promptId}`, text, title, mark);
-    if (queued && entry) page.queued.push(Object.assign(entry, { author }));
+    const entry = this.#addUserBlock(page, `User-${promptId}`, edit.text, title, { ...mark, seq: edit.seq });
+    if (entry) {
+      Object.assign(entry, { author, seq: mark.seq, endSeq: edit.seq });
+      entry.node.divElement.append(...[attachmentList(this.#sessionId, attachments)].filter(Boolean));
+      if (queued && !edit.isCancelled) page.queued.push(entry);
+    }
     if (!page.turn && !queued) page.turn = { started: mark.time, usage: null };
+  }
+
+  /** A queued prompt was changed or cancelled. */
+  #showEdit(promptId, { seq }) {
+    const entry = this.#entries.get(`User-${promptId}`);
+    if (!entry) return;
+    const { node, author = "", page } = entry;
+    const edit = this.#promptEdits.of(promptId, node.data, seq);
+    if (edit.isCancelled) {
+      node.title = [author, "cancelled"].filter((word) => word !== "").join(", ");
+      for (const one of [page, this.#pages.at(-1)]) {
+        const at = one.queued.indexOf(entry);
+        if (at >= 0) one.queued.splice(at, 1);
+      }
+    }
+    if (edit.text === node.data) return;
+    entry.endSeq = edit.seq;
+    node.replaceData(edit.text);
+    if (edit.seq && this.#sessionId) node.setSource(this.#rendered(edit.seq), { startRaw: true });
   }
 
   #addGeneratedPrompt(page, { prompt, promptId, queued }, mark) {
@@ -269,11 +299,13 @@ export class SessionResponseRenderer {
     return this.#add(page, key, node, { started: mark.time, ended: true, seq: mark.seq });
   }
 
-  #beginTurn(page, mark) {
+  #beginTurn(page, { turnId }, mark) {
     if (page.turn) return;
     page.turn = { started: mark.time, usage: null };
     // A prompt that waited begins its turn now: it stands where the turn does.
-    const waited = page.queued.shift();
+    const promptId = promptOfTurn(turnId);
+    const at = promptId ? page.queued.findIndex(({ key }) => key === `User-${promptId}`) : 0;
+    const [waited] = at >= 0 ? page.queued.splice(at, 1) : [];
     if (!waited) return;
     waited.node.title = waited.author;
     if (waited.page === page) page.element.append(waited.node.divElement);

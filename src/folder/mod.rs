@@ -11,6 +11,9 @@
 mod change_list;
 mod changes;
 mod error;
+mod file_indexes;
+mod file_match;
+mod files;
 mod git;
 mod listing;
 mod new_file;
@@ -19,4 +22,6 @@ mod status;
 pub use change_list::{Change, ChangeKind, ChangeList};
 pub use changes::{FileDiff, changes, file_diff};
 pub use error::FolderError;
+pub use file_indexes::FileIndexes;
+pub use files::FileIndex;
 pub use listing::{Listing, Subfolder, list};

@@ -13,12 +13,14 @@ import { inbox } from "../lib/inboxStream.js";
 import { useKeyHelp, useKeys } from "./keys.js";
 import { useMoreMenu } from "./moreMenu.js";
 import { notifications } from "../lib/notifications.js";
-import { useResizeBar } from "../session/resizeBar.js";
+import { useResizeBar } from "../composer/resizeBar.js";
 import { useSessionDetails } from "./sessionDetails.js";
 import { closePanel } from "./sidePanel.js";
 import { useUsage } from "./usage.js";
 // Other modules load these on demand. The server may have stopped by then, so they are loaded here.
-import "../session/attachments.js";
+import "../composer/attachments.js";
+import "../composer/promptDialog.js";
+import "../composer/templateDialog.js";
 import "../lib/clipboard.js";
 import "../session/finished.js";
 import "../setup/agentLogin.js";
@@ -32,6 +34,12 @@ const PICTURES = [
   ["home-link", "back"],
   ["more-button", "more"],
   ["attach-button", "attach"],
+  ["composer-more-button", "more"],
+  ["close-session-button", "leave"],
+  ["stop-server-button", "power"],
+  ["interrupt-button", "stop"],
+  ["steer-button", "steer"],
+  ["queue-button", "queue"],
 ];
 
 /** Sets up the frame; `session()` returns the session that is shown, or null. */

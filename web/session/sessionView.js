@@ -2,7 +2,7 @@
 
 import { ask, Problem, sessionPath } from "../lib/api.js";
 import { announce } from "../lib/announcer.js";
-import { Composer } from "./composer.js";
+import { Composer } from "../composer/composer.js";
 import { byId } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { ToEndButton } from "./followEnd.js";
@@ -13,6 +13,7 @@ import { later } from "../lib/later.js";
 import { addUsage } from "./notices.js";
 import { setSubject } from "../lib/pageTitle.js";
 import { Polling } from "./polling.js";
+import { queueAfter } from "../composer/queue.js";
 import { SessionBanners } from "./sessionBanners.js";
 import { SessionHeader } from "./sessionHeader.js";
 import { SessionResponseRenderer } from "../sessionResponse.js";
@@ -159,7 +160,10 @@ export class SessionView extends EventTarget {
       this.#history.letGoOfFarPages();
       this.#toEnd.show();
     };
-    polling.onConnection = (lost) => this.banners.showConnection(lost, () => polling.now());
+    polling.onConnection = (lost) => {
+      this.banners.showConnection(lost, () => polling.now());
+      if (!lost) this.composer.connected();
+    };
     polling.onEnd = (reason) => this.#polled(reason);
     this.#polling = polling;
     polling.run();
@@ -222,16 +226,11 @@ export class SessionView extends EventTarget {
 
   /** What is good to know once the session is on the page. */
   async #lookAround() {
-    const [{ SharedFolder }, { TaskSelect }] = await Promise.all([later(() => import("./sharedFolder.js")), later(() => import("./taskSelect.js"))]);
+    const [{ SharedFolder }, { TaskSelect }, { ComposerParts }] = await Promise.all([later(() => import("./sharedFolder.js")), later(() => import("./taskSelect.js")), later(() => import("../composer/composerParts.js"))]);
     if (this.hasLeft) return;
     new SharedFolder(this);
     this.composer.setTasks(new TaskSelect(this));
-    try {
-      const { runtimes } = await ask("api/runtimes", { signal: this.signal });
-      this.composer.setCanSteer(runtimes.find(({ name }) => name === this.details.runtime)?.capabilities?.steering === true);
-    } catch {
-      // Steering stays off; requests are queued.
-    }
+    new ComposerParts(this);
   }
 
   #take({ data, seq, time }) {
@@ -249,8 +248,17 @@ export class SessionView extends EventTarget {
     else if (name === "onPermissionRequested") this.#asked.set(data.requestId, `Permission needed: ${data.title}`);
     else if (name === "onQuestionAsked") this.#asked.set(data.requestId, `Question: ${data.question}`);
     else if (name === "onIdle") this.#turnEnded();
+    this.#showQueue(data);
     this.composer.setWorking(this.renderer.isWorking);
     this.#showWithdrawal();
+  }
+
+  #showQueue(data) {
+    const before = this.details.queuedPrompts ?? [];
+    const queuedPrompts = queueAfter(before, data);
+    if (queuedPrompts !== before) this.update({ queuedPrompts });
+    // A prompt that is asked again comes before others; only the server knows where.
+    if (queuedPrompts.length > before.length && before.length > 0) this.refresh().catch(() => {});
   }
 
   /** Only what is still open: rules answer many requests at once. */

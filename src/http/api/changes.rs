@@ -82,7 +82,7 @@ pub(in crate::http) async fn changed_file(
 }
 
 /// The session's folder with symbolic links resolved, or a message that says why there is none.
-async fn folder(app: &App, id: &str) -> ApiResult<Result<PathBuf, String>> {
+pub(super) async fn folder(app: &App, id: &str) -> ApiResult<Result<PathBuf, String>> {
     let summary = app.sessions().store().session(session_id(id)?).await?;
     let summary = summary.ok_or_else(ApiError::session_not_found)?;
     let Some(folder) = summary.profile.working_directory else {
@@ -98,6 +98,6 @@ async fn folder(app: &App, id: &str) -> ApiResult<Result<PathBuf, String>> {
     }
 }
 
-fn shutting_down() -> ApiError {
+pub(super) fn shutting_down() -> ApiError {
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown", "The server is shutting down.")
 }

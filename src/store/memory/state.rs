@@ -9,8 +9,8 @@ use super::jobs::JobRow;
 use super::search::Index;
 use crate::model::{
     Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LostSession, OpenRequest, PromptId, PromptOutcome,
-    RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, StreamId, TaskId, Timestamp,
-    TokenId, Usage,
+    RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, SlashCommand, StreamId, TaskId,
+    Timestamp, TokenId, Usage,
 };
 use crate::store::{
     AcceptedPrompt, Append, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId,
@@ -90,6 +90,7 @@ pub(super) struct SessionRow {
     pub budget_notified: BudgetNotices,
     pub continuation: Continuation,
     pub loss: Option<LostSession>,
+    pub commands: Vec<SlashCommand>,
 }
 
 #[derive(Clone)]
@@ -269,6 +270,9 @@ impl State {
             }
             Change::PromptStarted(prompt) => self.prompt(id, prompt, |prompt| prompt.queued = false),
             Change::PromptPutBack(prompt) => self.prompt(id, prompt, |prompt| prompt.queued = true),
+            Change::PromptText(prompt, text) => self.prompt(id, prompt, |prompt| prompt.accepted.text = text),
+            Change::PromptMoved(prompt, place) => self.prompt(id, prompt, |prompt| prompt.accepted.place = place),
+            Change::Commands(commands) => row.commands = commands,
             Change::PromptEnded(prompt, outcome) => {
                 let seq = self.last_outcome() + 1;
                 self.prompt(id, prompt, |prompt| {
