@@ -30,6 +30,7 @@ async function show() {
   byId("session-ui").hidden = id === null;
   byId("changes-button").hidden = id === null;
   byId("details-button").hidden = id === null;
+  byId("stop-server-button").hidden = id === null;
   if (id === null) {
     setSubject(null);
     const { Setup } = await later(() => import("./setup/setup.js"));

@@ -5,6 +5,9 @@ import { MessageBlock } from "./messageBlock.js";
 import { AskAgain } from "./session/askAgain.js";
 import { dayOf, daySeparator } from "./session/daySeparator.js";
 import { FailureLine } from "./session/failure.js";
+import { attachmentList } from "./session/attachmentList.js";
+import { promptOfTurn } from "./composer/queue.js";
+import { PromptEdits } from "./session/promptEdits.js";
 import { HeldQueue } from "./session/heldQueue.js";
 import { RetryLine, addUsage, noticeLine } from "./session/notices.js";
 import { RenderedBlocks } from "./session/renderedBlocks.js";
@@ -53,6 +56,7 @@ export class SessionResponseRenderer {
   #askAgain;
   #heldQueue;
   #rendered;
+  #promptEdits = new PromptEdits();
   #working = false;
   #begun = 0;
   /** What is not in the log: `{ after, element }`. */
@@ -235,11 +239,13 @@ export class SessionResponseRenderer {
     const name = data.callback;
     // What follows a page's own events are the ends of its blocks on later pages.
     if (mode !== "refill" || mark.seq <= page.lastSeq) this.#noteDay(page, mark.time);
+    this.#promptEdits.note(mark.seq, data);
     if (name in BLOCK_CALLBACKS) this.#applyToBlock(page, data, mark, mode);
     else if (name in REQUEST_CALLBACKS) this.#applyToRequest(page, data, mark, mode);
     else if (data.sessionError !== undefined) this.#addFailure(page, data, mark);
     else if (name === "onUserPrompt") this.#addPrompt(page, data, mark);
     else if (name === "onGeneratedUserPrompt") this.#addGeneratedPrompt(page, data, mark);
+    else if (name === "onPromptChanged" || name === "onPromptCancelled") this.#showEdit(data.promptId, mark);
     else if (name === "onAgentStart") this.#beginTurn(page, data, mark);
     else if (name === "onUsage") turnAt(page).usage = addUsage(turnAt(page).usage, data);
     else if (name === "onNotice") this.#addNotice(page, data, mark);
@@ -272,13 +278,38 @@ export class SessionResponseRenderer {
   // Prompts and turns.
 
   /** A prompt of a person, or of a task: `author` says whose in its title. */
-  #addPrompt(page, { promptId, text, queued }, mark, author = "") {
+  #addPrompt(page, { promptId, text, queued, attachments }, mark, author = "") {
+    const edit = this.#promptEdits.of(promptId, text, mark.seq);
     const steers = !queued && page.turn !== null;
-    const state = queued ? "queued" : steers ? "steering" : "";
+    const state = edit.isCancelled ? "cancelled" : queued && !edit.hasBegun ? "queued" : steers ? "steering" : "";
     const title = [author, state].filter((word) => word !== "").join(", ");
-    const entry = this.#addUserBlock(page, `User-${promptId}`, text, title, mark);
-    if (queued && entry) page.queued.push(Object.assign(entry, { author }));
+    const entry = this.#addUserBlock(page, `User-${promptId}`, edit.text, title, { ...mark, seq: edit.seq });
+    if (entry) {
+      Object.assign(entry, { author, seq: mark.seq, endSeq: edit.seq });
+      if (mark.seq) entry.node.divElement.dataset.seq = String(mark.seq);
+      entry.node.divElement.append(...[attachmentList(this.#sessionId, attachments)].filter(Boolean));
+      if (queued && !edit.isCancelled) page.queued.push(entry);
+    }
     if (!page.turn && !queued) page.turn = new Turn(mark.time);
+  }
+
+  /** A queued prompt was changed or cancelled. */
+  #showEdit(promptId, { seq }) {
+    const entry = this.#entries.get(`User-${promptId}`);
+    if (!entry) return;
+    const { node, author = "", page } = entry;
+    const edit = this.#promptEdits.of(promptId, node.data, seq);
+    if (edit.isCancelled) {
+      node.title = [author, "cancelled"].filter((word) => word !== "").join(", ");
+      for (const one of [page, this.#pages.at(-1)]) {
+        const at = one.queued.indexOf(entry);
+        if (at >= 0) one.queued.splice(at, 1);
+      }
+    }
+    if (edit.text === node.data) return;
+    entry.endSeq = edit.seq;
+    node.replaceData(edit.text);
+    if (edit.seq && this.#sessionId) node.setSource(this.#rendered.loader(edit.seq), { startRaw: true });
   }
 
   #addGeneratedPrompt(page, { prompt, promptId, queued }, mark) {
@@ -315,7 +346,7 @@ export class SessionResponseRenderer {
     if (mark.seq) node.divElement.dataset.seq = String(mark.seq);
     if (mark.seq && this.#sessionId) node.setSource(this.#rendered.loader(mark.seq), { startRaw: true });
     const { edit } = this.#requestActions ?? {};
-    if (edit) node.addTool({ label: "Edit and send again", title: "Edit and send again (e)", picture: "edit", className: "message-block-edit", run: () => edit(text) });
+    if (edit) node.addTool({ label: "Edit and send again", title: "Edit and send again (e)", picture: "edit", className: "message-block-edit", run: () => edit(node.data) });
     return this.#add(page, key, node, { started: mark.time, ended: true, seq: mark.seq });
   }
 
@@ -324,7 +355,9 @@ export class SessionResponseRenderer {
     if (page.turn || /^turn-\d+\.\d+$/.test(turnId)) return;
     page.turn = new Turn(mark.time);
     // A prompt that waited begins its turn now: it stands where the turn does.
-    const waited = page.queued.shift();
+    const promptId = promptOfTurn(turnId);
+    const at = promptId ? page.queued.findIndex(({ key }) => key === `User-${promptId}`) : 0;
+    const [waited] = at >= 0 ? page.queued.splice(at, 1) : [];
     if (!waited) return;
     waited.node.title = waited.author;
     if (waited.page === page) page.element.append(waited.node.divElement);

@@ -5,7 +5,8 @@ use serde_json::value::RawValue;
 use super::ToolRequest;
 use super::failure::Failure;
 use crate::model::{
-    BackgroundTask, BlockKey, ContextUsage, NoticeKind, PromptId, RequestBody, ToolError, ToolResult, TurnId, Usage,
+    BackgroundTask, BlockKey, ContextUsage, NoticeKind, PromptId, RequestBody, SlashCommand, ToolError, ToolResult,
+    TurnId, Usage,
 };
 
 /// The start of a block.
@@ -146,6 +147,8 @@ pub enum AgentEvent {
     ContextUsed(ContextUsage),
     /// The agent's background tasks; always the complete list.
     BackgroundTasks(Vec<BackgroundTask>),
+    /// The commands that the agent understands; always the complete list.
+    CommandsListed(Vec<SlashCommand>),
     /// A notice for the user.
     Notice {
         /// The kind, for programs.

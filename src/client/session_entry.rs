@@ -50,8 +50,8 @@ pub struct MoreDetails {
     pub permission_mode: String,
     /// What waits for a person, oldest first.
     pub requests: Vec<OpenRequest>,
-    /// How many prompts are queued.
-    pub queued_prompts: usize,
+    /// The prompts that are queued.
+    pub queued_prompts: Vec<Value>,
     /// Choices that will probably fail.
     #[serde(default)]
     pub warnings: Vec<String>,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use super::fence::{cannot_unfold, fenced, html, markdown, plain, quoted};
-use crate::model::{Callback, Response, SessionId, SessionTrouble, Timestamp, ToolError, ToolResult};
+use crate::model::{AttachedFile, Callback, Response, SessionId, SessionTrouble, Timestamp, ToolError, ToolResult};
 use crate::store::StoredEvent;
 
 /// What the document says about the session itself.
@@ -84,7 +84,17 @@ impl MarkdownWriter {
 
     fn callback(&mut self, out: &mut String, time: Timestamp, callback: Callback) {
         match callback {
-            Callback::UserPrompt { text, .. } => self.prompt(out, time, &text),
+            Callback::UserPrompt { text, attachments, .. } => {
+                self.prompt(out, time, &text);
+                attached(out, &attachments);
+            }
+            Callback::PromptChanged { prompt_id, text } => {
+                let _ = write!(out, "*The queued prompt {prompt_id} was changed to:*\n\n");
+                quoted(out, &text);
+            }
+            Callback::PromptCancelled { prompt_id } => {
+                let _ = write!(out, "*The queued prompt {prompt_id} was cancelled.*\n\n");
+            }
             Callback::GeneratedUserPrompt { prompt, prompt_id, .. } => {
                 if prompt_id.is_some() {
                     self.prompt(out, time, &prompt);
@@ -147,6 +157,20 @@ impl MarkdownWriter {
         self.prompts += 1;
         let _ = write!(out, "## Prompt {} · {time}\n\n", self.prompts);
         quoted(out, text);
+    }
+}
+
+/// What was sent along with a prompt.
+fn attached(out: &mut String, files: &[AttachedFile]) {
+    for AttachedFile { name, mime, size, hash } in files {
+        let name = plain(name);
+        let _ = match hash {
+            Some(hash) => writeln!(out, "- Attached: [{name}]({}) ({size} bytes)", file_name(hash, mime)),
+            None => writeln!(out, "- Attached: {name} ({size} bytes, not kept)"),
+        };
+    }
+    if !files.is_empty() {
+        out.push('\n');
     }
 }
 
@@ -250,7 +274,17 @@ mod tests {
             error: None,
         };
         let text = document(vec![
-            Callback::UserPrompt { prompt_id: PromptId::from_number(1), text: "a\nb".to_owned(), queued: false },
+            Callback::UserPrompt {
+                prompt_id: PromptId::from_number(1),
+                text: "a\nb".to_owned(),
+                queued: false,
+                attachments: vec![AttachedFile {
+                    name: "a [b].png".to_owned(),
+                    mime: "image/png".to_owned(),
+                    size: 3,
+                    hash: Some("ab".to_owned()),
+                }],
+            },
             started("t"),
             ended,
             Callback::EndMessage {
@@ -260,6 +294,7 @@ mod tests {
             },
         ]);
         let expected = "## Prompt 1 · 1970-01-01T00:00:00.000Z\n\n> a\n> b\n\n\
+             - Attached: [a \\[b\\].png](images/ab.png) (3 bytes)\n\n\
              <details>\n<summary>Tool: <code>ba&lt;sh&gt;</code></summary>\n\nArguments:\n\n```json\n{}\n```\n\n\
              Output:\n\n````text\n```\n</details>\n````\n\n![Image](images/abc.png)\n\n</details>\n\n**Done**\n\n";
         assert_eq!(text, expected);

@@ -15,6 +15,7 @@ use crate::agent::Quarantine;
 use crate::agent::program::Installs;
 use crate::capture::Captures;
 use crate::config::{Limits, LiveConfig};
+use crate::folder::FileIndexes;
 use crate::jobs::Jobs;
 use crate::model::PermissionMode;
 use crate::notify::Notifier;
@@ -59,6 +60,7 @@ struct Inner {
     started: Instant,
     rendering: Arc<Semaphore>,
     reading_changes: Semaphore,
+    file_indexes: FileIndexes,
     draining: TaskTracker,
     installs: Installs,
 }
@@ -81,6 +83,7 @@ impl App {
             started: Instant::now(),
             rendering,
             reading_changes,
+            file_indexes: FileIndexes::default(),
             draining: TaskTracker::new(),
             installs,
         }))
@@ -145,6 +148,11 @@ impl App {
 
     pub(super) fn metrics(&self) -> &Metrics {
         &self.0.metrics
+    }
+
+    /// The files of folders, as they were a moment ago.
+    pub(super) fn file_indexes(&self) -> &FileIndexes {
+        &self.0.file_indexes
     }
 
     /// Permits for rendering.

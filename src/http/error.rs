@@ -167,6 +167,8 @@ impl From<PromptError> for ApiError {
             PromptError::NotFound(_) => (StatusCode::NOT_FOUND, "PromptNotFound"),
             PromptError::NotOver(_) => (StatusCode::CONFLICT, "PromptNotOver"),
             PromptError::Succeeded(_) => (StatusCode::CONFLICT, "PromptSucceeded"),
+            PromptError::NotQueued(_) => (StatusCode::CONFLICT, "PromptNotQueued"),
+            PromptError::QueueChanged => (StatusCode::CONFLICT, "QueueChanged"),
             PromptError::Empty => (StatusCode::BAD_REQUEST, "EmptyPrompt"),
             PromptError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "PromptTooLarge"),
             PromptError::QueueFull { .. } => (StatusCode::TOO_MANY_REQUESTS, "TooManyQueuedPrompts"),

@@ -5,7 +5,7 @@ use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodFilter, MethodRouter, delete, get, on, patch, post};
+use axum::routing::{MethodFilter, MethodRouter, delete, get, on, patch, post, put};
 
 use super::app::App;
 use super::dialect::refusal;
@@ -83,6 +83,9 @@ fn own_routes() -> Router<App> {
             get(api::session_details).merge(patch(api::update_session).delete(api::delete_session)),
         )
         .route("/api/copilot/session/{id}/prompt", post(api::prompt))
+        .route("/api/copilot/session/{id}/prompt/{prompt}", patch(api::change_prompt).merge(delete(api::cancel_prompt)))
+        .route("/api/copilot/session/{id}/queue", put(api::order_queue))
+        .route("/api/copilot/session/{id}/files", get(api::files))
         .route("/api/copilot/session/{id}/interrupt", post(api::interrupt))
         .route("/api/copilot/session/{id}/reopen", post(api::reopen))
         .route("/api/copilot/session/{id}/ask-again", post(api::ask_again))
@@ -117,6 +120,8 @@ fn own_routes() -> Router<App> {
         .route("/api/jobs/{id}/approve", post(api::approve_job))
         .route("/api/jobs/{id}/reject", post(api::reject_job))
         .route("/api/events", get(api::inbox))
+        .route("/api/prompts", get(api::prompt_templates))
+        .route("/api/prompts/{name}", put(api::save_prompt_template).merge(delete(api::remove_prompt_template)))
         .route("/api/folders", get(api::folders))
         .route("/api/folder-rules", get(api::folder_rules))
         .route("/api/folder-rules/{id}", delete(api::remove_folder_rule))
@@ -174,6 +179,7 @@ const WITH_QUERY: &[&str] = &[
     "/api/copilot/session/{id}/changes",
     "/api/copilot/session/{id}/changes/file",
     "/api/copilot/session/{id}/changes/patch",
+    "/api/copilot/session/{id}/files",
     "/api/jobs",
     "/api/jobs/entry",
     "/api/jobs/{id}/log",

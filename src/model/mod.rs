@@ -30,6 +30,7 @@ mod scope;
 mod session;
 mod session_defaults;
 mod session_options;
+mod slash_command;
 mod state;
 mod template;
 mod timestamp;
@@ -60,7 +61,7 @@ pub use permission::{
     Always, AlwaysCovers, AlwaysScope, Configured, Decision, FolderRule, PermissionMode, PermissionPolicy,
     PermissionRule, PolicyAnswer, PolicyPart, RuleDecision,
 };
-pub use prompt::{Attachment, PromptAuthor, PromptOutcome, PromptVerdict, RetryHint};
+pub use prompt::{AttachedFile, Attachment, PromptAuthor, PromptOutcome, PromptVerdict, RetryHint};
 pub use provider::{Provider, ProviderChoice, ProviderKind, WireApi};
 pub use redaction::{names_a_secret, redact};
 pub use request::{AnsweredBy, OpenRequest, Reading, RequestBody, RequestOutcome, Writing};
@@ -70,6 +71,7 @@ pub use scope::{Scope, Scopes, UnknownScope};
 pub use session::{LastTurn, LostSession, SessionOrigin, SessionProfile, SessionSummary};
 pub use session_defaults::SessionDefaults;
 pub use session_options::{SessionOptions, kind_of};
+pub use slash_command::SlashCommand;
 pub use state::SessionState;
 pub use template::{TEMPLATE_VARIABLES, Template};
 pub use timestamp::Timestamp;

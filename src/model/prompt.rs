@@ -16,6 +16,20 @@ pub struct Attachment {
     pub data: String,
 }
 
+/// A file that was sent along with a prompt, as the log describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttachedFile {
+    /// File name, as the sender gave it.
+    pub name: String,
+    /// Media type, as the sender gave it.
+    pub mime: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Hash of the blob with its content; `None` if it was too large to keep or could not be stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<String>,
+}
+
 /// Who wrote a prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PromptAuthor {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::command::suggested_prefix;
 use super::{
-    AnsweredBy, BackgroundTask, ContextUsage, ErrorClass, NoticeKind, PromptId, RequestBody, RequestId, RequestOutcome,
-    TurnId, Usage,
+    AnsweredBy, AttachedFile, BackgroundTask, ContextUsage, ErrorClass, NoticeKind, PromptId, RequestBody, RequestId,
+    RequestOutcome, TurnId, Usage,
 };
 
 /// One entry of a session's list.
@@ -144,7 +144,23 @@ pub enum Callback {
         queued: Option<bool>,
     },
     #[serde(rename = "onUserPrompt")]
-    UserPrompt { prompt_id: PromptId, text: String, queued: bool },
+    UserPrompt {
+        prompt_id: PromptId,
+        text: String,
+        queued: bool,
+        /// What was sent along with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        attachments: Vec<AttachedFile>,
+    },
+    /// The text of a queued prompt was changed.
+    #[serde(rename = "onPromptChanged")]
+    PromptChanged { prompt_id: PromptId, text: String },
+    /// A queued prompt was cancelled: it is not sent.
+    #[serde(rename = "onPromptCancelled")]
+    PromptCancelled { prompt_id: PromptId },
+    /// The order of queued prompts was changed.
+    #[serde(rename = "onQueueReordered")]
+    QueueReordered { prompt_ids: Vec<PromptId> },
     #[serde(rename = "onPermissionRequested")]
     PermissionRequested {
         request_id: RequestId,

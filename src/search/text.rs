@@ -18,9 +18,10 @@ pub struct Found {
 }
 
 /// How the events begin that have text. All others, most of them deltas, need not be read.
-const WITH_TEXT: [&str; 6] = [
+const WITH_TEXT: [&str; 7] = [
     r#"{"callback":"onUserPrompt","#,
     r#"{"callback":"onGeneratedUserPrompt","#,
+    r#"{"callback":"onPromptChanged","#,
     r#"{"callback":"onEndMessage","#,
     r#"{"callback":"onEndReasoning","#,
     r#"{"callback":"onStartToolExecution","#,
@@ -40,7 +41,9 @@ pub fn of_event(body: &[u8]) -> Option<Found> {
 fn of(response: Response) -> Option<Found> {
     let Response::Callback(callback) = response else { return None };
     let (kind, text, block_id) = match callback {
-        Callback::UserPrompt { text, prompt_id, .. } => (SearchKind::Prompt, text, prompt_id.to_string()),
+        Callback::UserPrompt { text, prompt_id, .. } | Callback::PromptChanged { text, prompt_id } => {
+            (SearchKind::Prompt, text, prompt_id.to_string())
+        }
         Callback::GeneratedUserPrompt { prompt, prompt_id: Some(prompt_id), .. } => {
             (SearchKind::Prompt, prompt, prompt_id.to_string())
         }
@@ -99,8 +102,10 @@ mod tests {
     fn prompts_tool_calls_and_ended_blocks_can_be_found_and_deltas_cannot() {
         let prompt_id = PromptId::from_number(1);
         expect(message("hello"), SearchKind::Message, "hello", "m");
-        let asked = Callback::UserPrompt { prompt_id, text: "why".to_owned(), queued: false };
+        let asked = Callback::UserPrompt { prompt_id, text: "why".to_owned(), queued: false, attachments: Vec::new() };
         expect(asked, SearchKind::Prompt, "why", "prompt-1");
+        let changed = Callback::PromptChanged { prompt_id, text: "how".to_owned() };
+        expect(changed, SearchKind::Prompt, "how", "prompt-1");
         let of_task = Callback::GeneratedUserPrompt {
             prompt: "build it".to_owned(),
             prompt_id: Some(prompt_id),

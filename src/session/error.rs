@@ -61,6 +61,12 @@ pub enum PromptError {
     /// It cannot be asked again, because it did its work.
     #[error("{0} has succeeded; to do the work again, send it as a new prompt")]
     Succeeded(PromptId),
+    /// It does not wait any more, so it can be neither changed nor cancelled.
+    #[error("{0} is not queued any more; only prompts whose turn has not begun can be changed or cancelled")]
+    NotQueued(PromptId),
+    /// The order names other prompts than those that wait.
+    #[error("the queue has changed; read queuedPrompts of the session again and name each of them once")]
+    QueueChanged,
     /// A budget is used up; the text names it and says what to do.
     #[error("{0}")]
     BudgetSpent(String),

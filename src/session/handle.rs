@@ -6,14 +6,14 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::actor::{Accepted, Adoption, Command, NewPrompt, PromptMode, SessionUpdate};
+use super::actor::{Accepted, Adoption, Command, NewPrompt, PromptMode, QueueChange, SessionUpdate};
 use super::operations::Operations;
 use super::readers::Readers;
 use super::rest::Rest;
 use super::{AnswerError, PromptError, SessionError, SessionLog};
 use crate::agent::RequestAnswer;
 use crate::model::{Always, AnsweredBy, PromptId, PromptOutcome, PromptVerdict, RequestId, Seq, SessionId};
-use crate::store::{QueuedPrompt, Store};
+use crate::store::{KnownPrompt, QueuedPrompt, Store};
 
 /// A session that is in memory. Commands go to its actor; reading does not.
 pub struct Session {
@@ -74,6 +74,25 @@ impl Session {
         }
         let mode = PromptMode::First;
         self.prompt(NewPrompt { text, attachments, mode, idempotency_key: key, ..NewPrompt::default() }).await
+    }
+
+    /// Changes, cancels or reorders prompts that wait. To repeat a change is harmless.
+    pub async fn change_queue(&self, change: QueueChange) -> Result<(), PromptError> {
+        let is_cancel = matches!(change, QueueChange::Cancel { .. });
+        let changed = self.ask(|reply| Command::Queue(change, reply)).await.map_err(PromptError::Session)?;
+        let Err(PromptError::NotQueued(prompt)) = changed else { return changed };
+        // Its turn may have ended a moment ago.
+        self.store.flush().await.map_err(SessionError::Store)?;
+        let known = self.store.prompt(self.id, prompt.number()).await.map_err(SessionError::Store)?;
+        match known {
+            None => Err(PromptError::NotFound(prompt)),
+            Some(KnownPrompt { outcome: Some(outcome), .. })
+                if is_cancel && outcome.verdict == PromptVerdict::Dropped =>
+            {
+                Ok(())
+            }
+            Some(_) => Err(PromptError::NotQueued(prompt)),
+        }
     }
 
     /// Waits until a prompt's turn is over.

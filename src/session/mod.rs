@@ -47,7 +47,7 @@ mod turn_observer;
 mod viewers;
 mod working_directory;
 
-pub use actor::{Accepted, NewPrompt, PromptMode, SessionUpdate};
+pub use actor::{Accepted, NewPrompt, PromptMode, QueueChange, SessionUpdate};
 pub use adopt::{AdoptError, Adoptable};
 pub use answerers::{AnswererGuard, Answerers};
 pub use budget::BudgetSettings;

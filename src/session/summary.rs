@@ -41,6 +41,8 @@ pub(super) struct Summary {
     waiting: HashSet<PromptId>,
     task: Option<String>,
     requests: Lines,
+    /// The lines of prompts that were queued: they may be changed or cancelled.
+    queued: HashMap<PromptId, String>,
     files: Lines,
     commands: Lines,
     decisions: Lines,
@@ -132,15 +134,22 @@ impl Summary {
             Response::Callback(callback) => callback,
         };
         match callback {
-            Callback::UserPrompt { prompt_id, text, queued }
+            Callback::UserPrompt { prompt_id, text, queued, .. }
             | Callback::GeneratedUserPrompt { prompt: text, prompt_id: Some(prompt_id), queued: Some(queued) }
                 if !self.waiting.contains(prompt_id) =>
             {
-                if !queued {
+                if *queued {
+                    self.on_queued_request(*prompt_id, text);
+                } else {
                     self.turn();
+                    self.on_request(text);
                 }
-                self.on_request(text);
             }
+            Callback::PromptChanged { prompt_id, text } if !self.waiting.contains(prompt_id) => {
+                self.forget_queued_request(*prompt_id);
+                self.on_queued_request(*prompt_id, text);
+            }
+            Callback::PromptCancelled { prompt_id } => self.forget_queued_request(*prompt_id),
             Callback::AgentStart { .. } => drop(self.turn()),
             Callback::StartMessage { message_id, parent_tool_call_id } => {
                 let is_aside = parent_tool_call_id.is_some();
@@ -216,12 +225,33 @@ impl Summary {
         &mut self.turn
     }
 
-    fn on_request(&mut self, text: &str) {
+    /// Returns the line that stands for it.
+    fn on_request(&mut self, text: &str) -> String {
         let text = without_preambles(text).trim();
         let text = if text.is_empty() { "(attachments)" } else { text };
-        match &self.task {
-            None => self.task = Some(cut_lines(text, TASK)),
-            Some(_) => self.requests.push(cut(text, REQUESTS.1)),
+        let line = if self.task.is_none() { cut_lines(text, TASK) } else { cut(text, REQUESTS.1) };
+        if self.task.is_none() {
+            self.task = Some(line.clone());
+        } else {
+            self.requests.push(line.clone());
+        }
+        line
+    }
+
+    fn on_queued_request(&mut self, prompt: PromptId, text: &str) {
+        let line = self.on_request(text);
+        if self.queued.len() < MOST_OPEN {
+            self.queued.insert(prompt, line);
+        }
+    }
+
+    /// A queued prompt has another text now, or none: the agent never got the one before.
+    fn forget_queued_request(&mut self, prompt: PromptId) {
+        let Some(line) = self.queued.remove(&prompt) else { return };
+        if self.task.as_ref() == Some(&line) {
+            self.task = None;
+        } else if let Some(position) = self.requests.kept.iter().rposition(|kept| *kept == line) {
+            self.requests.kept.remove(position);
         }
     }
 

@@ -104,6 +104,7 @@ impl TranscriptWriter {
             | AgentEvent::ImageMade { .. }
             | AgentEvent::RequestWithdrawn { .. }
             | AgentEvent::SessionNamed(_)
+            | AgentEvent::CommandsListed(_)
             | AgentEvent::Outdated => {}
         }
         std::mem::take(&mut self.written.responses)

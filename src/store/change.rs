@@ -6,9 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, Happening, JobStatus, LastTurn,
-    LostSession, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget,
-    SessionState, StreamId, TaskId, Timestamp, TurnId, Usage, hex,
+    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, Happening, JobStatus, LastTurn, LostSession, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget, SessionState, SlashCommand, StreamId, TaskId, Timestamp, TurnId, Usage, hex,
 };
 
 /// A turn that has begun and not ended.
@@ -54,11 +52,41 @@ pub struct QueuedPrompt {
     pub text: String,
     /// Its attachments.
     pub attachments: Vec<Attachment>,
+    /// Where it stands among the prompts that wait.
+    pub place: QueuePlace,
+    /// It carries answers to requests, and what they permit holds for its turn alone: it is not changed, moved or
+    /// cancelled.
+    pub is_continuation: bool,
+}
+
+/// Where a prompt stands in the queue: prompts are sent in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuePlace {
     /// It comes before other prompts that wait: it continues or repeats work that was cut off.
     pub is_first: bool,
+    /// At first the number of the prompt; exchanged with others when the queue is reordered.
+    pub number: u32,
+}
+
+impl QueuePlace {
+    /// The place of a prompt that was just accepted.
+    pub fn of(prompt: PromptId, is_first: bool) -> Self {
+        Self { is_first, number: prompt.number() }
+    }
+
+    /// What prompts are sorted by.
+    pub fn rank(self) -> (bool, u32) {
+        (!self.is_first, self.number)
+    }
 }
 
 impl QueuedPrompt {
+    /// A prompt that is nothing but a text.
+    pub fn plain(id: PromptId, text: String) -> Self {
+        let (attachments, place) = (Vec::new(), QueuePlace::of(id, false));
+        Self { id, idempotency_key: None, text, attachments, place, is_continuation: false }
+    }
+
     /// What a repetition with the same key must match.
     pub fn fingerprint(text: &str, attachments: &[Attachment]) -> String {
         hex(&Sha256::digest(json(&(text, attachments))))
@@ -73,7 +101,8 @@ impl QueuedPrompt {
             fingerprint: Self::fingerprint(&self.text, &self.attachments),
             text: self.text.clone(),
             attachments: json(&self.attachments),
-            is_first: self.is_first,
+            place: self.place,
+            is_continuation: self.is_continuation,
         }
     }
 }
@@ -91,8 +120,10 @@ pub struct AcceptedPrompt {
     pub text: String,
     /// Its attachments, as a JSON list of [`Attachment`].
     pub attachments: String,
-    /// It comes before other prompts that wait.
-    pub is_first: bool,
+    /// Where it stands among the prompts that wait.
+    pub place: QueuePlace,
+    /// It carries answers to requests.
+    pub is_continuation: bool,
 }
 
 /// Something that changes with an append. Most changes belong in the log of a session and a few in the log of a job or
@@ -127,6 +158,10 @@ pub enum Change {
     PromptStarted(PromptId),
     /// A prompt is queued again: the agent did not accept it.
     PromptPutBack(PromptId),
+    /// The text of a queued prompt. What a repetition with its key must match stays what it was.
+    PromptText(PromptId, String),
+    /// The place of a queued prompt.
+    PromptMoved(PromptId, QueuePlace),
     /// A prompt's turn is over.
     PromptEnded(PromptId, PromptOutcome),
     /// A request waits for a person.
@@ -161,6 +196,8 @@ pub enum Change {
     BudgetNotified(BudgetNotices),
     /// How full the agent's context is.
     Context(ContextUsage),
+    /// The commands that the agent understands.
+    Commands(Vec<SlashCommand>),
     /// Answers that the agent has not received, and what follows from them.
     Continuation(Continuation),
     /// Somebody may want to be notified of something. Belongs in the log of a session or job.

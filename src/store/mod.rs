@@ -52,7 +52,7 @@ pub use blob::{Blob, BlobUse};
 pub use browser_records::{BrowserId, NewBrowser, StoredBrowser};
 pub use capture_records::{CaptureCall, CaptureCallId, CaptureUsage, StoredCaptureCall};
 pub use capture_sessions::CaptureSession;
-pub use change::{AcceptedPrompt, Change, OpenTurn, QueuedPrompt};
+pub use change::{AcceptedPrompt, Change, OpenTurn, QueuePlace, QueuedPrompt};
 pub use error::{Cause, StoreError};
 pub use folder::{DataFolder, FolderError, ServerNote};
 pub use folder_rule_records::StoredFolderRule;

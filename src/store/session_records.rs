@@ -3,7 +3,7 @@
 use super::{OpenTurn, QueuedPrompt};
 use crate::model::{
     BudgetNotices, ContextUsage, Continuation, JobId, LostSession, OpenRequest, PromptId, Seq, SessionId, SessionJob,
-    SessionOrigin, SessionProfile, SessionState, SessionSummary, Timestamp, Usage,
+    SessionOrigin, SessionProfile, SessionState, SessionSummary, SlashCommand, Timestamp, Usage,
 };
 
 /// A session that is to be created.
@@ -90,4 +90,6 @@ pub struct StoredSession {
     pub continuation: Continuation,
     /// The newest loss of the agent's own session.
     pub loss: Option<LostSession>,
+    /// The commands that the agent understands, as last reported.
+    pub commands: Vec<SlashCommand>,
 }

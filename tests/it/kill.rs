@@ -100,7 +100,7 @@ fn started_turns(log: &[(u64, Value)]) -> Vec<String> {
 #[tokio::test]
 async fn queued_prompts_are_kept_and_go_on_with_the_next_one() {
     let (_server, session) = kill_with_queue("").await;
-    assert_eq!(session.get("").await.json()["queuedPrompts"], 2);
+    assert_eq!(session.queued().await, ["prompt-2", "prompt-3"]);
     assert_eq!(session.ask("reason").await["verdict"], "succeeded");
     assert_eq!(started_turns(&session.log().await), ["turn-1", "turn-2", "turn-3", "turn-4"]);
 }

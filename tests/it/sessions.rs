@@ -43,7 +43,7 @@ async fn prompts_queue_while_a_turn_runs_and_run_in_order() {
     session.events_after(0).await.until_callback("onQuestionAsked").await;
     assert_eq!(session.prompt("hello").await["promptId"], "prompt-2");
     assert_eq!(session.prompt("error third").await["promptId"], "prompt-3");
-    assert_eq!(session.get("").await.json()["queuedPrompts"], 2);
+    assert_eq!(session.queued().await, ["prompt-2", "prompt-3"]);
     let request = session.get("").await.json()["requests"][0]["requestId"].as_str().expect("an id").to_owned();
     session.post(&format!("/answer/{request}"), json!({ "answer": "red" })).await;
     let mut idles = 0;

@@ -16,13 +16,15 @@ import { notifications } from "../lib/notifications.js";
 import { fullHeight } from "../session/fullHeight.js";
 import { renewPush } from "../lib/push.js";
 import { startServiceWorker } from "../lib/serviceWorker.js";
-import { useResizeBar } from "../session/resizeBar.js";
+import { useResizeBar } from "../composer/resizeBar.js";
 import { useOutline } from "./outline.js";
 import { EXPORTS, exportSession, useSessionDetails } from "./sessionDetails.js";
 import { closePanel } from "./sidePanel.js";
 import { useUsage } from "./usage.js";
 // Other modules load these on demand. The server may have stopped by then, so they are loaded here.
-import "../session/attachments.js";
+import "../composer/attachments.js";
+import "../composer/promptDialog.js";
+import "../composer/templateDialog.js";
 import "../lib/clipboard.js";
 import "../session/finished.js";
 import "../setup/agentLogin.js";
@@ -36,6 +38,12 @@ const PICTURES = [
   ["home-link", "back"],
   ["more-button", "more"],
   ["attach-button", "attach"],
+  ["composer-more-button", "more"],
+  ["close-session-button", "leave"],
+  ["stop-server-button", "power"],
+  ["interrupt-button", "stop"],
+  ["steer-button", "steer"],
+  ["queue-button", "queue"],
 ];
 
 /** Sets up the frame; `session()` returns the session that is shown, or null. */

@@ -7,7 +7,7 @@ import { getMessageBlock } from "../messageBlock.js";
 import { SidePanel } from "./sidePanel.js";
 
 const HELP = [
-  ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"]]],
+  ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"], ["@", "Mention a file of the folder"], ["/", "Commands and templates, at the beginning"]]],
   ["Permission or question", [["Alt+A", "Go to the oldest, then the next request"], ["1 … 9", "Choose an option, after Alt+A"]]],
   ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["e", "Edit the prompt and send it again"], ["Alt+O", "Outline: all prompts"], ["Alt+Home", "Jump to the beginning"], ["Alt+End", "Jump to the end and follow it"], ["Alt+T", "Switch between transcript and request"]]],
   ["Changes", [["n p", "Next or previous change"], ["N P", "Next or previous file"], ["e", "Expand or collapse all files"]]],

@@ -120,7 +120,7 @@ class Details {
       ["Warning", details.warnings?.join(" ")],
       ["Rules", rulesText(details.permissionRules)],
       ["Always allowed in this folder", this.#folderRules.element],
-      ["Queued", details.queuedPrompts ? String(details.queuedPrompts) : null],
+      ["Queued", details.queuedPrompts?.length > 0 ? String(details.queuedPrompts.length) : null],
       ["Background tasks", backgroundText(details.backgroundTasks)],
       ["Effort", details.effort],
       ["Export", this.#exports(details)],

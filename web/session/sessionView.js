@@ -3,7 +3,7 @@
 import { goTo, sessionAddress } from "../lib/address.js";
 import { ask, Problem, sessionPath } from "../lib/api.js";
 import { announce } from "../lib/announcer.js";
-import { Composer } from "./composer.js";
+import { Composer } from "../composer/composer.js";
 import { byId } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { ToEndButton } from "./followEnd.js";
@@ -14,6 +14,7 @@ import { later } from "../lib/later.js";
 import { addUsage } from "./notices.js";
 import { setSubject } from "../lib/pageTitle.js";
 import { Polling } from "./polling.js";
+import { queueAfter } from "../composer/queue.js";
 import { SessionBanners } from "./sessionBanners.js";
 import { SessionHeader } from "./sessionHeader.js";
 import { SessionResponseRenderer } from "../sessionResponse.js";
@@ -198,7 +199,10 @@ export class SessionView extends EventTarget {
       this.#toEnd.show();
       this.dispatchEvent(new Event("shown"));
     };
-    polling.onConnection = (lost) => this.banners.showConnection(lost, () => polling.now());
+    polling.onConnection = (lost) => {
+      this.banners.showConnection(lost, () => polling.now());
+      if (!lost) this.composer.connected();
+    };
     polling.onEnd = (reason) => this.#polled(reason);
     this.#polling = polling;
     polling.run();
@@ -264,19 +268,17 @@ export class SessionView extends EventTarget {
 
   /** What is good to know once the session is on the page. */
   async #lookAround() {
-    const [{ SharedFolder }, { TaskSelect }, { SeenMark }] = await Promise.all([later(() => import("./sharedFolder.js")), later(() => import("./taskSelect.js")), later(() => import("./seenMark.js"))]);
+    const [{ SharedFolder }, { TaskSelect }, { SeenMark }, { ComposerParts }] = await Promise.all([
+      later(() => import("./sharedFolder.js")),
+      later(() => import("./taskSelect.js")),
+      later(() => import("./seenMark.js")),
+      later(() => import("../composer/composerParts.js")),
+    ]);
     if (this.hasLeft) return;
     new SharedFolder(this);
     new SeenMark(this);
     this.composer.setTasks(new TaskSelect(this));
-    try {
-      const { runtimes } = await ask("api/runtimes", { signal: this.signal });
-      const { steering = false, fork = false } = runtimes.find(({ name }) => name === this.details.runtime)?.capabilities ?? {};
-      this.composer.setCanSteer(steering);
-      byId("session-part").classList.toggle("can-fork", fork);
-    } catch {
-      // Steering stays off; requests are queued.
-    }
+    new ComposerParts(this);
   }
 
   #take({ data, seq, time }) {
@@ -294,8 +296,17 @@ export class SessionView extends EventTarget {
     else if (name === "onPermissionRequested") this.#asked.set(data.requestId, `Permission needed: ${data.title}`);
     else if (name === "onQuestionAsked") this.#asked.set(data.requestId, `Question: ${data.question}`);
     else if (name === "onIdle") this.#turnEnded();
+    this.#showQueue(data);
     this.composer.setWorking(this.renderer.isWorking);
     this.#showWithdrawal();
+  }
+
+  #showQueue(data) {
+    const before = this.details.queuedPrompts ?? [];
+    const queuedPrompts = queueAfter(before, data);
+    if (queuedPrompts !== before) this.update({ queuedPrompts });
+    // A prompt that is asked again comes before others; only the server knows where.
+    if (queuedPrompts.length > before.length && before.length > 0) this.refresh().catch(() => {});
   }
 
   /** Only what is still open: rules answer many requests at once. */

@@ -52,6 +52,7 @@ export class TaskSelect {
   }
 
   #showTasks() {
+    byId("task-switch").hidden = this.#tasks.length === 0;
     select.replaceChildren(make("option", { value: "", text: "(none)" }), ...this.#tasks.map(({ name }) => make("option", { value: name, text: exactString(name) })));
   }
 

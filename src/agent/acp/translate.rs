@@ -10,7 +10,7 @@ use super::offers::Offers;
 use super::tool_calls::{Stage, ToolCall};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentEvent, BlockEnd};
-use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, NoticeKind, Usage};
+use crate::model::{BlockKey, BlockKind, ContextUsage, ErrorClass, NoticeKind, SlashCommand, Usage};
 
 /// A message or a thought in progress.
 #[derive(Debug)]
@@ -261,7 +261,14 @@ impl Translator {
         let names = commands.iter().filter_map(name).collect::<Vec<_>>().join(", ");
         let is_new = !names.is_empty() && names != self.commands;
         self.commands.clone_from(&names);
-        notice_if(is_new, NoticeKind::Commands, || format!("Available commands: {names}."))
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let listed = commands.iter().filter_map(|command| {
+            let (description, hint) = (text(&command["description"]), text(&command["input"]["hint"]));
+            Some(SlashCommand { name: text(&command["name"])?, description, hint })
+        });
+        let mut events = vec![AgentEvent::CommandsListed(listed.collect())];
+        events.extend(notice_if(is_new, NoticeKind::Commands, || format!("Available commands: {names}.")));
+        events
     }
 
     /// Ends a turn: closes open blocks, and reports failures and usage.

@@ -50,6 +50,9 @@ impl Player {
     }
 
     pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, suspended: Option<SuspendedTurn>) {
+        if self.events.send(AgentEvent::CommandsListed(super::script::commands())).await.is_err() {
+            return;
+        }
         if let Some(turn) = suspended
             && self.resume(&mut commands, turn).await.is_err()
         {

@@ -1,6 +1,6 @@
 //! The demo's scripts and how a prompt selects one.
 
-use crate::model::Usage;
+use crate::model::{SlashCommand, Usage};
 
 /// The most text that `many` may produce, because the block's end carries all of it in one event.
 const MOST_TEXT: usize = 64 * 1024 * 1024;
@@ -60,10 +60,34 @@ impl Many {
     }
 }
 
+/// What the demo agent lists as its commands; a slash before the first word makes no difference.
+const COMMANDS: [(&str, &str, &str); 12] = [
+    ("hello", "Says hello", ""),
+    ("help", "Lists what the demo can do", ""),
+    ("reason", "Thinks before it answers", ""),
+    ("markdown", "Answers with headings, lists, tables and code", ""),
+    ("tool", "Runs a tool with an output of that many bytes", "[BYTES]"),
+    ("edit", "Pretends to change a file", ""),
+    ("colours", "Prints the colours of a terminal", ""),
+    ("blocks", "Writes many short blocks", "N"),
+    ("permission", "Asks for a permission", ""),
+    ("question", "Asks a question", ""),
+    ("usage", "Reports these figures", "INPUT [OUTPUT] [PREMIUM] [COST] [CREDITS]"),
+    ("many", "Streams an answer", "N [RATE] [SIZE]"),
+];
+
+/// The commands of the demo agent.
+pub(super) fn commands() -> Vec<SlashCommand> {
+    let hint = |hint: &str| (!hint.is_empty()).then(|| hint.to_owned());
+    let command =
+        |(name, description, input)| SlashCommand { hint: hint(input), ..SlashCommand::new(name, Some(description)) };
+    COMMANDS.map(command).into()
+}
+
 impl Script {
     pub fn of(prompt: &str) -> Self {
         let mut words = prompt.split_whitespace();
-        let first = words.next().unwrap_or_default().to_lowercase();
+        let first = words.next().unwrap_or_default().trim_start_matches('/').to_lowercase();
         let rest: Vec<&str> = words.collect();
         match first.as_str() {
             "hello" => Self::Hello,
@@ -138,6 +162,7 @@ mod tests {
     fn the_first_word_chooses_whatever_its_case_and_place() {
         assert_eq!(Script::of("  HELLO there"), Script::Hello);
         assert_eq!(Script::of("error no disk"), Script::Error("no disk".to_owned()));
+        assert_eq!(Script::of("/hello"), Script::Hello);
         assert_eq!(Script::of("say hello"), Script::Echo("say hello".to_owned()));
         assert_eq!(Script::of(""), Script::Echo(String::new()));
     }

@@ -28,7 +28,7 @@ fn shown(details: &Value, style: Style) -> String {
     let time = |name: &str| moment(&details[name]).map(clock).unwrap_or_default();
     let state = [text("state"), text("stateDetail")].join(" ");
     let requests = details["requests"].as_array().map_or(0, Vec::len);
-    let queued = usize::try_from(details["queuedPrompts"].as_u64().unwrap_or_default()).unwrap_or_default();
+    let queued = details["queuedPrompts"].as_array().map_or(0, Vec::len);
     let figure = |name: &str| match details["usage"][name].as_f64() {
         Some(figure) => format!("{figure}"),
         None => "unknown".to_owned(),

@@ -98,10 +98,21 @@ impl Transcript {
                     add_line(pieces, format!("{} {name}: {message}", style.red("✗")));
                 }
             }
-            Callback::UserPrompt { text, queued, .. } if self.look.is_whole => {
+            Callback::UserPrompt { text, queued, attachments, .. } if self.look.is_whole => {
                 let queued = if *queued { style.dim(" (queued)") } else { String::new() };
                 let text = indented(&clean(text), 2);
                 add_line(pieces, format!("{}{queued}", style.bold(&format!("> {}", text.trim_start()))));
+                for file in attachments {
+                    add_line(pieces, style.dim(&format!("  + {} ({} bytes)", one_line(&file.name), file.size)));
+                }
+            }
+            Callback::PromptChanged { text, .. } if self.look.is_whole => {
+                let text = indented(&clean(text), 2);
+                let changed = style.dim(" (queued, changed)");
+                add_line(pieces, format!("{}{changed}", style.bold(&format!("> {}", text.trim_start()))));
+            }
+            Callback::PromptCancelled { prompt_id } if self.look.is_whole => {
+                add_line(pieces, style.dim(&format!("! {prompt_id} was cancelled before it was sent")));
             }
             Callback::GeneratedUserPrompt { prompt, .. } if self.look.is_whole => {
                 add_line(pieces, style.dim(&format!("> {}", shortened(&one_line(prompt), LONGEST_HINT))));

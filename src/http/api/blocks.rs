@@ -151,9 +151,9 @@ pub(super) async fn found(store: &Store, session: SessionId, seq: Seq, json: &st
         Callback::EndMessage { complete_content, .. } | Callback::EndReasoning { complete_content, .. } => {
             Some(Found::Prose(complete_content))
         }
-        Callback::UserPrompt { text, .. } | Callback::GeneratedUserPrompt { prompt: text, .. } => {
-            Some(Found::Prompt(text))
-        }
+        Callback::UserPrompt { text, .. }
+        | Callback::PromptChanged { text, .. }
+        | Callback::GeneratedUserPrompt { prompt: text, .. } => Some(Found::Prompt(text)),
         Callback::QuestionAsked { question, detail, .. } => Some(Found::Question { question, detail }),
         Callback::PermissionRequested { kind, detail, .. } => {
             let working_directory = working_directory(store, session).await?;

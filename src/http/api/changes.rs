@@ -190,6 +190,6 @@ async fn folder(app: &App, session: SessionId) -> ApiResult<Result<PathBuf, Stri
     }
 }
 
-fn shutting_down() -> ApiError {
+pub(super) fn shutting_down() -> ApiError {
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown", "The server is shutting down.")
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::queue::QueuedPrompt;
 use crate::http::app::App;
 use crate::http::error::{ApiError, ApiResult};
 use crate::model::{
@@ -54,7 +55,8 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
         ("options", without_secrets(&Value::Object(profile.options.clone()))),
         ("closedAt", json!(session.summary.closed_at)),
         ("requests", json!(session.requests)),
-        ("queuedPrompts", json!(session.queued.len())),
+        ("queuedPrompts", json!(session.queued.iter().map(QueuedPrompt::from).collect::<Vec<_>>())),
+        ("commands", json!(session.commands)),
         ("demo", json!(demo)),
         ("warnings", json!(misfit.into_iter().collect::<Vec<_>>())),
         ("usage", json!(session.usage)),

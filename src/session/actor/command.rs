@@ -42,6 +42,25 @@ pub struct Accepted {
     pub prompt: PromptId,
 }
 
+/// A change of prompts that wait.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueueChange {
+    /// Another text.
+    Text {
+        /// Of which prompt.
+        prompt: PromptId,
+        /// The whole new text.
+        text: String,
+    },
+    /// It is not sent.
+    Cancel {
+        /// Which.
+        prompt: PromptId,
+    },
+    /// All prompts that wait, in the order in which they are to be sent.
+    Order(Vec<PromptId>),
+}
+
 /// What may be changed in an open session.
 #[derive(Clone, Debug, Default)]
 pub struct SessionUpdate {
@@ -69,6 +88,7 @@ pub(in crate::session) enum Command {
     Prompt(Box<NewPrompt>, Reply<Accepted, PromptError>),
     /// Replies with a receiver if the prompt's turn is not over yet.
     AwaitOutcome(PromptId, oneshot::Sender<Option<oneshot::Receiver<()>>>),
+    Queue(QueueChange, Reply<(), PromptError>),
     Interrupt(Reply<bool>),
     Close(Reply<()>),
     Reopen(Reply<()>),

@@ -2,10 +2,12 @@
 
 use std::collections::VecDeque;
 
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+
 use super::inside::{is_inside, may_write};
 use super::{Actor, Input, SessionServices};
 use crate::agent::{AgentEvent, BlockEnd};
-use crate::model::{Day, SessionId, ToolImage, ToolResult, redact};
+use crate::model::{AttachedFile, Attachment, Day, SessionId, ToolImage, ToolResult, redact};
 use crate::session::clock;
 use crate::session::machine::{AgentInput, Stored, StoredBlob};
 
@@ -117,6 +119,31 @@ impl Intake<'_> {
             Err(error) => {
                 tracing::error!(session = %self.session, error = %error, "could not store an image");
                 stored.limits.push(format!("An image of {size} bytes could not be stored: {error}."));
+                None
+            }
+        }
+    }
+
+    /// Stores the attachments of a prompt, so that the transcript can show them. One that cannot be stored is still sent.
+    pub async fn store_files(&self, attachments: &[Attachment]) -> Vec<AttachedFile> {
+        let mut files = Vec::with_capacity(attachments.len());
+        for Attachment { name, mime, data } in attachments {
+            let data = BASE64_STANDARD.decode(data).unwrap_or_default();
+            let size = data.len() as u64;
+            let hash = self.store_file(data).await;
+            files.push(AttachedFile { name: name.clone(), mime: mime.clone(), size, hash });
+        }
+        files
+    }
+
+    async fn store_file(&self, data: Vec<u8>) -> Option<String> {
+        if data.len() > self.services.settings.current().blob_bytes {
+            return None;
+        }
+        match self.services.store.put_blob(data).await {
+            Ok(hash) => Some(hash),
+            Err(error) => {
+                tracing::error!(session = %self.session, error = %error, "could not store an attachment");
                 None
             }
         }

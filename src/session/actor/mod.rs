@@ -26,7 +26,7 @@ use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use backlog::Backlog;
-pub use command::{Accepted, NewPrompt, PromptMode, SessionUpdate};
+pub use command::{Accepted, NewPrompt, PromptMode, QueueChange, SessionUpdate};
 pub(super) use command::{Adoption, Command};
 use ended_prompts::EndedPrompts;
 use journal::Journal;

@@ -122,6 +122,13 @@ impl Actor {
                 let receiver = self.machine.is_unfinished(prompt).then(|| self.ended_prompts.wait_for(prompt));
                 let _ = reply.send(receiver);
             }
+            Command::Queue(change, reply) => {
+                let answer = match self.command(machine::Command::Queue(change)).await {
+                    Some(Reply::Queue(answer)) => answer,
+                    _ => Err(SessionError::ShuttingDown.into()),
+                };
+                let _ = reply.send(answer);
+            }
             Command::Interrupt(reply) => {
                 let answer = match self.command(machine::Command::Interrupt).await {
                     Some(Reply::Interrupt(answer)) => answer,
@@ -191,9 +198,12 @@ impl Actor {
             Some(key) => self.services.store.prompt_by_key(self.id, key.clone()).await.map_err(SessionError::Store)?,
             None => None,
         };
+        let intake = Intake { services: &self.services, session: self.id };
+        // A repetition has its files in the log already.
+        let files = if known.is_none() { intake.store_files(&prompt.attachments).await } else { Vec::new() };
         let SessionProfile { runtime, model, options, .. } = self.machine.profile();
         let model_warning = self.services.runtimes.misfit(runtime, model, options);
-        match self.command(machine::Command::Prompt { prompt, known, model_warning }).await {
+        match self.command(machine::Command::Prompt { prompt, files, known, model_warning }).await {
             Some(Reply::Prompt(answer)) => answer,
             _ => Err(SessionError::ShuttingDown.into()),
         }

@@ -5,7 +5,8 @@ use super::turn::Phase;
 use super::{AgentInput, Context, Link, Machine, Output, Stored};
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
 use crate::model::{
-    AnsweredBy, BlockKey, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, ToolResult, redact,
+    AnsweredBy, BlockKey, BlockKind, Callback, NoticeKind, RequestOutcome, SessionState, SlashCommand, ToolResult,
+    redact,
 };
 use crate::store::Change;
 
@@ -43,6 +44,9 @@ impl Machine {
                     *is_outdated = true;
                 }
                 return self.advance(context);
+            }
+            AgentEvent::CommandsListed(commands) => {
+                return self.draft.change(Change::Commands(SlashCommand::usable(commands)));
             }
             // A session's log is empty until its first prompt.
             AgentEvent::TitleChanged(title) if !self.has_been_prompted() => return self.on_title(title),
@@ -108,6 +112,7 @@ impl Machine {
             | AgentEvent::ToolAnswerRefused { .. }
             // Handled above, or by a case of their own in `AgentInput`.
             | AgentEvent::Idle
+            | AgentEvent::CommandsListed(_)
             | AgentEvent::ToolWaits { .. }
             | AgentEvent::Outdated
             | AgentEvent::Gone { .. }

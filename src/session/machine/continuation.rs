@@ -12,7 +12,7 @@ use crate::model::{
     AnsweredBy, Callback, Continuation, Decided, Decision, NoticeKind, OpenRequest, PromptVerdict, RequestBody,
     RequestOutcome, SessionState,
 };
-use crate::store::{Change, QueuedPrompt};
+use crate::store::{Change, QueuePlace, QueuedPrompt};
 
 /// What becomes of open requests when the connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,12 +190,14 @@ impl Machine {
             // Nobody is there, so nothing is begun.
             return self.drop_continuation();
         }
+        let id = self.prompts.next_id();
         let prompt = QueuedPrompt {
-            id: self.prompts.next_id(),
+            id,
             idempotency_key: None,
             text: self.continuation.prompt(),
             attachments: Vec::new(),
-            is_first: true,
+            place: QueuePlace::of(id, true),
+            is_continuation: true,
         };
         let continuation = Continuation { decided: Vec::new(), grants: self.continuation.permitted() };
         let first = self.begin_commit();

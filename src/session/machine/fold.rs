@@ -187,7 +187,14 @@ impl Fold {
                 self.answer.set_denied(request_id, nobody_decided && *decision == RequestOutcome::Deny);
                 Effect::None
             }
+            // One that the agent did not take into the turn was queued again before.
+            Callback::PromptCancelled { prompt_id } => {
+                self.remove_steered(*prompt_id);
+                Effect::None
+            }
             Callback::UserPrompt { .. }
+            | Callback::PromptChanged { .. }
+            | Callback::QueueReordered { .. }
             | Callback::Idle {}
             | Callback::GeneratedUserPrompt { .. }
             | Callback::PermissionAllowed { .. }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::agent::{AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError};
-use crate::model::{Always, AnsweredBy, RequestId, Timestamp, ToolImage, Usage};
+use crate::model::{Always, AnsweredBy, AttachedFile, RequestId, Timestamp, ToolImage, Usage};
 use crate::session::SessionSettings;
-use crate::session::actor::{NewPrompt, SessionUpdate};
+use crate::session::actor::{NewPrompt, QueueChange, SessionUpdate};
 use crate::session::folder_rules::FolderRuleSet;
 use crate::store::{KnownPrompt, StoreError};
 
@@ -106,11 +106,14 @@ pub(in crate::session) struct Opened {
 pub(in crate::session) enum Command {
     Prompt {
         prompt: Box<NewPrompt>,
+        /// Its attachments, stored.
+        files: Vec<AttachedFile>,
         /// The prompt that was accepted with the same key before.
         known: Option<KnownPrompt>,
         /// A warning that the agent probably does not know the session's model.
         model_warning: Option<String>,
     },
+    Queue(QueueChange),
     Interrupt,
     Close,
     Reopen,

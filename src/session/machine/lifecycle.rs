@@ -166,8 +166,8 @@ impl Machine {
         // Its record has no end.
         self.finish_turn(context, &Ending::Idle);
         let id = self.prompts.next_id();
-        let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments: Vec::new(), is_first: false };
-        self.write(user_prompt(&prompt, PromptAuthor::Person, false));
+        let prompt = QueuedPrompt::plain(id, text);
+        self.write(user_prompt(&prompt, Vec::new(), PromptAuthor::Person, false));
         self.draft.change(Change::PromptAccepted(prompt.prepare()));
         self.prompts.take_id(id);
         self.open_turn(id);

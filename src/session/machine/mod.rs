@@ -23,6 +23,7 @@ mod model_retries;
 mod notices;
 mod output;
 mod prompts;
+mod queue;
 mod requests;
 mod restart;
 mod retries;

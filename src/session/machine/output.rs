@@ -76,6 +76,8 @@ pub(in crate::session) enum Disconnect {
 /// The reply to a command.
 pub(in crate::session) enum Reply {
     Prompt(Result<Accepted, PromptError>),
+    /// [`PromptError::NotQueued`] for a prompt that does not wait, whether or not it ever did.
+    Queue(Result<(), PromptError>),
     /// Whether a turn was running.
     Interrupt(Result<bool, SessionError>),
     Answer(Result<(), AnswerError>),

@@ -7,10 +7,12 @@ use super::turn::BeforeTurn;
 use super::waiting::Waiting;
 use super::{Command, Context, Link, Machine, Output, Reply, TurnSlot};
 use crate::agent::AgentCommand;
-use crate::model::{Callback, Continuation, NoticeKind, PromptAuthor, PromptId, Response, SessionState, redact};
+use crate::model::{
+    AttachedFile, Callback, Continuation, NoticeKind, PromptAuthor, PromptId, Response, SessionState, redact,
+};
 use crate::session::actor::{Accepted, NewPrompt, PromptMode};
 use crate::session::{PromptError, SessionError};
-use crate::store::{Change, KnownPrompt, QueuedPrompt};
+use crate::store::{Change, KnownPrompt, QueuePlace, QueuedPrompt};
 
 /// Characters of the first prompt that become the title of a session without one.
 const TITLE_CHARACTERS: usize = 80;
@@ -73,10 +75,37 @@ impl PromptQueue {
         self.waiting.pop_front()
     }
 
-    /// Its turn did not begin or was abandoned; it is queued again, ordered by age.
+    /// The prompts that wait, in the order in which they are sent.
+    pub fn iter(&self) -> impl Iterator<Item = &QueuedPrompt> {
+        self.waiting.iter()
+    }
+
+    pub fn get(&self, prompt: PromptId) -> Option<&QueuedPrompt> {
+        self.waiting.iter().find(|waiting| waiting.id == prompt)
+    }
+
+    pub fn set_text(&mut self, prompt: PromptId, text: String) {
+        if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.id == prompt) {
+            waiting.text = text;
+        }
+    }
+
+    pub fn remove(&mut self, prompt: PromptId) {
+        self.waiting.retain(|waiting| waiting.id != prompt);
+    }
+
+    pub fn move_to(&mut self, places: &[(PromptId, QueuePlace)]) {
+        for waiting in &mut self.waiting {
+            if let Some((_, place)) = places.iter().find(|(prompt, _)| *prompt == waiting.id) {
+                waiting.place = *place;
+            }
+        }
+        self.waiting.make_contiguous().sort_by_key(|waiting| waiting.place.rank());
+    }
+
+    /// Its turn did not begin or was abandoned; it is queued again, in its place.
     pub fn put_back(&mut self, prompt: QueuedPrompt) {
-        let rank = |prompt: &QueuedPrompt| (!prompt.is_first, prompt.id);
-        let place = self.waiting.partition_point(|waiting| rank(waiting) < rank(&prompt));
+        let place = self.waiting.partition_point(|waiting| waiting.place.rank() < prompt.place.rank());
         self.waiting.insert(place, prompt);
     }
 
@@ -116,10 +145,15 @@ enum AfterCommit {
 }
 
 /// The event for a prompt.
-pub(super) fn user_prompt(prompt: &QueuedPrompt, author: PromptAuthor, queued: bool) -> Callback {
+pub(super) fn user_prompt(
+    prompt: &QueuedPrompt,
+    attachments: Vec<AttachedFile>,
+    author: PromptAuthor,
+    queued: bool,
+) -> Callback {
     let (id, text) = (prompt.id, prompt.text.clone());
     match author {
-        PromptAuthor::Person => Callback::UserPrompt { prompt_id: id, text, queued },
+        PromptAuthor::Person => Callback::UserPrompt { prompt_id: id, text, queued, attachments },
         PromptAuthor::Task => Callback::GeneratedUserPrompt { prompt: text, prompt_id: Some(id), queued: Some(queued) },
     }
 }
@@ -129,6 +163,7 @@ impl Machine {
         &mut self,
         context: &Context,
         prompt: NewPrompt,
+        files: Vec<AttachedFile>,
         known: Option<KnownPrompt>,
         model_warning: Option<String>,
     ) {
@@ -141,7 +176,7 @@ impl Machine {
                     self.advance(context);
                 }
             }
-            Ok(None) => self.accept_prompt(context, prompt, model_warning),
+            Ok(None) => self.accept_prompt(context, prompt, files, model_warning),
         }
     }
 
@@ -159,12 +194,7 @@ impl Machine {
         if context.stopping {
             return Err(SessionError::ShuttingDown.into());
         }
-        if prompt.text.len() > settings.prompt_bytes {
-            return Err(PromptError::TooLarge { size: prompt.text.len(), limit: settings.prompt_bytes });
-        }
-        if prompt.text.trim().is_empty() && prompt.attachments.is_empty() {
-            return Err(PromptError::Empty);
-        }
+        check_text(context, &prompt.text, !prompt.attachments.is_empty())?;
         if let Some(known) = known {
             let is_same = known.fingerprint == QueuedPrompt::fingerprint(&prompt.text, &prompt.attachments);
             let earlier = PromptId::from_number(known.number);
@@ -187,16 +217,24 @@ impl Machine {
         mode == PromptMode::Steer && self.is_live() && self.turn.as_ref().is_some_and(super::Turn::can_be_steered)
     }
 
-    fn accept_prompt(&mut self, context: &Context, prompt: NewPrompt, model_warning: Option<String>) {
+    fn accept_prompt(
+        &mut self,
+        context: &Context,
+        prompt: NewPrompt,
+        files: Vec<AttachedFile>,
+        model_warning: Option<String>,
+    ) {
         let (steers, author) = (self.steers(prompt.mode), prompt.author);
+        let id = self.prompts.next_id();
         let prompt = QueuedPrompt {
-            id: self.prompts.next_id(),
+            id,
             idempotency_key: prompt.idempotency_key,
             text: prompt.text,
             attachments: prompt.attachments,
-            is_first: prompt.mode == PromptMode::First,
+            place: QueuePlace::of(id, prompt.mode == PromptMode::First),
+            is_continuation: false,
         };
-        let others_wait = !self.prompts.is_empty() && !prompt.is_first;
+        let others_wait = !self.prompts.is_empty() && !prompt.place.is_first;
         let is_queued = !steers && (self.turn.is_some() || others_wait);
         if !steers && !is_queued {
             self.renew_outdated_link();
@@ -208,7 +246,12 @@ impl Machine {
         if withdraws {
             self.write_withdrawal();
         }
-        self.write(user_prompt(&prompt, author, is_queued));
+        for AttachedFile { mime, size, hash, .. } in &files {
+            if let Some(hash) = hash.clone() {
+                self.draft.change(Change::BlobUsed { hash, mime: mime.clone(), size: *size });
+            }
+        }
+        self.write(user_prompt(&prompt, files, author, is_queued));
         // Counts from here on, so that what follows can be written to the log. Undone if the commit fails.
         let last = self.prompts.take_id(prompt.id);
         self.draft.change(Change::PromptAccepted(prompt.prepare()));
@@ -321,7 +364,10 @@ impl Machine {
 
     pub(super) fn run_command(&mut self, context: &Context, command: Command) {
         match command {
-            Command::Prompt { prompt, known, model_warning } => self.on_prompt(context, *prompt, known, model_warning),
+            Command::Prompt { prompt, files, known, model_warning } => {
+                self.on_prompt(context, *prompt, files, known, model_warning);
+            }
+            Command::Queue(change) => self.on_queue_change(context, change),
             Command::Interrupt => self.on_interrupt(context),
             Command::Close => self.close(context),
             Command::Reopen => self.reopen(),
@@ -335,6 +381,18 @@ impl Machine {
             Command::ShutDown => self.shut_down(context),
         }
     }
+}
+
+/// Whether a text may be a prompt's.
+pub(super) fn check_text(context: &Context, text: &str, has_attachments: bool) -> Result<(), PromptError> {
+    let limit = context.settings.prompt_bytes;
+    if text.len() > limit {
+        return Err(PromptError::TooLarge { size: text.len(), limit });
+    }
+    if text.trim().is_empty() && !has_attachments {
+        return Err(PromptError::Empty);
+    }
+    Ok(())
 }
 
 /// The first line of the first prompt, cut to a length that fits a list.

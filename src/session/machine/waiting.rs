@@ -1,6 +1,7 @@
 //! What waits for a commit: it happens when the commit succeeds, and not at all when it fails.
 
 use super::prompts::AcceptedPrompt;
+use super::queue::PlannedChange;
 use super::requests::AnswerGiven;
 use super::turn::BeforeTurn;
 use super::{Context, Machine, Output, Reply};
@@ -38,6 +39,10 @@ pub(super) enum Waiting {
         prompt: Box<QueuedPrompt>,
         continuation: Box<Continuation>,
         last: PromptId,
+        first: Seq,
+    },
+    Queue {
+        change: PlannedChange,
         first: Seq,
     },
     Reopen {
@@ -105,6 +110,13 @@ impl Machine {
                 }
                 self.reply(Reply::Done(outcome.map_err(SessionError::Store)));
             }
+            Waiting::Queue { change, .. } => {
+                if outcome.is_ok() {
+                    self.on_queue_changed(change);
+                }
+                let outcome = outcome.map_err(|error| PromptError::Session(SessionError::Store(error)));
+                self.reply(Reply::Queue(outcome));
+            }
             Waiting::Reopen { .. } => {
                 if outcome.is_ok() {
                     self.on_reopen_committed();
@@ -125,6 +137,7 @@ impl Waiting {
             | Self::Update { first, .. }
             | Self::Delivery { first }
             | Self::Continuation { first, .. }
+            | Self::Queue { first, .. }
             | Self::Reopen { first }
             | Self::Adoption { first } => *first,
         }

@@ -191,3 +191,15 @@ fn a_title_made_of_a_summary_or_a_system_prompt_is_none() {
         assert!(!is_title_of_preamble(title), "{title}");
     }
 }
+
+#[test]
+fn a_queued_prompt_counts_as_it_was_last_changed_and_not_once_it_was_cancelled() {
+    let queued = |number: u32, text: &str| json!({ "callback": "onUserPrompt", "promptId": format!("prompt-{number}"), "text": text, "queued": true });
+    let changed = json!({ "callback": "onPromptChanged", "promptId": "prompt-2", "text": "what was meant" });
+    let cancelled = json!({ "callback": "onPromptCancelled", "promptId": "prompt-3" });
+    let log =
+        [prompt(1, "begin"), queued(2, "what was typed"), queued(3, "what was dropped"), changed, cancelled, idle()];
+    let text = text_of(&log);
+    assert!(text.contains("what was meant"), "{text}");
+    assert!(!text.contains("what was typed") && !text.contains("what was dropped"), "{text}");
+}

@@ -51,6 +51,7 @@ impl SessionRecords for Memory {
                 loss: None,
                 last_turn: None,
                 seen_seq: 0,
+                commands: Vec::new(),
             };
             state.sessions.insert(id, row);
             Creation::New(id)
@@ -73,7 +74,7 @@ impl SessionRecords for Memory {
             let row = state.sessions.get(&id)?;
             let prompts = state.prompts.range((id, 0)..=(id, u32::MAX)).filter(|(_, prompt)| prompt.queued);
             let mut queued: Vec<QueuedPrompt> = prompts.map(|(_, prompt)| whole(prompt)).collect();
-            queued.sort_by_key(|prompt| (!prompt.is_first, prompt.id));
+            queued.sort_by_key(|prompt| prompt.place.rank());
             Some(StoredSession {
                 summary: summary(state, id, row),
                 next_seq: state.next_seq(id.into()),
@@ -93,6 +94,7 @@ impl SessionRecords for Memory {
                 budget_notified: row.budget_notified.clone(),
                 continuation: row.continuation.clone(),
                 loss: row.loss.clone(),
+                commands: row.commands.clone(),
             })
         })
     }
@@ -222,7 +224,8 @@ fn whole(prompt: &PromptRow) -> QueuedPrompt {
         idempotency_key: prompt.accepted.idempotency_key.clone(),
         text: prompt.accepted.text.clone(),
         attachments: prompt.attachments(),
-        is_first: prompt.accepted.is_first,
+        place: prompt.accepted.place,
+        is_continuation: prompt.accepted.is_continuation,
     }
 }
 

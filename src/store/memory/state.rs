@@ -8,9 +8,7 @@ use bytes::Bytes;
 use super::jobs::JobRow;
 use super::search::Index;
 use crate::model::{
-    Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LastTurn, LostSession, OpenRequest, PromptId,
-    PromptOutcome, RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, StreamId,
-    TaskId, Timestamp, TokenId, Usage,
+    Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LastTurn, LostSession, OpenRequest, PromptId, PromptOutcome, RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, SlashCommand, StreamId, TaskId, Timestamp, TokenId, Usage,
 };
 use crate::store::log::PROMPT_BEGINNINGS;
 use crate::store::{
@@ -93,6 +91,7 @@ pub(super) struct SessionRow {
     pub loss: Option<LostSession>,
     pub last_turn: Option<LastTurn>,
     pub seen_seq: Seq,
+    pub commands: Vec<SlashCommand>,
 }
 
 #[derive(Clone)]
@@ -279,6 +278,9 @@ impl State {
             }
             Change::PromptStarted(prompt) => self.prompt(id, prompt, |prompt| prompt.queued = false),
             Change::PromptPutBack(prompt) => self.prompt(id, prompt, |prompt| prompt.queued = true),
+            Change::PromptText(prompt, text) => self.prompt(id, prompt, |prompt| prompt.accepted.text = text),
+            Change::PromptMoved(prompt, place) => self.prompt(id, prompt, |prompt| prompt.accepted.place = place),
+            Change::Commands(commands) => row.commands = commands,
             Change::PromptEnded(prompt, outcome) => {
                 let seq = self.last_outcome() + 1;
                 self.prompt(id, prompt, |prompt| {

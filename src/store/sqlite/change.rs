@@ -49,8 +49,9 @@ pub(super) fn write(
             execute("UPDATE session SET closed_at = ?2 WHERE id = ?1", params![id, moment.map(Timestamp::as_millis)])
         }
         Change::PromptAccepted(prompt) => execute(
-            "INSERT INTO prompt (session, number, idempotency_key, fingerprint, text, attachments, is_first, state)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'queued')",
+            "INSERT INTO prompt (session, number, idempotency_key, fingerprint, text, attachments, is_first, place,
+                     is_continuation, state)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'queued')",
             params![
                 id,
                 prompt.id.number(),
@@ -58,9 +59,22 @@ pub(super) fn write(
                 prompt.fingerprint,
                 prompt.text,
                 prompt.attachments,
-                prompt.is_first
+                prompt.place.is_first,
+                prompt.place.number,
+                prompt.is_continuation
             ],
         ),
+        Change::PromptText(prompt, text) => execute(
+            "UPDATE prompt SET text = ?3 WHERE session = ?1 AND number = ?2",
+            params![id, prompt.number(), text],
+        ),
+        Change::PromptMoved(prompt, place) => execute(
+            "UPDATE prompt SET is_first = ?3, place = ?4 WHERE session = ?1 AND number = ?2",
+            params![id, prompt.number(), place.is_first, place.number],
+        ),
+        Change::Commands(commands) => {
+            execute("UPDATE session SET commands = ?2 WHERE id = ?1", params![id, json(commands)])
+        }
         Change::PromptStarted(prompt) => execute(
             "UPDATE prompt SET state = 'running' WHERE session = ?1 AND number = ?2",
             params![id, prompt.number()],

@@ -5,7 +5,9 @@ use tokio::sync::watch;
 
 use super::{Sqlite, outcomes, requests};
 use crate::model::{PromptId, PromptVerdict, SessionId};
-use crate::store::{Answer, ClosedRequest, KnownPrompt, OutcomeSeq, PromptRecords, QueuedPrompt, StoredOutcome};
+use crate::store::{
+    Answer, ClosedRequest, KnownPrompt, OutcomeSeq, PromptRecords, QueuePlace, QueuedPrompt, StoredOutcome,
+};
 
 impl PromptRecords for Sqlite {
     fn prompt_by_key(&self, session: SessionId, key: String) -> Answer<'_, Option<KnownPrompt>> {
@@ -86,7 +88,8 @@ impl PromptRecords for Sqlite {
     }
 }
 
-const WHOLE: &str = "SELECT number, idempotency_key, text, attachments, is_first FROM prompt";
+const WHOLE: &str = "SELECT number, idempotency_key, text, attachments, is_first,
+     coalesce(place, number), is_continuation FROM prompt";
 
 fn whole(row: &Row<'_>) -> rusqlite::Result<QueuedPrompt> {
     Ok(QueuedPrompt {
@@ -94,14 +97,15 @@ fn whole(row: &Row<'_>) -> rusqlite::Result<QueuedPrompt> {
         idempotency_key: row.get(1)?,
         text: row.get(2)?,
         attachments: serde_json::from_str(&row.get::<_, String>(3)?).unwrap_or_default(),
-        is_first: row.get(4)?,
+        place: QueuePlace { is_first: row.get(4)?, number: row.get(5)? },
+        is_continuation: row.get(6)?,
     })
 }
 
 /// Prompts that wait, in the order in which they are sent.
 pub(super) fn queued(connection: &Connection, session: SessionId) -> rusqlite::Result<Vec<QueuedPrompt>> {
     connection
-        .prepare_cached(&format!("{WHOLE} WHERE session = ?1 AND state = 'queued' ORDER BY is_first DESC, number"))?
+        .prepare_cached(&format!("{WHOLE} WHERE session = ?1 AND state = 'queued' ORDER BY is_first DESC, 6"))?
         .query_map([session.number()], whole)?
         .collect()
 }

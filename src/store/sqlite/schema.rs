@@ -443,6 +443,17 @@ pub(super) static MIGRATIONS: LazyLock<Migrations<'static>> = LazyLock::new(|| {
         );
         ",
         ),
+        M::up(
+            "
+        -- Where a prompt stands among those that wait; NULL for its own number.
+        ALTER TABLE prompt ADD COLUMN place INTEGER;
+        -- Whether it carries answers to requests. Nobody knows which of those that came first did so far.
+        ALTER TABLE prompt ADD COLUMN is_continuation INTEGER NOT NULL DEFAULT 0;
+        UPDATE prompt SET is_continuation = is_first WHERE state = 'queued';
+        -- The commands that the agent understands, as JSON.
+        ALTER TABLE session ADD COLUMN commands TEXT;
+        ",
+        ),
     ])
 });
 

@@ -53,10 +53,10 @@ impl SessionRecords for Sqlite {
             };
             let number = id.number();
             let optional = |row: &Row<'_>, column| row.get::<_, Option<String>>(column);
-            let (agent_session_id, turn, usage, context, told, continuation, prompt_floor, loss) = connection
+            let (agent_session_id, turn, usage, context, told, continuation, prompt_floor, loss, commands) = connection
                 .query_row(
-                    "SELECT agent_session_id, turn, usage, context, budget_told, continuation, prompt_floor, loss
-                 FROM session WHERE id = ?1",
+                    "SELECT agent_session_id, turn, usage, context, budget_told, continuation, prompt_floor, loss,
+                     commands FROM session WHERE id = ?1",
                     [number],
                     |row| {
                         let (turn, usage, context) = (optional(row, 1)?, optional(row, 2)?, optional(row, 3)?);
@@ -70,6 +70,7 @@ impl SessionRecords for Sqlite {
                             continuation,
                             row.get::<_, u32>(6)?,
                             optional(row, 7)?,
+                            optional(row, 8)?,
                         ))
                     },
                 )?;
@@ -91,6 +92,7 @@ impl SessionRecords for Sqlite {
                 budget_notified: told.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 continuation: continuation.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 loss: loss.and_then(|json| serde_json::from_str(&json).ok()),
+                commands: commands.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default(),
                 summary,
             }))
         })

@@ -133,6 +133,8 @@ behaviour! {
     prompts::the_fingerprint_is_the_callers,
     prompts::attachments_are_kept_until_a_prompt_has_succeeded,
     prompts::prompts_that_come_first_are_sent_before_others_that_wait,
+    prompts::queued_prompts_are_changed_and_moved,
+    prompts::commands_of_the_agent_are_kept,
     prompts::outcomes_of_all_sessions_are_read_by_number,
     prompts::outcomes_keep_their_numbers_when_the_newest_is_deleted,
     prompts::open_requests_are_listed_in_the_order_of_their_numbers,
@@ -229,9 +231,7 @@ pub(super) async fn seqs(store: &Store, stream: impl Into<StreamId>) -> Vec<Seq>
 fn accepted(number: u32, key: Option<&str>) -> Change {
     let (id, idempotency_key) = (PromptId::from_number(number), key.map(str::to_owned));
     let text = format!("text {number}");
-    Change::PromptAccepted(
-        QueuedPrompt { id, idempotency_key, text, attachments: Vec::new(), is_first: false }.prepare(),
-    )
+    Change::PromptAccepted(QueuedPrompt { idempotency_key, ..QueuedPrompt::plain(id, text) }.prepare())
 }
 
 fn ended(number: u32) -> Change {

@@ -3,9 +3,9 @@
 use super::{Ending, Medium, accepted, changes, ended, new_session, outcome};
 use crate::model::{
     AnsweredBy, Attachment, Continuation, Decided, OpenRequest, PromptId, PromptOutcome, PromptVerdict, RequestBody,
-    RequestId, RequestOutcome, SessionState,
+    RequestId, RequestOutcome, SessionState, SlashCommand,
 };
-use crate::store::{AcceptedPrompt, Change, QueuedPrompt};
+use crate::store::{AcceptedPrompt, Change, QueuePlace, QueuedPrompt};
 
 pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
     let store = medium.open();
@@ -16,7 +16,8 @@ pub(super) async fn a_prompt_goes_from_queued_to_its_outcome(medium: &Medium) {
         idempotency_key: Some("k".to_owned()),
         text: "do it".to_owned(),
         attachments: vec![attachment],
-        is_first: false,
+        place: QueuePlace::of(PromptId::from_number(1), false),
+        is_continuation: false,
     };
     let prepared = prompt.prepare();
     store.append_checked(changes(session, vec![Change::PromptAccepted(prepared.clone())])).await.expect("appended");
@@ -51,7 +52,8 @@ pub(super) async fn the_fingerprint_is_the_callers(medium: &Medium) {
         fingerprint: "not a hash".to_owned(),
         text: String::new(),
         attachments: "[]".to_owned(),
-        is_first: false,
+        place: QueuePlace::of(PromptId::from_number(1), false),
+        is_continuation: false,
     };
     store.append_checked(changes(session, vec![Change::PromptAccepted(prompt)])).await.expect("appended");
     let known = store.prompt_by_key(session, "k".to_owned()).await.expect("read").expect("there");
@@ -67,7 +69,7 @@ pub(super) async fn attachments_are_kept_until_a_prompt_has_succeeded(medium: &M
     for (number, verdict) in [(1, PromptVerdict::Interrupted), (2, PromptVerdict::Succeeded)] {
         let id = PromptId::from_number(number);
         let (text, attachments) = ("do it".to_owned(), vec![attachment.clone()]);
-        let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments, is_first: false };
+        let prompt = QueuedPrompt { attachments, ..QueuedPrompt::plain(id, text) };
         let outcome = PromptOutcome { verdict, ..outcome(number) };
         let both = vec![Change::PromptAccepted(prompt.prepare()), Change::PromptEnded(id, outcome)];
         store.append_checked(changes(session, both)).await.expect("appended");
@@ -82,7 +84,7 @@ pub(super) async fn prompts_that_come_first_are_sent_before_others_that_wait(med
     let session = new_session(&store).await;
     let first = |number| {
         let (id, text) = (PromptId::from_number(number), String::new());
-        let prompt = QueuedPrompt { id, idempotency_key: None, text, attachments: Vec::new(), is_first: true };
+        let prompt = QueuedPrompt { place: QueuePlace::of(id, true), ..QueuedPrompt::plain(id, text) };
         Change::PromptAccepted(prompt.prepare())
     };
     let all = vec![accepted(1, None), accepted(2, None), first(3), first(4)];
@@ -91,6 +93,62 @@ pub(super) async fn prompts_that_come_first_are_sent_before_others_that_wait(med
     let queued = store.load_session(session).await.expect("read").expect("there").queued;
     let numbers: Vec<u32> = queued.iter().map(|prompt| prompt.id.number()).collect();
     assert_eq!(numbers, [3, 4, 1, 2]);
+    store.close().await;
+}
+
+pub(super) async fn queued_prompts_are_changed_and_moved(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let place = |number, is_first| QueuePlace { is_first, number };
+    let moved = |number, place| Change::PromptMoved(PromptId::from_number(number), place);
+    let id = PromptId::from_number(4);
+    let continuation = QueuedPrompt {
+        place: QueuePlace::of(id, true),
+        is_continuation: true,
+        ..QueuedPrompt::plain(id, "answers".to_owned())
+    };
+    let all = vec![
+        accepted(1, Some("k")),
+        accepted(2, None),
+        accepted(3, None),
+        Change::PromptAccepted(continuation.prepare()),
+        moved(3, place(1, false)),
+        moved(1, place(3, false)),
+        Change::PromptText(PromptId::from_number(1), "other".to_owned()),
+    ];
+    let fingerprint = match &all[0] {
+        Change::PromptAccepted(prompt) => prompt.fingerprint.clone(),
+        _ => String::new(),
+    };
+    store.append_checked(changes(session, all)).await.expect("appended");
+    let store = medium.restart(store, Ending::Crash).await;
+    let queued = store.load_session(session).await.expect("read").expect("there").queued;
+    let shown: Vec<_> =
+        queued.iter().map(|prompt| (prompt.id.number(), prompt.place, prompt.is_continuation)).collect();
+    assert_eq!(
+        shown,
+        [
+            (4, place(4, true), true),
+            (3, place(1, false), false),
+            (2, place(2, false), false),
+            (1, place(3, false), false)
+        ]
+    );
+    let known = store.prompt_by_key(session, "k".to_owned()).await.expect("read").expect("there");
+    assert_eq!((known.text.as_str(), known.fingerprint), ("other", fingerprint), "a repetition is still recognised");
+    store.close().await;
+}
+
+pub(super) async fn commands_of_the_agent_are_kept(medium: &Medium) {
+    let store = medium.open();
+    let session = new_session(&store).await;
+    let commands =
+        async |store: &crate::store::Store| store.load_session(session).await.expect("read").expect("there").commands;
+    assert_eq!(commands(&store).await, []);
+    let known = vec![SlashCommand::new("plan", Some("Makes a plan")), SlashCommand::new("review", None)];
+    store.append_checked(changes(session, vec![Change::Commands(known.clone())])).await.expect("appended");
+    let store = medium.restart(store, Ending::Clean).await;
+    assert_eq!(commands(&store).await, known);
     store.close().await;
 }
 

@@ -207,8 +207,8 @@ async fn without_a_login_a_person_is_told_how_and_the_prompt_is_kept() {
     session.events_after(0).await.until(|event| event.json()["state"] == "needs-login").await;
     let details = session.get("").await.json();
     assert_eq!(
-        (&details["state"], &details["queuedPrompts"]),
-        (&json!("needs-login"), &json!(1)),
+        (&details["state"], &details["queuedPrompts"][0]["text"]),
+        (&json!("needs-login"), &json!("hello")),
         "the prompt is kept"
     );
     assert_eq!(

@@ -28,7 +28,7 @@ async fn a_tool_that_was_cut_off_is_not_run_again_and_the_notice_says_that_it_ma
         assert!(interrupted[0].contains("it may have done its work"), "{interrupted:?}");
         assert_eq!(notices(&session, "queue-held").await.len(), 1, "the queue waits");
         let asked = deck.model.requests().len();
-        assert_eq!(session.get("").await.json()["queuedPrompts"], 1);
+        assert_eq!(session.queued().await.len(), 1);
         // What is sent next comes after the prompt that waits; neither repeats the tool.
         let outcome = session.ask("@@echo after").await;
         assert_eq!((&outcome["verdict"], &outcome["text"]), (&Value::from("succeeded"), &Value::from("ECHO[after]")));

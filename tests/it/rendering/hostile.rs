@@ -53,7 +53,12 @@ async fn scripts_in_every_field_stay_text() {
             complete_content: EVIL.to_owned(),
             incomplete: true,
         }),
-        json(Callback::UserPrompt { prompt_id: PromptId::from_number(1), text: EVIL.to_owned(), queued: false }),
+        json(Callback::UserPrompt {
+            prompt_id: PromptId::from_number(1),
+            text: EVIL.to_owned(),
+            queued: false,
+            attachments: Vec::new(),
+        }),
         json(Callback::generated_prompt(EVIL.to_owned())),
         format!(
             "{{\"callback\":\"onQuestionAsked\",\"requestId\":\"1\",\"question\":{evil_json},\"detail\":{evil_json}}}"

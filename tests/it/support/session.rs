@@ -59,6 +59,13 @@ impl TestSession {
         self.http.events(&self.path(&format!("/events?after={after}"))).await
     }
 
+    /// The ids of the prompts that wait, in order.
+    pub async fn queued(&self) -> Vec<String> {
+        let details = self.get("").await.json();
+        let queued = details["queuedPrompts"].as_array().expect("a list").iter();
+        queued.map(|prompt| prompt["promptId"].as_str().expect("an id").to_owned()).collect()
+    }
+
     pub async fn state(&self) -> String {
         self.get("").await.json()["state"].as_str().expect("a state").to_owned()
     }

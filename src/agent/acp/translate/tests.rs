@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{Translator, TurnEnd};
 use crate::agent::acp::offers::Offers;
 use crate::agent::{AgentEvent, BlockEnd, BlockStart};
-use crate::model::{NoticeKind, Usage};
+use crate::model::{NoticeKind, SlashCommand, Usage};
 
 const BASIC: &str = include_str!("../../../../tests/transcripts/acp/copilot-basic.ndjson");
 const ERRORS: &str = include_str!("../../../../tests/transcripts/acp/copilot-errors.ndjson");
@@ -168,7 +168,7 @@ fn plans_commands_modes_and_models_are_told_once() {
     };
     let updates = [
         json!({ "sessionUpdate": "plan", "entries": [{ "content": "one", "status": "completed" }, { "content": "two" }] }),
-        json!({ "sessionUpdate": "available_commands_update", "availableCommands": [{ "name": "plan" }] }),
+        json!({ "sessionUpdate": "available_commands_update", "availableCommands": [{ "name": "plan", "description": "Plans", "input": { "hint": "task" } }] }),
         json!({ "sessionUpdate": "current_mode_update", "currentModeId": "yolo" }),
         model("a"),
         model("b"),
@@ -182,6 +182,12 @@ fn plans_commands_modes_and_models_are_told_once() {
             told.push(match event {
                 AgentEvent::Notice { kind, message } => format!("{kind}: {message}"),
                 AgentEvent::TitleChanged(title) => format!("title: {title}"),
+                AgentEvent::CommandsListed(commands) => {
+                    let plan =
+                        SlashCommand { hint: Some("task".to_owned()), ..SlashCommand::new("plan", Some("Plans")) };
+                    assert_eq!(commands, [plan], "listed each time");
+                    continue;
+                }
                 AgentEvent::Unknown { kind, .. } => format!("unknown: {kind}"),
                 other => format!("{other:?}"),
             });

@@ -9,7 +9,6 @@ use crate::model::{Callback, Response};
 impl World {
     /// After every step.
     pub fn check(&mut self) {
-        self.check_order_of_prompts();
         self.check_rest();
         if self.random.one_in(8) {
             self.flush();
@@ -17,13 +16,6 @@ impl World {
                 self.store.work();
             }
             self.check_replay();
-        }
-    }
-
-    /// Prompts are sent in the order in which they were accepted; one that is retried may be sent again.
-    fn check_order_of_prompts(&self) {
-        if let [.., (_, before), (_, last)] = self.begun[..] {
-            assert!(last >= before, "turn-{last} was sent after turn-{before}");
         }
     }
 

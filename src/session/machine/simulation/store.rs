@@ -30,6 +30,7 @@ pub(super) enum PromptState {
 #[derive(Clone)]
 pub(super) struct Prompt {
     pub queued: QueuedPrompt,
+    fingerprint: String,
     pub state: PromptState,
 }
 
@@ -167,21 +168,15 @@ impl Store {
 
     pub fn known(&self, number: u32) -> Option<KnownPrompt> {
         let prompt = self.records.prompts.get(&PromptId::from_number(number))?;
-        let QueuedPrompt { text, attachments, .. } = &prompt.queued;
         Some(KnownPrompt {
             number,
-            text: text.clone(),
-            fingerprint: QueuedPrompt::fingerprint(text, attachments),
+            text: prompt.queued.text.clone(),
+            fingerprint: prompt.fingerprint.clone(),
             outcome: match &prompt.state {
                 PromptState::Ended(outcome) => Some((**outcome).clone()),
                 _ => None,
             },
         })
-    }
-
-    /// Whether a prompt comes before others that wait.
-    pub fn is_first(&self, number: u32) -> bool {
-        self.records.prompts.get(&PromptId::from_number(number)).is_some_and(|prompt| prompt.queued.is_first)
     }
 
     pub fn with_key(&self, key: &str) -> Option<KnownPrompt> {
@@ -218,6 +213,7 @@ impl Store {
             budget_notified: records.budget_notified.clone(),
             continuation: records.continuation.clone(),
             loss: None,
+            commands: Vec::new(),
         }
     }
 
@@ -260,7 +256,7 @@ impl Store {
     pub fn queued(&self) -> Vec<QueuedPrompt> {
         let mut queued: Vec<QueuedPrompt> =
             self.records.queue.iter().map(|id| self.records.prompts[id].queued.clone()).collect();
-        queued.sort_by_key(|prompt| (!prompt.is_first, prompt.id));
+        queued.sort_by_key(|prompt| prompt.place.rank());
         queued
     }
 
@@ -313,13 +309,14 @@ impl Records {
             Change::AgentSession(id) => self.agent_session_id = id,
             Change::Turn(turn) => self.turn = turn,
             Change::PromptAccepted(accepted) => {
-                let AcceptedPrompt { id, idempotency_key, text, is_first, .. } = accepted;
-                let queued = QueuedPrompt { id, idempotency_key, text, attachments: Vec::new(), is_first };
+                let AcceptedPrompt { id, idempotency_key, fingerprint, text, place, is_continuation, .. } = accepted;
+                let attachments = Vec::new();
+                let queued = QueuedPrompt { id, idempotency_key, text, attachments, place, is_continuation };
                 assert!(queued.id.number() > self.last_prompt, "{} is given twice", queued.id);
                 self.last_prompt = queued.id.number();
                 self.queue.insert(queued.id);
                 self.keys.extend(queued.idempotency_key.clone().map(|key| (key, queued.id)));
-                let before = self.prompts.insert(queued.id, Prompt { queued, state: PromptState::Queued });
+                let before = self.prompts.insert(queued.id, Prompt { queued, fingerprint, state: PromptState::Queued });
                 assert!(before.is_none());
             }
             Change::PromptStarted(id) => {
@@ -331,6 +328,14 @@ impl Records {
                 assert_eq!(self.prompt(id).state, PromptState::Running, "{id} was put back");
                 self.queue.insert(id);
                 self.prompt(id).state = PromptState::Queued;
+            }
+            Change::PromptText(id, text) => {
+                assert_eq!(self.prompt(id).state, PromptState::Queued, "{id} was changed");
+                self.prompt(id).queued.text = text;
+            }
+            Change::PromptMoved(id, place) => {
+                assert_eq!(self.prompt(id).state, PromptState::Queued, "{id} was moved");
+                self.prompt(id).queued.place = place;
             }
             Change::PromptEnded(id, outcome) => {
                 self.queue.remove(&id);
@@ -361,6 +366,7 @@ impl Records {
             | Change::UsageReported(_)
             | Change::Happened(_)
             | Change::HappeningOver(_)
+            | Change::Commands(_)
             | Change::Context(_) => {}
             // A session's machine never makes these.
             change @ (Change::RunStatus { .. }

@@ -14,7 +14,7 @@ use crate::model::{
     Always, AlwaysCovers, AlwaysScope, AnsweredBy, BudgetLimits, Decision, PermissionMode, PermissionPolicy,
     PermissionRule, PromptAuthor, PromptId, RuleDecision, SessionOrigin, SessionState, Timestamp, Usage,
 };
-use crate::session::actor::{NewPrompt, PromptMode, SessionUpdate};
+use crate::session::actor::{NewPrompt, PromptMode, QueueChange, SessionUpdate};
 use crate::session::machine::{Abilities, AgentInput, Command, Context, Input, Machine, Opened, Output, Reply};
 use crate::session::{BudgetSettings, PromptError, SessionSettings};
 use crate::store::StoreError;
@@ -43,9 +43,6 @@ pub(super) struct World {
     probes: bool,
     /// Prompts that were reported as accepted, by key.
     accepted: BTreeMap<String, PromptId>,
-    /// The turns that agents were given, in order, with the server's life in which it happened.
-    pub begun: Vec<(u32, u32)>,
-    lives: u32,
     opens: u32,
     keys: usize,
     steps: usize,
@@ -105,8 +102,6 @@ impl World {
             wants_turn_slot: false,
             probes: false,
             accepted: BTreeMap::new(),
-            begun: Vec::new(),
-            lives: 0,
             opens: 0,
             keys: 0,
             steps: 0,
@@ -148,6 +143,7 @@ impl World {
             90 if self.random.one_in(6) => self.lose_power(),
             91 if self.random.one_in(4) => self.shut_down(),
             92 => self.process_is_wanted(),
+            94..=95 => self.somebody_changes_the_queue(),
             _ => self.flush(),
         }
         self.check();
@@ -309,22 +305,30 @@ impl World {
     fn agent_hears(&mut self, command: AgentCommand) {
         let Link::Live(agent) = &mut self.link else { panic!("no agent is connected for {command:?}") };
         let turn = match &command {
-            AgentCommand::Prompt { turn_id, .. } => Some(turn_id.clone()),
+            AgentCommand::Prompt { turn_id, text, .. } => Some((turn_id.clone(), text.clone())),
             _ => None,
         };
-        let agent_said_something = turn.as_ref().is_some_and(|turn| agent.has_said_something_in(turn));
+        let agent_said_something = turn.as_ref().is_some_and(|(turn, _)| agent.has_said_something_in(turn));
         let answered = agent.run_command(command);
-        if let Some(turn_id) = turn {
+        if let Some((turn_id, text)) = turn {
             assert!(!agent_said_something, "{turn_id} is sent again although the agent has said something");
             let committed = self.store.records.turn.as_ref().map(|turn| turn.turn_id.clone());
             assert_eq!(committed, Some(turn_id.clone()), "a turn is committed before its prompt is sent");
             let number = turn_id.as_str().trim_start_matches("turn-").parse().expect("a turn of ours");
-            if !self.store.is_first(number) {
-                self.begun.push((self.lives, number));
-            }
+            self.check_sent(PromptId::from_number(number), &text);
         }
         if let Some((agent_request_id, allows)) = answered {
             self.check_answer(&agent_request_id, allows);
+        }
+    }
+
+    /// A prompt is sent as it was last changed, never after it was cancelled, and before all that wait.
+    fn check_sent(&self, id: PromptId, text: &str) {
+        let sent = &self.store.records.prompts[&id];
+        assert_eq!(sent.state, PromptState::Running, "{id} is sent");
+        assert!(text.ends_with(&sent.queued.text), "{id} is sent as it was before it was changed");
+        for waiting in self.store.queued() {
+            assert!(waiting.place.rank() > sent.queued.place.rank(), "{id} is sent before {}", waiting.id);
         }
     }
 
@@ -453,8 +457,12 @@ impl World {
             idempotency_key: Some(key.clone()),
         };
         let known = self.store.with_key(&key);
-        let reply =
-            self.drive(Input::Command(Command::Prompt { prompt: Box::new(prompt), known, model_warning: None }));
+        let reply = self.drive(Input::Command(Command::Prompt {
+            prompt: Box::new(prompt),
+            files: Vec::new(),
+            known,
+            model_warning: None,
+        }));
         let Some(Reply::Prompt(reply)) = reply else { panic!("a prompt is answered") };
         match reply {
             Ok(accepted) => {
@@ -465,6 +473,64 @@ impl World {
             }
             Err(PromptError::KeyReused) => panic!("{key} is the same prompt"),
             Err(_) => {}
+        }
+    }
+
+    /// Somebody edits, cancels or reorders what waits, or what they believe to wait.
+    fn somebody_changes_the_queue(&mut self) {
+        let mut waiting: Vec<PromptId> =
+            self.store.queued().iter().filter(|prompt| !prompt.is_continuation).map(|prompt| prompt.id).collect();
+        let all: Vec<PromptId> = self.store.records.prompts.keys().copied().collect();
+        if all.is_empty() {
+            return;
+        }
+        let any = if waiting.is_empty() || self.random.one_in(4) {
+            *self.random.pick(&all)
+        } else {
+            *self.random.pick(&waiting)
+        };
+        match self.random.below(3) {
+            0 => {
+                let text = format!("changed {}", self.random.below(1_000));
+                let reply = self.change_queue(QueueChange::Text { prompt: any, text: text.clone() });
+                if reply.is_ok() {
+                    let changed = &self.store.records.prompts[&any];
+                    assert_eq!(
+                        (&changed.queued.text, &changed.state),
+                        (&text, &PromptState::Queued),
+                        "{any} is changed"
+                    );
+                }
+            }
+            1 => {
+                let reply = self.change_queue(QueueChange::Cancel { prompt: any });
+                if reply.is_ok() {
+                    assert!(self.ended(any), "{any} is over when it is cancelled");
+                    assert!(self.reported.contains(&any), "who waits for {any} learns of it");
+                }
+            }
+            _ => {
+                let turned = self.random.below(waiting.len().max(1));
+                waiting.rotate_left(turned.min(waiting.len()));
+                if self.change_queue(QueueChange::Order(waiting.clone())).is_ok() {
+                    let now: Vec<PromptId> = self
+                        .store
+                        .queued()
+                        .iter()
+                        .filter(|prompt| !prompt.is_continuation)
+                        .map(|prompt| prompt.id)
+                        .collect();
+                    // The next turn may have begun at once.
+                    assert!(waiting.ends_with(&now), "the order is committed");
+                }
+            }
+        }
+    }
+
+    fn change_queue(&mut self, change: QueueChange) -> Result<(), PromptError> {
+        match self.drive(Input::Command(Command::Queue(change))) {
+            Some(Reply::Queue(answer)) => answer,
+            _ => panic!("a change of the queue is answered"),
         }
     }
 
@@ -561,14 +627,11 @@ impl World {
         let lost: HashSet<PromptId> = lost.collect();
         // A prompt with a key is committed durably; here every commit may be lost, so its key is free again.
         self.accepted.retain(|_, id| !lost.contains(id));
-        // A turn whose beginning is lost begins again, also after one that followed it.
-        self.begun.clear();
         self.restart();
     }
 
     fn restart(&mut self) {
         self.disconnect();
-        self.lives += 1;
         // An outcome that was not committed yet is decided again.
         let ended: HashSet<PromptId> = self.reported.iter().copied().filter(|id| self.ended(*id)).collect();
         self.reported = ended;
@@ -598,6 +661,7 @@ fn name(input: &Input) -> &'static str {
         Input::Restarted => "restarted",
         Input::QueueResumed => "queue resumed",
         Input::Command(Command::Prompt { .. }) => "prompt",
+        Input::Command(Command::Queue(_)) => "change of the queue",
         Input::Command(Command::Interrupt) => "interrupt",
         Input::Command(Command::Close) => "close",
         Input::Command(Command::Reopen) => "reopen",

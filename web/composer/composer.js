@@ -32,12 +32,19 @@ export class Composer {
   #arrived = new Set();
   #awaited = null;
   #attempts = new Attempts();
+  /** What is shown as a problem goes away when the server can be reached again. */
+  #isUnreachable = false;
+  /** Completes files, commands and templates, once it is loaded. */
+  #completion = null;
+  /** `(text) → text`: a template that is named by its command becomes its text. */
+  #expand = (text) => text;
 
   constructor(sessionId) {
     this.#sessionId = sessionId;
     textarea.value = readDraft(sessionId);
     textarea.placeholder = "What should the agent do?";
     this.say("");
+    this.#hint("");
     this.setWithdraws(0);
     this.#listen();
     this.#show();
@@ -53,7 +60,35 @@ export class Composer {
   setWorking(working) {
     if (this.#working === working) return;
     this.#working = working;
+    if (!working) this.#hint("");
     this.#show();
+  }
+
+  /** The server can be reached again: what said otherwise is over. */
+  connected() {
+    if (this.#isUnreachable) this.say("");
+  }
+
+  /** `completion` is a `Completion`; `expand(text)` replaces the command of a template with its text. */
+  setCompletion(completion, expand) {
+    this.#completion = completion;
+    this.#expand = expand;
+  }
+
+  get sessionId() {
+    return this.#sessionId;
+  }
+
+  get text() {
+    return textarea.value;
+  }
+
+  /** Replaces the text as if it had been typed; `selection` is what is selected in it. */
+  setText(text, selection = [text.length, text.length]) {
+    textarea.value = text;
+    textarea.setSelectionRange(...selection);
+    this.#edited();
+    this.focus();
   }
 
   /** A prompt is in the session's log. */
@@ -80,13 +115,25 @@ export class Composer {
 
   /** Shows a problem next to the request. */
   say(text) {
+    this.#isUnreachable = false;
     setText(byId("request-problem"), text);
+  }
+
+  /** Says what to do instead. */
+  #hint(text) {
+    setText(byId("request-hint"), text);
+  }
+
+  /** Asks for files to send along. */
+  chooseFiles() {
+    byId("attach-input").click();
   }
 
   /** Stops listening; the next session has its own composer. */
   leave() {
     this.#left.abort();
     this.#attachments?.clear();
+    this.#completion?.leave();
   }
 
   /** Sends the prompt of a turn that failed or was interrupted again. Returns whether it was accepted. */
@@ -119,11 +166,7 @@ export class Composer {
   #listen() {
     const { signal } = this.#left;
     const on = (element, kind, listener) => element.addEventListener(kind, listener, { signal });
-    on(textarea, "input", () => {
-      this.history.leave();
-      this.say("");
-      keepDraft(this.#sessionId, textarea.value);
-    });
+    on(textarea, "input", () => this.#edited());
     on(textarea, "keydown", (event) => this.#key(event));
     on(textarea, "paste", (event) => this.#paste(event));
     on(buttons.send, "click", () => this.#send("queue", buttons.send));
@@ -132,7 +175,7 @@ export class Composer {
     on(buttons.interrupt, "click", () => this.interrupt());
 
     const input = byId("attach-input");
-    on(byId("attach-button"), "click", () => input.click());
+    on(byId("attach-button"), "click", () => this.chooseFiles());
     on(input, "change", () => {
       this.#attach([...input.files]);
       input.value = "";
@@ -153,7 +196,20 @@ export class Composer {
     });
   }
 
+  #edited() {
+    this.history.leave();
+    this.say("");
+    this.#hint("");
+    keepDraft(this.#sessionId, textarea.value);
+  }
+
   #key(event) {
+    if (this.#completion?.handleKey(event)) {
+      event.preventDefault();
+      // Escape would also close a panel.
+      event.stopPropagation();
+      return undefined;
+    }
     if (event.key === "Enter" && !event.isComposing) {
       const control = event.ctrlKey || event.metaKey;
       if (control && event.shiftKey) return this.#press(event, buttons.steer);
@@ -169,6 +225,7 @@ export class Composer {
   #press(event, button) {
     event.preventDefault();
     if (!button.disabled && !button.hidden) button.click();
+    else if (!this.#sending && !buttons.queue.hidden) this.#hint(`The agent is working. Alt+Enter queues${this.#canSteer ? ", Ctrl+Shift+Enter steers" : " your request"}.`);
   }
 
   #paste(event) {
@@ -193,7 +250,8 @@ export class Composer {
   }
 
   async #send(mode, button) {
-    const text = textarea.value;
+    const written = textarea.value;
+    const text = this.#expand(written);
     if (this.#sending || button.disabled) return;
     if (this.#tasks?.chosen && button === buttons.send) {
       await this.#startTask(text);
@@ -210,6 +268,7 @@ export class Composer {
     }
     this.#sending = true;
     this.say("");
+    this.#hint("");
     this.#show();
     try {
       const attachments = (await this.#attachments?.encoded()) ?? [];
@@ -220,9 +279,10 @@ export class Composer {
       });
       this.#attempts.arrived(content);
       this.#await(promptId);
-      this.#accepted(text);
+      this.#accepted(written);
     } catch (problem) {
       this.say(`Not sent: ${problem.message}${problem.isUnreachable ? " Your text is kept. Send it when the connection is back." : ""}`);
+      this.#isUnreachable = problem.isUnreachable === true;
     } finally {
       this.#sending = false;
       this.#show();
@@ -255,6 +315,7 @@ export class Composer {
   }
 
   #accepted(text) {
+    this.#completion?.close();
     // The person may have kept typing while the request was being sent.
     textarea.value = textarea.value.startsWith(text) ? textarea.value.slice(text.length) : textarea.value;
     keepDraft(this.#sessionId, textarea.value);

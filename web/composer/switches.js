@@ -1,0 +1,147 @@
+// The switches beside the request: agent, model, effort and permission mode of the session.
+
+import { ask, sessionPath } from "../lib/api.js";
+import { byId, make } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
+
+const MODES = [
+  ["ask", "Ask me"],
+  ["allow-all", "Allow everything"],
+  ["deny", "Deny everything"],
+  ["folder", "Files in the folder"],
+];
+const OTHER = "\u0000other";
+const box = byId("composer-switches");
+
+export class Switches {
+  #view;
+  #models = [];
+  #capabilities = {};
+  #parts = null;
+  #shown = "";
+  /** A model is being typed that is not in the list. */
+  #typing = false;
+
+  constructor(view) {
+    this.#view = view;
+    view.addEventListener("change", () => this.#show(), { signal: view.signal });
+    view.signal.addEventListener("abort", () => this.#parts?.forEach((part) => part.remove()));
+    // From a failed turn. Where the switch cannot be used or seen, the session's details are opened instead.
+    document.addEventListener("flightdeck:change-model", (event) => this.#showModels(event), { signal: view.signal });
+    this.#show();
+    this.#loadModels();
+  }
+
+  /** What the session's agent can do. */
+  setCapabilities(capabilities) {
+    this.#capabilities = capabilities ?? {};
+    this.#shown = "";
+    this.#show();
+  }
+
+  #showModels(event) {
+    const model = document.getElementById("composer-model");
+    if (!model || model.disabled || model.checkVisibility?.() === false) return;
+    event.preventDefault();
+    model.focus();
+    try {
+      model.showPicker?.();
+    } catch {
+      // It has the focus, and the keys choose.
+    }
+  }
+
+  async #loadModels() {
+    try {
+      const { models } = await ask("api/models", { signal: this.#view.signal });
+      const { runtime } = this.#view.details;
+      this.#models = models.filter((model) => model.runtime === runtime).toSorted((one, other) => one.name.localeCompare(other.name));
+      this.#shown = "";
+      this.#show();
+    } catch {
+      // The model is shown, and another can be typed.
+    }
+  }
+
+  #show() {
+    const { runtime, demo, model, effort, permissionMode, state } = this.#view.details ?? {};
+    if (!runtime || this.#typing) return;
+    const now = JSON.stringify([runtime, demo, model, effort, permissionMode, state === "closed"]);
+    if (now === this.#shown) return;
+    this.#shown = now;
+    const focused = document.activeElement?.id;
+    const { effortLevels = [], modelSwitch = false } = this.#capabilities;
+    const isClosed = state === "closed";
+    const efforts = effort && !effortLevels.includes(effort) ? [effort, ...effortLevels] : effortLevels;
+    const parts = [
+      labelled("Agent", make("span", { class: "switch-value", text: `${runtime}${demo ? " (no AI)" : ""}`, title: `Agent: ${runtime}` }), "span"),
+      labelled("Model", this.#modelSelect(model, isClosed || !modelSwitch)),
+      efforts.length > 0 && labelled("Effort", this.#select("composer-effort", [...(effort ? [] : [["", "default"]]), ...efforts.map((one) => [one, one])], effort ?? "", (value) => value && { effort: value }, isClosed || !modelSwitch)),
+      labelled("Permissions", this.#select("composer-mode", MODES, permissionMode, (value) => ({ permissionMode: value }), isClosed)),
+    ].filter(Boolean);
+    this.#parts?.forEach((part) => part.remove());
+    box.prepend(...parts);
+    this.#parts = parts;
+    if (focused?.startsWith("composer-")) document.getElementById(focused)?.focus();
+  }
+
+  #modelSelect(model, disabled) {
+    const options = this.#models.map(({ id, name }) => [id, name]);
+    if (!options.some(([id]) => id === model)) options.unshift([model, model || "the agent's own choice"]);
+    const select = this.#select("composer-model", [...options, [OTHER, "Other …"]], model, (value) => (value === OTHER ? this.#typeModel(select, model) : { model: value }), disabled);
+    if (disabled && !this.#capabilities.modelSwitch) select.title = "This agent can't switch models in a running session. Start a new session.";
+    return select;
+  }
+
+  /** A model that is not listed: any name. */
+  #typeModel(select, model) {
+    this.#typing = true;
+    const input = make("input", { type: "text", id: "composer-model", value: model, "aria-label": "Model", spellcheck: "false", autocomplete: "off", autocapitalize: "off" });
+    const done = (value) => {
+      if (!this.#typing) return;
+      this.#typing = false;
+      this.#shown = "";
+      if (value && value !== model) this.#change({ model: value });
+      this.#show();
+      byId("composer-model").focus();
+    };
+    input.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") done(input.value.trim());
+      else if (event.key === "Escape") done("");
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    input.addEventListener("blur", () => done(input.value.trim()));
+    select.replaceWith(input);
+    input.focus();
+    input.select();
+    return null;
+  }
+
+  #select(id, options, value, change, disabled) {
+    const select = make("select", { id, disabled }, ...options.map(([key, text]) => make("option", { value: key, text: exactString(text), selected: key === value })));
+    select.title = exactString(options.find(([key]) => key === value)?.[1] ?? "");
+    select.addEventListener("change", () => {
+      const json = change(select.value);
+      if (json) this.#change(json);
+    });
+    return select;
+  }
+
+  async #change(json) {
+    this.#view.composer.say("");
+    try {
+      this.#view.update(await ask(sessionPath(this.#view.sessionId), { method: "PATCH", json }));
+    } catch (problem) {
+      this.#view.composer.say(`Could not change the setting: ${problem.message}`);
+    }
+    // Whatever was refused is shown as it is.
+    this.#shown = "";
+    this.#show();
+  }
+}
+
+function labelled(name, control, tag = "label") {
+  return make(tag, { class: "switch" }, make("span", { class: "switch-name", text: name }), control);
+}
