@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::program::FoundProgram;
-use super::{AgentFork, Capabilities, Channel, ConformanceReport, Connection, Login, OwnSessions, SessionOption, StartSpec};
+use super::{
+    AgentFork, Capabilities, Channel, ConformanceReport, Connection, Login, OwnSessions, SessionOption, StartSpec,
+};
 use crate::model::{Check, Timestamp};
 
 /// A future that a trait object can return.

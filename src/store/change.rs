@@ -6,7 +6,9 @@ use sha2::{Digest, Sha256};
 
 use super::UsageReport;
 use crate::model::{
-    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, Happening, JobStatus, LastTurn, LostSession, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget, SessionState, SlashCommand, StreamId, TaskId, Timestamp, TurnId, Usage, hex,
+    AnsweredBy, Attachment, BudgetNotices, ContextUsage, Continuation, FolderRule, Happening, JobStatus, LastTurn,
+    LostSession, OpenRequest, PermissionPolicy, PromptId, PromptOutcome, RequestId, RequestOutcome, Seq, SessionBudget,
+    SessionState, SlashCommand, StreamId, TaskId, Timestamp, TurnId, Usage, hex,
 };
 
 /// A turn that has begun and not ended.

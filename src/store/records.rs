@@ -16,7 +16,8 @@ use super::{
     StoredTask, StoredToken, TrustedEntry, UsageGrouping, UsageReport, UsageRow,
 };
 use crate::model::{
-    Day, JobId, PromptVerdict, Seq, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId, UsageTotal,
+    Day, JobId, PromptVerdict, Seq, SessionId, SessionState, SessionSummary, StreamId, TaskId, Timestamp, TokenId,
+    UsageTotal,
 };
 
 /// A backend's future result.

@@ -47,7 +47,9 @@ pub use settings::AcpSettings;
 
 use super::copilot::{Copilot, LOGIN_HINT, spec_of_cli_for_model_at};
 use super::{
-    AgentProcess, BoxFuture, Capabilities, Channel, Connection, Freshness, Login, LoginState, LoginStatus, Model, ModelList, ModelNames, OptionKind, OwnSessions, ProcessUse, Readiness, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport,
+    AgentProcess, BoxFuture, Capabilities, Channel, Connection, Freshness, Login, LoginState, LoginStatus, Model,
+    ModelList, ModelNames, OptionKind, OwnSessions, ProcessUse, Readiness, Runtime, SessionOption, StartError,
+    StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
 use history::History;

@@ -42,7 +42,9 @@ pub(in crate::agent) use translation::Translator;
 pub use translation::{EventUse, known_event_use};
 
 use super::{
-    AgentFork, AgentProcess, BoxFuture, Capabilities, Capability, Channel, ConformanceReport, Connection, Freshness, Liveness as _, Login, LoginState, LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse, Readiness, Restored, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport, ToolAccess,
+    AgentFork, AgentProcess, BoxFuture, Capabilities, Capability, Channel, ConformanceReport, Connection, Freshness,
+    Liveness as _, Login, LoginState, LoginStatus, ModelList, ModelNames, OwnSessions, Owner, Pending, ProcessUse,
+    Readiness, Restored, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport, ToolAccess,
 };
 use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};

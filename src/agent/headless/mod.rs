@@ -37,7 +37,8 @@ pub use settings::{ClaudeSettings, HeadlessSettings};
 use super::copilot::{Copilot, spec_of_cli_for_model_at};
 use super::program::FoundProgram;
 use super::{
-    AgentProcess, BoxFuture, Capabilities, Channel, Connection, Freshness, Login, LoginState, LoginStatus, ModelList, ModelNames, ProcessUse, Readiness, Restored, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport,
+    AgentProcess, BoxFuture, Capabilities, Channel, Connection, Freshness, Login, LoginState, LoginStatus, ModelList,
+    ModelNames, ProcessUse, Readiness, Restored, Runtime, SessionOption, StartError, StartSpec, SystemPromptSupport,
 };
 use crate::model::Check;
 use backend::{Backend, Claude, Shared};

@@ -9,7 +9,8 @@ use tokio::sync::watch;
 use super::Memory;
 use super::state::{PromptRow, SessionRow, State};
 use crate::model::{
-    BudgetNotices, Continuation, Day, PromptVerdict, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp, UnknownFigures, Usage, UsageTotal, hex,
+    BudgetNotices, Continuation, Day, PromptVerdict, Seq, SessionId, SessionState, SessionSummary, StreamId, Timestamp,
+    UnknownFigures, Usage, UsageTotal, hex,
 };
 use crate::store::{
     Answer, Blob, BlobUse, Blobs, CaptureSession, CaptureSessions, ClosedRequest, Creation, FolderRuleRecords,

@@ -8,11 +8,16 @@ use bytes::Bytes;
 use super::jobs::JobRow;
 use super::search::Index;
 use crate::model::{
-    Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LastTurn, LostSession, OpenRequest, PromptId, PromptOutcome, RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, SlashCommand, StreamId, TaskId, Timestamp, TokenId, Usage,
+    Attachment, BudgetNotices, ContextUsage, Continuation, JobId, LastTurn, LostSession, OpenRequest, PromptId,
+    PromptOutcome, RequestId, Seq, SessionId, SessionJob, SessionOrigin, SessionProfile, SessionState, SlashCommand,
+    StreamId, TaskId, Timestamp, TokenId, Usage,
 };
 use crate::store::log::PROMPT_BEGINNINGS;
 use crate::store::{
-    AcceptedPrompt, Append, BlobUse, BrowserId, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest, CreationKey, DeliveryId, EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, StoreError, StoredBrowser, StoredDelivery, StoredEvent, StoredFolderRule, StoredHappening, StoredLogin, StoredToken, TaskOwner, TrustedEntry, UsageReport,
+    AcceptedPrompt, Append, BlobUse, BrowserId, CaptureCall, CaptureCallId, CaptureSession, Change, ClosedRequest,
+    CreationKey, DeliveryId, EventPage, HappeningId, OpenTurn, OutcomeSeq, ReaderPosition, StoreError, StoredBrowser,
+    StoredDelivery, StoredEvent, StoredFolderRule, StoredHappening, StoredLogin, StoredToken, TaskOwner, TrustedEntry,
+    UsageReport,
 };
 
 /// How far ahead numbers are reserved.
