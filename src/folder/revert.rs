@@ -160,7 +160,7 @@ pub fn content_at(top: &Path, path: &Path) -> Result<Content, FolderError> {
 fn refusal(top: &Path, path: &Path, source: io::Error) -> FolderError {
     let reason = match source.kind() {
         io::ErrorKind::InvalidInput | io::ErrorKind::IsADirectory => "something else is in its place",
-        io::ErrorKind::NotADirectory | io::ErrorKind::FilesystemLoop => "something else is in the place of its folder",
+        io::ErrorKind::NotADirectory => "something else is in the place of its folder",
         io::ErrorKind::FileTooLarge => "it is too large to keep a copy",
         _ => return FolderError::Unwritable { path: top.join(path), source },
     };

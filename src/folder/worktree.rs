@@ -66,6 +66,8 @@ mod unix {
                 Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP) if !create => {
                     return Ok(None);
                 }
+                // A link is in the place of the folder.
+                Err(rustix::io::Errno::LOOP) => return Err(io::ErrorKind::NotADirectory.into()),
                 other => other,
             };
             folder = opened?;
