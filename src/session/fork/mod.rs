@@ -146,7 +146,6 @@ impl Sessions {
             working_directory: working_directory::check(&folder, &settings.roots).await?,
             ..plan.stored.summary.profile.clone()
         };
-        let title = profile.title.clone();
         let limit = settings.open_sessions;
         let record = NewSessionRecord {
             profile,
@@ -173,9 +172,9 @@ impl Sessions {
             .await;
         match written {
             Ok(session) if is_written => {
-                let state = Some(SessionState::Ready);
-                let status = SessionStatus { session_id: fork, title, state, detail: None, pending: Vec::new() };
-                self.session_feed().publish_if_unknown(status);
+                if let Some(summary) = self.store().session(fork).await? {
+                    self.session_feed().publish_if_unknown(SessionStatus::of_summary(summary));
+                }
                 Ok(session)
             }
             Ok(_) => {
