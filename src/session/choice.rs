@@ -166,7 +166,9 @@ mod tests {
         }
         fn models(&self, _: Freshness) -> BoxFuture<'_, ModelList> {
             let model = |id: &&str| Model::named(*id, *id);
-            Box::pin(async move { ModelList::known(self.1.iter().map(model).collect()) })
+            let agent_chooses = self.0 == "own-choice";
+            let models = ModelList::known(self.1.iter().map(model).collect());
+            Box::pin(async move { ModelList { agent_chooses, ..models } })
         }
         fn start(&self, _: StartSpec) -> BoxFuture<'_, Result<Connection, StartError>> {
             Box::pin(async { Err(StartError::Permanent("not in this test".to_owned())) })
@@ -204,6 +206,14 @@ mod tests {
 
     async fn check(layers: &[(&str, &str)], expected: &str) {
         assert_eq!(resolved(layers).await.as_deref(), Ok(expected), "{layers:?}");
+    }
+
+    #[tokio::test]
+    async fn an_agent_with_a_default_of_its_own_is_given_no_model() {
+        for (name, model) in [("own-choice", ""), ("another", "first")] {
+            let runtime = Listed(name, &["first", "second"], Capabilities::default());
+            assert_eq!(first_model(&runtime).await, model, "{name}");
+        }
     }
 
     const NONE: (&str, &str) = ("", "");
