@@ -63,7 +63,7 @@ fn check_choice((key, value): (&str, &str), context: &CommandContext) -> anyhow:
     let config = &context.resolved.loaded.config;
     let sessions = &config.sessions;
     context.with_runtimes(async |runtimes, _| {
-        if let Some(problem) = defaults_problem(config, &runtimes) {
+        if let Some(problem) = defaults_problem(config, runtimes) {
             bail!("nothing was written: {problem}");
         }
         if key == "sessions.runtime" && !value.is_empty() {

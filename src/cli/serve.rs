@@ -18,7 +18,7 @@ use super::runtime_defaults::defaults_problem;
 use super::session_settings::{CLOSED_GRACE, own_server, session_settings};
 use super::signals::Signals;
 use super::{captures, jobs, logging, runtime_list};
-use crate::agent::Quarantine;
+use crate::agent::{Quarantine, Runtimes};
 use crate::capture::Captures;
 use crate::client::LocalServer;
 use crate::config::{AuthMode, Config, LiveConfig, Sources, load, repository_root};
@@ -105,14 +105,7 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
         settings: SessionSettings { own_server: own_server(), ..settings },
         stopping: stopping.clone(),
     });
-    if let Some(problem) = defaults_problem(config, sessions.runtimes()) {
-        bail!("{problem}");
-    }
-    if !config.sessions.runtime.is_empty()
-        && let Err(error) = sessions.runtimes().named(&config.sessions.runtime)
-    {
-        tracing::warn!(%error, "sessions.runtime is not a known runtime; sessions that choose no runtime will be refused");
-    }
+    check_runtimes(config, sessions.runtimes())?;
     let reviews = Reviews::new(ReviewsParts {
         folder: folder.changes()?,
         sessions: sessions.clone(),
@@ -202,6 +195,20 @@ async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bo
         // A service manager restarts a server that exits with a failure.
         EndCause::StoreDied(reason) => bail!("the server stopped because it can no longer write: {reason}"),
     }
+}
+
+/// Refuses defaults of runtimes that cannot work. A default runtime that is unknown is only a warning, because sessions may
+/// choose another one.
+fn check_runtimes(config: &Config, runtimes: &Runtimes) -> anyhow::Result<()> {
+    if let Some(problem) = defaults_problem(config, runtimes) {
+        bail!(problem);
+    }
+    if !config.sessions.runtime.is_empty()
+        && let Err(error) = runtimes.named(&config.sessions.runtime)
+    {
+        tracing::warn!(%error, "sessions.runtime is not a known runtime; sessions that choose no runtime will be refused");
+    }
+    Ok(())
 }
 
 /// What sends notifications.

@@ -205,6 +205,8 @@ test("on a phone a box chooses the section, and nothing is wider than the screen
     await page.locator("#section-select").selectOption(section);
     await page.locator(`#section-${section}[data-built]`).waitFor();
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), section);
+    await page.locator(`#section-${section} .setting-group`).last().evaluate((last) => last.scrollIntoView());
+    assert.equal(await page.locator("#top-bar").evaluate((bar) => bar.getBoundingClientRect().top), 0, `${section}: only the part with the settings scrolls`);
     const small = await page.locator("#settings-ui").locator("button:visible, select:visible, input:visible:not([type=checkbox])").evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().height < 40).map((one) => one.outerHTML));
     assert.deepEqual(small, [], section);
   }

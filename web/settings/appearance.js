@@ -29,14 +29,14 @@ function row({ id, label, about, control, value, change }) {
 }
 
 function theme() {
-  const names = { system: "As the system", light: "Light", dark: "Dark" };
+  const names = { system: "System", light: "Light", dark: "Dark" };
   const control = makeControl({ kind: "choice", choices: THEMES.map((one) => [one, names[one]]) });
   return row({ id: "theme-select", label: "Theme", about: "Light, dark, or whatever the system uses.", control, value: currentTheme(), change: setTheme });
 }
 
 function times() {
   const control = makeControl({ kind: "choice", choices: [["relative", "Relative: 3 min ago"], ["exact", "Exact: date and time"]] });
-  return row({ id: "times-select", label: "Times", about: "How times are written. The other way is shown when you point at one.", control, value: isExact() ? "exact" : "relative", change: (value) => setExactTimes(value === "exact") });
+  return row({ id: "times-select", label: "Times", about: "How times are written. A relative one shows the exact time when you point at it.", control, value: isExact() ? "exact" : "relative", change: (value) => setExactTimes(value === "exact") });
 }
 
 function fullHeight() {
