@@ -36,6 +36,8 @@ export class FolderGroup {
   #button;
   #waiting = make("span", { class: "sidebar-count sidebar-count-needs" });
   #facts = make("p", { class: "sidebar-folder-facts" });
+  #factsKey = null;
+  #list = make("ul");
   #body;
 
   constructor(folder, isOpen) {
@@ -45,15 +47,10 @@ export class FolderGroup {
     const name = folder ? baseName(folder) : "No folder";
     this.#button = make("button", { type: "button", class: "sidebar-folder", "aria-controls": id, title: folder ? exactString(folder) : null }, icon("chevron"), make("bdi", { class: "sidebar-title", text: exactString(name) }), this.#waiting);
     this.#button.addEventListener("click", () => this.toggle(!this.isOpen));
-    this.#body = make("div", { class: "sidebar-folder-body", id });
-    this.#list = make("ul");
-    this.#body.append(this.#facts, this.#list);
+    this.#body = make("div", { class: "sidebar-folder-body", id }, this.#facts, this.#list);
     this.element = make("section", { class: "sidebar-group sidebar-folder-group", "aria-label": folder ? exactString(folder) : "No folder" }, make("h2", {}, this.#button), this.#body);
     this.#set(isOpen);
   }
-
-  #list;
-  #factsKey = null;
 
   get isOpen() {
     return this.#button.getAttribute("aria-expanded") === "true";

@@ -32,8 +32,8 @@ export class PlaceRow {
     this.#shown = key;
     this.#link.href = place.address;
     this.#link.title = exactString([place.title, place.folder, `${place.word}${unread ? ", unread" : ""} · ${place.about}`].filter(Boolean).join(" — "));
-    this.#link.toggleAttribute("aria-current", isHere);
     if (isHere) this.#link.setAttribute("aria-current", "page");
+    else this.#link.removeAttribute("aria-current");
     this.#link.classList.toggle("unread", unread);
     this.#mark.className = `sidebar-mark state-${unread && place.mark === "ready" ? "unread" : place.mark}`;
     this.#title.replaceChildren(...exactNodes(place.title, { oneLine: true }));
