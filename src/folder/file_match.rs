@@ -80,7 +80,7 @@ mod tests {
         let paths = ["src/main.rs", "src/domain.rs", "main/other.rs", "my_area/index.rs", "docs/zzz.md"];
         check("main", &paths, &["src/main.rs", "main/other.rs", "src/domain.rs", "my_area/index.rs"]);
         check("src/ma", &paths, &["src/main.rs", "src/domain.rs"]);
-        check("MAIN.RS", &paths, &["src/main.rs", "src/domain.rs"]);
+        check("MAIN.RS", &paths, &["src/main.rs", "src/domain.rs", "main/other.rs", "my_area/index.rs"]);
         check("zq", &paths, &[]);
     }
 

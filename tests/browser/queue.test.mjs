@@ -61,11 +61,13 @@ test("another tab sees the same queue, and the slower one is told", async () => 
   await waitFor(async () => (await queued(other)).length === 1, "the cancellation in the other tab");
   await other.locator("dialog textarea").fill("too late");
   await other.getByRole("button", { name: "Save" }).click();
-  await waitForText(other.locator("dialog .field-problem"), /prompt-3 is not queued any more/);
+  await waitForText(other.locator("dialog .field-problem"), /Prompt-3 is not queued any more/);
   await other.keyboard.press("Escape");
-  // A cancellation that the first tab does not know of yet.
-  await page.route(/\/live\//, () => {});
-  await deck.server.call("DELETE", `copilot/session/${id}/prompt/prompt-2`);
+  // Another tab cancels it a moment before.
+  await page.route(/\/prompt\/prompt-2$/, async (route) => {
+    await deck.server.api("DELETE", `copilot/session/${id}/prompt/prompt-2`);
+    await route.continue();
+  });
   await page.getByRole("button", { name: "Cancel “hello one”" }).click();
   await waitFor(async () => (await queued(page)).length === 0, "cancelled twice is cancelled");
   assert.ok(await page.locator("#request-problem").isHidden());
@@ -74,9 +76,12 @@ test("another tab sees the same queue, and the slower one is told", async () => 
 test("a prompt whose turn has begun meanwhile stays, and the page says why", async () => {
   deck.expectConsoleErrors(/409/);
   const { id, page } = await withQueue("permission");
-  await page.route(/\/live\//, () => {});
-  await deck.server.call("POST", `copilot/session/${id}/interrupt`);
-  await waitFor(async () => (await turns(id)).length === 2, "the second turn");
+  // Its turn begins a moment before.
+  await page.route(/\/prompt\/prompt-2$/, async (route) => {
+    await deck.server.api("POST", `copilot/session/${id}/interrupt`);
+    await waitFor(async () => (await turns(id)).length === 2, "the second turn");
+    await route.continue();
+  });
   await page.getByRole("button", { name: "Cancel “permission”" }).click();
   await waitForText(page.locator("#request-problem"), /Could not cancel the queued prompt: Prompt-2 is not queued any more/);
   assert.equal((await queued(page)).length, 0, "the queue is shown as it is");

@@ -21,7 +21,7 @@ function chip(sessionId, { name, mime, size, hash }) {
   const facts = [make("bdi", { class: "attachment-name", text: shown }), make("span", { class: "attachment-size", text: bytes(size) })];
   if (!hash) return make("span", { class: "sent-attachment", title: "It was sent, but is too large to be kept here" }, icon("file"), ...facts);
   const path = `/${sessionPath(sessionId, `blob/${encodeURIComponent(hash)}`)}`;
-  const button = make("button", { type: "button", class: "sent-attachment", "aria-label": `Open ${shown}, ${bytes(size)}`, title: `${shown} (${bytes(size)})` });
+  const button = make("button", { type: "button", class: "sent-attachment", title: `${shown} (${bytes(size)})` }, make("span", { class: "visually-hidden", text: "Open " }));
   button.addEventListener("click", (event) => {
     event.stopPropagation();
     open(path, button);

@@ -511,7 +511,8 @@ impl World {
             }
             _ => {
                 let turned = self.random.below(waiting.len().max(1));
-                waiting.rotate_left(turned.min(waiting.len()));
+                let turned = turned.min(waiting.len());
+                waiting.rotate_left(turned);
                 if self.change_queue(QueueChange::Order(waiting.clone())).is_ok() {
                     let now: Vec<PromptId> = self
                         .store
