@@ -127,6 +127,8 @@ export class ToEndButton {
   #button = byId("to-end-button");
   /** How many blocks had begun when the reader stopped following. */
   #seen = 0;
+  /** What the button says. */
+  #shown = null;
 
   constructor(renderer, part, signal) {
     this.#renderer = renderer;
@@ -151,6 +153,10 @@ export class ToEndButton {
     const below = waiting && waiting.divElement.getBoundingClientRect().top > this.#part.getBoundingClientRect().bottom;
     const more = this.#renderer.blocksBegun - this.#seen;
     const words = below ? "Needs your input" : "Jump to the end";
+    // Called for every scroll, so nothing is touched that stays the same.
+    const state = `${words} ${more}`;
+    if (this.#shown === state) return;
+    this.#shown = state;
     this.#button.classList.toggle("waiting", Boolean(below));
     const label = make("span", { class: below ? "" : "visually-hidden", text: words });
     const count = more > 0 && !below ? make("span", { class: "to-end-count", "aria-label": `${more} new`, text: more > 99 ? "99+" : String(more) }) : null;
