@@ -12,7 +12,7 @@ use flightdeck::http::auth::{Auth, AuthSettings, ServerToken};
 use flightdeck::http::{AllowedHosts, App, AppParts, Guard, Listeners, serve};
 use flightdeck::jobs::{JobSettings, Jobs, JobsParts};
 use flightdeck::model::{BlockKey, BlockKind};
-use flightdeck::notify::{Notifier, NotifierParts, NotifySettings};
+use flightdeck::notify::{Notifier, NotifierParts, NotifySettings, PushKey};
 use flightdeck::process::Supervisor;
 use flightdeck::review::{Reviews, ReviewsParts};
 use flightdeck::session::{NewPrompt, NewSession, SessionSettings, Sessions, SessionsParts};
@@ -99,6 +99,7 @@ async fn latencies(open: usize, active: usize, viewers: usize, rate: u32, count:
         notifier: Notifier::new(NotifierParts {
             store: store.clone(),
             settings: NotifySettings::default(),
+            push_key: Arc::new(PushKey::of(&folder).expect("a key")),
             clock: Arc::new(flightdeck::session::now),
             is_watched: Arc::new(|_| false),
             stopping: stopping.clone(),

@@ -68,7 +68,7 @@ impl PushKey {
     }
 
     #[cfg(test)]
-    pub fn for_tests() -> Self {
+    pub(super) fn for_tests() -> Self {
         Self::generate().0
     }
 }

@@ -8,7 +8,9 @@ use flightdeck::model::{
     Happening, HappeningKind, PermissionPolicy, SessionBudget, SessionId, SessionOrigin, SessionProfile, SessionState,
     Template, Timestamp,
 };
-use flightdeck::notify::{Notifier, NotifierParts, NotifySettings, Protocol, QuietHours, Retries, Secret, Target};
+use flightdeck::notify::{
+    Notifier, NotifierParts, NotifySettings, Protocol, PushKey, QuietHours, Retries, Secret, Target,
+};
 use flightdeck::store::{
     Append, Change, Creation, DataFolder, DeliveryState, NewSessionRecord, Store, StoreSettings, StoredDelivery,
 };
@@ -48,6 +50,7 @@ impl Evening {
                 targets: vec![target(&receiver.url)],
                 retries: Retries::default(),
             },
+            push_key: Arc::new(PushKey::of(&data).expect("a key")),
             clock: Arc::new(move || Timestamp::from_millis(time.load(Ordering::SeqCst))),
             is_watched: Arc::new(|_| false),
             stopping: stopping.clone(),
