@@ -12,14 +12,14 @@ use super::command_context::CommandContext;
 use super::output::print;
 use crate::agent::agent_environment;
 use crate::agent::program::{InstallStep, Installable};
-use crate::http::runtimes_json;
+use crate::http::runtime_list;
 
 pub(super) fn list(common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let context = CommandContext::new(common)?;
     let answer = match context.get("/api/runtimes")? {
         Some(answer) => answer,
         None => context.with_runtimes(async |runtimes, _| {
-            runtimes_json(runtimes, &context.resolved.loaded.config.sessions.runtime).await
+            json!(runtime_list(runtimes, &context.resolved.loaded.config.sessions.runtime).await)
         }),
     };
     if common.json {

@@ -8,7 +8,7 @@ use super::arguments::{CommonFlags, ModelsFlags};
 use super::command_context::CommandContext;
 use super::output::{print, table};
 use crate::agent::Freshness;
-use crate::http::models_json;
+use crate::http::model_reply;
 
 pub(super) fn models(flags: &ModelsFlags, common: &CommonFlags) -> anyhow::Result<ExitCode> {
     let context = CommandContext::new(common)?;
@@ -17,7 +17,7 @@ pub(super) fn models(flags: &ModelsFlags, common: &CommonFlags) -> anyhow::Resul
         None => context.with_runtimes(async |runtimes, _| {
             let freshness = if flags.refresh { Freshness::Now } else { Freshness::Recent };
             let default = &context.resolved.loaded.config.sessions.runtime;
-            models_json(runtimes.model_lists(default, freshness).await)
+            json!(model_reply(runtimes.model_lists(default, freshness).await))
         }),
     };
     if common.json {

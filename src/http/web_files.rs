@@ -16,7 +16,10 @@ const EMBEDDED: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/web_file
 const WITHOUT_PATH: [&str; 2] = ["login.html", "reload.html"];
 
 /// Pages that load their modules from a path that contains the version.
-const PAGES: [&str; 3] = ["index.html", "jobs.html", "jobTracking.html"];
+const PAGES: [&str; 4] = ["index.html", "jobs.html", "jobTracking.html", API_DOCS];
+
+/// The page that is served one folder below the others.
+const API_DOCS: &str = "apiDocs.html";
 
 /// Paths that serve another file.
 const ALIASES: [(&str, &str); 2] = [("/", "index.html"), ("/favicon.ico", "favicon.svg")];
@@ -96,7 +99,8 @@ fn digest_text(digest: &[u8]) -> String {
 /// them for good, and never mixes modules of two versions. It asks for all that it needs first at once.
 fn with_modules(page: &str) -> String {
     let script = "<script type=\"module\" src=\"";
-    let folder = format!("version/{}/", &*VERSION);
+    let root = if page == API_DOCS { "../" } else { "" };
+    let folder = format!("{root}version/{}/", &*VERSION);
     let preloads: String = modules_of(&page.replace(".html", ".js"))
         .iter()
         .map(|name| format!("<link rel=\"modulepreload\" href=\"{folder}{name}\">\n"))

@@ -31,6 +31,7 @@ mod session_defaults;
 mod session_options;
 mod state;
 mod template;
+mod text_schema;
 mod timestamp;
 mod turn_activity;
 mod usage;

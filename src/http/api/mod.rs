@@ -43,12 +43,12 @@ pub(super) use jobs::{
     start_job, stop_job, trust_entry,
 };
 pub(super) use log::{blob, log};
+pub use models::model_reply;
 pub(super) use models::models;
-pub use models::models_json;
 pub(super) use notifications::{notifications, test_notification};
 pub(super) use prompt::{ask_again, interrupt, prompt};
 pub(super) use requests::{answer_permission, answer_question};
-pub use runtimes::runtimes_json;
+pub use runtimes::runtime_list;
 pub(super) use runtimes::{cancel_login, log_in, login_progress, runtimes};
 pub(super) use search::search;
 pub(super) use server::{health, login_code, ticket};
@@ -59,12 +59,44 @@ pub(super) use settings::{change_settings, settings};
 pub(super) use stream::session_events;
 pub(super) use tokens::{create_token, list_tokens, revoke_token};
 pub(super) use usage::usage;
-pub use usage::{UsageQuery, UsageQuestion, usage_json};
+pub use usage::{UsageQuery, UsageQuestion, usage_report};
 
 use super::app::App;
 use super::error::{ApiError, ApiResult};
+use super::openapi::Operation;
 use crate::model::SessionId;
 use crate::session::Session;
+
+/// The operation of each of these routes.
+pub(super) fn operations() -> Vec<Operation> {
+    [
+        agent_sessions::operations(),
+        blocks::operations(),
+        captures::operations(),
+        changes::operations(),
+        conformance::operations(),
+        doctor::operations(),
+        export::operations(),
+        folder_rules::operations(),
+        folders::operations(),
+        inbox::operations(),
+        jobs::operations(),
+        log::operations(),
+        models::operations(),
+        notifications::operations(),
+        prompt::operations(),
+        requests::operations(),
+        runtimes::operations(),
+        search::operations(),
+        server::operations(),
+        sessions::operations(),
+        settings::operations(),
+        stream::operations(),
+        tokens::operations(),
+        usage::operations(),
+    ]
+    .concat()
+}
 
 /// The session id in a path; a malformed id is a session that does not exist.
 fn session_id(text: &str) -> ApiResult<SessionId> {

@@ -5,34 +5,47 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use crate::agent::{LoginRequest, Runtime, Runtimes};
+use crate::agent::{Capabilities, LoginProgress, LoginRequest, Readiness, Runtime, Runtimes};
 use crate::http::app::App;
 use crate::http::body::{JsonBody, NoBody, PathPart};
 use crate::http::error::{ApiError, ApiResult, sentence};
+use crate::http::openapi::{Accepted, NoContent, Operation, Tag, delete, get, post};
 
-pub(in crate::http) async fn runtimes(State(app): State<App>) -> Json<Value> {
-    Json(runtimes_json(app.sessions().runtimes(), &app.sessions().settings().default_runtime).await)
+/// The runtimes.
+#[derive(Serialize, JsonSchema)]
+pub struct RuntimeList {
+    runtimes: Vec<RuntimeEntry>,
+}
+
+/// A way to run an agent.
+#[derive(Serialize, JsonSchema)]
+struct RuntimeEntry {
+    name: String,
+    /// New sessions use it unless they name another one.
+    default: bool,
+    #[serde(flatten)]
+    readiness: Readiness,
+    capabilities: Capabilities,
+}
+
+pub(in crate::http) async fn runtimes(State(app): State<App>) -> Json<RuntimeList> {
+    Json(runtime_list(app.sessions().runtimes(), &app.sessions().settings().default_runtime).await)
 }
 
 /// The runtimes in the API's format; the command line uses this too, without a server.
-pub async fn runtimes_json(runtimes: &Runtimes, configured: &str) -> Value {
+pub async fn runtime_list(runtimes: &Runtimes, configured: &str) -> RuntimeList {
     let default = runtimes.default_runtime(configured).await.ok();
     let described = runtimes.described().await;
-    let entries: Vec<Value> = described
-        .iter()
-        .map(|(runtime, readiness)| {
-            let mut entry = json!(readiness);
-            entry["name"] = json!(runtime.name());
-            entry["default"] = json!(default.as_ref().is_some_and(|default| default.name() == runtime.name()));
-            entry["capabilities"] = json!(runtime.capabilities());
-            entry
-        })
-        .collect();
-    json!({ "runtimes": entries })
+    let entries = described.into_iter().map(|(runtime, readiness)| RuntimeEntry {
+        name: runtime.name().to_owned(),
+        default: default.as_ref().is_some_and(|default| default.name() == runtime.name()),
+        capabilities: runtime.capabilities().clone(),
+        readiness,
+    });
+    RuntimeList { runtimes: entries.collect() }
 }
 
 fn named(app: &App, name: &str) -> ApiResult<Arc<dyn Runtime>> {
@@ -47,10 +60,14 @@ fn no_login(name: &str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, "LoginNotSupported", message)
 }
 
-#[derive(Deserialize)]
+/// The options of a login.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "AgentLogin")]
 pub(in crate::http) struct LoginBody {
+    /// A GitHub host other than github.com.
     host: Option<String>,
+    /// Store the token in a file on machines without a key store.
     #[serde(default)]
     plain_text: bool,
 }
@@ -60,28 +77,54 @@ pub(in crate::http) async fn log_in(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
     JsonBody(LoginBody { host, plain_text }): JsonBody<LoginBody>,
-) -> ApiResult<Response> {
+) -> ApiResult<Accepted<LoginProgress>> {
     let runtime = named(&app, &name)?;
     let login = runtime.login().ok_or_else(|| no_login(&name))?;
-    let progress = login.begin(LoginRequest { host, plain_text }).await;
-    Ok((StatusCode::ACCEPTED, Json(progress)).into_response())
+    Ok(Accepted(login.begin(LoginRequest { host, plain_text }).await))
 }
 
 pub(in crate::http) async fn login_progress(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
-) -> ApiResult<Response> {
+) -> ApiResult<Json<LoginProgress>> {
     let runtime = named(&app, &name)?;
     let progress = runtime.login().ok_or_else(|| no_login(&name))?.progress();
-    Ok(Json(progress).into_response())
+    Ok(Json(progress))
 }
 
 pub(in crate::http) async fn cancel_login(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<NoContent> {
     let runtime = named(&app, &name)?;
     runtime.login().ok_or_else(|| no_login(&name))?.cancel().await;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    let login = |operation: Operation| {
+        operation
+            .path_part("name", "The name of a runtime.")
+            .error(404, "RuntimeNotFound")
+            .error(409, "LoginNotSupported")
+    };
+    vec![
+        get("/api/runtimes", runtimes)
+            .named("listRuntimes", Tag::Agents, "List runtimes")
+            .details("Which agents can be used, what each can do, what is missing, and who is logged in."),
+        login(post("/api/runtimes/{name}/login", log_in))
+            .named("logInToAgent", Tag::Agents, "Log in to an agent")
+            .details("Returns as soon as there is a code to enter, or the login failed."),
+        login(get("/api/runtimes/{name}/login", login_progress)).named(
+            "showAgentLogin",
+            Tag::Agents,
+            "Show the progress of a login",
+        ),
+        login(delete("/api/runtimes/{name}/login", cancel_login)).named(
+            "cancelAgentLogin",
+            Tag::Agents,
+            "Cancel a login",
+        ),
+    ]
 }
