@@ -4,7 +4,7 @@ import json
 import sys
 import urllib.request
 
-url = sys.argv[1]
+url, folder = sys.argv[1:]
 
 
 def post(path, body):
@@ -14,7 +14,7 @@ def post(path, body):
 
 
 def session():
-    created = post("/api/copilot/session", {"runtime": "demo", "permissionMode": "ask"})
+    created = post("/api/copilot/session", {"runtime": "demo", "permissionMode": "ask", "workingDirectory": folder})
     return "/api/copilot/session/" + created["sessionId"]
 
 

@@ -161,7 +161,7 @@ async fn replies_about_sessions_are_as_described() {
     let path = format!("/api/copilot/session/{}", created["sessionId"].as_str().expect("an id"));
     let at = |rest: &str| format!("{path}{rest}");
     let below = |rest: &str| format!("{session}{rest}");
-    for prompt in ["help", "reason", "markdown", "tool 200000", "edit", "usage 10 20 1 0.5 2", "error no", "colours"] {
+    for prompt in ["help", "reason", "markdown", "tool 1000000", "edit", "usage 10 20 1 0.5 2", "error no", "colours"] {
         let outcome = api.post(&below("/prompt"), &at("/prompt"), json!({ "text": prompt, "wait": true })).await;
         assert_eq!(outcome.status, 200, "{prompt}");
     }
@@ -367,7 +367,7 @@ async fn replies_about_jobs_are_as_described() {
     let gate = json!({ "kind": "Gate", "title": "Go on?", "prompt": ["**Look** at it."] });
     let work = json!({ "kind": "Seq", "works": [{ "kind": "Ref", "taskId": "greet" }, gate] });
     let entry = json!({
-        "models": { "driving": "demo" }, "drivingSessionRetries": [], "promptVariables": {},
+        "models": { "driving": "demo" }, "drivingSessionRetries": [{ "modelId": "demo", "retries": 1 }], "promptVariables": {},
         "tasks": { "greet": task }, "jobs": { "deliver": { "work": work } },
         "grid": [{ "keyword": "k", "jobs": [{ "name": "deliver", "jobName": "deliver" }, null] }],
     });

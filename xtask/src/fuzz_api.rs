@@ -29,7 +29,7 @@ pub fn fuzz_api(examples: Option<&str>) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
     let server = Server::start(folder.path())?;
     let python = tools.join("python/bin/python3");
-    run(Command::new(&python).arg(workspace().join("tests/fuzz_api/sessions.py")).arg(&server.url))?;
+    run(Command::new(&python).arg(workspace().join("tests/fuzz_api/sessions.py")).arg(&server.url).arg(folder.path().join("work")))?;
     let hooks = workspace().join("tests/fuzz_api");
     let outcome = run(Command::new(tools.join("python/bin/schemathesis"))
         .args(["run", &format!("{}/api/openapi.json", server.url), "--url", &server.url])

@@ -57,7 +57,24 @@ impl Schemas {
             renamed.apply(&mut schema);
             schemas.insert(renamed.name(&name), schema);
         }
+        schemas.values_mut().for_each(plain_descriptions);
         (schemas, renamed)
+    }
+}
+
+/// Descriptions are written for rustdoc, whose links mean nothing to readers of the document.
+fn plain_descriptions(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(plain_descriptions),
+        Value::Object(entries) => {
+            for (name, entry) in entries {
+                match entry {
+                    Value::String(text) if name == "description" => *text = text.replace("[`", "`").replace("`]", "`"),
+                    entry => plain_descriptions(entry),
+                }
+            }
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
