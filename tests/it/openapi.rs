@@ -184,7 +184,7 @@ async fn replies_about_sessions_are_as_described() {
     // What is not there or not allowed.
     for rest in ["/block/0.html", "/changes/file?path=none", "/log?after=999999", "/log?after=x", "/export?format=doc"]
     {
-        let template = below(rest.split(['?']).next().unwrap_or_default().replace("0.html", "{file}").as_str());
+        let template = below(&rest.split('?').next().unwrap_or_default().replace("0.html", "{file}"));
         let reply = api.send(Method::GET, &template, &at(rest), "").await;
         assert!(reply.status.is_client_error(), "{rest}");
     }

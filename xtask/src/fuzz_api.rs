@@ -29,15 +29,20 @@ pub fn fuzz_api(examples: Option<&str>) -> Result<(), String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
     let server = Server::start(folder.path())?;
     let python = tools.join("python/bin/python3");
-    run(Command::new(&python).arg(workspace().join("tests/fuzz_api/sessions.py")).arg(&server.url).arg(folder.path().join("work")))?;
-    let hooks = workspace().join("tests/fuzz_api");
+    run(Command::new(&python)
+        .arg(workspace().join("tests/fuzz_api/sessions.py"))
+        .arg(&server.url)
+        .arg(folder.path().join("work")))?;
+    let own = workspace().join("tests/fuzz_api");
     let outcome = run(Command::new(tools.join("python/bin/schemathesis"))
+        .arg("--config-file")
+        .arg(own.join("schemathesis.toml"))
         .args(["run", &format!("{}/api/openapi.json", server.url), "--url", &server.url])
         .args(["--checks", CHECKS, "--max-examples", examples, "--exclude-path", STOPS_THE_SERVER])
-        .args(["--phases", "examples,coverage,fuzzing", "--continue-on-failure", "--request-timeout", "60"])
+        .args(["--phases", "coverage,fuzzing", "--continue-on-failure", "--request-timeout", "60", "--workers", "2"])
         .args(["--seed", "1", "--generation-database", "none", "--warnings", "off", "--no-color"])
         .env("SCHEMATHESIS_HOOKS", "hooks")
-        .env("PYTHONPATH", hooks)
+        .env("PYTHONPATH", &own)
         .current_dir(folder.path()));
     drop(server);
     outcome

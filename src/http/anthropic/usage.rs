@@ -7,6 +7,7 @@ use crate::model::Usage;
 
 /// Token counts; a figure that is unknown is left out.
 #[derive(Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[expect(clippy::struct_field_names, reason = "the names are the dialect's")]
 pub(super) struct MessageUsage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,

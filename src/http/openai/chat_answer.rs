@@ -88,6 +88,7 @@ pub(in crate::http) struct ChatChunk {
     choices: Vec<ChunkChoice>,
     /// With `include_usage`: null until the last chunk.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[expect(clippy::option_option, reason = "left out, null, or there")]
     usage: Option<Option<ChatUsage>>,
 }
 

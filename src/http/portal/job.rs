@@ -341,7 +341,7 @@ enum TaskResponse {
 /// What happened in a task.
 #[derive(JsonSchema)]
 #[serde(tag = "callback", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, clippy::enum_variant_names, reason = "only its schema is used, with the portal's names")]
 enum TaskCallback {
     TaskDecision { reason: String },
     TaskSessionStarted { session_id: SessionId, is_driving: bool },
