@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 use crate::capture::{CaptureError, ErrorKind};
 use crate::http::dialect::Dialect as _;

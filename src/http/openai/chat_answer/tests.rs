@@ -1,3 +1,5 @@
+use serde_json::{Value, json};
+
 use super::*;
 use crate::capture::{CaptureError, ErrorKind};
 use crate::http::dialect::{Block, Dialect as _};
