@@ -1,11 +1,12 @@
 //! What a runtime can do, as data.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ModelNames;
 
 /// How a runtime takes a system prompt.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SystemPromptSupport {
     /// Not at all.
@@ -20,7 +21,7 @@ pub enum SystemPromptSupport {
 }
 
 /// Which processes a runtime starts for its sessions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessUse {
     /// None.
@@ -35,7 +36,7 @@ pub enum ProcessUse {
 }
 
 /// What a runtime can do. Core code checks these, never a runtime's name.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "a table of independent yes/no facts")]
 pub struct Capabilities {

@@ -1,5 +1,6 @@
 //! Logging in to an agent from the server.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::BoxFuture;
@@ -14,7 +15,7 @@ pub struct LoginRequest {
 }
 
 /// The state of a login.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoginStage {
     /// No login was started.
@@ -31,7 +32,7 @@ pub enum LoginStage {
 }
 
 /// The current login, or the last one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LoginProgress {
     /// Its state.
     #[serde(rename = "state")]

@@ -1,9 +1,10 @@
 //! How each agent names its models. A name in another agent's style is passed on, with a warning.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The naming style of a runtime's models.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelNames {
     /// Unknown.

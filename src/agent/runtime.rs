@@ -5,6 +5,7 @@ use std::path::Path;
 use std::pin::Pin;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -78,7 +79,7 @@ pub enum Freshness {
 }
 
 /// The login state of an agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoginState {
     /// Logged in.
@@ -94,7 +95,7 @@ pub enum LoginState {
 }
 
 /// Who is logged in to an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoginStatus {
     /// The login state.
@@ -114,7 +115,7 @@ impl LoginStatus {
 }
 
 /// Whether sessions can be started, and what is missing if not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Readiness {
     /// Whether a session may be started now.

@@ -1,9 +1,10 @@
 //! What can be chosen when a session is started, described for the people who choose.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One of several ways to talk to the same agent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Channel {
     /// A short name: `SDK`, `ACP` or `Headless`.
     pub name: &'static str,
@@ -12,7 +13,7 @@ pub struct Channel {
 }
 
 /// The type of an option's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OptionKind {
     /// True or false.
@@ -34,7 +35,7 @@ pub enum OptionKind {
 }
 
 /// A value that can be chosen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct OptionChoice {
     /// The value itself.
     pub value: String,
@@ -43,7 +44,7 @@ pub struct OptionChoice {
 }
 
 /// An option of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionOption {
     /// Its name in the `options` of a session.

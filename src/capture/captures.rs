@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Map;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -43,7 +44,7 @@ pub struct ModelEntry {
 }
 
 /// What is going on now.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CaptureFigures {
     /// Answers that are being made.

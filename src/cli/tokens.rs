@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::arguments::{CommonFlags, CreateTokenFlags};
 use super::command_context::CommandContext;
 use super::output::{print, table};
-use crate::http::auth::{RevokeError, TokenName, TokenRequest, Tokens, created_token_json, token_json};
+use crate::http::auth::{RevokeError, ShownNewToken, ShownToken, TokenName, TokenRequest, Tokens};
 use crate::model::TokenId;
 use crate::session::now;
 use crate::store::{DataFolder, Store, StoreError, StoreSettings};
@@ -31,7 +31,7 @@ pub(super) fn create(flags: &CreateTokenFlags, common: &CommonFlags) -> anyhow::
         }
         None => with_tokens(&context, async |tokens| {
             let now = now();
-            Ok::<_, StoreError>(created_token_json(&tokens.create(request, now).await?, now))
+            Ok::<_, StoreError>(json!(ShownNewToken::new(tokens.create(request, now).await?, now)))
         })??,
     };
     if common.json {
@@ -61,7 +61,7 @@ pub(super) fn list(common: &CommonFlags) -> anyhow::Result<ExitCode> {
         None if !DataFolder::has_database(&context.resolved.data_folder) => json!({ "tokens": [] }),
         None => with_tokens(&context, async |tokens| {
             let (now, stored) = (now(), tokens.list().await?);
-            let shown: Vec<Value> = stored.iter().map(|token| token_json(token, now)).collect();
+            let shown: Vec<ShownToken> = stored.into_iter().map(|token| ShownToken::new(token, now)).collect();
             Ok::<_, StoreError>(json!({ "tokens": shown }))
         })??,
     };
@@ -78,7 +78,7 @@ pub(super) fn revoke(id: TokenId, common: &CommonFlags) -> anyhow::Result<ExitCo
         }
         None => with_tokens(&context, async |tokens| {
             let now = now();
-            Ok::<_, RevokeError>(token_json(&tokens.revoke(id, now).await?, now))
+            Ok::<_, RevokeError>(json!(ShownToken::new(tokens.revoke(id, now).await?, now)))
         })??,
     };
     if common.json {

@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::bail;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::arguments::{CommonFlags, UsageFlags};
 use super::command_context::CommandContext;
 use super::output::{print, table};
 use super::session_settings::budget_settings;
-use crate::http::{UsageQuery, usage_json};
+use crate::http::{UsageQuery, usage_report};
 use crate::model::Day;
 use crate::session::now;
 use crate::store::{DataFolder, Store, StoreSettings};
@@ -29,9 +29,9 @@ pub(super) fn usage(flags: &UsageFlags, common: &CommonFlags) -> anyhow::Result<
             let store = Store::open(&folder, StoreSettings { max_bytes: None })?;
             let budget = budget_settings(&context.resolved.loaded.config.budget);
             context.wait_for(async {
-                let answer = usage_json(&store, &budget, question).await;
+                let answer = usage_report(&store, &budget, question).await;
                 store.close().await;
-                answer
+                answer.map(|report| json!(report))
             })?
         }
         None => bail!(

@@ -375,7 +375,7 @@ mod tests {
         for (key, text, words) in [
             ("server.prot", "1", ["server.prot", "server.port"]),
             ("server.port", "many", ["server.port", "user.toml"]),
-            ("server.port", "70000", ["server.port", "u16"]),
+            ("server.port", "70000", ["server.port", "from 0 to 65535"]),
             ("server", "1", ["no setting", "`server`"]),
             ("permissions.default", "sometimes", ["permissions.default", "allow-all"]),
             ("providers.x.base_uri", "http://a", ["providers.x", "base_url"]),

@@ -1,9 +1,10 @@
 //! When a changed setting takes effect.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// When a changed setting takes effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Effect {
     /// At once; what is connected or loaded already may keep the old value until its next start.

@@ -1,11 +1,12 @@
 //! What `doctor` found, grouped by agent.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Check, CheckVerdict};
 
 /// A runtime that sessions can use now.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadyRuntime {
     /// The runtime's name.
     pub runtime: String,
@@ -14,7 +15,7 @@ pub struct ReadyRuntime {
 }
 
 /// The results.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// The runtimes that sessions can use now, in order of preference.
     #[serde(default)]

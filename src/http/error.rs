@@ -6,7 +6,8 @@ use std::path::Path;
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::agent::ModelNotFound;
 use crate::capture::{CaptureError, ErrorKind};
@@ -56,6 +57,16 @@ impl ApiError {
     }
 }
 
+/// An error as it is sent.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
+pub(super) struct ErrorReply {
+    /// For programs.
+    error: &'static str,
+    /// For people: what failed, why, and what to do.
+    message: String,
+}
+
 /// For routes under `/v1/`, whose dialects have their own shapes of errors.
 impl From<ApiError> for CaptureError {
     fn from(error: ApiError) -> Self {
@@ -80,7 +91,7 @@ impl IntoResponse for ApiError {
         if self.status.is_server_error() {
             tracing::error!(status = self.status.as_u16(), name = self.name, message = %self.message, "request failed");
         }
-        let body = json!({ "error": self.name, "message": redact(&self.message) });
+        let body = ErrorReply { error: self.name, message: redact(&self.message).into() };
         let mut response = (self.status, Json(body)).into_response();
         if self.status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -152,7 +152,8 @@ fn is_navigation(method: &Method, headers: &HeaderMap) -> bool {
 }
 
 fn is_programs_path(path: &str) -> bool {
-    path == "/api" || path.starts_with("/api/") || path == "/metrics" || is_models_path(path)
+    let is_api = path == "/api" || path.starts_with("/api/");
+    (is_api && path != pages::API_DOCS) || path == "/metrics" || is_models_path(path)
 }
 
 /// Checks a request, then passes it to its route.

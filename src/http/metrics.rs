@@ -16,6 +16,7 @@ use prometheus_client::registry::Registry;
 
 use super::app::{App, AppParts};
 use super::error::ApiResult;
+use super::openapi::{Operation, Tag, get};
 use super::usage_metrics::UsageSeries;
 use crate::agent::AgentProcess;
 use crate::model::SessionState;
@@ -194,4 +195,12 @@ fn process_registry(processes: &[AgentProcess]) -> Registry {
     registry.register("children", "Running child processes of an agent process", children);
     registry.register("sessions", "Sessions served by an agent process", sessions);
     registry
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/metrics", metrics)
+            .named("metrics", Tag::Server, "All figures as OpenMetrics text")
+            .replies_with_text(200, "application/openmetrics-text"),
+    ]
 }

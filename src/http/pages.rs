@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use base64::prelude::{BASE64_STANDARD, Engine as _};
-use serde::Deserialize;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::app::App;
@@ -16,6 +16,7 @@ use super::auth::{LogInError, NewLogin, Refusal, cookie_header};
 use super::body::{QueryPart, TextBody};
 use super::error::{ApiError, ApiResult};
 use super::guard::too_many_attempts;
+use super::openapi::{Operation, Tag, get, post};
 use super::web_files::web_file;
 
 const LOGIN: &str = include_str!("../../web/login.html");
@@ -52,13 +53,22 @@ pub(super) fn login(status: StatusCode, next: &str) -> Response {
     response
 }
 
+/// The page that shows the API. It belongs to the API's paths, because that is where people look for it.
+pub(super) const API_DOCS: &str = "/api/docs";
+
+/// `GET /api/docs`.
+pub(super) async fn api_docs(headers: HeaderMap) -> Response {
+    page(&Method::GET, "/apiDocs.html", &headers)
+}
+
 /// For a person who followed a link from another site: that request carries no cookie, and the page's own reload does.
 pub(super) fn reload_page() -> Response {
     Html(RELOAD).into_response()
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(super) struct LoginQuery {
+    /// The path to continue at.
     next: Option<String>,
 }
 
@@ -66,6 +76,27 @@ pub(super) struct LoginQuery {
 /// mail program, a preview) does not use the code up.
 pub(super) async fn login_page(QueryPart(query): QueryPart<LoginQuery>) -> Response {
     login(StatusCode::OK, &query.next.unwrap_or_default())
+}
+
+/// What the login page sends.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct LoginForm {
+    /// The code of a login link.
+    code: Option<String>,
+    /// The server's own token.
+    token: Option<String>,
+    /// A path on this server.
+    next: Option<String>,
+}
+
+/// A login. Its cookie is in a header.
+#[derive(Serialize, JsonSchema)]
+struct Login<'a> {
+    /// Every request for data sends it in the header `Flightdeck-Secret`.
+    secret: String,
+    /// The path to continue at.
+    next: &'a str,
 }
 
 /// Logs in with the token or a one-time code, sent by the login page: sets the cookie and returns the secret.
@@ -88,7 +119,7 @@ pub(super) async fn log_in(State(app): State<App>, TextBody(form): TextBody) -> 
     };
     match login {
         Ok(NewLogin { cookie, secret }) => {
-            let mut response = Json(json!({ "secret": secret, "next": local_path(&next) })).into_response();
+            let mut response = Json(Login { secret, next: local_path(&next) }).into_response();
             response.headers_mut().insert(header::SET_COOKIE, cookie_header(&cookie));
             response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
             Ok(response)
@@ -111,6 +142,18 @@ fn local_path(next: &str) -> &str {
 
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/login", login_page).named("loginPage", Tag::Access, "The login page").replies_with_text(200, "text/html"),
+        post("/login", log_in)
+            .named("logIn", Tag::Access, "Log in")
+            .details("With the code of a login link, or with the server's own token. Sets a cookie.")
+            .takes_form::<LoginForm>()
+            .replies_with::<Login<'_>>(200, "application/json")
+            .error(401, "Unauthorized"),
+    ]
 }
 
 #[cfg(test)]

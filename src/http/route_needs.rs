@@ -126,6 +126,9 @@ const ROUTES: &[Row] = &[
     ("POST", "/v1/messages/count_tokens", Need::Scope(Scope::Models)),
     ("GET", "/v1/models", Need::Scope(Scope::Models)),
     ("GET", "/v1/models/{*id}", Need::Scope(Scope::Models)),
+    ("GET", "/api/openapi.json", Need::Scope(Scope::View)),
+    // A page: a browser that is logged in may open it too.
+    ("GET", "/api/docs", Need::Scope(Scope::View)),
     ("GET", "/metrics", Need::Scope(Scope::View)),
     ("GET POST", "/login", Need::Nothing),
 ];

@@ -10,6 +10,7 @@ use axum::routing::{MethodFilter, MethodRouter, delete, get, on, patch, post, pu
 use super::app::App;
 use super::dialect::refusal;
 use super::error::ApiError;
+use super::openapi::{self, Operation};
 use super::route_needs::is_models_path;
 use super::{anthropic, api, guard, metrics, openai, pages, portal};
 use crate::capture::{CaptureError, ErrorKind};
@@ -152,6 +153,8 @@ fn own_routes() -> Router<App> {
         .route("/api/ticket", post(api::ticket))
         .route("/api/tokens", get(api::list_tokens).post(api::create_token))
         .route("/api/tokens/{id}", delete(api::revoke_token))
+        .route("/api/openapi.json", get(openapi::openapi_document))
+        .route("/api/docs", get(pages::api_docs))
         .route("/metrics", get(metrics::metrics))
         .route_layer(middleware::from_fn(refuse_unknown_query))
 }
@@ -165,6 +168,20 @@ fn model_routes() -> Router<App> {
         .route("/v1/messages/count_tokens", post(anthropic::count_tokens).fallback(wrong_model_method))
         .route("/v1/models", get(openai::list_models).fallback(wrong_model_method))
         .route("/v1/models/{*id}", get(openai::model).fallback(wrong_model_method))
+}
+
+/// The operation of every route.
+pub(super) fn operations() -> Vec<Operation> {
+    [
+        portal::operations(),
+        api::operations(),
+        openai::operations(),
+        anthropic::operations(),
+        openapi::operations(),
+        metrics::operations(),
+        pages::operations(),
+    ]
+    .concat()
 }
 
 /// Flightdeck's own routes whose GET takes query parameters. Each accepts its own and refuses all others.
@@ -207,8 +224,7 @@ async fn refuse_unknown_query(path: MatchedPath, request: Request, next: Next) -
 async fn fallback(request: Request) -> Response {
     let path = request.uri().path();
     if path == "/api" || path.starts_with("/api/") {
-        let body = axum::Json(serde_json::json!({ "error": "Unknown API endpoint" }));
-        return (StatusCode::NOT_FOUND, body).into_response();
+        return (StatusCode::NOT_FOUND, axum::Json(portal::PortalError::UNKNOWN_ENDPOINT)).into_response();
     }
     if is_models_path(path) {
         let message = "Unknown route; docs/capture.md lists the routes of the model API.";

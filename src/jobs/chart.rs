@@ -1,11 +1,14 @@
 //! The flow chart of a job, in the portal's format.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use super::entry::{GateWork, ModelChoice, Work};
 
 /// A node of a chart.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChartNode {
     /// Its number: its position in the chart.
     pub id: usize,
@@ -20,7 +23,7 @@ pub struct ChartNode {
 }
 
 /// A line from one node to another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChartArrow {
     /// Where it ends.
@@ -68,6 +71,30 @@ impl Serialize for ChartHint {
             Self::LoopEnd => serializer.serialize_str("LoopEnd"),
             Self::AltEnd => serializer.serialize_str("AltEnd"),
         }
+    }
+}
+
+impl JsonSchema for ChartHint {
+    fn schema_name() -> Cow<'static, str> {
+        "ChartHint".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "What a node of a chart is: a word, or a word and the number of a work.",
+            "oneOf": [
+                { "enum": ["ParBegin", "ParEnd", "CondBegin", "CondEnd", "LoopEnd", "AltEnd"] },
+                {
+                    "type": "array",
+                    "prefixItems": [
+                        { "enum": ["TaskNode", "CondNode", "GateNode"] },
+                        { "type": "integer", "minimum": 0 },
+                    ],
+                    "minItems": 2,
+                    "maxItems": 2,
+                },
+            ],
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::JobError;
@@ -23,7 +24,7 @@ pub struct Entries {
 }
 
 /// An entry as clients see it.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct EntryDescription {
     /// `default`, `configuration`, `folder` or `installed`.

@@ -1,12 +1,13 @@
 //! What a person is shown before they decide.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::model::hex;
 
 /// What a person is shown before they decide.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GateView {
     /// What is decided, in one line.
@@ -23,7 +24,7 @@ pub struct GateView {
 }
 
 /// A work that is over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkResult {
     /// Its number in the job.
@@ -38,7 +39,7 @@ pub struct WorkResult {
 }
 
 /// Files that changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedFiles {
     /// Sorted by path.
@@ -49,7 +50,7 @@ pub struct ChangedFiles {
 }
 
 /// A file that changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangedFile {
     /// Relative to the top of the repository.

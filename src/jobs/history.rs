@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::record::{Record, Subject};
 use crate::model::{AnsweredBy, JobStatus, SessionId, TaskId, Timestamp, Usage};
 
 /// What a work did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkHistory {
     /// Its number in the job.
@@ -26,7 +27,7 @@ pub struct WorkHistory {
 }
 
 /// One run of a work.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
     /// The id of the run.
@@ -54,7 +55,7 @@ pub struct Attempt {
 }
 
 /// A session of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AttemptSession {
     /// Which.
@@ -74,7 +75,8 @@ pub struct AttemptSession {
 }
 
 /// What was decided about a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "JobDecision")]
 pub struct Decision {
     /// When.
     pub time: Timestamp,
@@ -83,7 +85,7 @@ pub struct Decision {
 }
 
 /// A gate that asked.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GateAttempt {
     /// Its id.
@@ -99,7 +101,7 @@ pub struct GateAttempt {
 }
 
 /// How a gate was answered.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct GateAnswer {
     /// Whether the job went on.
     pub approved: bool,

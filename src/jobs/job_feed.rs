@@ -1,5 +1,6 @@
 //! The status of jobs, for the inbox.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::progress::{Progress, WaitingView};
@@ -7,7 +8,7 @@ use crate::model::{JobId, JobStatus, Timestamp};
 use crate::session::{FeedEntry, StatusFeed};
 
 /// The status of a job.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct JobFeedEntry {
     /// Which.
@@ -21,7 +22,7 @@ pub struct JobFeedEntry {
 }
 
 /// A summary of what waits for a person.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitingBrief {
     /// Its id.

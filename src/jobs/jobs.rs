@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use tokio::sync::Notify;
@@ -94,7 +95,7 @@ pub struct NewJobRequest {
 }
 
 /// A task that can be started in a session.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskOffer {
     /// Its name.

@@ -40,7 +40,7 @@ pub use history::WorkHistory;
 pub use job_feed::{JobFeed, JobFeedEntry};
 pub use jobs::{Jobs, JobsParts, NewJobRequest, TaskOffer};
 pub use live::RunDelivery;
-pub use preview::Preview;
+pub use preview::{Preview, PreviewWork};
 pub use progress::{Progress, WaitingView};
 pub use record::{CommandEnd, Purpose, Record, Subject, TurnEnd, TurnVerdict, View};
 pub use run::{Answer, Run};

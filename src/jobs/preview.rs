@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::chart::{ChartNode, chart};
@@ -11,7 +12,7 @@ use crate::agent::Model;
 use crate::model::PermissionPolicy;
 
 /// What a job would do.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Preview {
     /// The job's name.
@@ -33,7 +34,7 @@ pub struct Preview {
 }
 
 /// A task or gate of a job.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviewWork {
     /// Its number in the job.
@@ -71,7 +72,7 @@ pub struct PreviewWork {
 }
 
 /// The checks after a task.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PreviewCriteria {
     /// Tools that must be called.

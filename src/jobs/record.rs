@@ -3,6 +3,7 @@
 //! The log is read in two ways: whole, as `GET /api/jobs/{id}/log` and the restart read it, and as the portal's responses of
 //! the job or of one of its tasks ([`Record::response`]).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use super::gate_view::GateView;
 use crate::model::{AnsweredBy, SessionId, TaskId, TurnActivity, Usage};
 
 /// One record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "callback", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Record {
     /// The job began.
@@ -157,7 +158,7 @@ pub enum Record {
 }
 
 /// What a person decides about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Subject {
     /// A gate.
@@ -193,7 +194,7 @@ impl Subject {
 }
 
 /// What a prompt is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Purpose {
     /// Does what must hold before the task hold?
@@ -205,7 +206,7 @@ pub enum Purpose {
 }
 
 /// How a turn ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnEnd {
     /// In one word.
@@ -222,7 +223,7 @@ pub struct TurnEnd {
 }
 
 /// How a turn ended, in one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TurnVerdict {
     /// The agent finished.
@@ -238,7 +239,7 @@ pub enum TurnVerdict {
 }
 
 /// How a command ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandEnd {
     /// Its exit code; `None` if it did not start, timed out or was killed.

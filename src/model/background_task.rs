@@ -1,9 +1,10 @@
 //! Work that an agent does on the side.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A sub-agent or a command that runs beside the conversation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BackgroundTask {
     /// The agent's id for it.
     pub id: String,

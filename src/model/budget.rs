@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Day, Usage};
@@ -113,7 +114,7 @@ fn with_commas(amount: f64) -> String {
 }
 
 /// Upper limits; `None` for no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BudgetLimits {
     /// Premium requests.
@@ -157,7 +158,7 @@ impl BudgetLimits {
 }
 
 /// A session's own limits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct SessionBudget {
     /// Premium requests.

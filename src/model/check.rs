@@ -1,9 +1,10 @@
 //! What a preflight check found.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How serious it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CheckVerdict {
     /// Works.
@@ -17,7 +18,7 @@ pub enum CheckVerdict {
 }
 
 /// One line of `doctor`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What it belongs to: an agent's name, or `machine`.
     #[serde(default)]

@@ -8,6 +8,7 @@ use jiff::{Span, tz::Offset};
 use serde::{Serialize, Serializer};
 
 use super::Timestamp;
+use super::text_schema::text_schema;
 
 /// A day in UTC, so that it begins at the same moment for the server and all readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,6 +67,8 @@ impl Serialize for Day {
         serializer.collect_str(self)
     }
 }
+
+text_schema!(Day, "A day in UTC.", { "format": "date" });
 
 #[cfg(test)]
 mod tests {

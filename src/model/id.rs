@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::text_schema::text_schema;
+
 /// The number of an event in its log. The first event has number 1; 0 means "before everything".
 pub type Seq = u64;
 
@@ -105,9 +107,11 @@ impl<'de> Deserialize<'de> for SessionId {
     }
 }
 
+text_schema!(SessionId, "The id of a session.", { "pattern": "^session-[1-9][0-9]*$" });
+
 /// Declares an id that is a word and a number. The number is never given twice in the life of a database.
 macro_rules! numbered_id {
-    ($(#[$doc:meta])* $name:ident, $error:ident, $prefix:literal) => {
+    ($(#[$doc:meta])* $name:ident, $error:ident, $prefix:literal, $description:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub struct $name(u32);
@@ -154,17 +158,19 @@ macro_rules! numbered_id {
                 String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
             }
         }
+
+        text_schema!($name, $description, { "pattern": concat!("^", $prefix, "[1-9][0-9]*$") });
     };
 }
 
 numbered_id! {
     /// A job's id, written `job-N`.
-    JobId, InvalidJobId, "job-"
+    JobId, InvalidJobId, "job-", "The id of a job."
 }
 
 numbered_id! {
     /// The id of a task that runs or ran, written `task-N`.
-    TaskId, InvalidTaskId, "task-"
+    TaskId, InvalidTaskId, "task-", "The id of a task that runs or ran."
 }
 
 /// A prompt's id within its session, written `prompt-N`.
@@ -214,6 +220,8 @@ impl<'de> Deserialize<'de> for PromptId {
     }
 }
 
+text_schema!(PromptId, "The id of a prompt within its session.", { "pattern": "^prompt-[1-9][0-9]*$" });
+
 /// The text is not of the form `prompt-N`.
 #[derive(Debug, thiserror::Error)]
 #[error("not a prompt id")]
@@ -259,6 +267,8 @@ impl Serialize for TokenId {
         serializer.collect_str(self)
     }
 }
+
+text_schema!(TokenId, "The id of a token.", { "pattern": "^token-[1-9][0-9]*$" });
 
 /// A turn's id: ours, written `turn-N` after its prompt, or the one the agent gave it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -308,6 +318,9 @@ macro_rules! text_id {
 
 text_id!(TurnId);
 text_id!(RequestId);
+
+text_schema!(TurnId, "The id of a turn: `turn-3` begins with `prompt-3`, `turn-3.2` is its second step.", {});
+text_schema!(RequestId, "The id of a request within its session.", {});
 
 /// The number behind a prefix. `u32::from_str` would also take "+1" and "01", so that one id would have several spellings.
 fn number_after(prefix: &str, text: &str) -> Option<u32> {

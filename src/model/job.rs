@@ -1,5 +1,6 @@
 //! What the rest of the program knows of a job.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::words::words;
@@ -20,7 +21,7 @@ words! {
 }
 
 /// The task that a session works for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionJob {
     /// The job.

@@ -33,6 +33,7 @@ mod session_options;
 mod slash_command;
 mod state;
 mod template;
+mod text_schema;
 mod timestamp;
 mod turn_activity;
 mod usage;

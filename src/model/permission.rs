@@ -4,13 +4,14 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::command::begins_with;
 use super::{AnsweredBy, RequestBody};
 
 /// What happens to a permission request that no rule covers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PermissionMode {
     /// A person is asked.
@@ -57,7 +58,7 @@ impl FromStr for PermissionMode {
 }
 
 /// What a rule says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuleDecision {
     /// Without asking.
@@ -69,7 +70,7 @@ pub enum RuleDecision {
 }
 
 /// A rule for the tools whose name fits its pattern.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PermissionRule {
     /// A tool's name; `*` stands for any run of characters.
@@ -138,7 +139,7 @@ pub enum AlwaysCovers {
 }
 
 /// Where "always" holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AlwaysScope {
     /// In the session whose request was answered.
@@ -194,7 +195,7 @@ fn fits(pattern: &[u8], text: &[u8]) -> bool {
 }
 
 /// A session's mode and rules. The first rule that covers a tool decides; else the mode does.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PermissionPolicy {
     /// For tools that no rule covers.
     pub mode: PermissionMode,
@@ -303,7 +304,7 @@ impl PermissionPolicy {
 }
 
 /// A person's answer to a permission request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
     /// This time only.

@@ -1,11 +1,12 @@
 //! Prompts: what a person or program asks of an agent.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{ErrorClass, PromptId, TurnActivity, Usage};
 
 /// A file or picture sent along with a prompt.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
     /// File name, for people and for the agent.
@@ -17,7 +18,7 @@ pub struct Attachment {
 }
 
 /// A file that was sent along with a prompt, as the log describes it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttachedFile {
     /// File name, as the sender gave it.
     pub name: String,
@@ -41,7 +42,7 @@ pub enum PromptAuthor {
 }
 
 /// How the turn of a prompt ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromptVerdict {
     /// The agent finished without an error.
@@ -62,7 +63,7 @@ impl PromptVerdict {
 }
 
 /// What is known of a prompt once its turn is over.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PromptOutcome {
     /// The prompt's id within its session.
@@ -101,7 +102,7 @@ impl PromptOutcome {
 }
 
 /// Whether sending a prompt again is worth it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RetryHint {
     /// Nothing is wrong with the prompt or the agent: somebody interrupted the turn, or the prompt was never sent.

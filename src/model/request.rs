@@ -1,5 +1,6 @@
 //! Requests of an agent to a person: permissions and questions.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -7,7 +8,7 @@ use super::words::words;
 use super::{Decision, RequestId, Timestamp};
 
 /// What an agent asks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum RequestBody {
     /// May the agent do this?
@@ -54,7 +55,7 @@ pub enum RequestBody {
 }
 
 /// A file or folder that would be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Reading {
     /// As the agent named it.
@@ -65,7 +66,7 @@ pub struct Reading {
 }
 
 /// Files that would be written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Writing {
     /// All of them, as the agent named them.
@@ -100,7 +101,7 @@ impl RequestBody {
 }
 
 /// A request that waits for its one answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {
     /// Our id, unique within the session.

@@ -1,5 +1,8 @@
 //! Responses: events as the portal API writes them. One event is one response is one number.
 
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 use super::command::suggested_prefix;
@@ -18,7 +21,7 @@ pub enum Response {
 }
 
 /// What went wrong in an agent.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionTrouble {
     /// For people.
@@ -33,7 +36,7 @@ pub struct SessionTrouble {
 }
 
 /// What a tool returned.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
     /// The output, as the model got it; only its beginning when `content_blob` is there.
@@ -53,7 +56,7 @@ pub struct ToolResult {
 }
 
 /// A picture that a tool made, kept as a blob.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolImage {
     /// Hash of the blob.
     pub blob: String,
@@ -62,7 +65,7 @@ pub struct ToolImage {
 }
 
 /// Why a tool failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolError {
     /// For people.
     pub message: String,
@@ -72,7 +75,7 @@ pub struct ToolError {
 }
 
 /// The callbacks: those of the portal API first, then our own.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "callback", rename_all_fields = "camelCase")]
 #[expect(missing_docs, reason = "the fields are the API's and are described in docs/api.md")]
 pub enum Callback {
@@ -301,6 +304,19 @@ impl Response {
             return Some(Self::Callback(callback));
         }
         serde_json::from_str(json).ok().map(Self::SessionError)
+    }
+}
+
+impl JsonSchema for Response {
+    fn schema_name() -> Cow<'static, str> {
+        "Response".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "One event of a session. Clients may ignore callbacks that they do not know.",
+            "oneOf": [generator.subschema_for::<SessionTrouble>(), generator.subschema_for::<Callback>()],
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -33,7 +34,7 @@ pub struct SessionProfile {
 }
 
 /// Who created a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionOrigin {
     /// A person, through the page or the command line.
@@ -60,7 +61,7 @@ impl SessionOrigin {
 }
 
 /// The agent lost its own session, and a new one was started with a summary: what the notice of that says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LostSession {
     /// The number of the notice.
     pub seq: Seq,

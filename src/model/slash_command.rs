@@ -1,5 +1,6 @@
 //! Commands that an agent understands when a prompt begins with their name.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many commands of an agent are kept.
@@ -8,7 +9,7 @@ const LONGEST_NAME: usize = 80;
 const LONGEST_DESCRIPTION: usize = 300;
 
 /// A command of an agent, typed as `/name`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlashCommand {
     /// Its name, without the slash.
     pub name: String,

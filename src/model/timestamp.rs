@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::text_schema::text_schema;
+
 /// Milliseconds since the Unix epoch, UTC. The caller reads the clock; this module has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Timestamp(i64);
@@ -47,6 +49,8 @@ impl<'de> Deserialize<'de> for Timestamp {
         Ok(Self(moment.as_millisecond()))
     }
 }
+
+text_schema!(Timestamp, "A moment in UTC, with milliseconds.", { "format": "date-time" });
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! What an agent did in a turn, as far as those who sent the prompt need to know.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::JobTool;
@@ -18,7 +19,7 @@ const LONGEST_TEXT: usize = 16_000;
 const LONGEST_LINE: usize = 300;
 
 /// What an agent did in a turn.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnActivity {
     /// The tools that were started, each once, in the order of their first start. At most 1,000.
@@ -33,7 +34,7 @@ pub struct TurnActivity {
 }
 
 /// A call of a job tool.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolReport {
     /// The tool's own name.

@@ -1,5 +1,6 @@
 //! What a turn cost, and sums of such figures.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The most that one report may add to a count: larger figures are invalid, and sums of them would
@@ -7,7 +8,7 @@ use serde::{Deserialize, Serialize};
 const MOST_PER_REPORT: u64 = 1 << 40;
 
 /// Figures an agent reported. A figure that it did not report is `null`, never 0.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
     /// Money, in US dollars.
@@ -39,7 +40,7 @@ pub struct Usage {
 const MOST_FILES: usize = 1_000;
 
 /// What an agent reports to have changed in files.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct CodeChanges {
     /// Added lines.
@@ -130,7 +131,7 @@ impl Usage {
 }
 
 /// In how many reports each figure was left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(missing_docs, reason = "the figures are those of Usage")]
 pub struct UnknownFigures {
@@ -147,7 +148,7 @@ pub struct UnknownFigures {
 
 /// The sum of many reports. A figure that no report had is unknown; one that some had is their sum, and says how many
 /// left it out.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct UsageTotal {
     /// How many reports there were.
     pub reports: u64,

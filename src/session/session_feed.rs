@@ -1,12 +1,13 @@
 //! The status of sessions, for the inbox.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::status_feed::{FeedEntry, StatusFeed};
 use crate::model::{RequestId, SessionId, SessionState, SessionSummary, Timestamp};
 
 /// A summary of an open request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingRequest {
     /// Its id.
@@ -21,7 +22,7 @@ pub struct PendingRequest {
 }
 
 /// The status of a session.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionStatus {
     /// Which.

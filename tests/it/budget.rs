@@ -112,7 +112,7 @@ async fn a_queued_prompt_is_refused_when_its_turn_comes() {
     let error = events.last().expect("one").json()["sessionError"].as_str().expect("a sentence").to_owned();
     assert!(error.contains("budget.day_tokens"), "{error}");
     let outcome = session.http.get(&session.path("")).await.json();
-    assert_eq!((&outcome["queuedPrompts"], &outcome["state"]), (&json!(0), &json!("ready")));
+    assert_eq!((&outcome["queuedPrompts"], &outcome["state"]), (&json!([]), &json!("ready")));
 }
 
 #[tokio::test]

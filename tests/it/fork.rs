@@ -75,7 +75,7 @@ async fn what_was_open_at_the_end_of_the_turn_is_left_out() {
     let log = fork.log().await;
     let prompts: Vec<&Value> = callbacks(&log, "onUserPrompt").map(|prompt| &prompt["promptId"]).collect();
     assert_eq!(prompts, ["prompt-1"], "the queued prompt belongs to the source alone");
-    assert_eq!(fork.get("").await.json()["queuedPrompts"], 0);
+    assert_eq!(fork.get("").await.json()["queuedPrompts"], json!([]));
     assert_eq!(fork.ask("hello").await["verdict"], "succeeded");
 }
 

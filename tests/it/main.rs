@@ -32,6 +32,7 @@ mod live_token;
 mod log_property;
 mod notifications;
 mod observability;
+mod openapi;
 mod paused_reader;
 mod permissions;
 mod queue;

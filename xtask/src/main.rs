@@ -1,4 +1,4 @@
-//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `icons`, `lint`, `bench`, `chaos`, `fuzz`, `proxies`.
+//! Project tasks: `cargo xtask test`, `browser`, `screenshots`, `icons`, `lint`, `bench`, `chaos`, `fuzz`, `fuzz-api`, `proxies`.
 //!
 //! Each task installs what it needs beyond the toolchain.
 
@@ -8,6 +8,7 @@ mod browser;
 mod chaos;
 mod deny;
 mod fuzz;
+mod fuzz_api;
 mod lint;
 mod npm;
 mod proxies;
@@ -27,6 +28,7 @@ const USAGE: &str = "usage: cargo xtask TASK
   bench                    run the benchmarks and write docs/benchmarks.md
   chaos [KILLS]            kill the server at random points under load and compare what viewers saw with the store
   fuzz [TARGET [SECONDS]]  fuzz the readers of agents' output (needs a nightly toolchain)
+  fuzz-api [EXAMPLES]      send generated requests to a real server and compare its replies with its OpenAPI document
   proxies                  test the configurations in docs/remote-access.md with nginx and Caddy";
 
 fn main() -> ExitCode {
@@ -44,6 +46,8 @@ fn main() -> ExitCode {
         Some(("fuzz", [])) => fuzz::fuzz(None, None),
         Some(("fuzz", [target])) => fuzz::fuzz(Some(target), None),
         Some(("fuzz", [target, seconds])) => fuzz::fuzz(Some(target), Some(seconds)),
+        Some(("fuzz-api", [])) => fuzz_api::fuzz_api(None),
+        Some(("fuzz-api", [examples])) => fuzz_api::fuzz_api(Some(examples)),
         Some(("proxies", [])) => proxies::proxies(),
         _ => {
             eprintln!("{USAGE}");

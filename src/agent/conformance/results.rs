@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use parking_lot::Mutex;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Capability, ConformanceReport};
@@ -19,7 +20,7 @@ const MOST_RESULTS: usize = 200;
 const MOST_REPORTS: usize = 20;
 
 /// One line of the history.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PastResult {
     /// The runtime.

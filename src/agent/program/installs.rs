@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -13,7 +14,7 @@ use super::{InstallStep, Installable};
 use crate::model::redact;
 
 /// The state of an install.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InstallStage {
     /// None was started since the server runs.
@@ -30,7 +31,7 @@ pub enum InstallStage {
 }
 
 /// The current install of a program, or the last one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InstallProgress {
     /// Its state.
     #[serde(rename = "state")]

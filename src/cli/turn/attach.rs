@@ -16,7 +16,7 @@ use super::super::terminal::text::one_line;
 use super::arguments::AttachFlags;
 use super::asked::{Asked, Meaning};
 use super::asking::{Asking, send};
-use super::composer::{Composer, Typed};
+use super::composer::{Composer, LEAVING, Typed};
 use super::logs;
 use super::position::Positions;
 use super::target::{latest, session_named};
@@ -302,7 +302,7 @@ impl Attached<'_> {
         let (command, argument) = line.split_once(' ').unwrap_or((line, ""));
         let argument = argument.trim();
         match (command, argument) {
-            ("/detach" | "/quit" | "/exit", _) => return Ok(false),
+            (word, _) if LEAVING.contains(&word) => return Ok(false),
             ("/help", _) => self.composer.line(HELP)?,
             ("/interrupt", _) => self.interrupt().await?,
             ("/model" | "/mode", "") => {

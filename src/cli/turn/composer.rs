@@ -17,6 +17,8 @@ use tokio::sync::mpsc;
 use super::super::terminal::screen::size;
 
 const PROMPT: &str = "> ";
+/// The lines that leave the session.
+pub(super) const LEAVING: [&str; 3] = ["/detach", "/quit", "/exit"];
 const HISTORY_FILE: &str = "history";
 const LONGEST_HISTORY: usize = 1_000;
 
@@ -104,7 +106,13 @@ impl Composer {
                     Err(ReadlineError::Interrupted) => Typed::Interrupt,
                     Err(_) => Typed::End,
                 };
-                let is_end = typed == Typed::End;
+                // After this line nothing more is read, so no prompt is drawn into what is said at the end.
+                let leaves = |line: &String| LEAVING.contains(&line.trim());
+                let is_end = match &typed {
+                    Typed::Line(line) => leaves(line),
+                    Typed::Interrupt => false,
+                    Typed::End => true,
+                };
                 if sender.blocking_send(typed).is_err() || is_end {
                     break;
                 }

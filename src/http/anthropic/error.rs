@@ -1,17 +1,39 @@
 //! Errors as Anthropic writes them: `{"type":"error","error":{"type","message"},"request_id"}`.
 
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::capture::{CaptureError, ErrorKind};
-use crate::http::dialect::ErrorShape;
+use crate::http::dialect::{ErrorBody, ErrorShape};
 
 /// The errors of the dialect.
 pub(in crate::http) const ERRORS: ErrorShape = ErrorShape {
     status: |kind| names(kind).0,
-    body: |error, request| body(error, Some(request)),
+    body: |error, request| ErrorBody::Messages(body(error, Some(request))),
     request_id_header: "request-id",
 };
+
+/// An error as Anthropic writes it.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct MessagesError {
+    /// `error`.
+    #[serde(rename = "type")]
+    kind: &'static str,
+    error: MessagesErrorDetail,
+    /// Not in streams.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+}
+
+/// What went wrong.
+#[derive(Serialize, JsonSchema)]
+struct MessagesErrorDetail {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// For people.
+    message: String,
+}
 
 fn names(kind: ErrorKind) -> (StatusCode, &'static str) {
     match kind {
@@ -29,14 +51,11 @@ fn names(kind: ErrorKind) -> (StatusCode, &'static str) {
 
 /// The body of an error, also as an event of a stream. The dialect has no field for the parameter, so the message must
 /// name it.
-pub(super) fn body(error: &CaptureError, request: Option<&str>) -> Value {
+pub(super) fn body(error: &CaptureError, request: Option<&str>) -> MessagesError {
     let message = match &error.param {
         Some(param) if !error.message.contains(param.as_str()) => format!("{param}: {}", error.message),
         _ => error.message.clone(),
     };
-    let mut body = json!({ "type": "error", "error": { "type": names(error.kind).1, "message": message } });
-    if let Some(request) = request {
-        body["request_id"] = json!(request);
-    }
-    body
+    let error = MessagesErrorDetail { kind: names(error.kind).1, message };
+    MessagesError { kind: "error", error, request_id: request.map(str::to_owned) }
 }

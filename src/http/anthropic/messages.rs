@@ -1,9 +1,9 @@
 //! A call of `POST /v1/messages`.
 
-use serde_json::{Value, json};
-
 use super::error::ERRORS;
-use super::{messages_answer, messages_request};
+use super::messages_answer::{self, ContentBlock, MessageObject};
+use super::messages_request;
+use super::usage::MessageUsage;
 use crate::capture::{CaptureError, Piece};
 use crate::http::dialect::{Block, Dialect, ErrorShape, Fields, Frames, ReadRequest, Whole};
 
@@ -24,6 +24,7 @@ impl Dialect for Messages {
     const NAME: &'static str = "messages";
     const ERRORS: ErrorShape = ERRORS;
     const KEEP_ALIVE: &'static [u8] = b"event: ping\ndata: {\"type\":\"ping\"}\n\n";
+    type Answer = MessageObject;
 
     fn read(body: Fields) -> Result<ReadRequest<Self>, CaptureError> {
         messages_request::read(body)
@@ -33,7 +34,7 @@ impl Dialect for Messages {
         self.id = format!("msg_{id}");
     }
 
-    fn whole(&self, answer: Whole) -> Value {
+    fn whole(&self, answer: Whole) -> MessageObject {
         messages_answer::whole(self, &answer)
     }
 
@@ -48,10 +49,21 @@ impl Dialect for Messages {
 
 impl Messages {
     /// The message object.
-    pub fn object(&self, content: &Value, stop_reason: Option<&str>, usage: &Value) -> Value {
-        json!({
-            "id": self.id, "type": "message", "role": "assistant", "model": self.model, "content": content,
-            "stop_reason": stop_reason, "stop_sequence": null, "usage": usage,
-        })
+    pub fn object(
+        &self,
+        content: Vec<ContentBlock>,
+        stop_reason: Option<&'static str>,
+        usage: MessageUsage,
+    ) -> MessageObject {
+        MessageObject {
+            id: self.id.clone(),
+            kind: "message",
+            role: "assistant",
+            model: self.model.clone(),
+            content,
+            stop_reason,
+            stop_sequence: (),
+            usage,
+        }
     }
 }

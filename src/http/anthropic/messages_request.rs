@@ -1,6 +1,7 @@
 //! Reading a request for a message.
 
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
 
 use super::messages::Messages;
 use super::messages_blocks::{self, ContentBlock};
@@ -11,6 +12,23 @@ use crate::http::dialect::{Fields, Ignored, ReadRequest, ToolList, Transcript, w
 /// A system block that Claude Code sends for Anthropic's accounting. It differs from request to request and is not for
 /// the model.
 const BILLING_BLOCK: &str = "x-anthropic-billing-header:";
+
+/// A request for a message. It is read field by field, with errors that name the field; what an agent cannot honour is
+/// ignored and named in the response.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(in crate::http) struct MessagesRequest {
+    /// An id from `GET /v1/models`.
+    model: String,
+    messages: Vec<Map<String, Value>>,
+    /// A text, or blocks of text.
+    system: Option<Value>,
+    stream: Option<bool>,
+    /// The caller runs them.
+    tools: Option<Vec<Map<String, Value>>>,
+    tool_choice: Option<Map<String, Value>>,
+    thinking: Option<Map<String, Value>>,
+}
 
 /// Reads the body of a request.
 pub(super) fn read(mut body: Fields) -> Result<ReadRequest<Messages>, CaptureError> {

@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::{Found, found, rendered};
@@ -9,6 +10,7 @@ use super::session;
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{Operation, Tag, get};
 use crate::model::Seq;
 use crate::render::{Budget, Extent};
 
@@ -18,7 +20,7 @@ const MOST_BLOCKS: usize = 60;
 const MOST_BYTES: usize = 2 * 1024 * 1024;
 
 /// Which events are wanted.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct BlocksQuery {
     /// Numbers of events, separated by commas.
@@ -26,14 +28,14 @@ pub(in crate::http) struct BlocksQuery {
 }
 
 /// Rendered events, in the order in which they were asked for.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(in crate::http) struct Blocks {
     /// Those that cannot be shown have no HTML; those that did not fit are left out.
     blocks: Vec<RenderedBlock>,
 }
 
 /// One of them.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(in crate::http) struct RenderedBlock {
     /// The number of the event.
     seq: Seq,
@@ -101,6 +103,16 @@ fn numbers(list: &str) -> ApiResult<Vec<Seq>> {
         }
     }
     if numbers.len() > MOST_BLOCKS { Err(invalid()) } else { Ok(numbers) }
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/copilot/session/{id}/blocks", blocks)
+            .named("showBlocks", Tag::Reading, "Show many blocks as HTML")
+            .details("HTML of the events with these numbers, as `block/{seq}.html` returns it, in one response. It stops at 2 MB: ask for the rest again.")
+            .error(404, "SessionNotFound")
+            .error(500, "RenderingFailed"),
+    ]
 }
 
 #[cfg(test)]

@@ -3,14 +3,17 @@
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response as HttpResponse};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::session;
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{Operation, Tag, get};
 use crate::model::{Callback, Response, Seq, SessionId, ToolError, ToolResult};
 use crate::render::{Block, Budget, Extent, Html, ToolBlock, ToolImage, ToolOutput, render};
+use crate::session::SessionError;
 use crate::store::Store;
 
 /// Events never change, but a later version of the server may render them better.
@@ -18,9 +21,11 @@ const CACHE: &str = "private, max-age=86400, immutable";
 /// The fragment is for Flightdeck's own pages. Opened by itself, it can do nothing.
 const POLICY: &str = "default-src 'none'; img-src 'self'; sandbox; frame-ancestors 'none'";
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct BlockQuery {
+    /// `1` for nearly everything; long outputs are cut to 400 lines otherwise.
+    #[schemars(extend("enum" = ["0", "1", "false", "true"]))]
     all: Option<String>,
 }
 
@@ -223,4 +228,21 @@ fn images(session: SessionId, listed: &[crate::model::ToolImage]) -> Vec<ToolIma
         .filter(|image| image.mime.starts_with("image/") && is_hash(&image.blob))
         .map(|image| ToolImage { address: blob_address(session, &image.blob) })
         .collect()
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/copilot/session/{id}/block/{file}", block)
+            .named("showBlock", Tag::Reading, "Show an event as HTML")
+            .details(
+                "The end of a message, of reasoning or of a tool call, a prompt, a permission request or a question. Sanitised, \
+                 with classes and no styles.",
+            )
+            .path_pattern("file", "The number of an event and `.html`, such as `12.html`.", "^[0-9]+\\.html$")
+            .replies_with_text(200, "text/html")
+            .error(404, "BlockNotFound")
+            .error(404, "BlobNotFound")
+            .error(500, "RenderingFailed")
+            .fails_with::<SessionError>(),
+    ]
 }

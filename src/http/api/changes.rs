@@ -16,6 +16,7 @@ use crate::folder::{FileDiff, FolderError, file_diff};
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult, sentence, working_directory_error};
+use crate::http::openapi::{Operation, Tag, get};
 use crate::model::{SessionId, Timestamp};
 use crate::render::{file_note, new_file, unified_diff};
 use crate::review::{ReviewError, ReviewScope, Target};
@@ -192,4 +193,30 @@ async fn folder(app: &App, session: SessionId) -> ApiResult<Result<PathBuf, Stri
 
 pub(super) fn shutting_down() -> ApiError {
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "ShuttingDown", "The server is shutting down.")
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    let review = |operation: Operation| {
+        operation
+            .error(404, "SessionNotFound")
+            .error(403, "WorkingDirectoryNotAllowed")
+            .error(400, "InvalidScope")
+            .fails_with::<ReviewError>()
+    };
+    vec![
+        review(get("/api/copilot/session/{id}/changes", changes))
+            .named("listChanges", Tag::Changes, "List changed files")
+            .details(
+                "What differs since the last commit, in the session or in a turn, in the repository of the session's folder. \
+                 Nothing is written there, and no program that the repository names is run.",
+            ),
+        review(get("/api/copilot/session/{id}/changes/file", changed_file))
+            .named("showChange", Tag::Changes, "Show the diff of a file")
+            .error(500, "RenderingFailed"),
+        review(get("/api/copilot/session/{id}/changes/patch", changes_patch)).named(
+            "showPatch",
+            Tag::Changes,
+            "Show the changes as a patch",
+        ),
+    ]
 }

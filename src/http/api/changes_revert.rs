@@ -10,6 +10,8 @@ use crate::folder::FolderError;
 use crate::http::app::App;
 use crate::http::body::{JsonBody, PathPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{Operation, Tag, post};
+use crate::review::ReviewError;
 
 /// Reverts a file or a hunk, if it is as it was shown.
 pub(in crate::http) async fn revert_change(
@@ -33,4 +35,20 @@ pub(in crate::http) async fn undo_revert(
     let session = session_id(&id)?;
     app.sessions().store().session(session).await?.ok_or_else(ApiError::session_not_found)?;
     Ok(Json(app.reviews().undo(session, revert).await?.into()))
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        post("/api/copilot/session/{id}/changes/revert", revert_change)
+            .named("revertChange", Tag::Changes, "Revert a file or a hunk")
+            .details("Only if the file is as it was shown. What was there is kept and can be put back.")
+            .error(404, "SessionNotFound")
+            .error(403, "WorkingDirectoryNotAllowed")
+            .error(400, "InvalidScope")
+            .fails_with::<ReviewError>(),
+        post("/api/copilot/session/{id}/changes/undo", undo_revert)
+            .named("undoRevert", Tag::Changes, "Undo a revert")
+            .error(404, "SessionNotFound")
+            .fails_with::<ReviewError>(),
+    ]
 }

@@ -1,5 +1,6 @@
 //! Requests and responses about changes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::folder::{Change, ChangeKind};
@@ -8,7 +9,7 @@ use crate::model::{SessionId, Timestamp, TurnId};
 use crate::review::{KeptRevert, Outcome, ReviewScope, TurnRecord};
 
 /// Since when, and until when.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::http) enum ScopeName {
     /// Since the last commit.
@@ -36,7 +37,7 @@ impl ScopeName {
 }
 
 /// The query of the list.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct ChangesQuery {
     #[serde(default)]
@@ -45,7 +46,7 @@ pub(in crate::http) struct ChangesQuery {
 }
 
 /// The query of one file, or of a patch.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct FileQuery<P> {
     #[serde(default)]
@@ -57,7 +58,7 @@ pub(in crate::http) struct FileQuery<P> {
 }
 
 /// What changed.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct ChangesBody {
     pub scope: ScopeName,
@@ -88,7 +89,7 @@ pub(in crate::http) struct ChangesBody {
 }
 
 /// A file that changed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct ChangedFileBody {
     pub path: String,
@@ -117,7 +118,7 @@ impl ChangedFileBody {
 }
 
 /// A turn whose changes can be asked for.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct TurnBody {
     pub turn: TurnId,
@@ -143,7 +144,7 @@ impl From<TurnRecord> for TurnBody {
 }
 
 /// Another session in the same folder.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct SharingSession {
     pub session_id: SessionId,
@@ -151,7 +152,7 @@ pub(in crate::http) struct SharingSession {
 }
 
 /// A revert that can be undone.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct RevertBody {
     pub revert: u64,
@@ -169,7 +170,7 @@ impl From<KeptRevert> for RevertBody {
 }
 
 /// The diff of one file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct FileDiffBody {
     pub path: String,
@@ -186,7 +187,7 @@ pub(in crate::http) struct FileDiffBody {
 }
 
 /// A patch.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct PatchBody {
     pub patch: String,
@@ -194,14 +195,14 @@ pub(in crate::http) struct PatchBody {
 }
 
 /// A file that is not in a patch.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::http) struct LeftOut {
     pub path: String,
     pub reason: String,
 }
 
 /// What to revert.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct RevertRequest {
     #[serde(default)]
@@ -215,7 +216,7 @@ pub(in crate::http) struct RevertRequest {
 }
 
 /// What to undo.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct UndoRequest {
     pub revert: u64,

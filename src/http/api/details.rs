@@ -1,82 +1,155 @@
 //! Sessions as JSON.
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::queue::QueuedPrompt;
 use crate::http::app::App;
 use crate::http::error::{ApiError, ApiResult};
 use crate::model::{
-    PermissionMode, PermissionPolicy, PermissionRule, SessionBudget, SessionId, SessionSummary, names_a_secret,
+    BudgetLimits, ContextUsage, LostSession, OpenRequest, PermissionMode, PermissionPolicy, PermissionRule, Seq,
+    SessionBudget, SessionId, SessionJob, SessionOrigin, SessionState, SessionSummary, SlashCommand, Timestamp, Usage,
+    names_a_secret,
 };
 
-/// The fields of a session in lists.
-pub(super) fn summary(summary: &SessionSummary) -> Map<String, Value> {
-    let profile = &summary.profile;
-    let entry = json!({
-        "sessionId": summary.id,
-        "title": profile.title,
-        "runtime": profile.runtime,
-        "model": profile.model,
-        // A folder name that is not UTF-8 is shown approximately; the agent gets the exact one.
-        "workingDirectory": profile.working_directory.as_ref().map(|folder| folder.to_string_lossy()),
-        "origin": summary.origin,
-        "state": summary.state,
-        "createdAt": summary.created_at,
-        "updatedAt": summary.updated_at,
-        "lastSeq": summary.last_seq,
-        "pending": summary.pending,
-        "unread": summary.is_unread(),
-        "failed": summary.has_failed(),
-    });
-    let mut entry = match entry {
-        Value::Object(entry) => entry,
-        _ => Map::new(),
-    };
-    if let Some(job) = &summary.job {
-        entry.insert("job".to_owned(), json!(job));
+/// A session in lists.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Session")]
+pub(in crate::http) struct SessionEntry {
+    session_id: SessionId,
+    title: Option<String>,
+    runtime: String,
+    model: String,
+    /// Null if it has none. A name that is not UTF-8 is shown approximately; the agent gets the exact one.
+    working_directory: Option<String>,
+    /// Who created it.
+    origin: SessionOrigin,
+    state: SessionState,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    /// The number of its last event.
+    last_seq: Seq,
+    /// How many requests wait for a person.
+    pending: u32,
+    /// A turn ended that no page has shown.
+    unread: bool,
+    /// Its last turn failed.
+    failed: bool,
+    /// For a session of a job's task.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    job: Option<SessionJob>,
+}
+
+impl From<SessionSummary> for SessionEntry {
+    fn from(summary: SessionSummary) -> Self {
+        let (unread, failed) = (summary.is_unread(), summary.has_failed());
+        let profile = summary.profile;
+        Self {
+            unread,
+            failed,
+            session_id: summary.id,
+            title: profile.title,
+            runtime: profile.runtime,
+            model: profile.model,
+            working_directory: profile.working_directory.map(|folder| folder.to_string_lossy().into_owned()),
+            origin: summary.origin,
+            state: summary.state,
+            created_at: summary.created_at,
+            updated_at: summary.updated_at,
+            last_seq: summary.last_seq,
+            pending: summary.pending,
+            job: summary.job,
+        }
     }
-    entry
 }
 
 /// Everything about a session except its log.
-pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<Value> {
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct SessionDetails {
+    #[serde(flatten)]
+    entry: SessionEntry,
+    /// More about the state.
+    state_detail: Option<String>,
+    effort: Option<String>,
+    permission_mode: PermissionMode,
+    permission_rules: Vec<PermissionRule>,
+    system_prompt: Option<String>,
+    /// Options of the runtime, without secrets.
+    #[schemars(with = "Map<String, Value>")]
+    options: Value,
+    closed_at: Option<Timestamp>,
+    /// What waits for a person.
+    requests: Vec<OpenRequest>,
+    /// The prompts that wait for their turn, in the order in which they will be sent.
+    queued_prompts: Vec<QueuedPrompt>,
+    /// The commands that the agent understands.
+    commands: Vec<SlashCommand>,
+    /// Whether its agent is not a real one.
+    demo: bool,
+    /// Choices that will probably fail, such as a model name of another agent.
+    warnings: Vec<String>,
+    usage: Usage,
+    /// The limits in force.
+    budget: SessionLimits,
+    /// How full the agent's context is; null if it does not say.
+    context: Option<ContextUsage>,
+    /// The newest loss of the agent's own session.
+    lost_session: Option<LostSession>,
+}
+
+/// The limits in force for a session; null is no limit.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SessionLimits {
+    #[serde(flatten)]
+    limits: BudgetLimits,
+    /// Prompts are refused once a limit is reached.
+    refuse: bool,
+    /// The running turn is interrupted when a limit is reached.
+    stop_turns: bool,
+}
+
+/// Everything about a session except its log.
+pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<SessionDetails> {
     let store = app.sessions().store();
     let session = store.load_session(id).await?.ok_or_else(ApiError::session_not_found)?;
-    let profile = &session.summary.profile;
+    let summary = session.summary;
+    let profile = summary.profile.clone();
     let misfit = app.sessions().runtimes().misfit(&profile.runtime, &profile.model, &profile.options);
     let demo = app.sessions().runtimes().named(&profile.runtime).is_ok_and(|runtime| runtime.capabilities().demo);
-    let mut entry = summary(&session.summary);
-    for (key, value) in [
-        ("stateDetail", json!(session.summary.state_detail)),
-        ("effort", json!(profile.effort)),
-        ("permissionMode", json!(profile.permissions.mode)),
-        ("permissionRules", json!(profile.permissions.rules)),
-        ("systemPrompt", json!(profile.system_prompt)),
-        ("options", without_secrets(&Value::Object(profile.options.clone()))),
-        ("closedAt", json!(session.summary.closed_at)),
-        ("requests", json!(session.requests)),
-        ("queuedPrompts", json!(session.queued.iter().map(QueuedPrompt::from).collect::<Vec<_>>())),
-        ("commands", json!(session.commands)),
-        ("demo", json!(demo)),
-        ("warnings", json!(misfit.into_iter().collect::<Vec<_>>())),
-        ("usage", json!(session.usage)),
-        ("budget", budget(app, &profile.budget)),
-        ("context", json!(session.context)),
-        ("lostSession", json!(session.loss)),
-    ] {
-        entry.insert(key.to_owned(), value);
-    }
-    Ok(Value::Object(entry))
+    Ok(SessionDetails {
+        state_detail: summary.state_detail.clone(),
+        closed_at: summary.closed_at,
+        entry: summary.into(),
+        effort: profile.effort,
+        permission_mode: profile.permissions.mode,
+        permission_rules: profile.permissions.rules,
+        system_prompt: profile.system_prompt,
+        options: without_secrets(&Value::Object(profile.options)),
+        requests: session.requests,
+        queued_prompts: session.queued.iter().map(QueuedPrompt::from).collect(),
+        commands: session.commands,
+        demo,
+        warnings: misfit.into_iter().collect(),
+        usage: session.usage,
+        budget: limits(app, &profile.budget),
+        context: session.context,
+        lost_session: session.loss,
+    })
 }
 
 /// The limits in force for a session, from the configuration and from the session itself.
-fn budget(app: &App, own: &SessionBudget) -> Value {
+fn limits(app: &App, own: &SessionBudget) -> SessionLimits {
     let settings = app.sessions().settings().budget;
-    let mut limits = json!(settings.session_limits(own));
-    let stops = settings.stop_turns || own.stop_turns;
-    limits["refuse"] = json!(settings.refuse || own.refuse || stops);
-    limits["stopTurns"] = json!(stops);
-    limits
+    let stop_turns = settings.stop_turns || own.stop_turns;
+    SessionLimits {
+        limits: settings.session_limits(own),
+        refuse: settings.refuse || own.refuse || stop_turns,
+        stop_turns,
+    }
 }
 
 /// Options may contain a provider's key, which only the agent may see.
@@ -93,6 +166,27 @@ fn without_secrets(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(without_secrets).collect(),
         other => other.clone(),
     }
+}
+
+/// A permission mode as callers write it: a word, or a mode with rules. It is read by [`permission_policy`], whose errors
+/// say more than serde's.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum PermissionChoice {
+    /// For everything.
+    Mode(PermissionMode),
+    /// For what no rule covers.
+    WithRules(ModeWithRules),
+}
+
+/// A permission mode with rules. The first rule that matches a tool decides.
+#[derive(JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) struct ModeWithRules {
+    mode: Option<PermissionMode>,
+    rules: Option<Vec<PermissionRule>>,
 }
 
 /// A permission mode as callers write it: a word, or `{"mode":…,"rules":[{"tool","decision"}]}`.
@@ -123,7 +217,7 @@ pub(super) fn permission_policy(value: &Value) -> ApiResult<PermissionPolicy> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{JobId, SessionJob, SessionOrigin, SessionProfile, SessionState, TaskId, Timestamp};
+    use crate::model::{JobId, SessionProfile, TaskId};
 
     #[test]
     fn keys_of_providers_are_not_shown() {
@@ -175,8 +269,9 @@ mod tests {
             "jobId": "job-3", "jobName": "deliver", "taskId": "task-7", "taskName": "code", "workId": 2,
             "isDriving": true,
         });
-        assert_eq!(summary(&session(Some(job)))["job"], shown);
-        assert!(!summary(&session(None)).contains_key("job"));
+        let entry = |job| json!(SessionEntry::from(session(job)));
+        assert_eq!(entry(Some(job))["job"], shown);
+        assert!(entry(None).get("job").is_none());
     }
 
     #[test]

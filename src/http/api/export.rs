@@ -7,7 +7,9 @@ use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::json;
 
 use super::details::details;
 use super::session;
@@ -15,13 +17,15 @@ use crate::export::{Export, ExportFormat, SessionHead};
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
-use crate::session::now;
+use crate::http::openapi::{Operation, Tag, get};
+use crate::session::{SessionError, now};
 
 /// The query parameters.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct ExportQuery {
-    /// `md`, `md.zip` or `json`.
+    /// `md` (the default), `md.zip` or `json`.
+    #[schemars(extend("enum" = ["", "md", "md.zip", "json"]))]
     format: Option<String>,
 }
 
@@ -49,7 +53,7 @@ pub(in crate::http) async fn export(
         created_at: summary.created_at,
         exported_at: now(),
     };
-    let details = details(&app, session.id()).await?;
+    let details = json!(details(&app, session.id()).await?);
     let export = Export::new(store.clone(), head, details, summary.last_seq, format);
     let pieces = stream::try_unfold(export, |mut export| async move {
         match export.next_piece().await {
@@ -63,4 +67,19 @@ pub(in crate::http) async fn export(
     let disposition = format!("attachment; filename=\"{}.{}\"", session.id(), format.extension());
     let headers = [(header::CONTENT_TYPE, format.mime().to_owned()), (header::CONTENT_DISPOSITION, disposition)];
     Ok((headers, Body::from_stream(pieces)).into_response())
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/copilot/session/{id}/export", export)
+            .named("exportSession", Tag::Reading, "Export a session")
+            .details(
+                "The session as Markdown, as a ZIP archive with its images and outputs, or as complete JSON. The document is \
+                 sent while the log is read; if that fails, the connection is closed before the document is complete.",
+            )
+            .replies_with_text(200, "text/markdown")
+            .replies_with_text(200, "application/zip")
+            .replies_with::<serde_json::Map<String, serde_json::Value>>(200, "application/json")
+            .fails_with::<SessionError>(),
+    ]
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::changes::{shutting_down, target};
@@ -11,13 +12,14 @@ use crate::folder::FileIndex;
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult, sentence};
+use crate::http::openapi::{Operation, Tag, get};
 
 /// How many files are returned unless the caller says otherwise, and at most.
 const USUAL: usize = 20;
 const MOST: usize = 100;
 const LONGEST_QUERY: usize = 256;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct FilesQuery {
     #[serde(default)]
@@ -26,7 +28,7 @@ pub(in crate::http) struct FilesQuery {
 }
 
 /// Files that match, best first.
-#[derive(Default, Serialize)]
+#[derive(Default, Serialize, JsonSchema)]
 pub(in crate::http) struct FileMatches {
     /// Their paths, relative to the session's folder.
     files: Vec<String>,
@@ -71,4 +73,16 @@ pub(in crate::http) async fn files(
     // Many thousand paths are compared.
     let files = tokio::task::spawn_blocking(move || index.find(&q, limit)).await.map_err(|_| shutting_down())?;
     Ok(Json(FileMatches { files, truncated, message: None }))
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/copilot/session/{id}/files", files)
+            .named("findFiles", Tag::Prompts, "Find files that a prompt can mention")
+            .details(
+                "Files of the session's folder whose path contains these characters in this order, best matches first.",
+            )
+            .error(404, "SessionNotFound")
+            .error(403, "WorkingDirectoryNotAllowed"),
+    ]
 }

@@ -5,30 +5,55 @@ use std::path::{Path, PathBuf};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::folder::list;
 use crate::http::app::App;
 use crate::http::body::QueryPart;
 use crate::http::error::{ApiError, ApiResult, sentence, working_directory_error};
+use crate::http::openapi::{Operation, Tag, get};
 use crate::session::{WorkingDirectoryError, check_working_directory, resolve_working_directory};
 
 /// How many folders of earlier sessions are suggested.
 const MOST_RECENT: usize = 20;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct FoldersQuery {
+    /// An absolute path; the repository root or the first of `sessions.roots` by default.
     path: Option<String>,
+    /// List hidden folders too.
     hidden: Option<bool>,
+}
+
+/// Folders to work in.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct FolderList {
+    path: String,
+    /// Null if there is none, or if sessions may not work there.
+    parent: Option<String>,
+    folders: Vec<ListedFolder>,
+    /// There are more folders.
+    truncated: bool,
+    /// The folders that sessions used most recently.
+    recent: Vec<String>,
+}
+
+/// A folder.
+#[derive(Serialize, JsonSchema)]
+struct ListedFolder {
+    name: String,
+    path: String,
+    /// Whether it is a git repository.
+    repository: bool,
 }
 
 /// The folders in a folder, and those that sessions used most recently.
 pub(in crate::http) async fn folders(
     State(app): State<App>,
     QueryPart(query): QueryPart<FoldersQuery>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<FolderList>> {
     let path = match &query.path {
         Some(path) => allowed_folder(&app, path).await?,
         None => first_folder(&app).await?,
@@ -41,18 +66,18 @@ pub(in crate::http) async fn folders(
     let with_hidden = query.hidden.unwrap_or(false);
     let listed = tokio::task::spawn_blocking(move || list(&folder, &roots, with_hidden)).await;
     let listing = listed.map_err(|_| unreadable(&path))??;
-    let folders: Vec<Value> = listing
-        .folders
-        .iter()
-        .map(|folder| json!({ "name": folder.name, "path": shown(&folder.path), "repository": folder.repository }))
-        .collect();
-    Ok(Json(json!({
-        "path": shown(&path),
-        "parent": parent.as_deref().map(shown),
-        "folders": folders,
-        "truncated": listing.truncated,
-        "recent": recent(&app).await?,
-    })))
+    let folders = listing.folders.into_iter().map(|folder| ListedFolder {
+        name: folder.name,
+        path: shown(&folder.path),
+        repository: folder.repository,
+    });
+    Ok(Json(FolderList {
+        path: shown(&path),
+        parent: parent.as_deref().map(shown),
+        folders: folders.collect(),
+        truncated: listing.truncated,
+        recent: recent(&app).await?,
+    }))
 }
 
 /// A path as a JSON string.
@@ -101,4 +126,15 @@ async fn recent(app: &App) -> ApiResult<Vec<String>> {
         }
     }
     Ok(recent)
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/folders", folders)
+            .named("listFolders", Tag::Server, "List folders to work in")
+            .error(400, "WorkingDirectoryNotAbsolutePath")
+            .error(404, "WorkingDirectoryNotExists")
+            .error(403, "WorkingDirectoryNotAllowed")
+            .error(403, "WorkingDirectoryNotReadable"),
+    ]
 }

@@ -1,9 +1,9 @@
 //! Forking a session: a new one that continues it from the end of a turn.
 
+use axum::Extension;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
+use axum::http::HeaderMap;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::session_id;
@@ -11,11 +11,12 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, PathPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{Created, Operation, Tag, post};
 use crate::model::{PromptId, Seq, SessionId};
-use crate::session::ForkAfter;
+use crate::session::{ForkAfter, ForkError};
 
 /// The turn that the new session ends with: that of a prompt, or that of an event.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::http) struct ForkBody {
     prompt_id: Option<PromptId>,
@@ -23,9 +24,9 @@ pub(in crate::http) struct ForkBody {
 }
 
 /// The new session.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Forked {
+pub(in crate::http) struct Forked {
     session_id: SessionId,
 }
 
@@ -35,7 +36,7 @@ pub(in crate::http) async fn fork(
     PathPart(id): PathPart<String>,
     headers: HeaderMap,
     JsonBody(body): JsonBody<ForkBody>,
-) -> ApiResult<Response> {
+) -> ApiResult<Created<Forked>> {
     let after = match (body.prompt_id, body.seq) {
         (Some(prompt), None) => ForkAfter::Prompt(prompt),
         (None, Some(seq)) => ForkAfter::Event(seq),
@@ -48,5 +49,15 @@ pub(in crate::http) async fn fork(
     };
     let key = idempotency_key(&headers)?;
     let fork = app.sessions().fork(session_id(&id)?, after, caller.origin(), key).await?;
-    Ok((StatusCode::CREATED, Json(Forked { session_id: fork.id() })).into_response())
+    Ok(Created(Forked { session_id: fork.id() }))
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        post("/api/copilot/session/{id}/fork", fork)
+            .named("forkSession", Tag::Sessions, "Fork a session after a turn")
+            .details("A new session that continues this one from the end of a turn. Name the turn by its prompt or by one of its events.")
+            .idempotent()
+            .fails_with::<ForkError>(),
+    ]
 }

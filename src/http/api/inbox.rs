@@ -4,14 +4,17 @@ use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
 use bytes::{BufMut, BytesMut};
+use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::sync::watch;
 
 use crate::http::app::App;
 use crate::http::auth::Caller;
+use crate::http::openapi::{Operation, Tag, get};
 use crate::http::pieces::Pieces;
 use crate::http::sse::{self, Chunks};
-use crate::session::AnswererGuard;
+use crate::jobs::JobFeedEntry;
+use crate::session::{AnswererGuard, SessionStatus};
 
 /// First the latest state of every open session and every job that runs, then changes. A reader that reconnects gets the
 /// latest states again, so it needs no number to resume from.
@@ -68,4 +71,25 @@ fn write_frame(chunk: &mut BytesMut, entry: &impl Serialize) {
     chunk.extend_from_slice(b"data: ");
     serde_json::to_writer(chunk.writer(), entry).expect("plain values");
     chunk.extend_from_slice(b"\n\n");
+}
+
+/// The latest state of a session or a job.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+enum InboxEntry {
+    Session(SessionStatus),
+    Job(JobFeedEntry),
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/events", inbox)
+            .named("streamInbox", Tag::Reading, "Follow all sessions and jobs")
+            .details(
+                "Server-sent events: first the latest state of each open session and each running job, then changes. `state` \
+                 is null when a session was deleted.",
+            )
+            .streams::<InboxEntry>(),
+    ]
 }

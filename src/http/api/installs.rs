@@ -3,7 +3,6 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
 
 use super::runtimes::named;
 use crate::agent::agent_environment;
@@ -11,6 +10,7 @@ use crate::agent::program::{InstallProgress, Installable};
 use crate::http::app::App;
 use crate::http::body::{NoBody, PathPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{Accepted, NoContent, Operation, Tag, delete, get, post};
 
 /// The program of a runtime's agent.
 fn installable(app: &App, name: &str) -> ApiResult<Installable> {
@@ -27,7 +27,7 @@ pub(in crate::http) async fn install(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<Response> {
+) -> ApiResult<Accepted<InstallProgress>> {
     let program = installable(&app, &name)?;
     let runtimes = app.sessions().runtimes().clone();
     let done = move || {
@@ -35,7 +35,7 @@ pub(in crate::http) async fn install(
         of_agent.for_each(|runtime| runtime.program_changed());
     };
     let progress = app.installs().begin(program, agent_environment(std::env::vars(), &[]), done);
-    Ok((StatusCode::ACCEPTED, Json(progress)).into_response())
+    Ok(Accepted(progress))
 }
 
 pub(in crate::http) async fn install_progress(
@@ -49,7 +49,31 @@ pub(in crate::http) async fn cancel_install(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<NoContent> {
     app.installs().cancel(installable(&app, &name)?);
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    let of_runtime = |operation: Operation| {
+        operation
+            .path_part("name", "The name of a runtime.")
+            .error(404, "RuntimeNotFound")
+            .error(409, "InstallNotSupported")
+    };
+    vec![
+        of_runtime(post("/api/runtimes/{name}/install", install))
+            .named("installAgent", Tag::Agents, "Install the program of an agent")
+            .details("Starts an install from npm below the data folder, or joins the one that runs."),
+        of_runtime(get("/api/runtimes/{name}/install", install_progress)).named(
+            "showInstall",
+            Tag::Agents,
+            "Show the progress of an install",
+        ),
+        of_runtime(delete("/api/runtimes/{name}/install", cancel_install)).named(
+            "cancelInstall",
+            Tag::Agents,
+            "Cancel an install",
+        ),
+    ]
 }

@@ -8,8 +8,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::sync::watch;
 
 use super::blocks::{fragment, rendered};
@@ -17,12 +18,16 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{Empty, Operation, Tag, get, post};
 use crate::http::pieces::Pieces;
 use crate::http::sse::{self, Chunks};
-use crate::jobs::chart::chart;
-use crate::jobs::entry::{Plan, SCHEMA};
-use crate::jobs::{Answer, JobError, NewJobRequest, Preview, Progress, Run, WaitingView};
-use crate::model::{AnsweredBy, JobId, JobStatus, Seq};
+use crate::jobs::chart::{ChartNode, chart};
+use crate::jobs::entry::{Plan, SCHEMA, Work};
+use crate::jobs::{
+    Answer, ChangedFiles, EntryDescription, JobError, NewJobRequest, Preview, PreviewWork, Progress, Record, Run,
+    WaitingView, WorkHistory, WorkResult,
+};
+use crate::model::{AnsweredBy, JobId, JobStatus, Seq, SessionOrigin, Timestamp};
 use crate::render::{Block, Budget, Extent, Html, render};
 use crate::session::PresenceGuard;
 use crate::store::{JobFilter, JobSummary};
@@ -41,52 +46,113 @@ async fn job(app: &App, id: &str) -> ApiResult<(JobId, Arc<Run>)> {
     Ok((id, app.jobs().job(id).await?))
 }
 
-fn waiting(waiting: &WaitingView) -> Value {
-    json!({
-        "waitingId": waiting.id,
-        "kind": waiting.subject.kind(),
-        "workId": waiting.subject.work_id(),
-        "title": waiting.view.title,
-        "prompt": waiting.view.prompt,
-        "digest": waiting.digest,
-        "since": waiting.since,
-        "shown": { "works": waiting.view.works, "changes": waiting.view.changes },
-    })
+/// What waits for a person.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Waiting {
+    waiting_id: String,
+    /// `gate`, or `interrupted` for a task that was cut off by a restart.
+    kind: &'static str,
+    /// The number of the work in the job.
+    work_id: Option<u32>,
+    title: String,
+    /// More about it, as Markdown.
+    prompt: Option<String>,
+    /// What an answer must repeat: it covers everything that is shown.
+    digest: String,
+    since: Timestamp,
+    shown: Shown,
 }
 
-fn summary(job: &JobSummary, progress: Option<&Progress>) -> Value {
-    let waits: Vec<Value> = progress.into_iter().flat_map(|progress| progress.waiting.values()).map(waiting).collect();
-    let mut summary = json!({
-        "jobId": job.id,
-        "jobName": job.name,
-        "status": job.run.status,
-        "workingDirectory": job.working_directory,
-        "userInput": job.user_input,
-        "startTime": job.run.started_at,
-        "waiting": waits,
-        "origin": job.origin,
-    });
-    if let Some(ended) = job.run.ended_at {
-        summary["endTime"] = json!(ended);
-    }
-    if let Some(error) = &job.run.error {
-        summary["error"] = json!(error);
-    }
-    summary
+/// What a person is shown before they decide.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ShownAtGate")]
+struct Shown {
+    /// The works before, oldest first.
+    works: Vec<WorkResult>,
+    /// What changed in the working directory; null outside a repository.
+    changes: Option<ChangedFiles>,
 }
 
-#[derive(Deserialize)]
+fn waiting(waiting: &WaitingView) -> Waiting {
+    let view = waiting.view.clone();
+    Waiting {
+        waiting_id: waiting.id.clone(),
+        kind: waiting.subject.kind(),
+        work_id: waiting.subject.work_id(),
+        title: view.title,
+        prompt: view.prompt,
+        digest: waiting.digest.clone(),
+        since: waiting.since,
+        shown: Shown { works: view.works, changes: view.changes },
+    }
+}
+
+/// A job in lists.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "JobEntry")]
+struct Listed {
+    job_id: JobId,
+    job_name: String,
+    status: JobStatus,
+    working_directory: PathBuf,
+    user_input: String,
+    start_time: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end_time: Option<Timestamp>,
+    /// Why it could not be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    /// What waits for a person.
+    waiting: Vec<Waiting>,
+    /// Who started it.
+    origin: SessionOrigin,
+}
+
+fn listed(job: JobSummary, progress: Option<&Progress>) -> Listed {
+    Listed {
+        job_id: job.id,
+        job_name: job.name,
+        status: job.run.status,
+        working_directory: job.working_directory,
+        user_input: job.user_input,
+        start_time: job.run.started_at,
+        end_time: job.run.ended_at,
+        error: job.run.error,
+        waiting: progress.into_iter().flat_map(|progress| progress.waiting.values()).map(waiting).collect(),
+        origin: job.origin,
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "JobsQuery")]
 pub(in crate::http) struct ListQuery {
+    /// Only jobs with this status.
+    #[schemars(with = "Option<JobStatus>")]
     status: Option<String>,
+    /// The `next` of the page before.
+    #[schemars(with = "Option<JobId>")]
     before: Option<String>,
+    /// How many: 100 by default, at most 1,000.
     limit: Option<usize>,
+}
+
+/// A page of jobs.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct JobList {
+    /// Newest first.
+    jobs: Vec<Listed>,
+    /// The `before` of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<JobId>,
 }
 
 pub(in crate::http) async fn list_jobs(
     State(app): State<App>,
     QueryPart(query): QueryPart<ListQuery>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<JobList>> {
     let status: Option<JobStatus> = match query.status.as_deref() {
         None | Some("") => None,
         Some(text) => Some(text.parse().map_err(|message: String| ApiError::bad_request("InvalidStatus", message))?),
@@ -102,32 +168,41 @@ pub(in crate::http) async fn list_jobs(
     let mut found = app.jobs().list(JobFilter { status, before, limit: limit + 1 }).await?;
     let more = found.len() > limit;
     found.truncate(limit);
+    let next = found.last().filter(|_| more).map(|last| last.id);
     let mut jobs = Vec::with_capacity(found.len());
-    for listed in &found {
-        let progress = match listed.run.status {
-            JobStatus::Running => Some(app.jobs().job(listed.id).await?.log().progress()),
+    for job in found {
+        let progress = match job.run.status {
+            JobStatus::Running => Some(app.jobs().job(job.id).await?.log().progress()),
             JobStatus::Succeeded | JobStatus::Failed | JobStatus::Canceled => None,
         };
-        jobs.push(summary(listed, progress.as_ref()));
+        jobs.push(listed(job, progress.as_ref()));
     }
-    let mut reply = json!({ "jobs": jobs });
-    if let (true, Some(last)) = (more, found.last()) {
-        reply["next"] = json!(last.id);
-    }
-    Ok(Json(reply))
+    Ok(Json(JobList { jobs, next }))
 }
 
-#[derive(Deserialize)]
+/// A job to start.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "NewJob")]
 pub(in crate::http) struct StartBody {
     job_name: String,
+    /// An absolute path.
     working_directory: String,
     #[serde(default)]
     user_input: String,
+    /// Models by category that replace the entry's.
     #[serde(default)]
     models: BTreeMap<String, String>,
+    /// Start nothing, and return what the job would do.
     #[serde(default)]
     dry_run: bool,
+}
+
+/// A job that was started.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct StartedJob {
+    job_id: JobId,
 }
 
 pub(in crate::http) async fn start_job(
@@ -150,20 +225,58 @@ pub(in crate::http) async fn start_job(
         return Ok(Json(rendered_preview(&app, preview).await?).into_response());
     }
     let id = app.jobs().start(request).await?;
-    Ok((StatusCode::CREATED, Json(json!({ "jobId": id }))).into_response())
+    Ok((StatusCode::CREATED, Json(StartedJob { job_id: id })).into_response())
+}
+
+/// What a job would do.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "JobPreview")]
+struct RenderedPreview {
+    job_name: String,
+    working_directory: String,
+    user_input: String,
+    /// Whether the job needs input.
+    require_user_input: bool,
+    chart: Vec<ChartNode>,
+    work: Work,
+    /// Its tasks and gates, in the order of their numbers.
+    works: Vec<RenderedWork>,
+    /// What may go wrong.
+    warnings: Vec<String>,
+}
+
+/// A task or gate of a job.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "JobPreviewWork")]
+struct RenderedWork {
+    #[serde(flatten)]
+    work: PreviewWork,
+    /// The prompt of a gate, as sanitised HTML.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_html: Option<String>,
 }
 
 /// A preview with the prompts of its gates also as HTML. All of them share the budget of one fragment.
-async fn rendered_preview(app: &App, preview: Preview) -> ApiResult<Value> {
+async fn rendered_preview(app: &App, preview: Preview) -> ApiResult<RenderedPreview> {
     let work = move || {
         let mut budget = Budget::default();
-        let mut reply = json!(preview);
-        for (index, work) in preview.works.iter().enumerate() {
-            if let (Some(_), Some(prompt)) = (&work.gate, &work.prompt) {
-                reply["works"][index]["promptHtml"] = json!(gate_html(prompt, &mut budget).into_string());
-            }
+        let works = preview.works.into_iter().map(|work| {
+            let prompt = work.prompt.as_ref().filter(|_| work.gate.is_some());
+            let prompt_html = prompt.map(|prompt| gate_html(prompt, &mut budget).into_string());
+            RenderedWork { work, prompt_html }
+        });
+        RenderedPreview {
+            works: works.collect(),
+            job_name: preview.job_name,
+            working_directory: preview.working_directory,
+            user_input: preview.user_input,
+            require_user_input: preview.require_user_input,
+            chart: preview.chart,
+            work: preview.work,
+            warnings: preview.warnings,
         }
-        reply
     };
     rendered(app, work).await
 }
@@ -172,22 +285,38 @@ fn gate_html(prompt: &str, budget: &mut Budget) -> Html {
     render(&Block::Prose(prompt), Extent::All, budget)
 }
 
+/// Everything about a job except its log.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct JobDetails {
+    #[serde(flatten)]
+    job: Listed,
+    chart: Vec<ChartNode>,
+    work: Work,
+    require_user_input: bool,
+    /// The works that started.
+    works: Vec<WorkHistory>,
+    /// The number of its last event.
+    last_seq: Seq,
+}
+
 pub(in crate::http) async fn job_details(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<JobDetails>> {
     let (id, run) = job(&app, &id).await?;
     let progress = run.log().progress();
     let works = app.jobs().history(id).await?;
     let stored = app.jobs().stored(id).await?;
     let plan: Plan = serde_json::from_str(&stored.plan).map_err(|error| JobError::InvalidEntry(error.to_string()))?;
-    let mut details = summary(&stored.summary, Some(&progress));
-    details["chart"] = json!(chart(&plan.job.work));
-    details["work"] = json!(plan.job.work);
-    details["requireUserInput"] = json!(plan.requires_user_input());
-    details["works"] = json!(works);
-    details["lastSeq"] = json!(run.log().committed());
-    Ok(Json(details))
+    Ok(Json(JobDetails {
+        job: listed(stored.summary, Some(&progress)),
+        chart: chart(&plan.job.work),
+        require_user_input: plan.requires_user_input(),
+        work: plan.job.work,
+        works,
+        last_seq: run.log().committed(),
+    }))
 }
 
 /// `GATE.html`: the prompt of a gate that waits or was answered, rendered.
@@ -209,35 +338,57 @@ pub(in crate::http) async fn gate_prompt(
     Ok(fragment(html, ran_out))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "JobLogQuery")]
 pub(in crate::http) struct LogQuery {
+    /// Only events after this number.
     after: Option<Seq>,
+    /// How many: at most 1,000, which is the default.
     limit: Option<usize>,
+}
+
+/// A part of a job's log.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct JobLog {
+    events: Vec<JobEvent>,
+    /// The `after` of the next part, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Seq>,
+}
+
+/// One event of a job.
+#[derive(Serialize, JsonSchema)]
+struct JobEvent {
+    seq: Seq,
+    time: Timestamp,
+    /// Passed on as it is stored, also what a later version wrote.
+    #[schemars(with = "Record")]
+    event: Value,
 }
 
 pub(in crate::http) async fn job_log(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
     QueryPart(query): QueryPart<LogQuery>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<JobLog>> {
     let (_, run) = job(&app, &id).await?;
     let limit = query.limit.unwrap_or(LARGEST_PAGE).clamp(1, LARGEST_PAGE);
     let (events, more) = run.log().events(query.after.unwrap_or(0), limit).await?;
-    let event = |event: &crate::store::StoredEvent| {
-        let record: Value = serde_json::from_slice(&event.body).unwrap_or_default();
-        json!({ "seq": event.seq, "time": event.time, "event": record })
+    let event = |event: &crate::store::StoredEvent| JobEvent {
+        seq: event.seq,
+        time: event.time,
+        event: serde_json::from_slice(&event.body).unwrap_or_default(),
     };
-    let mut reply = json!({ "events": events.iter().map(event).collect::<Vec<_>>() });
-    if let (true, Some(last)) = (more, events.last()) {
-        reply["next"] = json!(last.seq);
-    }
-    Ok(Json(reply))
+    let next = events.last().filter(|_| more).map(|last| last.seq);
+    Ok(Json(JobLog { events: events.iter().map(event).collect(), next }))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "JobStreamQuery")]
 pub(in crate::http) struct StreamQuery {
+    /// Only events after this number.
     after: Option<Seq>,
 }
 
@@ -309,29 +460,39 @@ impl Chunks for JobStream {
     }
 }
 
+/// The status of a job.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct JobStatusReply {
+    status: JobStatus,
+}
+
 pub(in crate::http) async fn stop_job(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<JobStatusReply>> {
     let status = app.jobs().stop(job_id(&id)?).await?;
-    Ok(Json(json!({ "status": status })))
+    Ok(Json(JobStatusReply { status }))
 }
 
 pub(in crate::http) async fn retry_job(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<JobStatusReply>> {
     app.jobs().retry(job_id(&id)?).await?;
-    Ok(Json(json!({ "status": JobStatus::Running })))
+    Ok(Json(JobStatusReply { status: JobStatus::Running }))
 }
 
-#[derive(Deserialize)]
+/// A decision about what waits.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "GateDecision")]
 pub(in crate::http) struct AnswerBody {
     waiting_id: String,
+    /// The digest of what was shown.
     digest: String,
+    /// What the person says about it.
     note: Option<String>,
 }
 
@@ -340,7 +501,7 @@ pub(in crate::http) async fn approve_job(
     Extension(caller): Extension<Caller>,
     PathPart(id): PathPart<String>,
     JsonBody(body): JsonBody<AnswerBody>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<Empty>> {
     answer(&app, caller, &id, body, true).await
 }
 
@@ -349,54 +510,148 @@ pub(in crate::http) async fn reject_job(
     Extension(caller): Extension<Caller>,
     PathPart(id): PathPart<String>,
     JsonBody(body): JsonBody<AnswerBody>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<Empty>> {
     answer(&app, caller, &id, body, false).await
 }
 
-async fn answer(app: &App, caller: Caller, id: &str, body: AnswerBody, approved: bool) -> ApiResult<Json<Value>> {
+async fn answer(app: &App, caller: Caller, id: &str, body: AnswerBody, approved: bool) -> ApiResult<Json<Empty>> {
     let by = if caller == Caller::Page { AnsweredBy::Page } else { AnsweredBy::Api };
     let note = body.note.filter(|note| !note.trim().is_empty());
     let answer = Answer { waiting_id: body.waiting_id, digest: body.digest, approved, note, by };
     app.jobs().answer(job_id(id)?, answer).await?;
-    Ok(Json(json!({})))
+    Ok(Json(Empty {}))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::http) struct EntryQuery {
+    /// The folder whose entry is wanted.
     working_directory: Option<PathBuf>,
+}
+
+/// The entry of a folder, or that there is none.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(in crate::http) enum EntryReply {
+    /// An entry.
+    Entry(Box<EntryDescription>),
+    /// No entry is installed, which happens only with `--test`.
+    None(NoEntry),
+}
+
+/// No entry is installed.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct NoEntry {
+    /// `none`.
+    source: &'static str,
+    problems: [(); 0],
+    in_force: bool,
+    trusted: bool,
 }
 
 /// The entry of a folder. Also answers while no entry is installed, so that a page can ask.
 pub(in crate::http) async fn entry(
     State(app): State<App>,
     QueryPart(query): QueryPart<EntryQuery>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<EntryReply>> {
     match app.jobs().entries().describe(query.working_directory.as_deref()).await {
-        Ok(description) => Ok(Json(json!(description))),
+        Ok(description) => Ok(Json(EntryReply::Entry(Box::new(description)))),
         Err(JobError::NoEntry) => {
-            Ok(Json(json!({ "source": "none", "problems": [], "inForce": false, "trusted": false })))
+            Ok(Json(EntryReply::None(NoEntry { source: "none", problems: [], in_force: false, trusted: false })))
         }
         Err(other) => Err(other.into()),
     }
 }
 
-#[derive(Deserialize)]
+/// An entry of a folder to trust.
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(rename = "TrustedEntry")]
 pub(in crate::http) struct TrustBody {
     path: PathBuf,
+    /// The hash of the file, as `GET /api/jobs/entry` returns it.
     hash: String,
 }
 
 pub(in crate::http) async fn trust_entry(
     State(app): State<App>,
     JsonBody(body): JsonBody<TrustBody>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<Empty>> {
     app.jobs().entries().trust(&body.path, &body.hash).await?;
-    Ok(Json(json!({})))
+    Ok(Json(Empty {}))
 }
 
 /// The JSON Schema of an entry, for editors.
 pub(in crate::http) async fn entry_schema() -> Response {
     ([(header::CONTENT_TYPE, "application/schema+json")], SCHEMA).into_response()
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/jobs", list_jobs)
+            .named("listJobs", Tag::Jobs, "List jobs")
+            .error(400, "InvalidStatus")
+            .error(400, "InvalidCursor")
+            .error(404, "JobNotFound"),
+        post("/api/jobs", start_job)
+            .named("startJob", Tag::Jobs, "Start a job")
+            .details("With `dryRun` nothing starts, and the reply (200) is what the job would do.")
+            .idempotent()
+            .replies_with::<StartedJob>(201, "application/json")
+            .replies_with::<RenderedPreview>(200, "application/json")
+            .error(500, "RenderingFailed")
+            .error(429, "TooManySessions")
+            .fails_with::<JobError>(),
+        get("/api/jobs/entry", entry)
+            .named("showEntry", Tag::Jobs, "Show the entry of a folder")
+            .details(
+                "The definitions of tasks and jobs for a folder. An entry of a folder that nobody trusts is not in force; \
+                 `fallback` is the one that is.",
+            )
+            .fails_with::<JobError>(),
+        get("/api/jobs/schema.json", entry_schema)
+            .named("entrySchema", Tag::Jobs, "The JSON Schema of an entry")
+            .replies_with::<serde_json::Map<String, Value>>(200, "application/schema+json"),
+        post("/api/jobs/trust", trust_entry)
+            .named("trustEntry", Tag::Jobs, "Trust the entry of a folder")
+            .details("Trusts an entry of a folder as long as the file has this hash.")
+            .fails_with::<JobError>(),
+        get("/api/jobs/{id}", job_details)
+            .named("showJob", Tag::Jobs, "Show a job")
+            .fails_with::<JobError>(),
+        get("/api/jobs/{id}/log", job_log)
+            .named("readJobLog", Tag::Jobs, "Read a job's log")
+            .details("Everything that happened in the job and its tasks.")
+            .fails_with::<JobError>(),
+        get("/api/jobs/{id}/events", job_events)
+            .named("streamJob", Tag::Jobs, "Follow a job")
+            .details(
+                "The log as server-sent events: `id:` is the number, `data:` the event. The last one is `event: closed`; a \
+                 reader that has everything of a job that is over gets 204.",
+            )
+            .streams::<Record>()
+            .resumable()
+            .fails_with::<JobError>(),
+        get("/api/jobs/{id}/gate/{file}", gate_prompt)
+            .named("showGatePrompt", Tag::Jobs, "Show the prompt of a gate as HTML")
+            .path_pattern("file", "The id of a gate and `.html`.", "^.+\\.html$")
+            .replies_with_text(200, "text/html")
+            .error(404, "GateNotFound")
+            .error(500, "RenderingFailed")
+            .fails_with::<JobError>(),
+        post("/api/jobs/{id}/stop", stop_job)
+            .named("stopJob", Tag::Jobs, "Stop a job")
+            .details("A job that is over stays what it was.")
+            .fails_with::<JobError>(),
+        post("/api/jobs/{id}/retry", retry_job)
+            .named("retryJob", Tag::Jobs, "Continue a failed or stopped job")
+            .fails_with::<JobError>(),
+        post("/api/jobs/{id}/approve", approve_job)
+            .named("approveJob", Tag::Jobs, "Approve what waits")
+            .fails_with::<JobError>(),
+        post("/api/jobs/{id}/reject", reject_job)
+            .named("rejectJob", Tag::Jobs, "Reject what waits")
+            .fails_with::<JobError>(),
+    ]
 }

@@ -4,26 +4,51 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::session;
 use crate::http::app::App;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{Operation, Tag, get};
 use crate::http::pieces::PiecesBuilder;
-use crate::model::Seq;
+use crate::model::{Seq, Timestamp};
+use crate::session::{LiveError, SessionError};
 use crate::store::EventPage;
 
 const LARGEST_PAGE: usize = 1_000;
 /// A page ends early at this size, even with few events.
 const PAGE_BYTES: usize = 8 * 1024 * 1024;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct LogQuery {
+    /// Only events after this number, forwards.
     after: Option<Seq>,
+    /// Only events before this number, backwards.
     before: Option<Seq>,
+    /// How many: at most 1,000, which is the default.
     limit: Option<usize>,
+}
+
+/// A page of a session's log. It is written byte by byte, so that a large event is not copied.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct LogPage {
+    events: Vec<LogEvent>,
+    /// Continues in the same direction, if there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<Seq>,
+}
+
+/// One event of a session.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct LogEvent {
+    seq: Seq,
+    time: Timestamp,
+    response: crate::model::Response,
 }
 
 /// Forwards from `after`, or backwards from `before`; `next` continues in the same direction.
@@ -76,4 +101,22 @@ pub(in crate::http) async fn blob(
         ),
     ];
     Ok((headers, blob.data).into_response())
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/copilot/session/{id}/log", log)
+            .named("readLog", Tag::Reading, "Read the log of a session")
+            .details("Forwards from `after`, or backwards from `before`; `next` continues in the same direction.")
+            .replies_with::<LogPage>(200, "application/json")
+            .fails_with::<SessionError>()
+            .fails_with::<LiveError>(),
+        get("/api/copilot/session/{id}/blob/{hash}", blob)
+            .named("readBlob", Tag::Reading, "Read a large output")
+            .path_pattern("hash", "The hash of a blob, as the log names it.", "^[0-9a-f]+$")
+            .replies_with_text(200, "*/*")
+            .error(404, "BlobNotFound")
+            .error(500, "BlobDamaged")
+            .fails_with::<SessionError>(),
+    ]
 }

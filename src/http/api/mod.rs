@@ -82,12 +82,55 @@ pub(super) use settings::{change_settings, settings};
 pub(super) use stream::session_events;
 pub(super) use tokens::{create_token, list_tokens, revoke_token};
 pub(super) use usage::usage;
-pub use usage::{UsageQuery, UsageQuestion, usage_json};
+pub use usage::{UsageQuery, UsageQuestion, usage_report};
 
 use super::app::App;
 use super::error::{ApiError, ApiResult};
+use super::openapi::Operation;
 use crate::model::SessionId;
 use crate::session::Session;
+
+/// The operation of each of these routes.
+pub(super) fn operations() -> Vec<Operation> {
+    [
+        agent_sessions::operations(),
+        block_batch::operations(),
+        blocks::operations(),
+        captures::operations(),
+        changes::operations(),
+        changes_revert::operations(),
+        conformance::operations(),
+        doctor::operations(),
+        export::operations(),
+        files::operations(),
+        folder_rules::operations(),
+        folders::operations(),
+        fork::operations(),
+        inbox::operations(),
+        installs::operations(),
+        jobs::operations(),
+        log::operations(),
+        models::operations(),
+        notifications::operations(),
+        outline::operations(),
+        prompt::operations(),
+        prompt_templates::operations(),
+        providers::operations(),
+        push::operations(),
+        queue::operations(),
+        requests::operations(),
+        runtimes::operations(),
+        search::operations(),
+        seen::operations(),
+        server::operations(),
+        sessions::operations(),
+        settings::operations(),
+        stream::operations(),
+        tokens::operations(),
+        usage::operations(),
+    ]
+    .concat()
+}
 
 /// The session id in a path; a malformed id is a session that does not exist.
 fn session_id(text: &str) -> ApiResult<SessionId> {

@@ -2,21 +2,25 @@
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{Freshness, ListedModel, RuntimeModels};
 use crate::http::app::App;
 use crate::http::body::QueryPart;
+use crate::http::openapi::{Operation, Tag, get};
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct ModelsQuery {
+    /// Ask the agents again instead of using a recent answer.
     #[serde(default)]
     refresh: bool,
 }
 
 /// All models.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Models")]
 pub struct ModelsReply {
     models: Vec<ModelEntry>,
     lists: Vec<ModelListEntry>,
@@ -24,7 +28,7 @@ pub struct ModelsReply {
 }
 
 /// One model of one runtime.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ModelEntry {
     runtime: String,
@@ -43,7 +47,7 @@ struct ModelEntry {
 }
 
 /// What is known about the list of one runtime.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ModelListEntry {
     runtime: String,
@@ -54,7 +58,7 @@ struct ModelListEntry {
 }
 
 /// Why a list is incomplete, or why no session can be started.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ModelNote {
     runtime: String,
     reason: String,
@@ -87,4 +91,8 @@ pub fn models_reply(lists: Vec<RuntimeModels>) -> ModelsReply {
         reply.lists.push(ModelListEntry { runtime, takes_any_name, agent_chooses });
     }
     reply
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![get("/api/models", models).named("listModels", Tag::Agents, "List the models of all runtimes")]
 }

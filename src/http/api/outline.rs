@@ -4,12 +4,14 @@ use std::collections::HashMap;
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::session;
 use crate::http::app::App;
 use crate::http::body::PathPart;
 use crate::http::error::ApiResult;
+use crate::http::openapi::{Operation, Tag, get};
 use crate::model::{Callback, PromptId, PromptVerdict, Response, Seq, Timestamp};
 use crate::store::StoredEvent;
 
@@ -19,7 +21,7 @@ const MOST_PROMPTS: usize = 5_000;
 const LONGEST_LINE: usize = 200;
 
 /// The prompts of a session, oldest first.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(in crate::http) struct Outline {
     /// The prompts.
     prompts: Vec<OutlinePrompt>,
@@ -28,7 +30,7 @@ pub(in crate::http) struct Outline {
 }
 
 /// A prompt of a person or of a task.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct OutlinePrompt {
     /// Its id within the session.
@@ -81,6 +83,15 @@ fn first_line(text: &str) -> String {
         short.push('…');
     }
     short
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/copilot/session/{id}/outline", outline)
+            .named("showOutline", Tag::Reading, "List the prompts of a session")
+            .details("Its prompts with the numbers of their events, and how their turns ended.")
+            .error(404, "SessionNotFound"),
+    ]
 }
 
 #[cfg(test)]

@@ -5,15 +5,17 @@ use std::path::PathBuf;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{PromptTemplate, PromptTemplates, TemplateError};
 use crate::http::app::App;
 use crate::http::body::{JsonBody, NoBody, PathPart};
 use crate::http::error::{ApiError, ApiResult, sentence};
+use crate::http::openapi::{NoContent, Operation, Tag, delete, get, put};
 
 /// All templates.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub(in crate::http) struct TemplateList {
     /// The folder that they are in.
     folder: String,
@@ -24,7 +26,7 @@ pub(in crate::http) struct TemplateList {
 }
 
 /// A prompt template.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct Template {
     name: String,
@@ -45,7 +47,7 @@ impl From<PromptTemplate> for Template {
 }
 
 /// A template as it is to be.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct TemplateBody {
     text: String,
@@ -75,10 +77,10 @@ pub(in crate::http) async fn remove_prompt_template(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<NoContent> {
     let templates = templates(&app)?;
     run(move || templates.remove(&name)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
 fn templates(app: &App) -> ApiResult<PromptTemplates> {
@@ -104,4 +106,25 @@ async fn run<T: Send + 'static>(work: impl FnOnce() -> Result<T, TemplateError> 
         };
         ApiError::new(status, name, sentence(&error))
     })
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    let named = |operation: Operation| {
+        operation
+            .path_part("name", "The name of a template: lower-case letters, digits, `-` and `_`.")
+            .error(400, "InvalidName")
+            .error(500, "TemplateFile")
+    };
+    vec![
+        get("/api/prompts", prompt_templates)
+            .named("listPromptTemplates", Tag::Prompts, "List prompt templates")
+            .error(500, "TemplateFile"),
+        named(put("/api/prompts/{name}", save_prompt_template))
+            .named("savePromptTemplate", Tag::Prompts, "Save a prompt template")
+            .error(400, "InvalidTemplate")
+            .error(429, "TooManyTemplates"),
+        named(delete("/api/prompts/{name}", remove_prompt_template))
+            .named("removePromptTemplate", Tag::Prompts, "Remove a prompt template")
+            .error(404, "TemplateNotFound"),
+    ]
 }

@@ -9,6 +9,7 @@ use crate::agent::copilot::check_provider;
 use crate::http::app::App;
 use crate::http::body::{NoBody, PathPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{Operation, Tag, post};
 use crate::model::Check;
 
 /// `POST /api/providers/{name}/test`: asks a configured provider for its models.
@@ -32,4 +33,14 @@ pub(in crate::http) async fn test_provider(
         return Ok(Json(Check::warning(name, message, hint)));
     }
     Ok(Json(check_provider(name, entry.for_agents(&environment)).await))
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        post("/api/providers/{name}/test", test_provider)
+            .named("testProvider", Tag::Settings, "Test a model provider")
+            .details("Asks a configured provider for its models.")
+            .path_part("name", "The name of a configured provider.")
+            .error(404, "ProviderNotFound"),
+    ]
 }

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::{Extension, Json};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, PathPart};
 use crate::http::error::{ApiError, ApiResult, sentence};
+use crate::http::openapi::{Created, NoContent, Operation, Tag, delete, get, post};
 use crate::model::{HappeningKind, Timestamp};
 use crate::notify::{Subscription, SubscriptionError, browser_name, browser_number};
 use crate::session::now;
@@ -20,7 +22,7 @@ use crate::store::{NewBrowser, StoredBrowser};
 const MOST: usize = 50;
 
 /// The browsers, and what others subscribe with.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct PushOverview {
     /// The server's public key, in base64url: the `applicationServerKey` of a subscription.
@@ -30,7 +32,7 @@ pub(in crate::http) struct PushOverview {
 }
 
 /// A browser that notifications are pushed to.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct Browser {
     /// Such as `browser-1`; also the name of its notification target.
@@ -53,7 +55,7 @@ impl Browser {
 }
 
 /// A subscription, as `PushSubscription.toJSON()` gives it.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::http) struct SubscribeBody {
     /// The address of the push service for this browser.
@@ -67,7 +69,7 @@ pub(in crate::http) struct SubscribeBody {
 }
 
 /// The keys of a subscription, in base64url.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct SubscriptionKeys {
     /// The browser's public key.
@@ -89,7 +91,7 @@ pub(in crate::http) async fn add_browser(
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     JsonBody(body): JsonBody<SubscribeBody>,
-) -> ApiResult<(StatusCode, Json<Browser>)> {
+) -> ApiResult<Created<Browser>> {
     // A browser is removed when its login ends; a token that is revoked must not leave one behind.
     if let Caller::Token(..) = caller {
         let message = "Only a browser that is logged in can subscribe to notifications; open the page and log in.";
@@ -114,19 +116,19 @@ pub(in crate::http) async fn add_browser(
     };
     let id = app.notifier().add_browser(browser.clone()).await?;
     tracing::info!(browser = id, "notifications are pushed to a browser");
-    Ok((StatusCode::CREATED, Json(Browser::of(StoredBrowser { id, browser }))))
+    Ok(Created(Browser::of(StoredBrowser { id, browser })))
 }
 
 /// `DELETE /api/push/{id}`: pushes nothing to a browser any more.
 pub(in crate::http) async fn remove_browser(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<NoContent> {
     if let Some(number) = browser_number(&id)
         && app.notifier().remove_browser(number).await?
     {
         tracing::info!(browser = number, "removed a browser");
-        return Ok(StatusCode::NO_CONTENT);
+        return Ok(NoContent);
     }
     let message = "Browser not found: an id looks like browser-1; GET /api/push lists all browsers.";
     Err(ApiError::new(StatusCode::NOT_FOUND, "BrowserNotFound", message))
@@ -168,6 +170,25 @@ fn name_of(user_agent: &str) -> String {
         (Some(name), None) | (None, Some(name)) => name.to_owned(),
         (None, None) => "Browser".to_owned(),
     }
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/push", push_overview).named(
+            "listBrowsers",
+            Tag::Notifications,
+            "List browsers that notifications are pushed to",
+        ),
+        post("/api/push", add_browser)
+            .named("addBrowser", Tag::Notifications, "Push notifications to this browser")
+            .details("Only for a browser that is logged in.")
+            .error(400, "InvalidSubscription")
+            .error(403, "LoginRequired")
+            .error(409, "TooManyBrowsers"),
+        delete("/api/push/{id}", remove_browser)
+            .named("removeBrowser", Tag::Notifications, "Stop pushing notifications to a browser")
+            .error(404, "BrowserNotFound"),
+    ]
 }
 
 #[cfg(test)]

@@ -3,20 +3,22 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::session;
 use crate::http::app::App;
 use crate::http::body::{JsonBody, NoBody, PathPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{NoContent, Operation, Tag, delete, patch, put};
 use crate::model::{PromptId, SessionId};
-use crate::session::QueueChange;
+use crate::session::{PromptError, QueueChange};
 use crate::store;
 
 /// A prompt that waits for its turn.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct QueuedPrompt {
+pub(in crate::http) struct QueuedPrompt {
     prompt_id: PromptId,
     text: String,
     attachments: Vec<QueuedAttachment>,
@@ -25,7 +27,7 @@ pub(super) struct QueuedPrompt {
 }
 
 /// A file that was sent along with a queued prompt.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct QueuedAttachment {
     name: String,
     mime: String,
@@ -56,21 +58,21 @@ fn decoded_size(base64: &str) -> u64 {
 }
 
 /// All prompts that wait, in the order in which they are sent.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct Queue {
     queued_prompts: Vec<QueuedPrompt>,
 }
 
 /// A new text of a queued prompt.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct PromptChange {
     text: String,
 }
 
 /// An order of the queue.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::http) struct QueueOrder {
     prompt_ids: Vec<PromptId>,
@@ -92,10 +94,10 @@ pub(in crate::http) async fn cancel_prompt(
     State(app): State<App>,
     PathPart((id, prompt)): PathPart<(String, String)>,
     NoBody: NoBody,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<NoContent> {
     let session = session(&app, &id).await?;
     session.change_queue(QueueChange::Cancel { prompt: prompt_id(&prompt)? }).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
 /// Puts the queued prompts in another order.
@@ -120,6 +122,22 @@ fn prompt_id(text: &str) -> ApiResult<PromptId> {
         let message = format!("There is no prompt {text:?} in this session.");
         ApiError::new(StatusCode::NOT_FOUND, "PromptNotFound", message)
     })
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        patch("/api/copilot/session/{id}/prompt/{prompt}", change_prompt)
+            .named("changeQueuedPrompt", Tag::Prompts, "Change a queued prompt")
+            .path_part("prompt", "The id of a prompt.")
+            .fails_with::<PromptError>(),
+        delete("/api/copilot/session/{id}/prompt/{prompt}", cancel_prompt)
+            .named("cancelQueuedPrompt", Tag::Prompts, "Cancel a queued prompt")
+            .path_part("prompt", "The id of a prompt.")
+            .fails_with::<PromptError>(),
+        put("/api/copilot/session/{id}/queue", order_queue)
+            .named("orderQueue", Tag::Prompts, "Reorder the queued prompts")
+            .fails_with::<PromptError>(),
+    ]
 }
 
 #[cfg(test)]

@@ -5,17 +5,18 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::agent::{Capabilities, Channel, LoginRequest, Readiness, Runtime, Runtimes, SessionOption};
+use crate::agent::{Capabilities, Channel, LoginProgress, LoginRequest, Readiness, Runtime, Runtimes, SessionOption};
 use crate::http::app::App;
 use crate::http::body::{JsonBody, NoBody, PathPart};
 use crate::http::error::{ApiError, ApiResult, sentence};
+use crate::http::openapi::{Accepted, NoContent, Operation, Tag, delete, get, post};
 use crate::model::PermissionMode;
 
 /// All runtimes.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimesReply {
     runtimes: Vec<RuntimeEntry>,
@@ -25,7 +26,7 @@ pub struct RuntimesReply {
 }
 
 /// One runtime.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct RuntimeEntry {
     name: String,
     /// The agent behind it: runtimes with the same value are ways to the same agent. It is the name of its main runtime.
@@ -78,10 +79,14 @@ fn no_login(name: &str) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, "LoginNotSupported", message)
 }
 
-#[derive(Deserialize)]
+/// The options of a login.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "AgentLogin")]
 pub(in crate::http) struct LoginBody {
+    /// A GitHub host other than github.com.
     host: Option<String>,
+    /// Store the token in a file on machines without a key store.
     #[serde(default)]
     plain_text: bool,
 }
@@ -91,28 +96,54 @@ pub(in crate::http) async fn log_in(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
     JsonBody(LoginBody { host, plain_text }): JsonBody<LoginBody>,
-) -> ApiResult<Response> {
+) -> ApiResult<Accepted<LoginProgress>> {
     let runtime = named(&app, &name)?;
     let login = runtime.login().ok_or_else(|| no_login(&name))?;
-    let progress = login.begin(LoginRequest { host, plain_text }).await;
-    Ok((StatusCode::ACCEPTED, Json(progress)).into_response())
+    Ok(Accepted(login.begin(LoginRequest { host, plain_text }).await))
 }
 
 pub(in crate::http) async fn login_progress(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
-) -> ApiResult<Response> {
+) -> ApiResult<Json<LoginProgress>> {
     let runtime = named(&app, &name)?;
     let progress = runtime.login().ok_or_else(|| no_login(&name))?.progress();
-    Ok(Json(progress).into_response())
+    Ok(Json(progress))
 }
 
 pub(in crate::http) async fn cancel_login(
     State(app): State<App>,
     PathPart(name): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<NoContent> {
     let runtime = named(&app, &name)?;
     runtime.login().ok_or_else(|| no_login(&name))?.cancel().await;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    let login = |operation: Operation| {
+        operation
+            .path_part("name", "The name of a runtime.")
+            .error(404, "RuntimeNotFound")
+            .error(409, "LoginNotSupported")
+    };
+    vec![
+        get("/api/runtimes", runtimes)
+            .named("listRuntimes", Tag::Agents, "List runtimes")
+            .details("Which agents can be used, what each can do, what is missing, and who is logged in."),
+        login(post("/api/runtimes/{name}/login", log_in))
+            .named("logInToAgent", Tag::Agents, "Log in to an agent")
+            .details("Returns as soon as there is a code to enter, or the login failed."),
+        login(get("/api/runtimes/{name}/login", login_progress)).named(
+            "showAgentLogin",
+            Tag::Agents,
+            "Show the progress of a login",
+        ),
+        login(delete("/api/runtimes/{name}/login", cancel_login)).named(
+            "cancelAgentLogin",
+            Tag::Agents,
+            "Cancel a login",
+        ),
+    ]
 }

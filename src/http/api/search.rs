@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::session_id;
 use crate::http::app::App;
 use crate::http::body::QueryPart;
 use crate::http::error::{ApiError, ApiResult, sentence};
+use crate::http::openapi::{Operation, Tag, get};
 use crate::model::{Day, Seq, SessionId, Timestamp};
 use crate::search::{self, Cursor, Hit, LastWord, Search};
 use crate::session::now;
@@ -20,7 +22,7 @@ const USUAL_HITS: usize = 20;
 const MOST_HITS: usize = 100;
 
 /// The query parameters; an empty one counts as missing.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct SearchQuery {
     /// What to search for.
@@ -39,14 +41,14 @@ pub(in crate::http) struct SearchQuery {
     from: Option<String>,
     /// Only up to this day or moment.
     to: Option<String>,
-    /// How many hits.
+    /// How many hits: 20 by default, at most 100.
     limit: Option<usize>,
     /// Where the page begins: the `next` of the page before.
     after: Option<String>,
 }
 
 /// The response.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::http) struct SearchReply {
     /// Sessions whose title or folder matches; only on the first page.
     sessions: Vec<FoundSession>,
@@ -61,7 +63,7 @@ pub(in crate::http) struct SearchReply {
 }
 
 /// A session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FoundSession {
     session_id: SessionId,
@@ -72,7 +74,7 @@ struct FoundSession {
 }
 
 /// A text in a session.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FoundText {
     session_id: SessionId,
@@ -81,13 +83,14 @@ struct FoundText {
     working_directory: Option<String>,
     seq: Seq,
     block_id: String,
+    /// `prompt`, `message`, `reasoning` or `tool`.
     kind: &'static str,
     time: Timestamp,
     snippet: Vec<FoundPart>,
 }
 
 /// A piece of a snippet.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct FoundPart {
     text: String,
     #[serde(rename = "match", skip_serializing_if = "std::ops::Not::not")]
@@ -95,7 +98,7 @@ struct FoundPart {
 }
 
 /// How far the index is, in events.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 struct Indexing {
     done: u64,
     total: u64,
@@ -250,4 +253,18 @@ impl From<IndexProgress> for Indexing {
     fn from(progress: IndexProgress) -> Self {
         Self { done: progress.done, total: progress.total }
     }
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/copilot/search", search)
+            .named("search", Tag::Search, "Search all sessions")
+            .details(
+                "Searches prompts, messages, reasoning, and the names, arguments and outputs of tools. All words must occur; \
+                 `\"two words\"` is a phrase, `conf*` a beginning, `-word` an exclusion. Better matches come first.",
+            )
+            .error(400, "InvalidSearch")
+            .error(400, "InvalidCursor")
+            .error(404, "SessionNotFound"),
+    ]
 }

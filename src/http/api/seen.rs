@@ -1,17 +1,19 @@
 //! What pages have shown of a session, so that it is unread on no device.
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::session;
 use crate::http::app::App;
 use crate::http::body::{JsonBody, PathPart};
 use crate::http::error::ApiResult;
+use crate::http::openapi::{NoContent, Operation, Tag, post};
 use crate::model::Seq;
+use crate::session::SessionError;
 
 /// How far a page has shown a session.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(in crate::http) struct SeenBody {
     /// The number of the last event that was shown.
@@ -22,7 +24,16 @@ pub(in crate::http) async fn mark_seen(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
     JsonBody(body): JsonBody<SeenBody>,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<NoContent> {
     session(&app, &id).await?.mark_seen(body.seq).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        post("/api/copilot/session/{id}/seen", mark_seen)
+            .named("markSeen", Tag::Sessions, "Mark a session as seen")
+            .details("Says how far a page has shown the session, so that it is unread on no device.")
+            .fails_with::<SessionError>(),
+    ]
 }

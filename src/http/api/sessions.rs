@@ -1,37 +1,47 @@
 //! Creating, listing, changing, reopening and deleting sessions.
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
 use axum::{Extension, Json};
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
-use super::details::{details, permission_policy, summary};
+use super::details::{PermissionChoice, SessionDetails, SessionEntry, details, permission_policy};
 use super::{session, session_id};
 use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::{JobId, Scope, SessionBudget, SessionOptions, SessionState};
-use crate::session::{NewSession, SessionUpdate};
+use crate::http::openapi::{Accepted, Created, NoContent, Operation, Tag, delete, get, patch, post};
+use crate::model::{JobId, Scope, SessionBudget, SessionId, SessionOptions, SessionState};
+use crate::session::{CreateError, NewSession, SessionError, SessionUpdate};
 use crate::store::SessionFilter;
 
 const DEFAULT_PAGE: usize = 100;
 const LARGEST_PAGE: usize = 1_000;
 
-#[derive(Deserialize)]
+/// A new session. What is missing or empty is chosen from the configuration.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "NewSession")]
 pub(in crate::http) struct CreateBody {
+    /// The runtime, such as `copilot` or `demo`.
     runtime: Option<String>,
     model: Option<String>,
+    /// An absolute path.
     working_directory: Option<String>,
     title: Option<String>,
+    /// One of the runtime's reasoning efforts.
     effort: Option<String>,
+    /// Needs the scope `approve`.
+    #[schemars(with = "Option<PermissionChoice>")]
     permission_mode: Option<Value>,
     system_prompt: Option<String>,
+    /// Options of the runtime. Need the scope `admin`.
     #[serde(default)]
     options: Map<String, Value>,
+    /// Limits of this session; a limit counts where it is lower than the configured one. Needs the scope `approve`.
     budget: Option<SessionBudget>,
 }
 
@@ -40,7 +50,7 @@ pub(in crate::http) async fn create_session(
     Extension(caller): Extension<Caller>,
     headers: HeaderMap,
     JsonBody(body): JsonBody<CreateBody>,
-) -> ApiResult<Response> {
+) -> ApiResult<Created<SessionDetails>> {
     if body.permission_mode.is_some() || body.budget.is_some() {
         caller.must_have(Scope::Approve)?;
     }
@@ -65,8 +75,7 @@ pub(in crate::http) async fn create_session(
         job: None,
     };
     let session = app.sessions().create(new).await?;
-    let details = details(&app, session.id()).await?;
-    Ok((StatusCode::CREATED, Json(details)).into_response())
+    Ok(Created(details(&app, session.id()).await?))
 }
 
 fn checked_budget(budget: SessionBudget) -> ApiResult<SessionBudget> {
@@ -76,19 +85,35 @@ fn checked_budget(budget: SessionBudget) -> ApiResult<SessionBudget> {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct ListQuery {
+    /// Only sessions in this state.
+    #[schemars(with = "Option<SessionState>")]
     state: Option<String>,
+    /// The `next` of the page before.
+    #[schemars(with = "Option<SessionId>")]
     after: Option<String>,
+    /// Only the sessions of this job.
     job: Option<JobId>,
+    /// How many: 100 by default, at most 1,000.
     limit: Option<usize>,
+}
+
+/// A page of sessions.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct SessionList {
+    /// Newest first.
+    sessions: Vec<SessionEntry>,
+    /// The `after` of the next page, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<SessionId>,
 }
 
 pub(in crate::http) async fn list_sessions(
     State(app): State<App>,
     QueryPart(query): QueryPart<ListQuery>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<SessionList>> {
     let state: Option<SessionState> = match query.state.as_deref() {
         None | Some("") => None,
         Some(text) => Some(text.parse().map_err(|message: String| ApiError::bad_request("InvalidState", message))?),
@@ -107,29 +132,31 @@ pub(in crate::http) async fn list_sessions(
         app.sessions().store().sessions(SessionFilter { state, job: query.job, after, limit: limit + 1 }).await?;
     let more = found.len() > limit;
     found.truncate(limit);
-    let mut reply = json!({ "sessions": found.iter().map(summary).collect::<Vec<_>>() });
-    if let (true, Some(last)) = (more, found.last()) {
-        reply["next"] = json!(last.id);
-    }
-    Ok(Json(reply))
+    let next = found.last().filter(|_| more).map(|last| last.id);
+    Ok(Json(SessionList { sessions: found.into_iter().map(SessionEntry::from).collect(), next }))
 }
 
 pub(in crate::http) async fn session_details(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<SessionDetails>> {
     // Loading comes first: it ends a turn that an earlier run left open.
     let session = session(&app, &id).await?;
     Ok(Json(details(&app, session.id()).await?))
 }
 
-#[derive(Deserialize)]
+/// Changes of a session; what is missing stays as it is.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "SessionChange")]
 pub(in crate::http) struct UpdateBody {
     title: Option<String>,
     model: Option<String>,
     effort: Option<String>,
+    /// Needs the scope `approve`.
+    #[schemars(with = "Option<PermissionChoice>")]
     permission_mode: Option<Value>,
+    /// Replaces all of the session's own limits. Needs the scope `approve`.
     budget: Option<SessionBudget>,
 }
 
@@ -138,7 +165,7 @@ pub(in crate::http) async fn update_session(
     Extension(caller): Extension<Caller>,
     PathPart(id): PathPart<String>,
     JsonBody(body): JsonBody<UpdateBody>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<SessionDetails>> {
     if body.permission_mode.is_some() || body.budget.is_some() {
         caller.must_have(Scope::Approve)?;
     }
@@ -163,9 +190,9 @@ pub(in crate::http) async fn delete_session(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<StatusCode> {
+) -> ApiResult<NoContent> {
     app.sessions().delete(session_id(&id)?).await?;
-    Ok(StatusCode::NO_CONTENT)
+    Ok(NoContent)
 }
 
 /// Retries a session that failed, needs a login or is recovering.
@@ -173,19 +200,64 @@ pub(in crate::http) async fn retry(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<Response> {
+) -> ApiResult<Accepted<SessionDetails>> {
     let session = session(&app, &id).await?;
     session.try_again().await?;
-    let details = details(&app, session.id()).await?;
-    Ok((StatusCode::ACCEPTED, Json(details)).into_response())
+    Ok(Accepted(details(&app, session.id()).await?))
 }
 
 pub(in crate::http) async fn reopen(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
     NoBody: NoBody,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<SessionDetails>> {
     let session = session(&app, &id).await?;
     session.reopen().await?;
     Ok(Json(details(&app, session.id()).await?))
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        post("/api/copilot/session", create_session)
+            .named("createSession", Tag::Sessions, "Create a session")
+            .details(
+                "A permission mode or a budget needs the scope `approve` too, and options need `admin`. A repeated call with \
+                 the same `Idempotency-Key` returns the session of the first call, even after a crash.",
+            )
+            .idempotent()
+            .error(404, "SessionNotFound")
+            .error(400, "InvalidOptions")
+            .error(400, "InvalidBudget")
+            .error(400, "InvalidPermissionMode")
+            .fails_with::<CreateError>(),
+        get("/api/copilot/session", list_sessions)
+            .named("listSessions", Tag::Sessions, "List sessions")
+            .error(400, "InvalidState")
+            .error(400, "InvalidCursor"),
+        get("/api/copilot/session/{id}", session_details)
+            .named("showSession", Tag::Sessions, "Show a session")
+            .details("Everything about a session except its log.")
+            .fails_with::<SessionError>(),
+        patch("/api/copilot/session/{id}", update_session)
+            .named("changeSession", Tag::Sessions, "Change a session")
+            .details("A permission mode or a budget needs the scope `approve` too.")
+            .error(400, "InvalidBudget")
+            .error(400, "InvalidPermissionMode")
+            .error(400, "ModelIdNotFound")
+            .fails_with::<SessionError>(),
+        delete("/api/copilot/session/{id}", delete_session)
+            .named("deleteSession", Tag::Sessions, "Delete a session")
+            .details("A running session is stopped first.")
+            .fails_with::<SessionError>(),
+        post("/api/copilot/session/{id}/reopen", reopen)
+            .named("reopenSession", Tag::Sessions, "Reopen a closed session")
+            .fails_with::<SessionError>(),
+        post("/api/copilot/session/{id}/retry", retry)
+            .named("retrySession", Tag::Sessions, "Retry a session")
+            .details(
+                "Retries a session that failed, needs a login or is recovering, and sends queued prompts that wait because \
+                 the turn before them was cut off.",
+            )
+            .fails_with::<SessionError>(),
+    ]
 }

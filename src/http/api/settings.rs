@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use axum::Json;
 use axum::extract::State;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -11,9 +12,10 @@ use crate::config::{ConfigError, Effect, Loaded, Origin, default_of, key_name, w
 use crate::http::app::App;
 use crate::http::body::JsonBody;
 use crate::http::error::{ApiError, ApiResult, sentence};
+use crate::http::openapi::{Operation, Tag, get, patch};
 
 /// All settings.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct SettingList {
     /// The file that changes are written to.
@@ -26,7 +28,7 @@ pub(in crate::http) struct SettingList {
 }
 
 /// One setting.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct Setting {
     key: String,
@@ -44,7 +46,7 @@ pub(in crate::http) struct Setting {
 }
 
 /// Where a value came from.
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Layer {
     Default,
@@ -55,8 +57,9 @@ enum Layer {
 }
 
 /// Changes of settings; null removes a setting from the user's file.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schemars(rename = "SettingsChanges")]
 pub(in crate::http) struct SettingsBody {
     #[serde(default)]
     changes: BTreeMap<String, Value>,
@@ -67,8 +70,9 @@ pub(in crate::http) struct SettingsBody {
 }
 
 /// What a change did, or would do.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "ChangedSettings")]
 pub(in crate::http) struct SettingsChange {
     /// The revision of the file afterwards.
     revision: String,
@@ -167,4 +171,20 @@ fn config_error(error: &ConfigError) -> ApiError {
 
 fn internal(error: &tokio::task::JoinError) -> ApiError {
     ApiError::new(axum::http::StatusCode::INTERNAL_SERVER_ERROR, "InternalError", sentence(error))
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/settings", settings)
+            .named("listSettings", Tag::Settings, "List all settings")
+            .details("Their values in force, and where each came from. Secrets are `\"[redacted]\"`."),
+        patch("/api/settings", change_settings)
+            .named("changeSettings", Tag::Settings, "Change settings")
+            .details(
+                "Writes your own file and uses it. All changes are made, or none. With no changes, the files are read again. \
+                 `\"[redacted]\"` keeps a secret.",
+            )
+            .error(400, "InvalidSetting")
+            .error(500, "SettingsFile"),
+    ]
 }

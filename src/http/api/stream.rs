@@ -6,6 +6,7 @@ use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio::sync::watch;
 
@@ -14,20 +15,22 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::ApiResult;
+use crate::http::openapi::{Operation, Tag, get};
 use crate::http::pieces::{PIECE_BYTES, Pieces};
 use crate::http::sse::{self, Chunks};
 use crate::model::{Scope, Seq};
-use crate::session::{AnswererGuard, Head, LiveError, PresenceGuard, Session, ViewerGuard};
+use crate::session::{AnswererGuard, Head, LiveError, PresenceGuard, Session, SessionError, ViewerGuard};
 
 /// Pending events are sent in one write, up to this size. A reader that does not read holds that much memory.
 const CHUNK_EVENTS: usize = 2_048;
 const CHUNK_BYTES: usize = PIECE_BYTES;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct StreamQuery {
+    /// Only events after this number.
     after: Option<Seq>,
-    /// The reader can answer requests.
+    /// The reader can answer requests. Needs the scope `approve`.
     #[serde(default)]
     answers: bool,
 }
@@ -105,4 +108,20 @@ impl Chunks for SessionStream {
         }
         None
     }
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![
+        get("/api/copilot/session/{id}/events", session_events)
+            .named("streamSession", Tag::Reading, "Follow a session")
+            .details(
+                "Server-sent events: `data:` is a response on one line, `id:` its number. After the last response of a closed \
+                 session there is one `event: closed`; a reader that has everything of a closed session gets 204. With \
+                 `answers=true` the reader counts as somebody who can answer requests.",
+            )
+            .streams::<crate::model::Response>()
+            .resumable()
+            .fails_with::<SessionError>()
+            .fails_with::<LiveError>(),
+    ]
 }

@@ -2,13 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use serde::Deserialize;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use crate::http::app::App;
 use crate::http::body::QueryPart;
 use crate::http::error::{ApiError, ApiResult};
-use crate::model::Day;
+use crate::http::openapi::{Operation, Tag, get};
+use crate::model::{BudgetLimits, Day, SessionId, Usage, UsageTotal};
 use crate::session::{BudgetSettings, now};
 use crate::store::{Store, StoreError, UsageGrouping, UsageKey, UsageRow};
 
@@ -18,14 +19,17 @@ const USUAL_DAYS: u32 = 30;
 const MOST_ROWS: usize = 1_000;
 
 /// The query parameters; an empty one counts as missing.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UsageQuery {
-    /// The first day.
+    /// The first day; 30 days before the last one by default.
+    #[schemars(with = "Option<Day>")]
     pub from: Option<String>,
-    /// The last day.
+    /// The last day; today by default.
+    #[schemars(with = "Option<Day>")]
     pub to: Option<String>,
     /// What results are grouped by.
+    #[schemars(extend("enum" = ["", "day", "model", "runtime", "session"]))]
     pub by: Option<String>,
 }
 
@@ -63,35 +67,116 @@ impl UsageQuery {
 pub(in crate::http) async fn usage(
     State(app): State<App>,
     QueryPart(query): QueryPart<UsageQuery>,
-) -> ApiResult<Json<Value>> {
+) -> ApiResult<Json<UsageReport>> {
     let question = query
         .resolve(Day::of(now()))
         .map_err(|problem| ApiError::bad_request("InvalidQuery", format!("Invalid query: {problem}.")))?;
     let sessions = app.sessions();
-    Ok(Json(usage_json(sessions.store(), &sessions.settings().budget, question).await?))
+    Ok(Json(usage_report(sessions.store(), &sessions.settings().budget, question).await?))
+}
+
+/// Usage from one day to another.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UsageReport {
+    from: Day,
+    to: Day,
+    /// `day`, `model`, `runtime` or `session`.
+    by: &'static str,
+    rows: Vec<UsageLine>,
+    /// There are more rows.
+    truncated: bool,
+    total: UsageTotal,
+    today: UsageToday,
+    /// The configured limits.
+    budget: ConfiguredBudget,
+}
+
+/// The usage of a day, a model, a runtime or a session.
+#[derive(Serialize, JsonSchema)]
+struct UsageLine {
+    #[serde(flatten)]
+    key: UsageLineKey,
+    #[serde(flatten)]
+    total: UsageTotal,
+}
+
+/// What a row is about.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum UsageLineKey {
+    Day {
+        day: Day,
+    },
+    Session {
+        session_id: SessionId,
+        /// Null also when the session was deleted.
+        title: Option<String>,
+        runtime: String,
+        /// Only its figures are left.
+        deleted: bool,
+    },
+    Model {
+        /// Empty for the agent's own choice.
+        model: String,
+        runtimes: Vec<String>,
+    },
+    Runtime {
+        runtime: String,
+    },
+}
+
+/// The usage of today, in UTC.
+#[derive(Serialize, JsonSchema)]
+struct UsageToday {
+    day: Day,
+    usage: Usage,
+}
+
+/// The configured limits; null is no limit.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ConfiguredBudget {
+    /// For each session.
+    session: BudgetLimits,
+    /// For all sessions of a day.
+    day: BudgetLimits,
+    /// The fraction of a limit from which usage counts as near it.
+    warn_at: f64,
+    /// Prompts are refused once a limit is reached.
+    refuse: bool,
+    /// The running turn is interrupted when a limit is reached.
+    stop_turns: bool,
 }
 
 /// The response in the API's format; the command line uses this too, without a server.
-pub async fn usage_json(store: &Store, budget: &BudgetSettings, question: UsageQuestion) -> Result<Value, StoreError> {
+pub async fn usage_report(
+    store: &Store,
+    budget: &BudgetSettings,
+    question: UsageQuestion,
+) -> Result<UsageReport, StoreError> {
     let UsageQuestion { from, to, by } = question;
     let mut rows = store.usage(from, to, by, MOST_ROWS + 1).await?;
     let truncated = rows.len() > MOST_ROWS;
     rows.truncate(MOST_ROWS);
     let today = Day::of(now());
     let of_today = store.usage_total(today, today).await?;
-    Ok(json!({
-        "from": from,
-        "to": to,
-        "by": name(by),
-        "rows": rows.iter().map(row).collect::<Vec<_>>(),
-        "truncated": truncated,
-        "total": store.usage_total(from, to).await?,
-        "today": { "day": today, "usage": of_today.usage },
-        "budget": {
-            "session": budget.session, "day": budget.day, "warnAt": budget.warn_at, "refuse": budget.refuse,
-            "stopTurns": budget.stop_turns,
+    Ok(UsageReport {
+        from,
+        to,
+        by: name(by),
+        rows: rows.into_iter().map(UsageLine::from).collect(),
+        truncated,
+        total: store.usage_total(from, to).await?,
+        today: UsageToday { day: today, usage: of_today.usage },
+        budget: ConfiguredBudget {
+            session: budget.session,
+            day: budget.day,
+            warn_at: budget.warn_at,
+            refuse: budget.refuse,
+            stop_turns: budget.stop_turns,
         },
-    }))
+    })
 }
 
 fn name(by: UsageGrouping) -> &'static str {
@@ -103,23 +188,25 @@ fn name(by: UsageGrouping) -> &'static str {
     }
 }
 
-fn row(row: &UsageRow) -> Value {
-    let mut entry = json!(row.total);
-    let facts = match &row.key {
-        UsageKey::Day(day) => vec![("day", json!(day))],
-        UsageKey::Model { model, runtimes } => vec![("model", json!(model)), ("runtimes", json!(runtimes))],
-        UsageKey::Runtime(runtime) => vec![("runtime", json!(runtime))],
-        UsageKey::Session { id, title, runtime, deleted } => vec![
-            ("sessionId", json!(id)),
-            ("title", json!(title)),
-            ("runtime", json!(runtime)),
-            ("deleted", json!(deleted)),
-        ],
-    };
-    for (name, value) in facts {
-        entry[name] = value;
+impl From<UsageRow> for UsageLine {
+    fn from(row: UsageRow) -> Self {
+        let key = match row.key {
+            UsageKey::Day(day) => UsageLineKey::Day { day },
+            UsageKey::Model { model, runtimes } => UsageLineKey::Model { model, runtimes },
+            UsageKey::Runtime(runtime) => UsageLineKey::Runtime { runtime },
+            UsageKey::Session { id, title, runtime, deleted } => {
+                UsageLineKey::Session { session_id: id, title, runtime, deleted }
+            }
+        };
+        Self { key, total: row.total }
     }
-    entry
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    vec![get("/api/usage", usage).named("usage", Tag::Usage, "Usage by day, model, runtime or session").details(
+        "A figure that no report contained is null, never 0. Otherwise it is the sum of the reports that contained it, and \
+         `unknown` counts, figure by figure, the reports that did not.",
+    )]
 }
 
 #[cfg(test)]

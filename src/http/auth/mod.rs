@@ -27,7 +27,7 @@ pub(super) use cookie::cookie_header;
 use secret::{digest, is_same, random_secret};
 use tickets::Tickets;
 pub use token_request::{TokenLife, TokenName, TokenRequest, TokenRequestError};
-pub use tokens::{CreatedToken, RevokeError, Tokens, created_token_json, token_json};
+pub use tokens::{CreatedToken, RevokeError, ShownNewToken, ShownToken, Tokens};
 
 use super::route_needs::Need;
 use crate::config::AuthMode;

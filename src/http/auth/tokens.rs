@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use parking_lot::RwLock;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::secret::{digest, random_secret};
 use super::token_request::TokenRequest;
@@ -160,30 +161,67 @@ impl Token {
 }
 
 /// A token as the API and `flightdeck tokens` show it, without hash or secret.
-pub fn token_json(stored: &StoredToken, now: Timestamp) -> Value {
-    let StoredToken { id, token, last_used_at, revoked_at } = stored;
-    let state = match (revoked_at, token.expires_at) {
-        (Some(_), _) => "revoked",
-        (None, Some(end)) if end <= now => "expired",
-        _ => "active",
-    };
-    json!({
-        "id": id,
-        "name": token.name,
-        "scopes": token.scopes,
-        "state": state,
-        "createdAt": token.created_at,
-        "expiresAt": token.expires_at,
-        "lastUsedAt": last_used_at,
-        "revokedAt": revoked_at,
-    })
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Token")]
+pub struct ShownToken {
+    id: TokenId,
+    name: Option<String>,
+    scopes: BTreeSet<Scope>,
+    state: TokenState,
+    created_at: Timestamp,
+    /// Null if it never expires.
+    expires_at: Option<Timestamp>,
+    last_used_at: Option<Timestamp>,
+    revoked_at: Option<Timestamp>,
+}
+
+/// Whether a token opens anything.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+enum TokenState {
+    Active,
+    Expired,
+    Revoked,
+}
+
+impl ShownToken {
+    /// The token as it is now.
+    pub fn new(stored: StoredToken, now: Timestamp) -> Self {
+        let StoredToken { id, token, last_used_at, revoked_at } = stored;
+        let state = match (revoked_at, token.expires_at) {
+            (Some(_), _) => TokenState::Revoked,
+            (None, Some(end)) if end <= now => TokenState::Expired,
+            _ => TokenState::Active,
+        };
+        Self {
+            id,
+            name: token.name,
+            scopes: token.scopes,
+            state,
+            created_at: token.created_at,
+            expires_at: token.expires_at,
+            last_used_at,
+            revoked_at,
+        }
+    }
 }
 
 /// A new token as the API and `flightdeck tokens create` show it: the only time that its secret is shown.
-pub fn created_token_json(created: &CreatedToken, now: Timestamp) -> Value {
-    let mut json = token_json(&created.token, now);
-    json["secret"] = Value::String(created.secret.clone());
-    json
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CreatedToken")]
+pub struct ShownNewToken {
+    #[serde(flatten)]
+    token: ShownToken,
+    /// What its bearer sends. It is not shown again.
+    secret: String,
+}
+
+impl ShownNewToken {
+    /// The token with its secret.
+    pub fn new(created: CreatedToken, now: Timestamp) -> Self {
+        Self { token: ShownToken::new(created.token, now), secret: created.secret }
+    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@ use axum::extract::Request;
 use axum::http::header::HeaderName;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::stream::stream;
 use super::{Dialect, Fields, ReadRequest, Whole, estimate};
@@ -80,12 +81,18 @@ async fn prepare<D: Dialect>(dialect: D, answer: &mut Answer, wants_stream: bool
     }
 }
 
+/// About how many tokens a request has.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct TokenEstimate {
+    input_tokens: u64,
+}
+
 /// Counts the tokens of a request, roughly.
 pub(in crate::http) async fn estimate_tokens<D: Dialect>(app: &App, request: Request) -> Response {
     let read = async { D::read(fields(request.into_body(), app).await?) };
     match read.await {
         Ok(ReadRequest { request, .. }) => {
-            let mut response = Json(json!({ "input_tokens": estimate(&request) })).into_response();
+            let mut response = Json(TokenEstimate { input_tokens: estimate(&request) }).into_response();
             response.headers_mut().insert(ESTIMATE_HEADER, HeaderValue::from_static("true"));
             response
         }

@@ -1,7 +1,7 @@
 //! Server-sent events of a stream.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
-use serde_json::Value;
+use serde::Serialize;
 
 /// Frames that are ready to be sent.
 #[derive(Debug, Default)]
@@ -9,14 +9,14 @@ pub(in crate::http) struct Frames(BytesMut);
 
 impl Frames {
     /// A frame without a name.
-    pub fn data(&mut self, data: &Value) {
+    pub fn data(&mut self, data: &impl Serialize) {
         self.0.extend_from_slice(b"data: ");
-        serde_json::to_writer((&mut self.0).writer(), data).expect("a value is always JSON, and memory takes it");
+        serde_json::to_writer((&mut self.0).writer(), data).expect("plain values, and memory takes them");
         self.0.extend_from_slice(b"\n\n");
     }
 
     /// A frame with a name.
-    pub fn event(&mut self, name: &str, data: &Value) {
+    pub fn event(&mut self, name: &str, data: &impl Serialize) {
         for part in ["event: ", name, "\n"] {
             self.0.extend_from_slice(part.as_bytes());
         }
@@ -35,7 +35,9 @@ impl Frames {
 
     /// All events as pairs of name and data; data that is not JSON is a string.
     #[cfg(test)]
-    pub fn events(&mut self) -> Vec<(String, Value)> {
+    pub fn events(&mut self) -> Vec<(String, serde_json::Value)> {
+        use serde_json::Value;
+
         let text = String::from_utf8(self.take().to_vec()).expect("UTF-8");
         assert!(text.is_empty() || text.ends_with("\n\n"), "{text}");
         let frame = |frame: &str| {

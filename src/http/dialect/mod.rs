@@ -21,19 +21,20 @@ mod tools;
 mod transcript;
 mod whole;
 
-pub(super) use answering::{answer, estimate_tokens};
+pub(super) use answering::{TokenEstimate, answer, estimate_tokens};
 pub(super) use estimate::estimate;
 pub(super) use fields::{Fields, content, wrong_kind};
 pub(super) use frames::Frames;
 pub(super) use ids::random_id;
 pub(super) use ignored::Ignored;
 pub(super) use images::{from_base64, from_url};
-pub(super) use refusal::{ErrorShape, refusal};
+pub(super) use refusal::{ErrorBody, ErrorShape, refusal};
 pub(super) use tools::{ToolList, input_of};
 pub(super) use transcript::Transcript;
 pub(super) use whole::{Block, Whole};
 
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::capture::{CaptureError, Piece, Request};
 
@@ -45,6 +46,8 @@ pub(super) trait Dialect: Sized + Send + 'static {
     const ERRORS: ErrorShape;
     /// What a quiet stream sends.
     const KEEP_ALIVE: &'static [u8];
+    /// The whole answer.
+    type Answer: Serialize + JsonSchema;
 
     /// Reads the body of a request.
     fn read(body: Fields) -> Result<ReadRequest<Self>, CaptureError>;
@@ -53,7 +56,7 @@ pub(super) trait Dialect: Sized + Send + 'static {
     fn begin_answer(&mut self, id: &str, time: i64);
 
     /// The whole answer.
-    fn whole(&self, answer: Whole) -> Value;
+    fn whole(&self, answer: Whole) -> Self::Answer;
 
     /// What a stream begins with.
     fn begin_stream(&mut self, frames: &mut Frames);

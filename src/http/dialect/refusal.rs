@@ -4,12 +4,20 @@ use axum::Json;
 use axum::http::header;
 use axum::http::{HeaderMap, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
+use serde::Serialize;
 
 use super::random_id;
 use crate::capture::{CaptureError, ErrorKind};
 use crate::http::{anthropic, openai};
 use crate::model::redact;
+
+/// The body of an error.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(in crate::http) enum ErrorBody {
+    OpenAi(openai::OpenAiError),
+    Messages(anthropic::MessagesError),
+}
 
 /// How a dialect writes errors.
 #[derive(Clone, Copy)]
@@ -17,7 +25,7 @@ pub(in crate::http) struct ErrorShape {
     /// The status of an error.
     pub status: fn(ErrorKind) -> StatusCode,
     /// The body of an error; takes the id of the request.
-    pub body: fn(&CaptureError, &str) -> Value,
+    pub body: fn(&CaptureError, &str) -> ErrorBody,
     /// The response header with the id of the request.
     pub request_id_header: &'static str,
 }

@@ -1,9 +1,8 @@
 //! A call of `POST /v1/chat/completions`.
 
-use serde_json::Value;
-
+use super::chat_answer::{self, ChatCompletion};
+use super::chat_request;
 use super::error::ERRORS;
-use super::{chat_answer, chat_request};
 use crate::capture::{CaptureError, Piece};
 use crate::http::dialect::{Dialect, ErrorShape, Fields, Frames, ReadRequest, Whole};
 
@@ -27,6 +26,7 @@ impl Dialect for Chat {
     const NAME: &'static str = "chat";
     const ERRORS: ErrorShape = ERRORS;
     const KEEP_ALIVE: &'static [u8] = b": keep-alive\n\n";
+    type Answer = ChatCompletion;
 
     fn read(body: Fields) -> Result<ReadRequest<Self>, CaptureError> {
         chat_request::read(body)
@@ -37,7 +37,7 @@ impl Dialect for Chat {
         self.created = time;
     }
 
-    fn whole(&self, answer: Whole) -> Value {
+    fn whole(&self, answer: Whole) -> ChatCompletion {
         chat_answer::whole(self, &answer)
     }
 

@@ -1,12 +1,32 @@
 //! Reading a chat request.
 
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
 
 use super::chat::Chat;
 use super::function_calls::{arguments, chat_call};
 use super::{tool_choice, tool_definitions};
 use crate::capture::{AnswerFormat, CaptureError, Part, Request, ToolCall, ToolChoice, ToolResult};
 use crate::http::dialect::{Fields, Ignored, ReadRequest, ToolList, Transcript, content, from_url, wrong_kind};
+
+/// A chat request. It is read field by field, with errors that name the field; what an agent cannot honour is ignored and
+/// named in the response.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(in crate::http) struct ChatRequest {
+    /// An id from `GET /v1/models`.
+    model: String,
+    messages: Vec<Map<String, Value>>,
+    stream: Option<bool>,
+    stream_options: Option<Map<String, Value>>,
+    /// Functions and free-form tools. The caller runs them.
+    tools: Option<Vec<Map<String, Value>>>,
+    /// `none`, `auto`, `required` or a tool.
+    tool_choice: Option<Value>,
+    /// Text, `json_object` or `json_schema`.
+    response_format: Option<Map<String, Value>>,
+    reasoning_effort: Option<String>,
+}
 
 /// Reads the body of a chat request.
 pub(super) fn read(mut body: Fields) -> Result<ReadRequest<Chat>, CaptureError> {

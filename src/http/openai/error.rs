@@ -1,14 +1,34 @@
 //! Errors as OpenAI writes them: `{"error":{"message","type","param","code"}}`.
 
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::capture::{CaptureError, ErrorKind};
-use crate::http::dialect::ErrorShape;
+use crate::http::dialect::{ErrorBody, ErrorShape};
 
 /// The errors of both of OpenAI's dialects.
 pub(in crate::http) const ERRORS: ErrorShape =
-    ErrorShape { status, body: |error, _| body(error), request_id_header: "x-request-id" };
+    ErrorShape { status, body: |error, _| ErrorBody::OpenAi(body(error)), request_id_header: "x-request-id" };
+
+/// An error as OpenAI writes it.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct OpenAiError {
+    error: OpenAiErrorDetail,
+}
+
+/// What went wrong.
+#[derive(Serialize, JsonSchema)]
+struct OpenAiErrorDetail {
+    /// For people.
+    message: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// The parameter that is wrong.
+    param: Option<String>,
+    /// For programs.
+    code: Option<&'static str>,
+}
 
 fn status(kind: ErrorKind) -> StatusCode {
     match kind {
@@ -25,9 +45,10 @@ fn status(kind: ErrorKind) -> StatusCode {
 }
 
 /// The body of an error, also as an event of a stream.
-pub(super) fn body(error: &CaptureError) -> Value {
+pub(super) fn body(error: &CaptureError) -> OpenAiError {
     let (kind, _) = names(error.kind);
-    json!({ "error": { "message": error.message, "type": kind, "param": error.param, "code": code(error) } })
+    let (message, param) = (error.message.clone(), error.param.clone());
+    OpenAiError { error: OpenAiErrorDetail { message, kind, param, code: code(error) } }
 }
 
 /// The name of an error for programs.

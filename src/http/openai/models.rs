@@ -3,7 +3,8 @@
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::capture::{CaptureError, ErrorKind, ModelEntry};
 use crate::http::app::App;
@@ -12,7 +13,7 @@ use crate::http::dialect::refusal;
 use crate::http::error::ApiError;
 
 /// `GET /v1/models`.
-pub(in crate::http) async fn list_models(State(app): State<App>) -> Json<Value> {
+pub(in crate::http) async fn list_models(State(app): State<App>) -> Json<ModelPage> {
     Json(list(&app.captures().models().await))
 }
 
@@ -40,29 +41,62 @@ fn not_found(id: &str) -> CaptureError {
     CaptureError { param: Some("model".to_owned()), ..error }
 }
 
-fn list(models: &[ModelEntry]) -> Value {
-    json!({
-        "object": "list", "data": models.iter().map(entry).collect::<Vec<_>>(), "has_more": false,
-        "first_id": models.first().map(|model| &model.id), "last_id": models.last().map(|model| &model.id),
-    })
+/// All models, with the fields of both dialects.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct ModelPage {
+    object: &'static str,
+    data: Vec<ModelObject>,
+    has_more: bool,
+    first_id: Option<String>,
+    last_id: Option<String>,
+}
+
+/// A model, with the fields of both dialects.
+#[derive(Serialize, JsonSchema)]
+pub(in crate::http) struct ModelObject {
+    id: String,
+    object: &'static str,
+    created: u64,
+    owned_by: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    display_name: String,
+    created_at: &'static str,
+}
+
+fn list(models: &[ModelEntry]) -> ModelPage {
+    ModelPage {
+        object: "list",
+        data: models.iter().map(entry).collect(),
+        has_more: false,
+        first_id: models.first().map(|model| model.id.clone()),
+        last_id: models.last().map(|model| model.id.clone()),
+    }
 }
 
 /// Nobody says when a model was made; both dialects want a time, so it is the epoch.
-fn entry(model: &ModelEntry) -> Value {
-    json!({
-        "id": model.id, "object": "model", "created": 0, "owned_by": "flightdeck",
-        "type": "model", "display_name": model.name, "created_at": "1970-01-01T00:00:00Z",
-    })
+fn entry(model: &ModelEntry) -> ModelObject {
+    ModelObject {
+        id: model.id.clone(),
+        object: "model",
+        created: 0,
+        owned_by: "flightdeck",
+        kind: "model",
+        display_name: model.name.clone(),
+        created_at: "1970-01-01T00:00:00Z",
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn a_list_has_the_fields_of_both_dialects() {
         let models = ["a/b", "c"].map(|id| ModelEntry { id: id.to_owned(), name: id.to_uppercase() });
-        let list = list(&models);
+        let list = json!(list(&models));
         assert_eq!((&list["object"], &list["has_more"]), (&json!("list"), &json!(false)));
         assert_eq!((&list["first_id"], &list["last_id"]), (&json!("a/b"), &json!("c")));
         let first = &list["data"][0];

@@ -1,6 +1,7 @@
 //! Reading a request of the responses dialect.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde_json::{Map, Value, json};
 
 use super::chat_request::schema_format;
 use super::function_calls::{arguments, free_form_arguments};
@@ -9,6 +10,27 @@ use super::tool_definitions::full_name;
 use super::{tool_choice, tool_definitions};
 use crate::capture::{AnswerFormat, CaptureError, Part, Request, ToolCall, ToolResult, text_of};
 use crate::http::dialect::{Fields, Ignored, ReadRequest, ToolList, Transcript, content, from_url, wrong_kind};
+
+/// A request of the responses dialect. It is read field by field, with errors that name the field; what an agent cannot
+/// honour is ignored and named in the response.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(in crate::http) struct ResponsesRequest {
+    /// An id from `GET /v1/models`.
+    model: String,
+    /// A text, or the items of the whole conversation.
+    input: Value,
+    instructions: Option<String>,
+    stream: Option<bool>,
+    /// Functions, free-form tools and namespaces of both. The caller runs them.
+    tools: Option<Vec<Map<String, Value>>>,
+    /// `none`, `auto`, `required` or a tool.
+    tool_choice: Option<Value>,
+    reasoning: Option<Map<String, Value>>,
+    text: Option<Map<String, Value>>,
+    /// The caller's own notes, which the answer repeats.
+    metadata: Option<Value>,
+}
 
 /// Reads the body of a request.
 pub(super) fn read(mut body: Fields) -> Result<ReadRequest<Responses>, CaptureError> {

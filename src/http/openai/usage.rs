@@ -1,51 +1,74 @@
 //! Token counts as OpenAI's dialects write them.
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::model::Usage;
 
-/// The names of the figures, which differ between the dialects.
-pub(super) struct Names {
-    pub input: &'static str,
-    pub output: &'static str,
-    pub input_details: &'static str,
+/// Token counts of a chat completion.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(super) struct ChatUsage {
+    total_tokens: u64,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_tokens_details: Option<CachedTokens>,
 }
 
-pub(super) const CHAT: Names =
-    Names { input: "prompt_tokens", output: "completion_tokens", input_details: "prompt_tokens_details" };
-pub(super) const RESPONSES: Names =
-    Names { input: "input_tokens", output: "output_tokens", input_details: "input_tokens_details" };
+/// Token counts of a response. The official packages read both details, and accept null for unknown.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(super) struct ResponseUsage {
+    total_tokens: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+    input_tokens_details: Option<CachedTokens>,
+    output_tokens_details: (),
+}
 
-/// The figures; `None` if one that the dialect requires is unknown, because a client would add up zeros.
-pub(super) fn usage(usage: Option<&Usage>, names: &Names) -> Option<Value> {
+/// How many of the tokens came from a cache.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(super) struct CachedTokens {
+    cached_tokens: u64,
+}
+
+/// Input and output; `None` if one of them is unknown, because a client would add up zeros.
+fn counts(usage: Option<&Usage>) -> Option<(u64, u64, Option<CachedTokens>)> {
     let usage = usage?;
-    let (input, output) = (usage.input_tokens?, usage.output_tokens?);
-    let mut figures = json!({ "total_tokens": input.saturating_add(output) });
-    figures[names.input] = json!(input);
-    figures[names.output] = json!(output);
-    if let Some(cached) = usage.cache_read {
-        figures[names.input_details] = json!({ "cached_tokens": cached });
-    }
-    Some(figures)
+    let cached = usage.cache_read.map(|cached_tokens| CachedTokens { cached_tokens });
+    Some((usage.input_tokens?, usage.output_tokens?, cached))
+}
+
+/// The figures for chat.
+pub(super) fn chat_usage(usage: Option<&Usage>) -> Option<ChatUsage> {
+    let (prompt_tokens, completion_tokens, prompt_tokens_details) = counts(usage)?;
+    let total_tokens = prompt_tokens.saturating_add(completion_tokens);
+    Some(ChatUsage { total_tokens, prompt_tokens, completion_tokens, prompt_tokens_details })
+}
+
+/// The figures for responses.
+pub(super) fn response_usage(usage: Option<&Usage>) -> Option<ResponseUsage> {
+    let (input_tokens, output_tokens, input_tokens_details) = counts(usage)?;
+    let total_tokens = input_tokens.saturating_add(output_tokens);
+    Some(ResponseUsage { total_tokens, input_tokens, output_tokens, input_tokens_details, output_tokens_details: () })
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
     fn unknown_figures_are_absent_and_never_zero() {
         let known = Usage { input_tokens: Some(10), output_tokens: Some(2), ..Usage::default() };
         assert_eq!(
-            usage(Some(&known), &CHAT),
-            Some(json!({"total_tokens": 12, "prompt_tokens": 10, "completion_tokens": 2}))
+            json!(chat_usage(Some(&known))),
+            json!({"total_tokens": 12, "prompt_tokens": 10, "completion_tokens": 2})
         );
         let cached = Usage { cache_read: Some(4), ..known.clone() };
-        assert_eq!(
-            usage(Some(&cached), &RESPONSES).expect("known")["input_tokens_details"],
-            json!({"cached_tokens": 4})
-        );
-        assert_eq!(usage(Some(&Usage { output_tokens: None, ..known }), &CHAT), None);
-        assert_eq!(usage(None, &CHAT), None);
+        let shown = json!(response_usage(Some(&cached)));
+        assert_eq!(shown["input_tokens_details"], json!({"cached_tokens": 4}));
+        assert_eq!(chat_usage(Some(&Usage { output_tokens: None, ..known })), None);
+        assert_eq!(chat_usage(None), None);
     }
 }

@@ -10,6 +10,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::{portal_error, session::find};
@@ -17,6 +18,7 @@ use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{PathPart, QueryPart};
 use crate::http::error::{ApiError, ApiResult};
+use crate::http::openapi::{Operation, Tag, portal};
 use crate::http::pieces::{Pieces, PiecesBuilder};
 use crate::model::Seq;
 use crate::session::{Delivery, LiveError};
@@ -35,8 +37,9 @@ pub(in crate::http) async fn live(State(app): State<App>, PathPart(id): PathPart
 }
 
 /// Other parameters are ignored, as on all routes of the portal.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(in crate::http) struct LiveQuery {
+    /// Where a new token begins to read.
     pub after: Option<Seq>,
     /// The page is not in view, so nobody is looking.
     pub hidden: Option<String>,
@@ -150,4 +153,50 @@ impl<F: FnOnce() + Unpin> http_body::Body for DeliveryBody<F> {
     fn size_hint(&self) -> SizeHint {
         self.pieces.size_hint()
     }
+}
+
+/// Responses of a session. They are written byte by byte, so that a large one is not copied.
+#[derive(JsonSchema)]
+#[schemars(rename = "ResponseBatch")]
+#[expect(dead_code, reason = "only its schema is used")]
+struct Batch {
+    responses: Vec<crate::model::Response>,
+    /// The number of the last one.
+    #[serde(rename = "lastSeq")]
+    last_seq: Seq,
+}
+
+/// The errors of the long poll, with the names for what is missing and what is over.
+pub(super) const fn live_errors(not_found: &'static str, closed: &'static str) -> [&'static str; 4] {
+    [not_found, closed, "HttpRequestTimeout", "ParallelCallNotSupported"]
+}
+
+/// An operation of the long poll.
+pub(super) fn with_token(operation: Operation) -> Operation {
+    operation
+        .path_part("token", "A reader token of 1 to 128 characters, such as one from `/api/token`.")
+        .error(400, "InvalidToken")
+        .fails_with::<LiveError>()
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    const DETAILS: &str = "Takes one response from a cursor that all callers share. Waits up to 5 s if there is none.";
+    let errors = live_errors("SessionNotFound", "SessionClosed");
+    let one = |path, id| {
+        portal(path, live)
+            .named(id, Tag::Portal, "Read one response")
+            .details(DETAILS)
+            .replies_with::<crate::model::Response>(200, "application/json")
+            .portal_errors(&errors)
+            .fails_with::<LiveError>()
+    };
+    vec![
+        one("/api/copilot/session/{id}/live", "portalLive"),
+        one("/api/copilot/session/live/{id}", "portalLiveById"),
+        with_token(portal("/api/copilot/session/{id}/live/{token}", live_with_token))
+            .named("portalLiveBatch", Tag::Portal, "Read a batch of responses")
+            .details("Each token has a cursor of its own. Waits up to 5 s if there is nothing.")
+            .replies_with::<Batch>(200, "application/json")
+            .portal_errors(&errors),
+    ]
 }

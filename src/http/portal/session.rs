@@ -2,25 +2,34 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::response::{IntoResponse, Response};
-use axum::{Extension, Json};
-use serde::Deserialize;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::portal_error;
+use super::{Closed, PortalReply};
 use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{PathPart, QueryPart, TextBody, idempotency_key};
 use crate::http::error::{ApiError, ApiResult, working_directory_error};
+use crate::http::openapi::{Empty, Operation, Tag, portal};
 use crate::model::{PermissionMode, PermissionPolicy, Scope, SessionId};
 use crate::session::{CreateError, NewPrompt, NewSession, PromptError, Session, SessionError};
 
 /// Other parameters are ignored, as on all routes of the portal.
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(in crate::http) struct StartQuery {
+    /// The permission mode; `portal.permissions` by default. Needs the scope `approve`.
+    #[schemars(with = "Option<PermissionMode>")]
     permissions: Option<String>,
+}
+
+/// A session that was started.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct StartedSession {
+    session_id: SessionId,
 }
 
 pub(in crate::http) async fn start(
@@ -30,7 +39,7 @@ pub(in crate::http) async fn start(
     QueryPart(StartQuery { permissions }): QueryPart<StartQuery>,
     headers: HeaderMap,
     TextBody(working_directory): TextBody,
-) -> ApiResult<Response> {
+) -> ApiResult<PortalReply<StartedSession>> {
     let working_directory = working_directory.trim().to_owned();
     if permissions.is_some() {
         caller.must_have(Scope::Approve)?;
@@ -51,9 +60,9 @@ pub(in crate::http) async fn start(
         ..NewSession::default()
     };
     match app.sessions().create(new).await {
-        Ok(session) => Ok(Json(json!({ "sessionId": session.id() })).into_response()),
-        Err(CreateError::Model(_)) => Ok(portal_error("ModelIdNotFound")),
-        Err(CreateError::WorkingDirectory(error)) => Ok(portal_error(working_directory_error(&error))),
+        Ok(session) => Ok(PortalReply::Done(StartedSession { session_id: session.id() })),
+        Err(CreateError::Model(_)) => Ok(PortalReply::Refused("ModelIdNotFound")),
+        Err(CreateError::WorkingDirectory(error)) => Ok(PortalReply::Refused(working_directory_error(&error))),
         Err(other) => Err(other.into()),
     }
 }
@@ -71,11 +80,11 @@ pub(super) async fn find(app: &App, id: &str) -> ApiResult<Option<Arc<Session>>>
 pub(in crate::http) async fn stop_session(
     State(app): State<App>,
     PathPart(id): PathPart<String>,
-) -> ApiResult<Response> {
-    let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
+) -> ApiResult<PortalReply<Closed>> {
+    let Some(session) = find(&app, &id).await? else { return Ok(PortalReply::Refused("SessionNotFound")) };
     match session.close().await {
-        Ok(()) => Ok(Json(json!({ "result": "Closed" })).into_response()),
-        Err(SessionError::Closed | SessionError::NotFound) => Ok(portal_error("SessionNotFound")),
+        Ok(()) => Ok(Closed::REPLY),
+        Err(SessionError::Closed | SessionError::NotFound) => Ok(PortalReply::Refused("SessionNotFound")),
         Err(other) => Err(other.into()),
     }
 }
@@ -85,12 +94,49 @@ pub(in crate::http) async fn query(
     PathPart(id): PathPart<String>,
     headers: HeaderMap,
     TextBody(text): TextBody,
-) -> ApiResult<Response> {
-    let Some(session) = find(&app, &id).await? else { return Ok(portal_error("SessionNotFound")) };
+) -> ApiResult<PortalReply<Empty>> {
+    let Some(session) = find(&app, &id).await? else { return Ok(PortalReply::Refused("SessionNotFound")) };
     let prompt = NewPrompt { text, idempotency_key: idempotency_key(&headers)?, ..NewPrompt::default() };
     match session.prompt(prompt).await {
-        Ok(_) => Ok(Json(json!({})).into_response()),
-        Err(PromptError::Session(SessionError::Closed | SessionError::NotFound)) => Ok(portal_error("SessionNotFound")),
+        Ok(_) => Ok(PortalReply::Done(Empty {})),
+        Err(PromptError::Session(SessionError::Closed | SessionError::NotFound)) => {
+            Ok(PortalReply::Refused("SessionNotFound"))
+        }
         Err(other) => Err(ApiError::from(other)),
     }
+}
+
+pub(super) fn operations() -> Vec<Operation> {
+    let stop = |path, id| {
+        portal(path, stop_session)
+            .named(id, Tag::Portal, "Close a session")
+            .portal_errors(&["SessionNotFound"])
+            .fails_with::<SessionError>()
+    };
+    let query = |path, id| {
+        portal(path, query)
+            .named(id, Tag::Portal, "Send a prompt")
+            .takes_text("The prompt.")
+            .idempotent()
+            .portal_errors(&["SessionNotFound"])
+            .fails_with::<PromptError>()
+    };
+    vec![
+        portal("/api/copilot/session/start/{*model}", start)
+            .named("portalStartSession", Tag::Portal, "Start a session")
+            .path_part("model", "The id of a model, which may contain slashes.")
+            .takes_text("The working directory, an absolute path, or nothing.")
+            .idempotent()
+            .portal_errors(&[
+                "ModelIdNotFound",
+                "WorkingDirectoryNotAbsolutePath",
+                "WorkingDirectoryNotExists",
+                "WorkingDirectoryNotAllowed",
+            ])
+            .fails_with::<CreateError>(),
+        stop("/api/copilot/session/{id}/stop", "portalStopSession"),
+        stop("/api/copilot/session/stop/{id}", "portalStopSessionById"),
+        query("/api/copilot/session/{id}/query", "portalQuery"),
+        query("/api/copilot/session/query/{id}", "portalQueryById"),
+    ]
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -18,7 +19,7 @@ pub const DEFAULT_MAX_PASSES: u32 = 20;
 pub type Prompt = Vec<String>;
 
 /// Definitions of tasks and jobs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Entry {
     /// The address of the JSON Schema, for editors.
@@ -43,7 +44,7 @@ pub struct Entry {
 }
 
 /// How often a driving session is tried on a model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DrivingRetry {
     /// The model.
@@ -53,7 +54,7 @@ pub struct DrivingRetry {
 }
 
 /// A row of the grid.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GridRow {
     /// What the jobs of the row have in common.
@@ -63,7 +64,7 @@ pub struct GridRow {
 }
 
 /// A job in the grid.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct GridJob {
     /// What the page shows.
@@ -73,7 +74,7 @@ pub struct GridJob {
 }
 
 /// A model, by category or by id.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ModelChoice {
     /// A key of [`Entry::models`].
@@ -83,7 +84,7 @@ pub enum ModelChoice {
 }
 
 /// One prompt with checks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Task {
     /// The model; absent for `models.driving`.
@@ -141,7 +142,7 @@ fn duration(text: Option<&str>) -> Option<Duration> {
 }
 
 /// What must hold before a task.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Availability {
     /// A question to the driving session.
@@ -150,7 +151,7 @@ pub struct Availability {
 }
 
 /// What must hold after a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Criteria {
     /// Tools that the agent must have called.
@@ -170,7 +171,7 @@ pub struct Criteria {
 }
 
 /// What happens when a criterion does not hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct FailureAction {
     /// How often the agent is asked again.
@@ -181,7 +182,7 @@ pub struct FailureAction {
 }
 
 /// A command that checks the work.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Command {
     /// Program and arguments, started without a shell in the working directory.
@@ -207,7 +208,7 @@ impl Command {
 }
 
 /// What the sessions of a task may do.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskPermissions {
     /// For what no rule covers; absent for `folder`: files below the working directory, and nothing else.
@@ -219,7 +220,7 @@ pub struct TaskPermissions {
 }
 
 /// What happens to a task whose turn was cut off by a restart of the server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum OnInterrupted {
     /// The agent is asked to check what is done and to finish.
@@ -232,7 +233,7 @@ pub enum OnInterrupted {
 }
 
 /// A job.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Job {
     /// Whether a task of it uses `$user-input`. Filled in by the check.
@@ -243,7 +244,7 @@ pub struct Job {
 }
 
 /// A node of a job's tree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all_fields = "camelCase", deny_unknown_fields)]
 pub enum Work {
     /// A task.
@@ -300,7 +301,7 @@ pub enum Work {
 }
 
 /// A place where a person decides whether the job goes on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GateWork {
     /// Its number in the job. Filled in by the check.

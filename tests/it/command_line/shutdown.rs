@@ -162,7 +162,7 @@ async fn prompts_that_were_queued_at_the_end_run_with_the_next_one() {
     session.prompt("markdown").await;
     let server = server.restart().await;
     let session = session.seen_by(server.http());
-    assert_eq!(session.get("").await.json()["queuedPrompts"], 2);
+    assert_eq!(session.queued().await.len(), 2);
     assert_eq!(session.ask("hello").await["verdict"], "succeeded");
     let names = callbacks(&session.log().await);
     assert_eq!(names.iter().filter(|name| *name == "onUserPrompt").count(), 4);

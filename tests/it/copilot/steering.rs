@@ -20,7 +20,7 @@ async fn a_prompt_that_steers_reaches_the_running_turn_and_one_that_queues_waits
     assert_eq!(steered.status, 200, "{}", steered.text());
     let queued = session.post("/prompt", json!({ "text": "@@echo queued", "mode": "queue" })).await;
     assert_eq!(queued.status, 200);
-    assert_eq!(session.get("").await.json()["queuedPrompts"], 1, "the steered one does not wait");
+    assert_eq!(session.queued().await.len(), 1, "the steered one does not wait");
     session.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
     let mut stream = session.events_after(0).await;
     let first = stream.until_callback("onIdle").await;

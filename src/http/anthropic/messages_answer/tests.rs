@@ -1,3 +1,5 @@
+use serde_json::json;
+
 use super::*;
 use crate::capture::{CaptureError, ErrorKind};
 use crate::http::dialect::Dialect as _;
@@ -51,8 +53,8 @@ fn a_whole_message_has_its_blocks_in_order() {
             {"type": "tool_use", "id": "t2", "name": "read", "input": {"INVALID_JSON": "{\"a\":"}},
             {"type": "tool_use", "id": "t3", "name": "read", "input": {}}],
     });
-    assert_eq!(whole(&message(), &answer()), expected);
-    let without_thinking = whole(&Messages { shows_thinking: false, ..message() }, &answer());
+    assert_eq!(json!(whole(&message(), &answer())), expected);
+    let without_thinking = json!(whole(&Messages { shows_thinking: false, ..message() }, &answer()));
     assert_eq!(without_thinking["content"].as_array().map(Vec::len), Some(4));
 }
 

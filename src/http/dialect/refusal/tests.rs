@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
+use serde_json::Value;
 
 use super::*;
 

@@ -13,6 +13,7 @@ impl Dialect for Plain {
     const NAME: &'static str = "plain";
     const ERRORS: ErrorShape = openai::ERRORS;
     const KEEP_ALIVE: &'static [u8] = b"alive";
+    type Answer = Value;
 
     fn read(_: Fields) -> Result<ReadRequest<Self>, CaptureError> {
         Ok(ReadRequest { request: crate::capture::Request::default(), wants_stream: true, dialect: Self })

@@ -1,3 +1,5 @@
+use serde_json::{Value, json};
+
 use super::*;
 use crate::capture::{CaptureError, ErrorKind};
 use crate::http::dialect::{Block, Dialect as _};
@@ -48,16 +50,16 @@ fn a_whole_answer_has_text_reasoning_calls_and_usage() {
                 {"id": "c2", "type": "custom", "custom": {"name": "patch", "input": "x"}}]}}],
         "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15, "prompt_tokens_details": {"cached_tokens": 4}},
     });
-    assert_eq!(whole(&chat(), &answer), expected);
+    assert_eq!(json!(whole(&chat(), &answer)), expected);
 }
 
 #[test]
 fn content_is_null_only_beside_calls_and_unknown_usage_is_absent() {
     let answer = |calls| Whole { blocks: vec![], calls, stop: StopReason::Stop, usage: None };
-    let body = whole(&chat(), &answer(vec![]));
+    let body = json!(whole(&chat(), &answer(vec![])));
     assert_eq!(body["choices"][0]["message"]["content"], "");
     assert!(body.get("usage").is_none());
-    assert_eq!(whole(&chat(), &answer(calls()))["choices"][0]["message"]["content"], Value::Null);
+    assert_eq!(json!(whole(&chat(), &answer(calls())))["choices"][0]["message"]["content"], Value::Null);
 }
 
 #[test]

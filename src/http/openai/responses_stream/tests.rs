@@ -1,3 +1,5 @@
+use serde_json::{Value, json};
+
 use super::super::tool_definitions::Namespaced;
 use super::*;
 use crate::capture::{CaptureError, ErrorKind, StopReason};
@@ -125,7 +127,7 @@ async fn a_whole_answer_is_what_the_stream_ends_with() {
     };
     let whole = Whole::of(&mut crate::capture::Answer::of(pieces())).await.expect("complete");
     let streamed = streamed(pieces());
-    assert_eq!(response().whole(whole), streamed.last().expect("events")["response"]);
+    assert_eq!(json!(response().whole(whole)), streamed.last().expect("events")["response"]);
     let last_call = &streamed.last().expect("events")["response"]["output"][4];
     assert_eq!((&last_call["namespace"], &last_call["name"]), (&json!("files"), &json!("list")));
 }
