@@ -103,8 +103,8 @@ async fn a_repeated_change_is_harmless_and_a_late_one_is_refused() {
     assert_eq!(change(&session, "prompt-2", &"x".repeat(1024 * 1024 + 1)).await.error(413), "PromptTooLarge");
     assert_eq!(order(&session, &["prompt-3"]).await.error(409), "QueueChanged");
     assert_eq!(order(&session, &["prompt-3", "prompt-3"]).await.error(409), "QueueChanged");
-    let nobody = session.http.patch_json("/api/copilot/session/session-99/prompt/prompt-1", &json!({ "text": "x" }));
-    assert_eq!(nobody.await.error(404), "SessionNotFound");
+    let path = "/api/copilot/session/session-99/prompt/prompt-1";
+    assert_eq!(session.http.patch_json(path, &json!({ "text": "x" })).await.error(404), "SessionNotFound");
     session.post("/stop", json!({})).await;
     assert_eq!(change(&session, "prompt-2", "closed").await.error(409), "PromptNotQueued");
     assert_eq!(cancel(&session, "prompt-2").await.status, 204, "it was dropped with the session");
