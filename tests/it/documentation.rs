@@ -117,11 +117,14 @@ fn every_route_names_what_it_needs() {
         .collect();
     let expected = [
         "DELETE /api/copilot/session/{id}",
+        "DELETE /api/prompts/{name}",
+        "DELETE /api/push/{id}",
         "DELETE /api/runtimes/{name}/install",
         "DELETE /api/runtimes/{name}/login",
         "DELETE /api/tokens/{id}",
         "GET /api/copilot/test/installJobsEntry",
         "GET /api/doctor",
+        "GET /api/push",
         "GET /api/runtimes/{name}/install",
         "GET /api/runtimes/{name}/login",
         "GET /api/settings",
@@ -132,12 +135,14 @@ fn every_route_names_what_it_needs() {
         "POST /api/jobs/trust",
         "POST /api/login-code",
         "POST /api/notifications/test",
-        "POST /api/runtimes/{name}/install",
         "POST /api/providers/{name}/test",
+        "POST /api/push",
+        "POST /api/runtimes/{name}/install",
         "POST /api/runtimes/{name}/login",
         "POST /api/stop",
         "POST /api/ticket",
         "POST /api/tokens",
+        "PUT /api/prompts/{name}",
     ];
     assert_eq!(for_admins, words(expected));
     let api = api();

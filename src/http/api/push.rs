@@ -162,7 +162,7 @@ fn name_of(user_agent: &str) -> String {
         ("iPad", "iPad"),
         ("Windows", "Windows"),
         ("Macintosh", "macOS"),
-        ("CrOS", "ChromeOS"),
+        ("CrOS", "Chrome OS"),
         ("Linux", "Linux"),
     ]);
     match (browser, system) {
