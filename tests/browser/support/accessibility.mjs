@@ -6,10 +6,10 @@ import { axeScript } from "./environment.mjs";
 
 const axe = await readFile(axeScript, "utf8");
 
-/** Fails with what is seriously wrong with the page as it is now. */
-export async function checkAccessibility(page, what) {
+/** Fails with what is seriously wrong with the page as it is now, or with the part of it that a selector names. */
+export async function checkAccessibility(page, what, within = "html") {
   if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+  const { violations } = await page.evaluate((part) => window.axe.run(part, { resultTypes: ["violations"] }), within);
   const serious = violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.slice(0, 4).map(({ html, failureSummary }) => `${html}\n    ${failureSummary}`).join("\n  ")}`);
