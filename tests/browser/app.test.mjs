@@ -122,6 +122,8 @@ test("a new version of the pages replaces the cache of the old one", async () =>
   await page.evaluate(async () => {
     await (await navigator.serviceWorker.getRegistration()).unregister();
   });
+  // A registration ends with its last page.
+  await page.close();
   const next = await openControlled(context);
   await waitFor(async () => (await cached(next)).names.join() === names.join(), "the old cache to go");
   assert.ok((await next.evaluate(() => caches.keys())).includes("another-program"), "others' caches stay");
