@@ -32,6 +32,7 @@ fn main() {
     }
     let mut table = String::from("[\n");
     for (name, path) in paths {
+        let path = path.to_str().expect("a plain path");
         writeln!(table, "    ({name:?}, include_bytes!({path:?})),").expect("a string takes everything");
     }
     table.push_str("]\n");

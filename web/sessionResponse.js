@@ -465,7 +465,7 @@ export class SessionResponseRenderer {
     entry.ended = true;
     entry.endSeq = mark.seq;
     entry.page.open -= 1;
-    if (mark.seq && this.#sessionId) node.setSource(this.#rendered.loader(mark.seq), entry.tool ? { renderedName: "Formatted" } : {});
+    if (mark.seq && this.#sessionId) node.setSource(this.#rendered.loader(mark.seq, { ahead: node.blockType === "Message" }), entry.tool ? { renderedName: "Formatted" } : {});
     this.#showOutcome(entry, data, mark);
     if (mode === "live" && node.blockType === "Message") node.onFinished = () => this.#isLast(entry) && this.follow.finished(node.divElement);
     node.complete();

@@ -53,7 +53,7 @@ impl ConfigUser for ServerConfig {
         self.sessions.replace_settings(SessionSettings { own_server: own_server(), ..settings });
         if old.config.notifications != new.config.notifications {
             match self.notify_settings(&new.config) {
-                Ok(settings) => self.notifier.replace_settings(settings),
+                Ok(settings) => self.notifier.replace_settings(&settings),
                 // It was checked before.
                 Err(error) => tracing::error!(%error, "cannot use the new settings of notifications"),
             }

@@ -84,6 +84,7 @@ pub(super) fn check_exposure(config: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
+#[expect(clippy::too_many_lines, reason = "one place that puts the server together, in order")]
 async fn run(sources: Sources, resolved: &Resolved, flags: &ServeFlags, json: bool) -> anyhow::Result<ExitCode> {
     // Registered first: a program that reads the address may send a signal immediately.
     let signals = Signals::register()?;

@@ -78,20 +78,16 @@ impl Comparison {
             let then = self.without_hunk(&git, file, &at_new, hunk).await?;
             return Ok(vec![reverted(new_path, at_new, then)]);
         }
-        match old_path.filter(|_| file.change.kind == ChangeKind::Renamed) {
-            Some(old_path) => {
-                let at_old = contents.next().unwrap_or(Content::Missing);
-                if at_old != Content::Missing {
-                    return Err(refused("there is a file at its old path"));
-                }
-                let then = content(&git, &file.before, old_path, &at_new).await?;
-                Ok(vec![reverted(old_path, at_old, then), reverted(new_path, at_new, Content::Missing)])
+        if let Some(old_path) = old_path.filter(|_| file.change.kind == ChangeKind::Renamed) {
+            let at_old = contents.next().unwrap_or(Content::Missing);
+            if at_old != Content::Missing {
+                return Err(refused("there is a file at its old path"));
             }
-            None => {
-                let then = content(&git, &file.before, new_path, &at_new).await?;
-                Ok(vec![reverted(new_path, at_new, then)])
-            }
+            let then = content(&git, &file.before, old_path, &at_new).await?;
+            return Ok(vec![reverted(old_path, at_old, then), reverted(new_path, at_new, Content::Missing)]);
         }
+        let then = content(&git, &file.before, new_path, &at_new).await?;
+        Ok(vec![reverted(new_path, at_new, then)])
     }
 
     /// The file without what one hunk changed. Lines are counted in the diff and taken from the files themselves, so that

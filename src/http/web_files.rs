@@ -47,7 +47,7 @@ fn files_of_this_run() -> Files {
 /// A development build takes the pages from the folder in `TEST_WEB`, so that a change to a page needs no build.
 #[cfg(debug_assertions)]
 fn files_of_this_run() -> Files {
-    std::env::var_os("TEST_WEB").map_or_else(embedded_files, |folder| super::web_folder::files_in(&folder.into()))
+    std::env::var_os("TEST_WEB").map_or_else(embedded_files, |folder| super::web_folder::files_in(folder.as_ref()))
 }
 
 fn embedded_files() -> Files {
@@ -72,7 +72,7 @@ static BY_PATH: LazyLock<HashMap<String, WebFile>> = LazyLock::new(|| {
         .map(|(path, name)| {
             let content = match name {
                 SERVICE_WORKER => service_worker(),
-                page if page.ends_with(".html") => text_of(page).replace(VERSION_MARK, &VERSION).into_bytes().into(),
+                page if is_page(page) => text_of(page).replace(VERSION_MARK, &VERSION).into_bytes().into(),
                 _ => FILES[name].clone(),
             };
             let tag = format!("\"{}\"", digest_text(&Sha256::digest(&content)));
@@ -81,6 +81,10 @@ static BY_PATH: LazyLock<HashMap<String, WebFile>> = LazyLock::new(|| {
         })
         .collect()
 });
+
+pub(super) fn is_page(name: &str) -> bool {
+    name.rsplit_once('.').is_some_and(|(_, end)| end == "html")
+}
 
 fn digest_text(digest: &[u8]) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(&digest[..12])
@@ -92,7 +96,7 @@ fn text_of(name: &str) -> Cow<'static, str> {
 
 fn service_worker() -> Cow<'static, [u8]> {
     let pages: Vec<(&str, Cow<'_, str>)> =
-        FILES.keys().filter(|name| name.ends_with(".html")).map(|name| (name.as_str(), text_of(name))).collect();
+        FILES.keys().filter(|name| is_page(name)).map(|name| (name.as_str(), text_of(name))).collect();
     let pages = pages.iter().map(|(name, text)| (*name, &**text));
     with_shell(&text_of(SERVICE_WORKER), &VERSION, pages, |name| FILES.contains_key(name)).into_bytes().into()
 }
@@ -184,7 +188,7 @@ mod tests {
 
     #[test]
     fn every_file_that_a_page_names_is_there() {
-        for (path, file) in BY_PATH.iter().filter(|(path, _)| path.ends_with(".html")) {
+        for (path, file) in BY_PATH.iter().filter(|(path, _)| is_page(path)) {
             let page = String::from_utf8_lossy(&file.content);
             let named = page.split(['"', '\'']).filter(|text| text.starts_with("/version/"));
             for name in named {

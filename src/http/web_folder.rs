@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::web_bundle::{Sources, made_files};
+use super::web_files::is_page;
 
 /// The files below a folder, and those that are made from them.
-pub(super) fn files_in(folder: &PathBuf) -> BTreeMap<String, Cow<'static, [u8]>> {
+pub(super) fn files_in(folder: &Path) -> BTreeMap<String, Cow<'static, [u8]>> {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-    let mut folders = vec![folder.clone()];
+    let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for path in std::fs::read_dir(next).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path())) {
             if path.is_dir() {
@@ -25,7 +26,7 @@ pub(super) fn files_in(folder: &PathBuf) -> BTreeMap<String, Cow<'static, [u8]>>
         // A build would end with this; here the pages say it.
         Err(error) => {
             tracing::error!(%error, "cannot put the pages together");
-            let pages = files.iter_mut().filter(|(name, _)| name.ends_with(".html"));
+            let pages = files.iter_mut().filter(|(name, _)| is_page(name));
             pages.for_each(|(_, content)| *content = error.to_string().into_bytes());
         }
     }

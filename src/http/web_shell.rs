@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::web_bundle::page::VERSION_MARK;
+use super::web_files::is_page;
 
 /// Stands in the service worker for the list of its files.
 const SHELL_MARK: &str = "\"{{shell}}\"";
@@ -39,7 +40,7 @@ fn files_in(html: &str) -> impl Iterator<Item = &str> {
         .into_iter()
         .flat_map(|attribute| html.split(attribute).skip(1))
         .filter_map(|rest| rest.split_once('"').map(|(file, _)| file))
-        .filter(|file| !file.ends_with(".html"))
+        .filter(|file| !is_page(file))
 }
 
 /// The name of a file without the path of its version.

@@ -111,10 +111,10 @@ impl Notifier {
     }
 
     /// Uses other settings from now on. What is meant for a target that is gone is given up.
-    pub fn replace_settings(&self, settings: NotifySettings) {
+    pub fn replace_settings(&self, settings: &NotifySettings) {
         {
             let mut current = self.shared.settings.write();
-            *current = Arc::new(with_browsers(&settings, browsers_in(&current)));
+            *current = Arc::new(with_browsers(settings, browsers_in(&current)));
         }
         self.shared.serve_targets();
         self.shared.targets_changed.notify_one();

@@ -259,6 +259,8 @@ test("the quiet parts below stay as they were left", async () => {
   assert.ok(await page.locator("#runtime-list").isHidden());
   await page.locator("#agents > summary").click();
   await page.locator("#running-jobs > summary").click();
+  const kept = () => page.evaluate(() => JSON.parse(localStorage.getItem("flightdeck.home.openSections")));
+  await waitFor(async () => JSON.stringify(await kept()) === JSON.stringify({ agents: true, "running-jobs": false }), "both are kept");
   await page.reload();
   await settled(page);
   assert.ok(await page.locator("#runtime-list").isVisible());

@@ -93,8 +93,8 @@ test("a list that cannot be loaded says so and is loaded again", async () => {
 
 test("without storage everything works but what the browser should keep", async () => {
   const server = await Server.start({ auth: "none" });
+  const context = await deck.openStrangersContext();
   try {
-    const context = await deck.openStrangersContext();
     await context.addInitScript(() => {
       Object.defineProperty(window, "localStorage", { get: () => { throw new DOMException("blocked", "SecurityError"); } });
     });
@@ -111,6 +111,7 @@ test("without storage everything works but what the browser should keep", async 
     await setting(page, "permissions.allow_reads").getByRole("switch").click();
     await fileSays(server, "allow_reads = false");
   } finally {
+    await context.close();
     await server.remove();
   }
 });

@@ -93,6 +93,8 @@ function newsOf({ sessionId, title, state, detail, pending, failed = false }, be
   const known = new Set(before.pending.map(({ requestId }) => requestId));
   const request = pending.find(({ requestId }) => !known.has(requestId));
   if (request) return { title: `${name} needs your input`, body: request.headline };
+  // A short turn may begin and end between two messages.
+  if (failed && !before.failed && state === "ready") return { title: `${name} failed`, body: "" };
   if (state === before.state) return null;
   if (state === "needs-login") return { title: `${name} needs a login`, body: detail ?? "" };
   if (state === "failed") return { title: `${name} failed`, body: detail ?? "" };

@@ -9,11 +9,17 @@ const GATHER_MS = 60;
 /** Characters of HTML that are kept, so that scrolling back asks for nothing. */
 const MOST_KEPT = 4 * 1024 * 1024;
 const REQUESTS_AT_ONCE = 2;
+/** So many messages before and after one that is wanted come with it: they are scrolled to next. */
+const AHEAD = 12;
 
 export class RenderedBlocks {
   #sessionId;
   /** Number of an event → `{ promise, resolve, reject }`, in the order in which they were asked for. */
   #wanted = new Map();
+  /** The same for those that were asked for. */
+  #underWay = new Map();
+  /** Messages that were not asked for yet. */
+  #ahead = new Set();
   #kept = new Map();
   #keptLength = 0;
   #timer = null;
@@ -23,14 +29,20 @@ export class RenderedBlocks {
     this.#sessionId = sessionId;
   }
 
-  /** How to load the event with that number: `(all, { now })`; `all` is for outputs that are folded otherwise. */
-  loader(seq) {
+  /**
+   * How to load the event with that number: `(all, { now })`; `all` is for outputs that are folded otherwise. One that is
+   * always shown rendered (`ahead`) may come with others.
+   */
+  loader(seq, { ahead = false } = {}) {
+    if (ahead && !this.#kept.has(seq)) this.#ahead.add(seq);
     return (all, { now = false } = {}) => (all ? askHtml(this.#path(`block/${seq}.html?all=1`)) : this.#load(seq, now));
   }
 
   #load(seq, now) {
     const kept = this.#kept.get(seq);
     if (kept !== undefined) return Promise.resolve(kept);
+    const underWay = this.#underWay.get(seq);
+    if (underWay) return underWay.promise;
     const wanted = this.#wanted.get(seq) ?? Promise.withResolvers();
     this.#wanted.set(seq, wanted);
     // Several blocks may end in the same batch, so even those that are in view wait for the end of it.
@@ -49,7 +61,12 @@ export class RenderedBlocks {
     if (this.#running >= REQUESTS_AT_ONCE || this.#wanted.size === 0) return;
     // The newest first, because that is where people look.
     const batch = [...this.#wanted].slice(-MOST_AT_ONCE);
-    for (const [seq] of batch) this.#wanted.delete(seq);
+    for (const [seq] of batch) {
+      this.#wanted.delete(seq);
+      this.#ahead.delete(seq);
+    }
+    batch.push(...this.#neighbours(batch));
+    for (const [seq, wanted] of batch) this.#underWay.set(seq, wanted);
     this.#running += 1;
     try {
       await this.#fetch(batch);
@@ -57,8 +74,27 @@ export class RenderedBlocks {
       for (const [, { reject }] of batch) reject(problem);
     } finally {
       this.#running -= 1;
+      for (const [seq] of batch) this.#underWay.delete(seq);
       if (this.#wanted.size > 0) this.#gather(0);
     }
+  }
+
+  /** Messages around those of a batch, which nobody waits for. */
+  #neighbours(batch) {
+    const known = [...this.#ahead].sort((one, other) => one - other);
+    const lowest = Math.min(...batch.map(([seq]) => seq));
+    const at = known.findIndex((seq) => seq > lowest);
+    const middle = at < 0 ? known.length : at;
+    const room = MOST_AT_ONCE - batch.length;
+    const found = known.slice(Math.max(0, middle - AHEAD), middle + AHEAD).slice(0, Math.max(0, room));
+    return found.map((seq) => {
+      this.#ahead.delete(seq);
+      const wanted = this.#wanted.get(seq) ?? Promise.withResolvers();
+      this.#wanted.delete(seq);
+      // If it fails, it is asked for again when it is wanted.
+      wanted.promise.catch(() => {});
+      return [seq, wanted];
+    });
   }
 
   async #fetch(batch) {

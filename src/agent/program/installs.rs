@@ -63,6 +63,7 @@ struct Install {
 
 /// All installs of a server. Clones share them.
 #[derive(Clone)]
+#[expect(clippy::struct_field_names, reason = "the installs are what it is about")]
 pub struct Installs {
     data_folder: PathBuf,
     /// By the program's name.

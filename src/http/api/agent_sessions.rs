@@ -32,6 +32,7 @@ pub(in crate::http) struct AgentSessions {
 /// A session that another client started.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
 struct AgentSession {
     runtime: String,
     agent_session_id: String,

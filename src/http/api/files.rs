@@ -55,18 +55,17 @@ pub(in crate::http) async fn files(
         Ok(target) => target.folder,
         Err(message) => return Ok(nothing(message)),
     };
-    let index: Arc<FileIndex> = match app.file_indexes().get(&folder) {
-        Some(index) => index,
-        None => {
-            let _place = app.reading_changes().acquire().await.map_err(|_| shutting_down())?;
-            // Another request may have read it meanwhile.
-            match app.file_indexes().get(&folder) {
-                Some(index) => index,
-                None => match FileIndex::of(&folder).await {
-                    Ok(index) => app.file_indexes().put(folder, index),
-                    Err(error) => return Ok(nothing(sentence(&error))),
-                },
-            }
+    let index: Arc<FileIndex> = if let Some(index) = app.file_indexes().get(&folder) {
+        index
+    } else {
+        let _place = app.reading_changes().acquire().await.map_err(|_| shutting_down())?;
+        // Another request may have read it meanwhile.
+        match app.file_indexes().get(&folder) {
+            Some(index) => index,
+            None => match FileIndex::of(&folder).await {
+                Ok(index) => app.file_indexes().put(folder, index),
+                Err(error) => return Ok(nothing(sentence(&error))),
+            },
         }
     };
     let truncated = index.is_truncated();

@@ -49,6 +49,7 @@ async fn job(app: &App, id: &str) -> ApiResult<(JobId, Arc<Run>)> {
 /// What waits for a person.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_field_names, reason = "the names of the API")]
 struct Waiting {
     waiting_id: String,
     /// `gate`, or `interrupted` for a task that was cut off by a restart.

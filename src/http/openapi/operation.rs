@@ -66,31 +66,37 @@ pub(in crate::http) struct Operation {
 }
 
 /// An operation of `GET` on a path.
+#[expect(clippy::needless_pass_by_value, reason = "handlers are named like values")]
 pub(in crate::http) fn get<H: Signature<Arguments>, Arguments>(path: &'static str, handler: H) -> Operation {
     Operation::new(&["GET"], path, Family::Own, &handler)
 }
 
 /// An operation of `POST` on a path.
+#[expect(clippy::needless_pass_by_value, reason = "handlers are named like values")]
 pub(in crate::http) fn post<H: Signature<Arguments>, Arguments>(path: &'static str, handler: H) -> Operation {
     Operation::new(&["POST"], path, Family::Own, &handler)
 }
 
 /// An operation of `PATCH` on a path.
+#[expect(clippy::needless_pass_by_value, reason = "handlers are named like values")]
 pub(in crate::http) fn patch<H: Signature<Arguments>, Arguments>(path: &'static str, handler: H) -> Operation {
     Operation::new(&["PATCH"], path, Family::Own, &handler)
 }
 
 /// An operation of `PUT` on a path.
+#[expect(clippy::needless_pass_by_value, reason = "handlers are named like values")]
 pub(in crate::http) fn put<H: Signature<Arguments>, Arguments>(path: &'static str, handler: H) -> Operation {
     Operation::new(&["PUT"], path, Family::Own, &handler)
 }
 
 /// An operation of `DELETE` on a path.
+#[expect(clippy::needless_pass_by_value, reason = "handlers are named like values")]
 pub(in crate::http) fn delete<H: Signature<Arguments>, Arguments>(path: &'static str, handler: H) -> Operation {
     Operation::new(&["DELETE"], path, Family::Own, &handler)
 }
 
 /// A route of the portal, which takes GET and POST alike.
+#[expect(clippy::needless_pass_by_value, reason = "handlers are named like values")]
 pub(in crate::http) fn portal<H: Signature<Arguments>, Arguments>(path: &'static str, handler: H) -> Operation {
     Operation::new(&["GET", "POST"], path, Family::Portal, &handler)
 }
@@ -160,17 +166,17 @@ impl Operation {
 
     /// The body is a form.
     pub fn takes_form<T: JsonSchema>(self) -> Self {
-        Self { body: Some(RequestContent::Form(|schemas| schemas.request::<T>())), ..self }
+        Self { body: Some(RequestContent::Form(Schemas::request::<T>)), ..self }
     }
 
     /// The body is JSON that the handler reads by itself.
     pub fn takes<T: JsonSchema>(self) -> Self {
-        Self { body: Some(RequestContent::Json(|schemas| schemas.request::<T>())), ..self }
+        Self { body: Some(RequestContent::Json(Schemas::request::<T>)), ..self }
     }
 
     /// A reply that the handler writes by itself.
     pub fn replies_with<T: JsonSchema>(mut self, status: u16, media_type: &'static str) -> Self {
-        self.replies.push((status, Content::Typed(media_type, |schemas| schemas.reply::<T>())));
+        self.replies.push((status, Content::Typed(media_type, Schemas::reply::<T>)));
         self
     }
 
@@ -182,7 +188,7 @@ impl Operation {
 
     /// A stream of server-sent events whose data is of a type.
     pub fn streams<T: JsonSchema>(mut self) -> Self {
-        self.replies.push((200, Content::Events(|schemas| schemas.reply::<T>())));
+        self.replies.push((200, Content::Events(Schemas::reply::<T>)));
         self
     }
 

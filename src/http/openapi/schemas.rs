@@ -147,7 +147,8 @@ mod tests {
     fn a_type_that_is_read_otherwise_than_written_has_two_schemas() {
         let mut schemas = Schemas::new();
         let (mut request, reply) = (schemas.request::<Outer>(), schemas.reply::<Outer>());
-        (schemas.request::<Same>(), schemas.reply::<Same>());
+        schemas.request::<Same>();
+        schemas.reply::<Same>();
         let (named, renamed) = schemas.finish();
         renamed.apply(&mut request);
         assert_eq!(request["$ref"], "#/components/schemas/OuterInput");
@@ -155,8 +156,8 @@ mod tests {
         assert_eq!(named["OuterInput"]["properties"]["inner"]["$ref"], "#/components/schemas/InnerInput");
         assert_eq!(named["Inner"]["required"][0], "count", "a reply always has it");
         assert!(named["InnerInput"].get("required").is_none(), "a request may leave it out");
-        let mut names: Vec<&String> = named.keys().collect();
-        names.sort();
-        assert_eq!(names, ["Inner", "InnerInput", "Outer", "OuterInput", "Same"]);
+        let mut all: Vec<&String> = named.keys().collect();
+        all.sort();
+        assert_eq!(all, ["Inner", "InnerInput", "Outer", "OuterInput", "Same"]);
     }
 }

@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 
 use super::operation::{Content, Operation, RequestContent};
 use super::reply::{Accepted, Created, NoContent};
+use super::schemas::Schemas;
 use crate::http::app::App;
 use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, TextBody};
@@ -37,7 +38,7 @@ impl<T, E> Argument for Result<PathPart<T>, E> {}
 
 impl<T: JsonSchema> Argument for QueryPart<T> {
     fn describe(operation: &mut Operation) {
-        operation.query = Some(|schemas| schemas.query::<T>());
+        operation.query = Some(Schemas::query::<T>);
         operation.errors.push((400, "InvalidQuery"));
     }
 }
@@ -47,7 +48,7 @@ const BODY: [(u16, &str); 3] = [(400, "InvalidBody"), (408, "BodyTimeout"), (413
 
 impl<T: JsonSchema> Argument for JsonBody<T> {
     fn describe(operation: &mut Operation) {
-        operation.body = Some(RequestContent::Json(|schemas| schemas.request::<T>()));
+        operation.body = Some(RequestContent::Json(Schemas::request::<T>));
         operation.errors.extend(BODY);
         operation.errors.extend([(400, "InvalidJson"), (415, "UnsupportedMediaType")]);
     }
@@ -84,7 +85,7 @@ impl<T: Reply> Reply for ApiResult<T> {
 }
 
 fn json<T: JsonSchema>() -> Content {
-    Content::Typed("application/json", |schemas| schemas.reply::<T>())
+    Content::Typed("application/json", Schemas::reply::<T>)
 }
 
 impl<T: JsonSchema> Reply for Json<T> {

@@ -98,7 +98,7 @@ impl Script {
 
     fn files(mut self, name: String) -> [(String, String); 2] {
         let map_name = format!("{name}.map");
-        self.text.push_str(&format!("//# sourceMappingURL={map_name}\n"));
+        self.text.extend(["//# sourceMappingURL=", map_name.as_str(), "\n"]);
         let map = self.map.json(&name);
         [(name, self.text), (map_name, map)]
     }

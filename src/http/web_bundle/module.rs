@@ -127,7 +127,7 @@ impl<'a> Module<'a> {
                 return Err(self.error(number, "write import(\"./name.js\") with the name itself"));
             };
             let import = self.resolve(path, number)?;
-            code.push_str(&format!("$load({import:?})"));
+            code.extend(["$load(", &format!("{import:?}"), ")"]);
             self.later.push((number, import));
             rest = after;
         }

@@ -45,7 +45,7 @@ pub(super) fn html(html: &str, entry: &str) -> String {
                 }
                 _ => made.push_str(line),
             },
-            Part::Sheets(names) => made.push_str(&format!("{SHEET}{folder}{}\">", sheet_name(&names))),
+            Part::Sheets(names) => made.extend([SHEET, &folder, &sheet_name(&names), "\">"]),
         }
         made.push('\n');
     }
@@ -64,7 +64,7 @@ pub(super) fn sheets(page: &str, html: &str, sources: &Sources<'_>) -> Result<BT
                 let line = line.map_or(1, |(_, number)| number);
                 return Err(BundleError::new(page, line, format!("there is no file web/{name}")));
             };
-            together.push_str(&format!("/* {name} */\n{}\n", text.trim_end()));
+            together.extend(["/* ", name, " */\n", text.trim_end(), "\n"]);
         }
         if names.len() > 1 {
             made.insert(sheet_name(&names), together);
@@ -75,13 +75,11 @@ pub(super) fn sheets(page: &str, html: &str, sources: &Sources<'_>) -> Result<BT
 
 /// The same sheets have the same name in every page, so that a browser loads them once.
 fn sheet_name(names: &[&str]) -> String {
-    match names {
-        [only] => (*only).to_owned(),
-        _ => {
-            let stems: Vec<&str> = names.iter().map(|name| name.trim_end_matches(".css")).collect();
-            format!("{}.bundle.css", stems.join("-").replace('/', "-"))
-        }
+    if let [only] = names {
+        return (*only).to_owned();
     }
+    let stems: Vec<&str> = names.iter().map(|name| name.trim_end_matches(".css")).collect();
+    format!("{}.bundle.css", stems.join("-").replace('/', "-"))
 }
 
 enum Part<'a> {

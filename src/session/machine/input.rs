@@ -103,6 +103,7 @@ pub(in crate::session) struct Opened {
 }
 
 /// What a session is asked to do.
+#[expect(clippy::large_enum_variant, reason = "commands are moved once, into the actor")]
 pub(in crate::session) enum Command {
     Prompt {
         prompt: Box<NewPrompt>,

@@ -11,6 +11,7 @@ fn json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("plain values")
 }
 
+#[expect(clippy::too_many_lines, reason = "one arm for each change")]
 pub(super) fn write(
     connection: &Connection,
     session: SessionId,

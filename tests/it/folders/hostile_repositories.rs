@@ -99,8 +99,8 @@ async fn no_program_that_a_repository_names_is_run() {
     let turn = changes_in(&session, "scope=turn&turn=turn-1").await;
     let expected = [("latin", "added"), ("new", "modified"), ("src/main.rs", "modified")];
     assert_eq!(files(&turn), expected.map(|(path, status)| (path.to_owned(), status.to_owned())));
-    let patch = get_with(&session, "patch", &[]).await;
-    assert!(patch.json()["patch"].as_str().is_some_and(|patch| patch.contains("changed_again")), "{}", patch.text());
+    let reply = get_with(&session, "patch", &[]).await;
+    assert!(reply.json()["patch"].as_str().is_some_and(|text| text.contains("changed_again")), "{}", reply.text());
     for (path, status) in [("new", 200), ("latin", 200), ("src/main.rs", 409)] {
         let state = get_with(&session, "file", &[("path", path)]).await.json()["state"].clone();
         let reply = session.post("/changes/revert", json!({ "path": path, "state": state })).await;

@@ -198,18 +198,18 @@ async fn other_settings_count_at_once_for_what_is_held_and_for_what_waits() {
     };
     evening.happens("a", HappeningKind::Finished).await;
     evening.until(&[Held]).await;
-    evening.notifier.replace_settings(settings(vec![target(&receiver.url)]));
+    evening.notifier.replace_settings(&settings(vec![target(&receiver.url)]));
     evening.until(&[Delivered]).await;
     receiver.request().await;
     receiver.usually(Reaction::Answers(503));
     evening.happens("b", HappeningKind::Finished).await;
     receiver.request().await;
     evening.until(&[Delivered, Pending]).await;
-    evening.notifier.replace_settings(settings(Vec::new()));
+    evening.notifier.replace_settings(&settings(Vec::new()));
     evening.until(&[Delivered, GivenUp]).await;
     // A target that comes back under the same name has a task again.
     receiver.usually(Reaction::Answers(200));
-    evening.notifier.replace_settings(settings(vec![target(&receiver.url)]));
+    evening.notifier.replace_settings(&settings(vec![target(&receiver.url)]));
     evening.happens("c", HappeningKind::Finished).await;
     evening.until(&[Delivered, GivenUp, Delivered]).await;
     evening.end().await;
