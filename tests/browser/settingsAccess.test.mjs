@@ -43,7 +43,7 @@ test("rules are added, ordered, saved together, and answer what waits", async ()
   assert.equal(await editor.locator(".rule-row").count(), 2);
   await editor.getByRole("button", { name: "Reset the rules" }).click();
   await waitForText(editor.locator(".empty"), "No rules.");
-  assert.doesNotMatch(await settingsFile(deck.server), /rules/);
+  await waitFor(async () => !/rules/.test(await settingsFile(deck.server)), "the rules are gone from the file");
 });
 
 test("what was allowed for good in a folder is listed and taken back", async () => {

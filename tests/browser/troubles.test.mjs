@@ -14,7 +14,7 @@ test("the set-up misses the server, says so, and is up to date when it is back",
   await deck.server.kill();
   await waitForText(page.locator("#connection-status"), /not responding/);
   await page.locator("#start-button").click();
-  await waitForText(page.locator("#working-dir-problem"), /Could not start the session: The server did not respond/);
+  await waitForText(page.locator("#start-problem"), /Could not start the session: The server did not respond/);
   await deck.server.startAgain();
   const id = await deck.server.session({ title: "After the restart" });
   await waitForText(page.locator(`.session-row[data-session="${id}"] .session-link`), "After the restart");

@@ -149,10 +149,14 @@ test("a failure is one sentence, with Details, Retry and Change model; a crash i
   assert.equal(await page.evaluate(() => window.asked), "prompt-2");
 });
 
-test("Change model opens the session's details where nothing else has the switch", async () => {
+test("Change model goes to the switch beside the request, or opens the details where it cannot be used", async () => {
   const id = await deck.server.session();
   const page = await openSession(deck, id);
   await turn(page, "error no model");
+  await page.locator("#composer-model:enabled").waitFor();
+  await page.getByRole("button", { name: "Change model" }).click();
+  await waitFor(() => page.evaluate(() => document.activeElement.id === "composer-model"), "the focus on the switch");
+  await page.locator("#composer-model").evaluate((element) => (element.disabled = true));
   await page.getByRole("button", { name: "Change model" }).click();
   await page.locator("#details-model").waitFor();
 });
