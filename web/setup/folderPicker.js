@@ -53,7 +53,7 @@ class FolderPicker {
       make("div", { class: "picker-bar" }, this.#up, this.#path),
       this.#problem,
       this.#list,
-      make("div", { class: "dialog-buttons" }, make("span", { class: "picker-hidden" }, this.#hidden, make("label", { for: "picker-hidden", text: "Hidden folders" })), cancel, use),
+      make("div", { class: "dialog-buttons" }, make("label", { class: "picker-hidden" }, this.#hidden, make("span", { text: "Hidden folders" })), cancel, use),
     );
     form.addEventListener("submit", (event) => {
       event.preventDefault();
