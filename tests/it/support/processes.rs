@@ -10,9 +10,10 @@ pub fn children_of(parent: u32) -> Vec<u32> {
         .expect("Linux")
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .filter(|id| {
-            let parent_field =
-                stat(*id).and_then(|text| text.rsplit(')').next()?.split_whitespace().nth(1)?.parse().ok());
-            parent_field == Some(parent)
+            let Some(text) = stat(*id) else { return false };
+            let parent_field = text.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+            // The server runs git for a moment, to see what a turn changes.
+            parent_field == Some(parent) && !text.contains("(git)")
         })
         .collect()
 }
