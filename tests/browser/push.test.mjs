@@ -82,7 +82,7 @@ test("what a push service cannot take now is sent again, and a browser that is g
   const requests = await service.requests("flaky", 3);
   const texts = requests.map(({ body }) => subscriber.decrypt(body));
   assert.equal(new Set(texts).size, 1, "the same message");
-  assert.notDeepEqual(requests[0].body, requests[1].body, "encrypted anew");
+  assert.notDeepEqual(requests[0].body, requests[1].body, "each message has its own key");
   assert.ok((await browsers()).some((browser) => browser.id === id));
   service.answers.push(410);
   await waitingSession();

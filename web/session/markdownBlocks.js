@@ -14,7 +14,7 @@ export const LIST_ITEM = /^([ \t]*)([-*+]|\d{1,9}[.)])(?:[ \t]+|$)(\[[ xX]\](?:[
 
 /**
  * Cuts a text into blocks: `{ kind, text }`, with `level` of headings, `language` of code. `open` is the last block of the
- * text before, if it was too long and goes on here. The last block may still grow.
+ * text before, if it was too long and continues here. The last block may still grow.
  */
 export function markdownBlocks(text, open = null) {
   const blocks = [];
