@@ -49,7 +49,7 @@ async fn queued_prompts_are_changed_reordered_and_cancelled_and_the_agent_gets_w
     assert_eq!(session.queued().await, ["prompt-4", "prompt-2", "prompt-3"]);
     assert_eq!(cancel(&session, "prompt-3").await.status, 204);
     session.post(&format!("/answer/{request}"), json!({ "answer": "red" })).await;
-    session.events_after(0).await.until(|event| event.json()["sessionError"] == "changed").await;
+    session.events_after(0).await.until(|event| event.json()["sessionError"] == "demo error: changed").await;
     session.events_after(0).await.until(|event| event.json()["turnId"] == "turn-2").await;
     let log = session.log().await;
     assert_eq!(turns(&log), ["turn-1", "turn-4", "turn-2"]);
@@ -128,7 +128,7 @@ async fn a_killed_server_keeps_the_queue_as_it_was_left() {
     assert_eq!(session.queued().await, ["prompt-4", "prompt-3"]);
     assert_eq!(cancel(&session, "prompt-2").await.status, 204, "still cancelled");
     session.post("/retry", json!({})).await;
-    session.events_after(0).await.until(|event| event.json()["sessionError"] == "kept").await;
+    session.events_after(0).await.until(|event| event.json()["sessionError"] == "demo error: kept").await;
     session.events_after(0).await.until(|event| event.json()["turnId"] == "turn-3").await;
     assert_eq!(turns(&session.log().await), ["turn-1", "turn-4", "turn-3"]);
 }

@@ -6,10 +6,19 @@ use std::process::Command;
 /// The processes below another one.
 pub fn children_of(parent: u32) -> Vec<u32> {
     let stat = |id: u32| std::fs::read_to_string(format!("/proc/{id}/stat")).ok();
+    let is_server = |id: u32| {
+        std::fs::read_link(format!("/proc/{id}/exe"))
+            .is_ok_and(|path| path.file_name().is_some_and(|name| name == "flightdeck"))
+    };
     std::fs::read_dir("/proc")
         .expect("Linux")
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .filter(|id| {
+            // A child that is still the server's own program is about to become git, or an agent. This is asked first,
+            // because the name below may be read later.
+            if is_server(*id) && is_server(parent) {
+                return false;
+            }
             let Some(text) = stat(*id) else { return false };
             let parent_field = text.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
             // The server runs git for a moment, to see what a turn changes.
