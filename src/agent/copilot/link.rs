@@ -5,6 +5,8 @@
 
 mod barriers;
 mod falling_behind;
+mod prompts;
+mod slash_commands;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,13 +27,15 @@ use super::transport::{FromProgram, Lease, Queue, Servers, plain};
 use super::{LOGIN_HINT, TITLE, parameters};
 use crate::agent::failure::{Failure, classify};
 use crate::agent::{AgentCommand, AgentEvent, QuestionAnswer, RequestAnswer, ToolAnswer};
-use crate::model::{BackgroundTask, ErrorClass, NoticeKind, PromptId};
+use crate::model::{BackgroundTask, ErrorClass, NoticeKind, PromptId, SlashCommand};
 use crate::process::printable;
 
 pub(super) use barriers::Barriers;
 use barriers::Verdict;
 pub(super) use falling_behind::Pace;
 use falling_behind::Then;
+pub(super) use prompts::Commands;
+use prompts::Ran;
 
 /// How long the program may take to detach a session.
 const DETACH_WITHIN: Duration = Duration::from_secs(2);
@@ -68,18 +72,32 @@ pub(super) struct Link {
     pub questions: HashMap<String, Question>,
     /// The last reported background tasks.
     pub tasks: Vec<BackgroundTask>,
-    /// Whether a query for them is running; changes come in bursts, and one query covers them all.
-    pub tasks_asked: TasksAsked,
+    pub tasks_asked: Asked,
+    pub commands: Commands,
 }
 
-/// The state of the query for background tasks.
+/// The state of a query. Changes come in bursts, and one query covers them all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum TasksAsked {
+pub(super) enum Asked {
     #[default]
     No,
     Yes,
     /// Something changed since it started.
     YesAndAgain,
+}
+
+impl Asked {
+    /// Whether the query is to be made now; otherwise it is repeated when the running one has ended.
+    fn begin(&mut self) -> bool {
+        let is_first = *self == Self::No;
+        *self = if is_first { Self::Yes } else { Self::YesAndAgain };
+        is_first
+    }
+
+    /// Whether the query is to be made again.
+    fn end(&mut self) -> bool {
+        std::mem::take(self) == Self::YesAndAgain
+    }
 }
 
 /// The outcome of a call.
@@ -99,6 +117,10 @@ enum Outcome {
     Stopped { time: u32 },
     /// The background tasks, if the program lists them.
     Tasks(Option<Vec<BackgroundTask>>),
+    /// The commands, if the program lists them.
+    Commands(Option<Vec<SlashCommand>>),
+    /// A prompt that may be a command.
+    Command(Ran),
 }
 
 type Calls = FuturesUnordered<BoxFuture<'static, Outcome>>;
@@ -108,6 +130,7 @@ impl Link {
     /// model.
     pub async fn serve(mut self, mut commands: mpsc::Receiver<AgentCommand>, cancelled: CancellationToken) {
         let mut calls = Calls::new();
+        self.ask_for_commands(&mut calls);
         loop {
             let step = tokio::select! {
                 () = cancelled.cancelled() => break,
@@ -202,6 +225,7 @@ impl Link {
                             self.emit(AgentEvent::RequestMade { agent_request_id: id, body }, calls)?;
                         }
                         Translated::TasksChanged => self.ask_for_tasks(calls),
+                        Translated::CommandsChanged => self.ask_for_commands(calls),
                     }
                 }
                 self.translated = translated;
@@ -277,8 +301,7 @@ impl Link {
             AgentCommand::Prompt { text, attachments, .. } => {
                 self.is_working = true;
                 self.times_continued = 0;
-                let params = parameters::prompt(&self.session, &text, &attachments, None);
-                self.call(calls, "session.send", params, Outcome::PromptRefused);
+                self.prompt(text, attachments, calls);
             }
             AgentCommand::Steer { prompt, text, attachments } => {
                 let params = parameters::prompt(&self.session, &text, &attachments, Some("immediate"));
@@ -391,11 +414,9 @@ impl Link {
 
     /// Queries the background tasks, because the program only reports that something changed.
     fn ask_for_tasks(&mut self, calls: &mut Calls) {
-        if self.tasks_asked != TasksAsked::No {
-            self.tasks_asked = TasksAsked::YesAndAgain;
+        if !self.tasks_asked.begin() {
             return;
         }
-        self.tasks_asked = TasksAsked::Yes;
         let (client, params) = (self.lease.server.client.clone(), json!({ "sessionId": self.session }));
         calls.push(Box::pin(async move {
             match client.call("session.tasks.list", Some(params)).await {
@@ -437,7 +458,7 @@ impl Link {
                 self.emit(AgentEvent::Notice { kind: NoticeKind::Warning, message }, calls)
             }
             Outcome::Tasks(tasks) => {
-                if std::mem::take(&mut self.tasks_asked) == TasksAsked::YesAndAgain {
+                if self.tasks_asked.end() {
                     self.ask_for_tasks(calls);
                 }
                 match tasks {
@@ -448,6 +469,8 @@ impl Link {
                     _ => Ok(()),
                 }
             }
+            Outcome::Commands(listed) => self.commands_listed(listed, calls),
+            Outcome::Command(ran) => self.command_ran(ran, calls),
         }
     }
 

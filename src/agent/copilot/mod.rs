@@ -50,7 +50,7 @@ use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
 use account::{Answer, Authentication, DeviceLogin, Models, Route, Router, provider};
 use history::History;
-use link::{Barriers, Link, Pace, TasksAsked};
+use link::{Asked, Barriers, Commands, Link, Pace};
 use outbox::Outbox;
 use transport::{Opening, Server, Servers, SharedLiveness, plain};
 
@@ -272,6 +272,8 @@ impl Copilot {
             _ => Pending::default(),
         };
         let is_working = spec.suspended.is_some();
+        let is_a_persons = matches!(spec.owner, Owner::Session(_))
+            && !spec.tools.as_ref().is_some_and(|tools| tools.access.is_model_only());
         let (command_sender, commands) = mpsc::channel(COMMANDS_IN_FLIGHT);
         let (events, event_receiver) = mpsc::channel(EVENTS_IN_FLIGHT);
         let cancelled = CancellationToken::new();
@@ -295,7 +297,8 @@ impl Copilot {
             translator: Translator::in_mode(mode),
             questions: HashMap::new(),
             tasks: Vec::new(),
-            tasks_asked: TasksAsked::default(),
+            tasks_asked: Asked::default(),
+            commands: Commands::offered(is_a_persons),
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)

@@ -48,7 +48,7 @@ impl SdkReader {
         events.extend(self.translated.drain(..).filter_map(|translated| match translated {
             Translated::Event(event) => Some(event),
             Translated::Asked { id, body, .. } => Some(AgentEvent::RequestMade { agent_request_id: id, body }),
-            Translated::TasksChanged => None,
+            Translated::TasksChanged | Translated::CommandsChanged => None,
         }));
     }
 }

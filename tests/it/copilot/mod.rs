@@ -18,6 +18,7 @@ mod requests;
 mod restarts;
 mod restoring;
 mod silence;
+mod slash_commands;
 mod starts;
 mod steering;
 mod supervision;

@@ -66,6 +66,7 @@ impl Link {
         }
         if matches!(event, AgentEvent::Idle) {
             self.is_working = false;
+            self.commands.forget();
         }
         match self.outbox.push(event) {
             Ok(()) => Ok(()),

@@ -78,7 +78,8 @@ impl Session {
             translator: Translator::default(),
             questions: HashMap::new(),
             tasks: Vec::new(),
-            tasks_asked: TasksAsked::default(),
+            tasks_asked: Asked::default(),
+            commands: Commands::default(),
         };
         let cancelled = CancellationToken::new();
         let task = tokio::spawn(link.serve(to_obey, cancelled.clone()));

@@ -34,6 +34,9 @@ const QUIET_OF_SUB_AGENTS: [&str; 8] = [
     "session.usage_info",
 ];
 
+/// Kinds after which the program may have other commands.
+const CHANGE_COMMANDS: [&str; 2] = ["commands.changed", "session.skills_loaded"];
+
 /// The data of a delta. Deltas are nearly all of a stream, so only these fields are parsed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -95,6 +98,8 @@ pub(in crate::agent::copilot) enum Translated {
     Asked { id: String, question: Question, body: RequestBody },
     /// The background tasks have changed; the program must be queried for them.
     TasksChanged,
+    /// The commands may have changed; the program must be queried for them.
+    CommandsChanged,
 }
 
 impl From<AgentEvent> for Translated {
@@ -183,6 +188,10 @@ impl Translator {
         let kind = event.kind.as_ref();
         if kind == "session.background_tasks_changed" {
             into.push(Translated::TasksChanged);
+            return;
+        }
+        if CHANGE_COMMANDS.contains(&kind) {
+            into.push(Translated::CommandsChanged);
             return;
         }
         let data = event.data.unwrap_or("{}");
