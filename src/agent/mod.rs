@@ -49,7 +49,7 @@ pub use connection::{
 };
 pub use environment::agent_environment;
 pub use event::{AgentEvent, BlockEnd, BlockStart};
-pub use fork::{AgentFork, LeftOut};
+pub use fork::AgentFork;
 pub use job_tools::{job_tool_answer, job_tools};
 pub use liveness::Liveness;
 pub use login::{Login, LoginProgress, LoginRequest, LoginStage};

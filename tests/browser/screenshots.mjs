@@ -1,87 +1,19 @@
-// Takes the pictures of docs/screenshots: the real Copilot at work on a small project, with a scripted model; jobs are done
-// by the demo agent.
+// Takes the pictures of docs/screenshots: every screen in light, dark and on a phone. The real Copilot works on a small project,
+// with a scripted model; the other sessions and the jobs are the demo agent's. `cargo xtask screenshots` runs it.
 
-import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
-import os from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { takeJobPictures } from "./support/jobPictures.mjs";
 import { agentsFolder, blocks, Deck, send, shown, startModel, turn, waitFor } from "./support/index.mjs";
+import { answer, FIX, makeProject, PUBLISH } from "./support/pictureStory.mjs";
 
 const PICTURES = path.resolve(import.meta.dirname, "../../docs/screenshots");
-const DESKTOP = { width: 1280, height: 800 };
-const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true };
-
-const FIX = "The greeting for nobody in particular is wrong. Find out why and fix it.";
-const PUBLISH = "Publish it";
-
-const bash = (command, description) => ({ name: "bash", arguments: { command, description } });
-
-/** What the model says to each prompt, one answer after each tool call. */
-function answer(project) {
-  const file = path.join(project, "src/greeting.mjs");
-  const stories = {
-    [FIX]: [
-      { text: "I look at the code and run the checks first.", tool: { name: "view", arguments: { path: file } } },
-      { tool: bash("node check.mjs", "Run the checks") },
-      {
-        text: "`greeting(\"\")` puts nothing where a name belongs. An empty name should fall back to `world`.",
-        tool: { name: "edit", arguments: { path: file, old_str: "  return `Hello, ${name}!`;", new_str: "  const whom = name.trim() || \"world\";\n  return `Hello, ${whom}!`;" } },
-      },
-      { tool: bash("node check.mjs", "Run the checks again") },
-      {
-        text: `The greeting is fixed: an empty name is greeted as **world**.
-
-| call | before | now |
-|---|---|---|
-| \`greeting("Ada")\` | Hello, Ada! | Hello, Ada! |
-| \`greeting("")\` | Hello, ! | Hello, world! |
-
-\`\`\`js
-export function greeting(name) {
-  const whom = name.trim() || "world";
-  return \`Hello, \${whom}!\`;
-}
-\`\`\`
-
-- [x] all checks pass
-- [ ] the change is not committed yet
-`,
-      },
-    ],
-    [PUBLISH]: [{ text: "I commit the change and push it.", tool: bash('git commit --all --message "Greet the world when nobody is named" && git push origin main', "Commit and push") }, { text: "Done." }],
-  };
-  return (messages) => {
-    const at = messages.findLastIndex(({ role }) => role === "user");
-    const text = JSON.stringify(messages[at]?.content ?? "");
-    const story = Object.entries(stories).find(([prompt]) => text.includes(prompt))?.[1] ?? [{ text: "Ready." }];
-    const step = messages.slice(at).filter(({ role }) => role === "tool").length;
-    return story[Math.min(step, story.length - 1)];
-  };
-}
-
-async function makeProject() {
-  const project = path.join(await realpath(await mkdtemp(path.join(os.tmpdir(), "flightdeck-"))), "greeter");
-  await mkdir(path.join(project, "src"), { recursive: true });
-  await writeFile(path.join(project, "src/greeting.mjs"), "/** Greets somebody by name. */\nexport function greeting(name) {\n  return `Hello, ${name}!`;\n}\n");
-  await writeFile(
-    path.join(project, "check.mjs"),
-    `import { greeting } from "./src/greeting.mjs";
-let failed = 0;
-for (const [name, wanted] of [["Ada", "Hello, Ada!"], ["", "Hello, world!"]]) {
-  const right = greeting(name) === wanted;
-  failed += right ? 0 : 1;
-  console.log(\`\${right ? "\\x1b[32mok\\x1b[0m    " : "\\x1b[1;31mFAILED\\x1b[0m"}  greeting(\${JSON.stringify(name)}) gives \${JSON.stringify(greeting(name))}\`);
-}
-process.exitCode = failed;
-`,
-  );
-  const git = (...words) => execFileSync("git", ["-c", "user.name=Test", "-c", "user.email=test@example.com", ...words], { cwd: project, stdio: "pipe" });
-  git("init", "--quiet", "--initial-branch=main");
-  git("add", ".");
-  git("commit", "--quiet", "--message=Greet people");
-  return project;
-}
+const DESKTOP = { viewport: { width: 1440, height: 900 } };
+const LOOKS = {
+  light: DESKTOP,
+  dark: { ...DESKTOP, colorScheme: "dark" },
+  phone: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+};
 
 const project = await makeProject();
 const model = await startModel(answer(project));
@@ -98,12 +30,12 @@ const deck = new Deck({
   },
 });
 
-async function picture(page, name) {
+async function picture(page, look, name) {
   // Fonts, pictures and what the server renders are there.
   await page.evaluate(() => document.fonts.ready);
   await waitFor(async () => (await page.locator(".message-block.rendering").count()) === 0, "the rendering");
-  await page.screenshot({ path: path.join(PICTURES, `${name}.png`) });
-  console.log(`docs/screenshots/${name}.png`);
+  await page.screenshot({ path: path.join(PICTURES, look, `${name}.png`) });
+  console.log(`docs/screenshots/${look}/${name}.png`);
 }
 
 /** A request cannot be allowed in its first moment, and its buttons show that. */
@@ -112,80 +44,124 @@ async function answerable(page) {
   await page.locator('.request-choice[aria-disabled="true"]').first().waitFor({ state: "detached" });
 }
 
-async function open(address, context = {}) {
-  return deck.openPage(address, { viewport: DESKTOP, ...context });
+/** Sessions of an ordinary morning, by name. */
+async function makeSessions(server) {
+  const demo = (title, more = {}) => server.session({ runtime: "demo", workingDirectory: project, title, ...more });
+  const prompt = (id, text) => server.call("POST", `copilot/session/${id}/prompt`, { text });
+  const closed = await demo("Explain how the build caches its layers");
+  await server.turn(closed, "hello");
+  await server.call("POST", `copilot/session/${closed}/stop`);
+  await prompt(await demo("Choose colours for the diagram"), "question");
+  await server.turn(await demo("Move the settings into one file"), "reason");
+  await prompt(await demo("Upgrade the database driver"), "error the registry did not respond");
+  await prompt(await demo("Rename the modules of the parser", { model: "demo-slow" }), "many 100000 5 40");
+  const copilot = (more) => server.session({ workingDirectory: project, model: "scripted-model", ...more });
+  const fix = await copilot({ permissionMode: "allow-all" });
+  await server.turn(fix, FIX);
+  const publish = await copilot({ title: "Publish the fix" });
+  await prompt(publish, PUBLISH);
+  return { fix, publish };
 }
 
-async function openSession(id, context) {
-  const page = await open(`/?session=${id}`, context);
+async function openSession(id, look) {
+  const page = await deck.openPage(`/?session=${id}`, LOOKS[look]);
   await shown(page);
   return page;
 }
 
+/** Each makes a page that shows a screen. */
+const SCREENS = {
+  home: async (look) => {
+    const page = await deck.openPage("/", LOOKS[look]);
+    await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+    await page.locator(".session-row").nth(5).waitFor();
+    await page.locator("#working-dir").fill(project);
+    return page;
+  },
+  search: async (look) => {
+    const page = await SCREENS.home(look);
+    await page.locator("#session-search").fill("greeting");
+    await page.locator("#search-results mark").first().waitFor();
+    return page;
+  },
+  session: async (look, { fix }) => {
+    const page = await openSession(fix, look);
+    await blocks(page, "Message").last().locator(".code-block").waitFor();
+    await waitFor(async () => (await blocks(page, "Tool").count()) === 4, "four tool calls");
+    return page;
+  },
+  tools: async (look, { fix }) => {
+    const page = await SCREENS.session(look, { fix });
+    await page.locator("#session-part").evaluate((part) => part.scrollTo({ top: 0 }));
+    await blocks(page, "Tool").nth(1).locator(".message-block-header").click();
+    await page.locator(".terminal").first().waitFor();
+    return page;
+  },
+  changes: async (look, { fix }) => {
+    const page = await SCREENS.session(look, { fix });
+    await page.locator("#changes-button").click();
+    await page.locator(".changes-file").first().click();
+    await page.locator(".changes-diff .diff-added").first().waitFor();
+    return page;
+  },
+  permission: async (look, { publish }) => {
+    const page = await openSession(publish, look);
+    await answerable(page);
+    await page.locator("#session-part").evaluate((part) => part.scrollTo({ top: part.scrollHeight }));
+    return page;
+  },
+  inbox: async (look) => {
+    const page = await SCREENS.home(look);
+    await page.locator("#inbox-button").click();
+    await page.locator("#side-panel .request-choice").first().waitFor();
+    await page.locator('#side-panel .request-choice[aria-disabled="true"]').first().waitFor({ state: "detached" });
+    return page;
+  },
+  switcher: async (look, { fix }) => {
+    const page = await SCREENS.session(look, { fix });
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("the");
+    await page.locator(".switcher-option").nth(3).waitFor();
+    return page;
+  },
+  settings: async (look) => {
+    const page = await deck.openPage("/settings.html", LOOKS[look]);
+    await page.locator(".setting").first().waitFor();
+    return page;
+  },
+  usage: async (look) => {
+    const page = await SCREENS.home(look);
+    await page.locator("#more-button").click();
+    await page.locator("#more-menu button", { hasText: "Usage" }).click();
+    await page.locator("#side-panel table").first().waitFor();
+    return page;
+  },
+  login: async (look) => {
+    const page = await (await deck.openStrangersContext(LOOKS[look])).newPage();
+    deck.expectConsoleErrors(/401/);
+    await page.goto(deck.server.url);
+    await page.locator("input").first().waitFor();
+    return page;
+  },
+  api: async (look) => {
+    const page = await deck.openPage("/api/docs", LOOKS[look]);
+    await page.locator("main details, main section").first().waitFor();
+    return page;
+  },
+};
+
 try {
-  await mkdir(PICTURES, { recursive: true });
+  for (const look of Object.keys(LOOKS)) await mkdir(path.join(PICTURES, look), { recursive: true });
   await deck.start();
-  const { server } = deck;
-  const session = (settings) => server.session({ workingDirectory: project, ...settings });
-
-  // Others, so that the list has something to show.
-  const closed = await server.session({ runtime: "demo", title: "Explain how the build caches its layers" });
-  await server.turn(closed, "hello");
-  await server.call("POST", `copilot/session/${closed}/stop`);
-  const asking = await server.session({ runtime: "demo", title: "Choose colours for the diagram" });
-  await server.call("POST", `copilot/session/${asking}/prompt`, { text: "question" });
-  await server.session({ runtime: "demo", title: "Move the settings into one file" }).then((id) => server.turn(id, "reason"));
-  const busy = await server.session({ runtime: "demo", title: "Rename the modules of the parser", model: "demo-slow" });
-  await server.call("POST", `copilot/session/${busy}/prompt`, { text: "many 100000 5 40" });
-
-  const fix = await session({ model: "scripted-model", permissionMode: "allow-all" });
-  const working = await openSession(fix);
-  await turn(working, FIX);
-  await waitFor(async () => (await blocks(working, "Tool").count()) === 4, "four tool calls");
-  await blocks(working, "Message").last().locator(".code-block").waitFor();
-  await working.locator("#resize-bar").press("ArrowDown");
-  for (let step = 0; step < 6; step += 1) await working.locator("#resize-bar").press("ArrowDown");
-  await working.locator("#session-part").evaluate((part) => part.scrollTo({ top: 0 }));
-  await blocks(working, "Tool").nth(1).locator(".message-block-header").click();
-  await working.locator(".terminal").first().waitFor();
-  await working.locator("#request-textarea").fill("Thank you. Now write a check for a name that is only blanks.");
-  await picture(working, "session");
-
-  await blocks(working, "Tool").nth(1).locator(".message-block-header").click();
-  await blocks(working, "Tool").nth(2).locator(".message-block-header").click();
-  await working.locator(".diff-added").first().waitFor();
-  await working.locator("#changes-button").click();
-  await working.locator(".changes-file").first().click();
-  await working.locator(".changes-diff .diff-added").first().waitFor();
-  await picture(working, "diff");
-
-  const dark = await openSession(fix, { colorScheme: "dark" });
-  await blocks(dark, "Message").last().locator(".code-block").waitFor();
-  for (let step = 0; step < 7; step += 1) await dark.locator("#resize-bar").press("ArrowDown");
-  await picture(dark, "dark");
-
-  const publish = await session({ model: "scripted-model", title: "Publish the fix" });
-  const asked = await openSession(publish);
-  await send(asked, PUBLISH);
-  await answerable(asked);
-  await asked.locator("#inbox-count").waitFor();
-  await picture(asked, "permission");
-
-  const phone = await openSession(publish, PHONE);
-  await answerable(phone);
-  await phone.locator("#inbox-count").waitFor();
-  await phone.locator("#session-part").evaluate((part) => part.scrollTo({ top: part.scrollHeight }));
-  await picture(phone, "phone");
-
-  // Up to the agents, whose rows show where their programs are on this machine.
-  const setup = await open("/", { viewport: { ...DESKTOP, height: 710 } });
-  await waitFor(() => setup.locator("#start-button").isEnabled(), "the start button");
-  await setup.locator("#working-dir").fill(project);
-  await setup.locator(".session-row").nth(5).waitFor();
-  await setup.locator('.runtime-row[data-runtime="copilot"]').waitFor({ state: "attached" });
-  await picture(setup, "setup");
-
-  await takeJobPictures(picture, { viewport: DESKTOP });
+  const sessions = await makeSessions(deck.server);
+  for (const look of Object.keys(LOOKS)) {
+    for (const [name, show] of Object.entries(SCREENS)) {
+      const page = await show(look, sessions);
+      await picture(page, look, name);
+      await page.context().close();
+    }
+  }
+  await takeJobPictures(picture, LOOKS);
 } finally {
   await deck.endTest().catch((error) => console.error(error.message));
   await deck.end();

@@ -7,9 +7,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::link::typed_command;
 use super::translation::{Translated, Translator};
 use super::transport::{Server, Servers};
-use crate::agent::{AgentEvent, AgentFork, BlockEnd, BoxFuture, LeftOut, OwnSession, OwnSessions, Past, Restored};
+use crate::agent::{AgentEvent, AgentFork, BlockEnd, BoxFuture, OwnSession, OwnSessions, Past, Restored};
 
 /// The number of events per request.
 const PAGE: u32 = 500;
@@ -60,10 +61,11 @@ impl History {
     pub async fn fork(&self, fork: AgentFork) -> Result<String, String> {
         let server = self.servers.get().await.map_err(|error| error.to_string())?;
         let mut params = json!({ "sessionId": fork.agent_session_id });
-        if let Some(left_out) = &fork.left_out {
+        if !fork.left_out.is_empty() {
             let events = recorded(&server, &fork.agent_session_id).await?;
-            let boundary = event_of(&events, left_out).ok_or("its record does not have the prompt after that turn")?;
-            params["toEventId"] = json!(boundary);
+            if let Some(boundary) = boundary(&events, &fork.left_out)? {
+                params["toEventId"] = json!(boundary);
+            }
         }
         let answer = server.ask_with("sessions.fork", params).await?;
         answer["sessionId"].as_str().map(str::to_owned).ok_or_else(|| "it returned no id of the copy".to_owned())
@@ -90,13 +92,29 @@ async fn recorded(server: &Server, id: &str) -> Result<Vec<Box<RawValue>>, Strin
     }
 }
 
-/// The id of the event with which a prompt was recorded. A summary may stand before its text.
-fn event_of(events: &[Box<RawValue>], prompt: &LeftOut) -> Option<String> {
+/// The id of the event with which the first of these prompts was recorded; `None` if the record has none of them. Prompts are
+/// found from the end, because the beginning of a record may have been replaced.
+fn boundary(events: &[Box<RawValue>], left_out: &[String]) -> Result<Option<String>, &'static str> {
+    for (text, later) in left_out.iter().zip(1..).map(|(text, next)| (text, &left_out[next..])) {
+        let repetitions = later.iter().filter(|other| *other == text).count();
+        if let Some(id) = event_of(events, text, repetitions) {
+            return Ok(Some(id));
+        }
+        // The program may have answered a command by itself; then there is no event of it.
+        if typed_command(text).is_none() {
+            return Err("its record does not have the prompt after that turn");
+        }
+    }
+    Ok(None)
+}
+
+/// The id of the event with which a prompt was recorded that was repeated so many times. A summary may stand before its text.
+fn event_of(events: &[Box<RawValue>], prompt: &str, repetitions: usize) -> Option<String> {
     let is_prompt = |event: &Recorded<'_>| {
-        event.is_prompt() && event.data["content"].as_str().is_some_and(|content| content.ends_with(&prompt.text))
+        event.is_prompt() && event.data["content"].as_str().is_some_and(|content| content.ends_with(prompt))
     };
     let recorded = events.iter().rev().filter_map(|raw| serde_json::from_str::<Recorded<'_>>(raw.get()).ok());
-    recorded.filter(is_prompt).nth(prompt.repetitions)?.id.map(str::to_owned)
+    recorded.filter(is_prompt).nth(repetitions)?.id.map(str::to_owned)
 }
 
 /// Whether Copilot's record of the last turn is complete; it does not contain the partial answer of a killed turn.
@@ -226,10 +244,15 @@ mod tests {
             event("c", "go on", json!("skill")),
             event("d", "go on", Value::Null),
         ];
-        let left_out = |text: &str, repetitions| LeftOut { text: text.to_owned(), repetitions };
-        assert_eq!(event_of(&events, &left_out("go on", 0)).as_deref(), Some("d"));
-        assert_eq!(event_of(&events, &left_out("go on", 1)).as_deref(), Some("b"));
-        assert_eq!(event_of(&events, &left_out("stop", 0)), None);
+        let found = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            boundary(&events, &texts)
+        };
+        assert_eq!(found(&["go on"]), Ok(Some("d".to_owned())));
+        assert_eq!(found(&["go on", "go on"]), Ok(Some("b".to_owned())));
+        assert!(found(&["stop", "go on"]).is_err(), "a copy up to a later prompt would have too much");
+        assert_eq!(found(&["/usage", "go on"]), Ok(Some("d".to_owned())), "the program answered that by itself");
+        assert_eq!(found(&["/usage"]), Ok(None));
     }
 
     #[test]

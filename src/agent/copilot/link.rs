@@ -36,6 +36,7 @@ pub(super) use falling_behind::Pace;
 use falling_behind::Then;
 pub(super) use prompts::Commands;
 use prompts::Ran;
+pub(super) use slash_commands::typed as typed_command;
 
 /// How long the program may take to detach a session.
 const DETACH_WITHIN: Duration = Duration::from_secs(2);

@@ -86,8 +86,9 @@ pub(in crate::http) async fn jobs(
 /// A failure that the portal reports as an exception: 500 with a text.
 fn exception(error: JobError) -> ApiError {
     match error {
-        JobError::NoEntry | JobError::InvalidEntry(_) => {
-            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "NoEntry", error.to_string())
+        JobError::NoEntry => ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "NoEntry", error.to_string()),
+        JobError::InvalidEntry(_) => {
+            ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, "InvalidEntry", error.to_string())
         }
         other => other.into(),
     }
@@ -432,7 +433,8 @@ pub(in crate::http) async fn install_entry(State(app): State<App>, TextBody(path
 }
 
 pub(super) fn operations() -> Vec<Operation> {
-    let of_entry = |operation: Operation| operation.error(500, "NoEntry").fails_with::<JobError>();
+    let of_entry =
+        |operation: Operation| operation.error(500, "NoEntry").error(500, "InvalidEntry").fails_with::<JobError>();
     let live_job = live_errors(JOB.not_found, JOB.closed);
     let live_task = live_errors(TASK.not_found, TASK.closed);
     vec![

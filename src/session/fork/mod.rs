@@ -15,7 +15,7 @@ use super::machine::{Effect, Fold};
 use super::session_feed::SessionStatus;
 use super::working_directory::{self, WorkingDirectoryError};
 use super::{Session, SessionError, Sessions, clock};
-use crate::agent::{AgentFork, LeftOut, Runtime, RuntimeNotFound};
+use crate::agent::{AgentFork, Runtime, RuntimeNotFound};
 use crate::model::{
     NoticeKind, PromptId, Response, Seq, SessionId, SessionOrigin, SessionProfile, SessionState, Timestamp, hex,
 };
@@ -218,15 +218,13 @@ impl Sessions {
         self.append_to(fork, now, vec![notice], Vec::new(), changes).await
     }
 
-    /// The first prompt that the agent must leave out, and how often the same text follows it.
-    async fn left_out(&self, plan: &Plan) -> Result<Option<LeftOut>, ForkError> {
+    /// The texts of the prompts that the agent must leave out.
+    async fn left_out(&self, plan: &Plan) -> Result<Vec<String>, ForkError> {
         let mut texts = Vec::with_capacity(plan.point.later.len());
         for prompt in &plan.point.later {
             texts.extend(self.store().prompt(plan.source, prompt.number()).await?.map(|known| known.text));
         }
-        let Some(text) = texts.first().cloned() else { return Ok(None) };
-        let repetitions = texts.iter().skip(1).filter(|later| **later == text).count();
-        Ok(Some(LeftOut { text, repetitions }))
+        Ok(texts)
     }
 
     /// A prompt that has ended, as it is stored.

@@ -44,8 +44,10 @@ pub(super) struct PointFinder {
     has_begun: bool,
     runs: bool,
     prompts: Vec<PromptId>,
-    /// Prompts that wait for their turns, oldest first.
-    waiting: Vec<(PromptId, Seq)>,
+    /// Prompts that wait for their turns, in order, with the events about them.
+    waiting: Vec<(PromptId, Vec<Seq>)>,
+    /// Events about the order of what waited. Nothing waits in a fork.
+    orders: Vec<Seq>,
     open_requests: BTreeMap<RequestId, Seq>,
     point: Option<ForkPoint>,
 }
@@ -59,6 +61,7 @@ impl PointFinder {
             runs: false,
             prompts: Vec::new(),
             waiting: Vec::new(),
+            orders: Vec::new(),
             open_requests: BTreeMap::new(),
             point: None,
         }
@@ -74,6 +77,18 @@ impl PointFinder {
             Callback::UserPrompt { prompt_id, queued, .. } => self.prompt(seq, *prompt_id, *queued),
             Callback::GeneratedUserPrompt { prompt_id: Some(prompt_id), queued, .. } => {
                 self.prompt(seq, *prompt_id, queued.unwrap_or(false));
+            }
+            Callback::PromptChanged { prompt_id, .. } => {
+                if let Some((_, events)) = self.waiting.iter_mut().find(|(waiting, _)| waiting == prompt_id) {
+                    events.push(seq);
+                }
+            }
+            Callback::PromptCancelled { prompt_id } => self.waiting.retain(|(waiting, _)| waiting != prompt_id),
+            Callback::QueueReordered { prompt_ids } => {
+                self.orders.push(seq);
+                let place = |prompt: &PromptId| prompt_ids.iter().position(|id| id == prompt);
+                // What is not named was changed by nobody, and keeps its place at the end.
+                self.waiting.sort_by_key(|(prompt, _)| place(prompt).unwrap_or(usize::MAX));
             }
             Callback::AgentStart { turn_id } => self.turn_started(turn_id),
             Callback::PermissionRequested { request_id, .. } | Callback::QuestionAsked { request_id, .. } => {
@@ -100,7 +115,7 @@ impl PointFinder {
         let is_wanted = self.after == ForkAfter::Prompt(prompt);
         self.is_found |= is_wanted;
         if queued {
-            self.waiting.push((prompt, seq));
+            self.waiting.push((prompt, vec![seq]));
             return;
         }
         self.has_begun |= is_wanted;
@@ -126,10 +141,10 @@ impl PointFinder {
     fn turn_ended(&mut self, seq: Seq) {
         self.runs = false;
         if self.has_begun && self.point.is_none() {
-            let waiting = self.waiting.iter().map(|(_, seq)| *seq);
+            let waiting = self.waiting.iter().flat_map(|(_, events)| events);
             self.point = Some(ForkPoint {
                 last: seq,
-                left_out: waiting.chain(self.open_requests.values().copied()).collect(),
+                left_out: waiting.chain(&self.orders).chain(self.open_requests.values()).copied().collect(),
                 prompts: std::mem::take(&mut self.prompts),
                 ..ForkPoint::default()
             });
@@ -214,6 +229,37 @@ mod tests {
         let point = find(ForkAfter::Prompt(prompt(2)), &log).expect("found");
         assert_eq!((point.last, point.left_out.len()), (6, 0));
         assert_eq!(find(ForkAfter::Prompt(prompt(1)), &log).expect("found").later, [prompt(2)]);
+    }
+
+    #[test]
+    fn prompts_begin_in_the_order_that_people_gave_them_and_cancelled_ones_never_do() {
+        let queued = |number: u32| {
+            format!(r#"{{"callback":"onUserPrompt","promptId":"prompt-{number}","text":"q","queued":true}}"#)
+        };
+        let (two, three, four) = (queued(2), queued(3), queued(4));
+        let start = r#"{"callback":"onAgentStart","turnId":"x"}"#;
+        let log = [
+            SENT_1,
+            start,
+            &two,
+            &three,
+            &four,
+            r#"{"callback":"onPromptChanged","promptId":"prompt-2","text":"changed"}"#,
+            r#"{"callback":"onQueueReordered","promptIds":["prompt-4","prompt-2","prompt-3"]}"#,
+            r#"{"callback":"onPromptCancelled","promptId":"prompt-2"}"#,
+            IDLE,
+            start,
+            IDLE,
+            start,
+            IDLE,
+        ];
+        let first = find(ForkAfter::Prompt(prompt(1)), &log).expect("found");
+        assert_eq!((first.last, first.later), (9, vec![prompt(4), prompt(3)]));
+        assert_eq!(first.left_out, BTreeSet::from([4, 5, 7]), "a cancelled prompt is history");
+        assert_eq!(find(ForkAfter::Prompt(prompt(4)), &log).expect("found").last, 11);
+        assert_eq!(find(ForkAfter::Prompt(prompt(2)), &log), Err(NoPoint::NotOver));
+        let waiting = [SENT_1, start, &two, log[5], IDLE];
+        assert_eq!(find(ForkAfter::Prompt(prompt(1)), &waiting).expect("found").left_out, BTreeSet::from([3, 4]));
     }
 
     #[test]

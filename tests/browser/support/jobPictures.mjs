@@ -52,24 +52,29 @@ async function onDeck(settings, work) {
   }
 }
 
-/** Takes both pictures; `picture(page, name)` saves one. */
-export async function takeJobPictures(picture, context) {
+/** Takes the pictures in each look; `picture(page, look, name)` saves one. */
+export async function takeJobPictures(picture, looks) {
   await onDeck({ jobs: "built-in" }, async (deck, folder) => {
-    const page = await deck.openPage(`/jobs.html?wb=${encodeURIComponent(folder)}`, context);
-    await page.locator('.matrix-job-btn[data-job-name="feature"]').click();
-    await page.locator("#user-input-textarea").fill(INPUT);
-    await picture(page, "jobs");
+    for (const [look, context] of Object.entries(looks)) {
+      const page = await deck.openPage(`/jobs.html?wb=${encodeURIComponent(folder)}`, context);
+      await page.locator('.matrix-job-btn[data-job-name="feature"]').click();
+      await page.locator("#user-input-textarea").fill(INPUT);
+      await picture(page, look, "jobs");
+    }
   });
   await onDeck({ jobs: await playedEntry() }, async (deck, workingDirectory) => {
     await change(workingDirectory);
     const jobId = await startJob(deck.server, "feature", { workingDirectory });
     const { chart } = await jobWhen(deck.server, jobId, ({ waiting }) => waiting.length > 0);
-    const page = await openJob(deck, "feature", jobId, await deck.openContext(context));
-    await gateCard(page).waitFor();
-    await gateCard(page).locator(".request-rendered").waitFor();
-    await node(page, chart.find(({ label }) => label === "final-review").hint[1]).click();
-    await page.locator(".message-block[data-type=Message] table").waitFor();
-    await page.locator("#zoom-fit-button").click();
-    await picture(page, "job");
+    for (const [look, context] of Object.entries(looks)) {
+      const page = await openJob(deck, "feature", jobId, await deck.openContext(context));
+      await gateCard(page).waitFor();
+      await gateCard(page).locator(".request-rendered").waitFor();
+      await picture(page, look, "gate");
+      await node(page, chart.find(({ label }) => label === "final-review").hint[1]).click();
+      await page.locator(".message-block[data-type=Message] table").waitFor();
+      await page.locator("#zoom-fit-button").click();
+      await picture(page, look, "job");
+    }
   });
 }

@@ -71,3 +71,19 @@ async fn a_command_may_give_the_agent_a_prompt_and_another_slash_is_text() {
         assert!(modes.iter().any(|(_, one)| one["message"] == "The mode is now plan."), "{program:?} {modes:?}");
     }
 }
+
+#[tokio::test]
+async fn a_fork_before_commands_has_nothing_of_them() {
+    let copilot = CopilotServer::start(Program::Runtime).await;
+    let session = copilot.session("ask").await;
+    for prompt in ["@@echo one", "/usage", "/review @@plain", "@@echo two"] {
+        assert_eq!(session.ask(prompt).await["verdict"], "succeeded", "{prompt}");
+    }
+    for (after, turns) in [("prompt-1", 2), ("prompt-2", 2), ("prompt-3", 3)] {
+        let reply = session.post("/fork", json!({ "promptId": after })).await;
+        assert_eq!(reply.status, 201, "{}", reply.text());
+        let id = reply.json()["sessionId"].as_str().expect("an id").to_owned();
+        let fork = TestSession { id, ..session.seen_by(session.http.clone()) };
+        assert_eq!(fork.ask("@@history").await["text"], format!("user turns: {turns}"), "after {after}");
+    }
+}

@@ -10,6 +10,7 @@ async fn refused(entry: &Value) -> String {
     let body = json!({ "jobName": "job", "workingDirectory": server.work() });
     let reply = server.http().post_json("/api/jobs", &body).await;
     assert_eq!(reply.error(400), "InvalidEntry");
+    assert_eq!(server.http().get("/api/copilot/job").await.error(500), "InvalidEntry", "as the portal reports it");
     reply.json()["message"].as_str().expect("text").to_owned()
 }
 

@@ -47,7 +47,7 @@ impl Link {
     pub(super) fn prompt(&mut self, text: String, attachments: Vec<Attachment>, calls: &mut Calls) {
         self.commands.forget();
         if !self.commands.are_offered || slash_commands::typed(&text).is_none() {
-            return self.send(&text, &attachments, calls);
+            return self.send(&text, &text, &attachments, calls);
         }
         self.commands.started += 1;
         let number = self.commands.started;
@@ -65,8 +65,12 @@ impl Link {
         }));
     }
 
-    fn send(&self, text: &str, attachments: &[Attachment], calls: &mut Calls) {
-        let params = parameters::prompt(&self.session, text, attachments, None);
+    /// Sends what the agent gets. Its record shows what was typed.
+    fn send(&self, text: &str, typed: &str, attachments: &[Attachment], calls: &mut Calls) {
+        let mut params = parameters::prompt(&self.session, text, attachments, None);
+        if text != typed {
+            params["displayPrompt"] = json!(typed);
+        }
         self.call(calls, "session.send", params, Outcome::PromptRefused);
     }
 
@@ -77,8 +81,8 @@ impl Link {
         }
         self.commands.forget();
         match ran.effect {
-            Effect::NoCommand => self.send(&ran.prompt, &ran.attachments, calls),
-            Effect::Prompt { text, .. } => self.send(&text, &ran.attachments, calls),
+            Effect::NoCommand => self.send(&ran.prompt, &ran.prompt, &ran.attachments, calls),
+            Effect::Prompt { text, .. } => self.send(&text, &ran.prompt, &ran.attachments, calls),
             Effect::Says(content) => {
                 let id = format!("command-{}", ran.number);
                 self.emit(AgentEvent::BlockEnded(BlockEnd::Message { id, content }), calls)?;

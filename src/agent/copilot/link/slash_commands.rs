@@ -41,7 +41,7 @@ pub(super) enum Effect {
 }
 
 /// The name and the rest of a prompt that begins like a command.
-pub(super) fn typed(prompt: &str) -> Option<(&str, &str)> {
+pub(in crate::agent::copilot) fn typed(prompt: &str) -> Option<(&str, &str)> {
     let rest = prompt.strip_prefix('/')?;
     let (name, input) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     // A path has another slash.
