@@ -296,3 +296,16 @@ test("after a restart of the server, what has changed is there", async () => {
   await shown(page);
   await waitForText(blocks(page, "User"), /hello after the restart$/);
 });
+
+test("beside the sidebar and a panel the form keeps its parts", async () => {
+  await deck.server.session({ title: "In the inbox" });
+  for (const width of [1440, 1100]) {
+    const page = await deck.openPage("/", { viewport: { width, height: 800 } });
+    await page.locator("#inbox-button").click();
+    await page.locator("#side-panel").waitFor();
+    const [folder, browse, agent] = await Promise.all(["#working-dir", "#browse-button", "#runtime-select"].map((part) => page.locator(part).boundingBox()));
+    assert.ok(folder.width > 200, `${width}: the folder has ${folder.width} pixels`);
+    const overlaps = browse.x < agent.x + agent.width && agent.x < browse.x + browse.width && browse.y < agent.y + agent.height && agent.y < browse.y + browse.height;
+    assert.ok(!overlaps, `${width}: the agent covers the button`);
+  }
+});

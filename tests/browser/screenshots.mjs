@@ -140,7 +140,7 @@ const SCREENS = {
     const page = await (await deck.openStrangersContext(LOOKS[look])).newPage();
     deck.expectConsoleErrors(/401/);
     await page.goto(deck.server.url);
-    await page.locator("input").first().waitFor();
+    await page.locator("input[name=token]").waitFor();
     return page;
   },
   api: async (look) => {
