@@ -38,6 +38,7 @@ pub(super) fn session_settings(config: &Config, layers: &SessionLayers, closed_g
         readers_per_session: limits.readers_per_session,
         inline_output_bytes: limits.inline_output_bytes,
         blob_bytes: limits.blob_bytes,
+        snapshot_bytes: limits.snapshot_bytes,
         retention: Retention {
             max_age: config.retention.max_age.0,
             max_bytes: Some(config.retention.max_bytes).filter(|bytes| *bytes > 0),

@@ -14,7 +14,7 @@ pub enum Effect {
 }
 
 /// Settings and groups of settings that take effect at once.
-const AT_ONCE: [&str; 23] = [
+const AT_ONCE: [&str; 24] = [
     "sessions",
     "permissions",
     "portal",
@@ -29,6 +29,7 @@ const AT_ONCE: [&str; 23] = [
     "limits.queued_prompts",
     "limits.inline_output_bytes",
     "limits.blob_bytes",
+    "limits.snapshot_bytes",
     "jobs.tools_in_all_sessions",
     "agents.environment",
     "agents.copilot",

@@ -275,6 +275,8 @@ pub struct Limits {
     pub blob_bytes: usize,
     /// The database; 0 for no limit.
     pub database_bytes: u64,
+    /// Snapshots of folders, from which changes by session and turn are shown; 0 for none.
+    pub snapshot_bytes: u64,
     /// Wrong tokens per minute; further ones are rejected without being checked.
     pub login_failures_per_minute: u32,
 }
@@ -293,6 +295,7 @@ impl Default for Limits {
             inline_output_bytes: MB / 4,
             blob_bytes: 64 * MB,
             database_bytes: 0,
+            snapshot_bytes: 2 * 1024 * 1024 * 1024,
             login_failures_per_minute: 20,
         }
     }

@@ -1,6 +1,7 @@
 //! Deletes what belongs to sessions that are gone.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::reviews::Shared;
@@ -19,7 +20,11 @@ impl Shared {
         loop {
             tokio::select! {
                 () = self.parts.stopping.cancelled() => return,
-                _ = round.tick() => self.compare_with_sessions().await,
+                _ = round.tick() => {
+                    self.compare_with_sessions().await;
+                    let left = self.make_room(None).await;
+                    self.total_bytes.store(left, Ordering::Relaxed);
+                }
                 news = changed.changed() => {
                     if news.is_err() {
                         return;

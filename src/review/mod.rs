@@ -8,13 +8,15 @@
 //! - No turn, reader or command waits for a snapshot.
 //! - A snapshot that is not taken has a reason, which people are shown.
 //! - What a revert replaces is on disk, in a copy, before it is replaced.
-//! - Everything of a session is below one folder in the data folder, has limits, and is deleted with the session.
+//! - Everything of a session is below one folder in the data folder, has limits, and is deleted with the session. All sessions together
+//!   have one too: the snapshots of those that worked last stay.
 
 mod cleanup;
 mod error;
 mod kept;
 mod record;
 mod reviews;
+mod room;
 mod snapshots;
 
 pub use error::ReviewError;

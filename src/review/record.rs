@@ -1,6 +1,7 @@
 //! What is known of a session's turns: their snapshots, or why there are none.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -63,6 +64,20 @@ impl Record {
                 tracing::warn!(folder = %folder.display(), %error, "could not read the snapshots of a session; starting new ones");
                 Self::default()
             }
+        }
+    }
+
+    /// When the record in a session's folder was last written. Blocks.
+    pub fn changed_at(folder: &Path) -> Option<SystemTime> {
+        folder.join(FILE).metadata().ok()?.modified().ok()
+    }
+
+    /// There are no snapshots any more, for this reason.
+    pub fn replace_snapshots(&mut self, reason: &Outcome) {
+        let first = self.first.iter_mut().map(|(_, outcome)| outcome);
+        let of_turns = self.turns.iter_mut().flat_map(|turn| [Some(&mut turn.start), turn.end.as_mut()]).flatten();
+        for outcome in first.chain(of_turns).filter(|outcome| matches!(outcome, Outcome::Snapshot(_))) {
+            outcome.clone_from(reason);
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
 use tokio::sync::{Semaphore, watch};
@@ -12,13 +13,14 @@ use tokio_util::task::TaskTracker;
 use super::ReviewError;
 use super::kept::{KeptRevert, KeptReverts, NewRevert};
 use super::record::{Outcome, Record, TurnRecord};
+use super::room;
 use super::snapshots::{Observer, Wanted};
 use crate::folder::{Comparison, FileDiff, FolderError, Patch, Since, SnapshotStore, TreeChange, Until, compare};
 use crate::model::{SessionId, Timestamp, TurnId};
 use crate::session::{Sessions, now};
 
 /// Snapshots taken at a time: a large repository keeps a disk busy for seconds.
-const TAKEN_AT_ONCE: usize = 2;
+pub(super) const TAKEN_AT_ONCE: u32 = 2;
 /// Comparisons that are remembered, so that the files of a list are compared as they were listed.
 const MOST_VIEWS: usize = 64;
 
@@ -45,6 +47,8 @@ pub(super) struct Shared {
     /// How many have been taken.
     pub finished: watch::Sender<u64>,
     pub taking: Semaphore,
+    /// About how much all of them take on the disk.
+    pub total_bytes: AtomicU64,
     pub tasks: TaskTracker,
     views: Mutex<VecDeque<View>>,
     /// One at a time: two reverts of a file must not both find it as it was shown.
@@ -116,7 +120,8 @@ impl Reviews {
             parts,
             waiting: Mutex::default(),
             finished: watch::Sender::new(0),
-            taking: Semaphore::new(TAKEN_AT_ONCE),
+            taking: Semaphore::new(TAKEN_AT_ONCE as usize),
+            total_bytes: AtomicU64::new(0),
             tasks: TaskTracker::new(),
             views: Mutex::default(),
             reverting: tokio::sync::Mutex::default(),
@@ -293,7 +298,7 @@ impl Shared {
     }
 
     pub fn store_of(&self, session: SessionId) -> SnapshotStore {
-        SnapshotStore::in_folder(self.folder_of(session).join("snapshots"))
+        SnapshotStore::in_folder(room::snapshots(&self.folder_of(session)))
     }
 
     fn kept_of(&self, session: SessionId) -> KeptReverts {

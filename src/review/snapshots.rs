@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use super::record::{Outcome, Record, TurnRecord};
 use super::reviews::Shared;
-use crate::folder::{SnapshotStore, snapshot};
+use crate::folder::snapshot;
 use crate::model::{Callback, PromptId, SessionId, Timestamp};
 use crate::session::{TurnObserver, now, resolve_working_directory};
 use crate::store::EventPage;
@@ -99,8 +100,20 @@ impl Shared {
     }
 
     async fn take_snapshot(&self, session: SessionId, wanted: Wanted) {
-        let Ok(_place) = self.taking.acquire().await else { return };
-        let outcome = self.outcome(session, &wanted.folder).await;
+        let grown = self.take_and_record(session, wanted).await;
+        let total = self.total_bytes.fetch_add(grown, Ordering::Relaxed) + grown;
+        if grown > 0 && total > self.parts.sessions.settings().snapshot_bytes {
+            let left = self.make_room(Some(session)).await;
+            self.total_bytes.store(left, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns by how much the snapshots have grown.
+    async fn take_and_record(&self, session: SessionId, wanted: Wanted) -> u64 {
+        let Ok(_place) = self.taking.acquire().await else { return 0 };
+        let before = self.stored_bytes(session).await;
+        let outcome = self.outcome(session, &wanted.folder, before).await;
+        let after = self.stored_bytes(session).await;
         let prompt = match wanted.moment {
             Moment::Beginning => self.prompt_text(session, wanted.prompt).await,
             Moment::End => None,
@@ -125,22 +138,31 @@ impl Shared {
         if let Ok(Err(error)) = tokio::task::spawn_blocking(write).await {
             tracing::warn!(%session, %error, "could not record a snapshot; the changes of this turn cannot be shown");
         }
+        after.saturating_sub(before)
     }
 
-    async fn outcome(&self, session: SessionId, folder: &Path) -> Outcome {
-        let roots = self.parts.sessions.settings().roots.clone();
+    async fn stored_bytes(&self, session: SessionId) -> u64 {
+        let store = self.store_of(session);
+        tokio::task::spawn_blocking(move || store.bytes()).await.unwrap_or(0)
+    }
+
+    async fn outcome(&self, session: SessionId, folder: &Path, stored: u64) -> Outcome {
+        let (roots, limit) = {
+            let settings = self.parts.sessions.settings();
+            (settings.roots.clone(), settings.snapshot_bytes.min(SESSION_BYTES))
+        };
+        if limit == 0 {
+            return Outcome::Skipped("Snapshots are turned off (`limits.snapshot_bytes` is 0).".to_owned());
+        }
         let folder = match resolve_working_directory(folder, &roots).await {
             Ok(Some(folder)) => folder,
             Ok(None) => return Outcome::Skipped("The session has no working directory.".to_owned()),
             Err(error) => return Outcome::Skipped(sentence(&error.to_string())),
         };
-        let store = self.store_of(session);
-        let (measured, stored) = (store.clone(), tokio::task::spawn_blocking(move || SnapshotStore::bytes(&store)));
-        if stored.await.unwrap_or(0) > SESSION_BYTES {
-            let limit = SESSION_BYTES / 1024 / 1024;
-            return Outcome::Skipped(format!("The snapshots of this session take more than {limit} MB."));
+        if stored > limit {
+            return Outcome::Skipped(format!("The snapshots of this session take more than {}.", size(limit)));
         }
-        match tokio::time::timeout(LONGEST, snapshot(&folder, &roots, &measured)).await {
+        match tokio::time::timeout(LONGEST, snapshot(&folder, &roots, &self.store_of(session))).await {
             Ok(Ok(snapshot)) => Outcome::Snapshot(snapshot),
             Ok(Err(error)) => Outcome::Skipped(sentence(&error.to_string())),
             Err(_) => Outcome::Skipped(format!("The snapshot took more than {} seconds.", LONGEST.as_secs())),
@@ -181,6 +203,11 @@ fn beginning(text: &str) -> String {
         Some((end, _)) => format!("{} …", line[..end].trim_end()),
         None => line.to_owned(),
     }
+}
+
+fn size(bytes: u64) -> String {
+    const MB: u64 = 1024 * 1024;
+    if bytes < MB { format!("{bytes} bytes") } else { format!("{} MB", bytes / MB) }
 }
 
 /// An error's text as a sentence.

@@ -132,6 +132,8 @@ pub struct SessionSettings {
     pub inline_output_bytes: usize,
     /// Tool output longer than this is cut.
     pub blob_bytes: usize,
+    /// The snapshots of all sessions' folders, in bytes; 0 for none.
+    pub snapshot_bytes: u64,
     /// What is kept of old sessions.
     pub retention: Retention,
     /// Limits on what sessions may use.

@@ -4,7 +4,7 @@
 import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { takeJobPictures } from "./support/jobPictures.mjs";
-import { agentsFolder, blocks, Deck, send, shown, startModel, turn, waitFor } from "./support/index.mjs";
+import { agentsFolder, blocks, Deck, send, shown, startModel, waitFor } from "./support/index.mjs";
 import { answer, FIX, makeProject, PUBLISH } from "./support/pictureStory.mjs";
 
 const PICTURES = path.resolve(import.meta.dirname, "../../docs/screenshots");
@@ -44,22 +44,29 @@ async function answerable(page) {
   await page.locator('.request-choice[aria-disabled="true"]').first().waitFor({ state: "detached" });
 }
 
-/** Sessions of an ordinary morning, by name. */
+/** Sessions of an ordinary morning, in three folders. */
 async function makeSessions(server) {
-  const demo = (title, more = {}) => server.session({ runtime: "demo", workingDirectory: project, title, ...more });
+  const demo = async (folder, title, more = {}) => {
+    const workingDirectory = path.join(project, "..", folder);
+    await mkdir(workingDirectory, { recursive: true });
+    return server.session({ runtime: "demo", workingDirectory, title, ...more });
+  };
   const prompt = (id, text) => server.call("POST", `copilot/session/${id}/prompt`, { text });
-  const closed = await demo("Explain how the build caches its layers");
+  const closed = await demo("website", "Explain how the build caches its layers");
   await server.turn(closed, "hello");
   await server.call("POST", `copilot/session/${closed}/stop`);
-  await prompt(await demo("Choose colours for the diagram"), "question");
-  await server.turn(await demo("Move the settings into one file"), "reason");
-  await prompt(await demo("Upgrade the database driver"), "error the registry did not respond");
-  await prompt(await demo("Rename the modules of the parser", { model: "demo-slow" }), "many 100000 5 40");
+  await prompt(await demo("website", "Choose colours for the diagram"), "question");
+  await server.turn(await demo("parser", "Move the settings into one file"), "reason");
+  await prompt(await demo("website", "Upgrade the database driver"), "error the registry did not respond");
+  await prompt(await demo("parser", "Rename the modules of the parser", { model: "demo-slow" }), "many 100000 5 40");
   const copilot = (more) => server.session({ workingDirectory: project, model: "scripted-model", ...more });
   const fix = await copilot({ permissionMode: "allow-all" });
   await server.turn(fix, FIX);
   const publish = await copilot({ title: "Publish the fix" });
-  await prompt(publish, PUBLISH);
+  // Whoever sent it is still there.
+  const page = await openSession(publish, "light");
+  await send(page, PUBLISH);
+  await answerable(page);
   return { fix, publish };
 }
 

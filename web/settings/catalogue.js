@@ -172,6 +172,7 @@ export const GROUPS = {
       size("limits.header_bytes", "Request headers", "The headers of a request."),
       size("limits.inline_output_bytes", "Tool output in the log", "Longer output becomes a blob."),
       size("limits.blob_bytes", "Tool output at all", "Longer output is cut."),
+      size("limits.snapshot_bytes", "Snapshots of folders", "For changes by session and turn. When they take more, those of the session that worked longest ago are deleted. 0 for none.", { zero: "none" }),
       size("limits.database_bytes", "Database", "The database without the search index. 0 for no limit.", { zero: "no limit" }),
     ],
   },

@@ -68,9 +68,16 @@ export async function takeJobPictures(picture, looks) {
     const { chart } = await jobWhen(deck.server, jobId, ({ waiting }) => waiting.length > 0);
     for (const [look, context] of Object.entries(looks)) {
       const page = await openJob(deck, "feature", jobId, await deck.openContext(context));
-      await gateCard(page).waitFor();
+      // A phone shows the chart or the details.
+      const isPhone = await page.evaluate(() => matchMedia("(max-width: 760px)").matches);
+      await gateCard(page).waitFor({ state: "attached" });
+      if (isPhone) {
+        await picture(page, look, "job");
+        await page.locator("#job-waiting-button").click();
+      }
       await gateCard(page).locator(".request-rendered").waitFor();
       await picture(page, look, "gate");
+      if (isPhone) continue;
       await node(page, chart.find(({ label }) => label === "final-review").hint[1]).click();
       await page.locator(".message-block[data-type=Message] table").waitFor();
       await page.locator("#zoom-fit-button").click();

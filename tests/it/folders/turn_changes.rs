@@ -275,3 +275,40 @@ async fn another_session_in_the_folder_is_named() {
     assert_eq!(names, [&json!(other.id)]);
     assert_eq!(changes(&session).await["sharedWith"], json!([]));
 }
+
+/// Bytes that cannot be compressed.
+fn noise(length: usize, seed: u32) -> Vec<u8> {
+    let states =
+        std::iter::successors(Some(seed), |state| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223)));
+    states.map(|state| state.to_be_bytes()[0]).take(length).collect()
+}
+
+#[tokio::test]
+async fn the_snapshots_of_all_sessions_have_a_limit_and_can_be_turned_off() {
+    let server = Server::builder().config("[limits]\nsnapshot_bytes = 300000\n").start().await;
+    let mut sessions = Vec::new();
+    for (name, seed) in [("one", 1), ("two", 2)] {
+        let folder = repository(&server, name);
+        let session = session_in(&server, &folder).await;
+        let request = begin_turn(&session).await;
+        std::fs::write(folder.join("noise"), noise(200_000, seed)).expect("written");
+        end_turn(&session, &request).await;
+        let turn = changes_in(&session, "scope=turn&turn=turn-1").await;
+        assert_eq!(files(&turn), pairs(&[("noise", "added")]), "{name}: {turn}");
+        sessions.push((session, folder));
+    }
+    let gone = changes_in(&sessions[0].0, "scope=turn&turn=turn-1").await;
+    let message = gone["message"].as_str().expect("a reason");
+    assert!(message.contains("deleted to make room (`limits.snapshot_bytes`)"), "{gone}");
+    let kept = changes_in(&sessions[1].0, "scope=turn&turn=turn-1").await;
+    assert_eq!(files(&kept), pairs(&[("noise", "added")]), "the newest stays: {kept}");
+
+    let off = server.http().patch_json("/api/settings", &json!({ "changes": { "limits.snapshot_bytes": 0 } })).await;
+    assert_eq!(off.status, 200, "{}", off.text());
+    let (session, folder) = &sessions[1];
+    let request = begin_turn(session).await;
+    write(folder, "later", "later\n");
+    end_turn(session, &request).await;
+    let later = changes_in(session, "scope=turn&turn=turn-2").await;
+    assert!(later["message"].as_str().is_some_and(|message| message.contains("turned off")), "{later}");
+}
