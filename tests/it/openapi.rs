@@ -354,6 +354,9 @@ async fn replies_about_the_server_are_as_described() {
     }
     let changed = api.http.patch_json("/api/settings", &json!({ "changes": {}, "dryRun": true })).await;
     api.check(&Method::PATCH, "/api/settings", &changed);
+    let late = api.http.patch_json("/api/settings", &json!({ "changes": {}, "revision": "another" })).await;
+    assert_eq!(late.status, 409, "{}", late.text());
+    api.check(&Method::PATCH, "/api/settings", &late);
     let missing = api.send(Method::GET, "/v1/models/{id}", "/v1/models/none", "").await;
     assert_eq!(missing.status, 404);
     let unknown = api.send(Method::GET, "/api/runtimes/{name}/login", "/api/runtimes/none/login", "").await;

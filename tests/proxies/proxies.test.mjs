@@ -6,12 +6,12 @@ import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import http2 from "node:http2";
 import https from "node:https";
-import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import readline from "node:readline";
 import { after, before, describe, test } from "node:test";
 import tls from "node:tls";
+import { freePort, untilListening } from "./ports.mjs";
 
 const HOST = "deck.example.com";
 const { TEST_BINARY, TEST_DOCS } = process.env;
@@ -33,26 +33,6 @@ function documented(language) {
 function replaced(text, from, to) {
   assert.ok(text.includes(from), `${from} is not in the documented configuration`);
   return text.replaceAll(from, to);
-}
-
-async function freePort() {
-  const server = net.createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-/** Resolves when something accepts TLS connections on the port. */
-async function untilListening(port, child) {
-  for (;;) {
-    assert.equal(child.exitCode, null, "the proxy ended");
-    const socket = tls.connect({ port, host: "127.0.0.1", servername: HOST, ca });
-    const [event] = await Promise.race([once(socket, "secureConnect").then(() => ["up"]), once(socket, "error")]);
-    socket.destroy();
-    if (event === "up") return;
-  }
 }
 
 /** The documented configuration, with the ports and certificates of this test. */
@@ -124,7 +104,7 @@ for (const [name, configure] of Object.entries(PROXIES)) {
       await writeFile(path.join(folder, file), text);
       const [program, parameters] = command(path.join(folder, file));
       proxy = spawn(program, parameters, { stdio: "ignore", env: { ...process.env, HOME: folder } });
-      await untilListening(port, proxy);
+      await untilListening(port, proxy, (to) => tls.connect({ port: to, host: "127.0.0.1", servername: HOST, ca }), "secureConnect");
       browser = new Browser(port);
     });
 

@@ -4,11 +4,11 @@ import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import net from "node:net";
 import os from "node:os";
 import path from "node:path";
 import readline from "node:readline";
 import { after, before, test } from "node:test";
+import { freePort, untilListening } from "./ports.mjs";
 
 const { TEST_BINARY, TEST_DOCS } = process.env;
 const docs = await readFile(TEST_DOCS, "utf8");
@@ -21,26 +21,6 @@ function started(program, parameters, options) {
   const child = spawn(program, parameters, options);
   children.push(child);
   return child;
-}
-
-async function freePort() {
-  const server = net.createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-/** Resolves when something listens on the port. */
-async function untilListening(port, child) {
-  for (;;) {
-    assert.equal(child.exitCode, null, "the program ended");
-    const socket = net.connect({ port, host: "127.0.0.1" });
-    const [event] = await Promise.race([once(socket, "connect").then(() => ["up"]), once(socket, "error")]);
-    socket.destroy();
-    if (event === "up") return;
-  }
 }
 
 before(async () => {

@@ -1,17 +1,16 @@
-//! Flightdeck's own routes about jobs: listing, starting, following, deciding.
+//! Flightdeck's own routes about jobs: listing, starting, reading, deciding.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tokio::sync::watch;
 
 use super::blocks::{fragment, rendered};
 use crate::http::app::App;
@@ -19,29 +18,24 @@ use crate::http::auth::Caller;
 use crate::http::body::{JsonBody, NoBody, PathPart, QueryPart, idempotency_key};
 use crate::http::error::{ApiError, ApiResult};
 use crate::http::openapi::{Empty, Operation, Tag, get, post};
-use crate::http::pieces::Pieces;
-use crate::http::sse::{self, Chunks};
 use crate::jobs::chart::{ChartNode, chart};
-use crate::jobs::entry::{Plan, SCHEMA, Work};
+use crate::jobs::entry::{Plan, Work};
 use crate::jobs::{
-    Answer, ChangedFiles, EntryDescription, JobError, NewJobRequest, Preview, PreviewWork, Progress, Record, Run,
-    WaitingView, WorkHistory, WorkResult,
+    Answer, ChangedFiles, JobError, NewJobRequest, Preview, PreviewWork, Progress, Record, Run, WaitingView,
+    WorkHistory, WorkResult,
 };
 use crate::model::{AnsweredBy, JobId, JobStatus, Seq, SessionOrigin, Timestamp};
 use crate::render::{Block, Budget, Extent, Html, render};
-use crate::session::PresenceGuard;
 use crate::store::{JobFilter, JobSummary};
 
 const DEFAULT_PAGE: usize = 100;
 const LARGEST_PAGE: usize = 1_000;
-/// Records of one part of a stream.
-const CHUNK_RECORDS: usize = 500;
 
 fn job_id(text: &str) -> ApiResult<JobId> {
     text.parse().map_err(|_| JobError::NotFound.into())
 }
 
-async fn job(app: &App, id: &str) -> ApiResult<(JobId, Arc<Run>)> {
+pub(super) async fn job(app: &App, id: &str) -> ApiResult<(JobId, Arc<Run>)> {
     let id = job_id(id)?;
     Ok((id, app.jobs().job(id).await?))
 }
@@ -385,82 +379,6 @@ pub(in crate::http) async fn job_log(
     Ok(Json(JobLog { events: events.iter().map(event).collect(), next }))
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "JobStreamQuery")]
-pub(in crate::http) struct StreamQuery {
-    /// Only events after this number.
-    after: Option<Seq>,
-}
-
-/// A job's records as a stream, resumable by number across restarts.
-pub(in crate::http) async fn job_events(
-    State(app): State<App>,
-    Extension(caller): Extension<Caller>,
-    PathPart(id): PathPart<String>,
-    headers: HeaderMap,
-    QueryPart(query): QueryPart<StreamQuery>,
-) -> ApiResult<Response> {
-    let (job_id, run) = job(&app, &id).await?;
-    let resumed = sse::resume_point(&headers, query.after)?;
-    let after = resumed.unwrap_or(0);
-    let last = run.log().committed();
-    if after > last {
-        return Err(crate::session::LiveError::CursorAhead { after, last }.into());
-    }
-    if resumed.is_some() && run.log().ended_at().is_some() && after >= last {
-        // Everything was read and nothing will follow: 204 makes a browser stop reconnecting.
-        return Ok(StatusCode::NO_CONTENT.into_response());
-    }
-    let committed = run.log().watch();
-    // The page holds this stream only while it is in view.
-    let looks = (caller == Caller::Page).then(|| app.sessions().presence().enter(job_id));
-    Ok(sse::stream(JobStream { run, committed, after, ended: false, _looks: looks }))
-}
-
-struct JobStream {
-    run: Arc<Run>,
-    committed: watch::Receiver<Seq>,
-    after: Seq,
-    ended: bool,
-    _looks: Option<PresenceGuard>,
-}
-
-impl Chunks for JobStream {
-    async fn next(&mut self) -> Option<Pieces> {
-        while !self.ended {
-            if self.run.stopping().is_cancelled() {
-                return None;
-            }
-            self.committed.borrow_and_update();
-            let is_over = self.run.log().ended_at().is_some();
-            match self.run.log().events(self.after, CHUNK_RECORDS).await {
-                Ok((events, _)) => {
-                    if let Some(last) = events.last() {
-                        self.after = last.seq;
-                        return Some(sse::frames(&events));
-                    }
-                }
-                Err(error) => {
-                    // The reader reconnects with its last number and misses nothing.
-                    tracing::error!(run = %self.run.log().stream(), %error, "a stream of a job ended with an error");
-                    return None;
-                }
-            }
-            if is_over {
-                self.ended = true;
-                return Some(sse::closed_frame(self.after));
-            }
-            tokio::select! {
-                changed = self.committed.changed() => changed.ok()?,
-                () = self.run.stopping().cancelled() => return None,
-                () = tokio::time::sleep(sse::KEEP_ALIVE) => return Some(sse::keep_alive()),
-            }
-        }
-        None
-    }
-}
-
 /// The status of a job.
 #[derive(Serialize, JsonSchema)]
 pub(in crate::http) struct JobStatusReply {
@@ -523,71 +441,6 @@ async fn answer(app: &App, caller: Caller, id: &str, body: AnswerBody, approved:
     Ok(Json(Empty {}))
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(in crate::http) struct EntryQuery {
-    /// The folder whose entry is wanted.
-    working_directory: Option<PathBuf>,
-}
-
-/// The entry of a folder, or that there is none.
-#[derive(Serialize, JsonSchema)]
-#[serde(untagged)]
-pub(in crate::http) enum EntryReply {
-    /// An entry.
-    Entry(Box<EntryDescription>),
-    /// No entry is installed, which happens only with `--test`.
-    None(NoEntry),
-}
-
-/// No entry is installed.
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::http) struct NoEntry {
-    /// `none`.
-    source: &'static str,
-    problems: [(); 0],
-    in_force: bool,
-    trusted: bool,
-}
-
-/// The entry of a folder. Also answers while no entry is installed, so that a page can ask.
-pub(in crate::http) async fn entry(
-    State(app): State<App>,
-    QueryPart(query): QueryPart<EntryQuery>,
-) -> ApiResult<Json<EntryReply>> {
-    match app.jobs().entries().describe(query.working_directory.as_deref()).await {
-        Ok(description) => Ok(Json(EntryReply::Entry(Box::new(description)))),
-        Err(JobError::NoEntry) => {
-            Ok(Json(EntryReply::None(NoEntry { source: "none", problems: [], in_force: false, trusted: false })))
-        }
-        Err(other) => Err(other.into()),
-    }
-}
-
-/// An entry of a folder to trust.
-#[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-#[schemars(rename = "TrustedEntry")]
-pub(in crate::http) struct TrustBody {
-    path: PathBuf,
-    /// The hash of the file, as `GET /api/jobs/entry` returns it.
-    hash: String,
-}
-
-pub(in crate::http) async fn trust_entry(
-    State(app): State<App>,
-    JsonBody(body): JsonBody<TrustBody>,
-) -> ApiResult<Json<Empty>> {
-    app.jobs().entries().trust(&body.path, &body.hash).await?;
-    Ok(Json(Empty {}))
-}
-
-/// The JSON Schema of an entry, for editors.
-pub(in crate::http) async fn entry_schema() -> Response {
-    ([(header::CONTENT_TYPE, "application/schema+json")], SCHEMA).into_response()
-}
-
 pub(super) fn operations() -> Vec<Operation> {
     vec![
         get("/api/jobs", list_jobs)
@@ -604,35 +457,10 @@ pub(super) fn operations() -> Vec<Operation> {
             .error(500, "RenderingFailed")
             .error(429, "TooManySessions")
             .fails_with::<JobError>(),
-        get("/api/jobs/entry", entry)
-            .named("showEntry", Tag::Jobs, "Show the entry of a folder")
-            .details(
-                "The definitions of tasks and jobs for a folder. An entry of a folder that nobody trusts is not in force; \
-                 `fallback` is the one that is.",
-            )
-            .fails_with::<JobError>(),
-        get("/api/jobs/schema.json", entry_schema)
-            .named("entrySchema", Tag::Jobs, "The JSON Schema of an entry")
-            .replies_with::<serde_json::Map<String, Value>>(200, "application/schema+json"),
-        post("/api/jobs/trust", trust_entry)
-            .named("trustEntry", Tag::Jobs, "Trust the entry of a folder")
-            .details("Trusts an entry of a folder as long as the file has this hash.")
-            .fails_with::<JobError>(),
-        get("/api/jobs/{id}", job_details)
-            .named("showJob", Tag::Jobs, "Show a job")
-            .fails_with::<JobError>(),
+        get("/api/jobs/{id}", job_details).named("showJob", Tag::Jobs, "Show a job").fails_with::<JobError>(),
         get("/api/jobs/{id}/log", job_log)
             .named("readJobLog", Tag::Jobs, "Read a job's log")
             .details("Everything that happened in the job and its tasks.")
-            .fails_with::<JobError>(),
-        get("/api/jobs/{id}/events", job_events)
-            .named("streamJob", Tag::Jobs, "Follow a job")
-            .details(
-                "The log as server-sent events: `id:` is the number, `data:` the event. The last one is `event: closed`; a \
-                 reader that has everything of a job that is over gets 204.",
-            )
-            .streams::<Record>()
-            .resumable()
             .fails_with::<JobError>(),
         get("/api/jobs/{id}/gate/{file}", gate_prompt)
             .named("showGatePrompt", Tag::Jobs, "Show the prompt of a gate as HTML")

@@ -17,6 +17,8 @@ mod folders;
 mod fork;
 mod inbox;
 mod installs;
+mod job_entry;
+mod job_stream;
 mod jobs;
 mod log;
 mod models;
@@ -55,9 +57,10 @@ pub(super) use folders::folders;
 pub(super) use fork::fork;
 pub(super) use inbox::inbox;
 pub(super) use installs::{cancel_install, install, install_progress};
+pub(super) use job_entry::{entry, entry_schema, trust_entry};
+pub(super) use job_stream::job_events;
 pub(super) use jobs::{
-    approve_job, entry, entry_schema, gate_prompt, job_details, job_events, job_log, list_jobs, reject_job, retry_job,
-    start_job, stop_job, trust_entry,
+    approve_job, gate_prompt, job_details, job_log, list_jobs, reject_job, retry_job, start_job, stop_job,
 };
 pub(super) use log::{blob, log};
 pub(super) use models::models;
@@ -108,6 +111,8 @@ pub(super) fn operations() -> Vec<Operation> {
         fork::operations(),
         inbox::operations(),
         installs::operations(),
+        job_entry::operations(),
+        job_stream::operations(),
         jobs::operations(),
         log::operations(),
         models::operations(),

@@ -185,6 +185,7 @@ pub(super) fn operations() -> Vec<Operation> {
                  `\"[redacted]\"` keeps a secret.",
             )
             .error(400, "InvalidSetting")
+            .error(409, "SettingsChanged")
             .error(500, "SettingsFile"),
     ]
 }
