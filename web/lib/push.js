@@ -6,6 +6,9 @@ import { startServiceWorker } from "./serviceWorker.js";
 
 /** What the server knows this browser by: `{ id, endpoint, login }`, with a mark of the login that it belongs to. */
 const KEY = "flightdeck.push";
+/** Dispatches "change" when they are turned on or off, on this page or in another tab. */
+export const pushChanges = new EventTarget();
+addEventListener("storage", ({ key }) => key === KEY && changed());
 
 /**
  * Whether notifications are pushed to this browser: `{ isPossible, isOn, problem }`. `problem` says in words why they cannot be,
@@ -33,6 +36,7 @@ export async function enablePush() {
   const registration = await readyRegistration();
   const { publicKey } = await ask("/api/push");
   await register(await subscribe(registration, publicKey));
+  changed();
 }
 
 /** Ends the subscription of this browser, here and on the server. */
@@ -42,6 +46,7 @@ export async function disablePush() {
   const registration = await startServiceWorker();
   const subscription = await registration?.pushManager?.getSubscription();
   await subscription?.unsubscribe();
+  changed();
   if (!id) return;
   try {
     await ask(`/api/push/${id}`, { method: "DELETE" });
@@ -69,6 +74,10 @@ export async function renewPush() {
   const subscription = await registration.pushManager.getSubscription();
   if (!subscription) keep(null);
   else if (subscription.endpoint !== known.endpoint || loginMark() !== known.login) await register(subscription);
+}
+
+function changed() {
+  pushChanges.dispatchEvent(new Event("change"));
 }
 
 function problemHere() {

@@ -5,6 +5,7 @@ import { isExact, setExactTimes } from "../lib/format.js";
 import { notifications } from "../lib/notifications.js";
 import { THEMES, currentTheme, setTheme } from "../lib/theme.js";
 import { makeControl } from "./controls.js";
+import { pushSwitch } from "./pushSwitch.js";
 import { group } from "./settingGroup.js";
 
 const FULL_HEIGHT = "flightdeck.fullHeight";
@@ -13,7 +14,7 @@ const FORGOTTEN = "This browser does not keep it: it lasts until you leave the p
 export function appearanceSection() {
   return [
     group("This browser", "These choices are kept in this browser, not in your settings file.", theme(), times(), fullHeight()),
-    group("Notifications of this browser", null, browserNotifications()),
+    group("Notifications of this browser", null, browserNotifications(), pushSwitch()),
   ];
 }
 
