@@ -6,6 +6,7 @@ import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
 import { jobList } from "../lib/jobList.js";
 import { sessionList } from "../lib/sessionList.js";
+import { keep, kept, parsed } from "../lib/storage.js";
 import { arrange } from "./arrange.js";
 import { Drawer } from "./drawer.js";
 import { FolderChanges } from "./folderChanges.js";
@@ -243,27 +244,7 @@ function homeAddress() {
   return ["/", "/index.html"].includes(location.pathname) ? setupAddress() : "/index.html";
 }
 
-function kept(key) {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function keep(key, value) {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // Without storage it holds for this page only.
-  }
-}
-
 function keptFolders() {
-  try {
-    const folders = JSON.parse(kept(CLOSED_FOLDERS_KEY));
-    return Array.isArray(folders) ? folders : [];
-  } catch {
-    return [];
-  }
+  const folders = parsed(kept(CLOSED_FOLDERS_KEY));
+  return Array.isArray(folders) ? folders : [];
 }
