@@ -14,7 +14,8 @@ import { FolderGroup, PlaceGroup } from "./placeGroup.js";
 import { PlaceRow } from "./placeRow.js";
 import { allPlaces, isStep, sorted } from "./places.js";
 
-const OPEN_KEY = "flightdeck.sidebar";
+/** The pages of jobs have less room, so what is chosen there holds there (see early.js). */
+const OPEN_KEY = location.pathname.startsWith("/job") ? "flightdeck.sidebar.jobs" : "flightdeck.sidebar";
 const FOLDERS_KEY = "flightdeck.sidebar.folders";
 const CLOSED_FOLDERS_KEY = "flightdeck.sidebar.closed";
 /** Older ones are on the home page. */
