@@ -38,7 +38,7 @@ export class PermissionBlock extends RequestBlock {
     const feedback = make("input", {
       type: "text",
       class: "request-feedback",
-      placeholder: "What should it do instead? (optional)",
+      placeholder: "What to do instead (optional)",
       "aria-label": "What the agent should do instead if you deny",
       autocomplete: "off",
     });
