@@ -28,15 +28,19 @@
   /** Whether the sidebar is open, so that its place is reserved before anything is shown (see sidebar/sidebar.js). */
   function sidebarState() {
     let kept = null;
+    let keptForJobs = null;
     try {
       kept = localStorage.getItem("flightdeck.sidebar");
+      keptForJobs = localStorage.getItem("flightdeck.sidebar.jobs");
     } catch {
       // Without storage, wide windows have one.
     }
-    if (kept === "open" || kept === "closed") return kept;
-    // The pages of jobs have two parts of their own.
-    const room = location.pathname.startsWith("/job") ? 1700 : 1400;
-    return matchMedia(`(min-width: ${room}px)`).matches ? "open" : "closed";
+    const isChosen = (state) => state === "open" || state === "closed";
+    const hasRoom = (width) => matchMedia(`(min-width: ${width}px)`).matches;
+    if (!location.pathname.startsWith("/job")) return isChosen(kept) ? kept : hasRoom(1400) ? "open" : "closed";
+    // The pages of jobs have two parts of their own: there it is open beside them if that was chosen there, or if there is room.
+    if (isChosen(keptForJobs)) return keptForJobs;
+    return kept !== "closed" && hasRoom(1700) ? "open" : "closed";
   }
 
   /** The secret of the login (see lib/api.js). Without storage, the login page passes it in the fragment. */

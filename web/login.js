@@ -1,6 +1,7 @@
 // Logs in with the code in the address or the token in the form. The server sets a cookie and returns a secret, which
 // is kept in this origin's storage: other ports of the host get the cookie too, but never the secret.
 
+// Nothing but this script is served before the login, so it cannot use lib/storage.js.
 const KEY = "flightdeck.secret";
 const form = document.getElementById("login-form");
 const problem = document.getElementById("login-problem");

@@ -6,7 +6,7 @@ import { AskAgain } from "./session/askAgain.js";
 import { dayOf, daySeparator } from "./session/daySeparator.js";
 import { FailureLine } from "./session/failure.js";
 import { attachmentList } from "./session/attachmentList.js";
-import { promptOfTurn } from "./composer/queue.js";
+import { promptOfTurn, turnOfPrompt } from "./composer/queue.js";
 import { PromptEdits } from "./session/promptEdits.js";
 import { HeldQueue } from "./session/heldQueue.js";
 import { RetryLine, addUsage, noticeLine } from "./session/notices.js";
@@ -68,7 +68,8 @@ export class SessionResponseRenderer {
   /**
    * `sessionId` lets finished blocks be rendered by the server; `requestActions` is
    * `{ folder, answer(requestId, body), askAgain(promptId), releaseQueue() }` and lets requests be answered. Where a session
-   * can be written to, it also has `edit(text)`, `fork(seq)` and `canChangeModel`.
+   * can be written to, it also has `edit(text)`, `fork(seq)` and `canChangeModel`; with `turnChanges`, ends of turns link to
+   * what the turn changed.
    */
   constructor(div, { sessionId = null, requestActions = null } = {}) {
     this.#container = div;
@@ -364,13 +365,21 @@ export class SessionResponseRenderer {
   }
 
   #endTurn(page, mark) {
-    const { fork } = this.#requestActions ?? {};
-    const end = new TurnEnd(page.turn, mark.time, fork && mark.seq ? () => fork(mark.seq) : null);
+    const end = new TurnEnd(page.turn, mark.time, mark.seq ? this.#endActions(mark.seq) : {});
     if (!page.turn) turnAt(page).end = end;
     page.element.append(end.element);
     page.turn = null;
     page.hasEnd = true;
     page.retries = null;
+  }
+
+  #endActions(seq) {
+    const { fork, turnChanges } = this.#requestActions ?? {};
+    const turn = () => {
+      const { promptId, ranTools } = this.#askAgain.turnOf(seq);
+      return promptId && ranTools ? turnOfPrompt(promptId) : null;
+    };
+    return { fork: fork ? () => fork(seq) : null, watch: turnChanges ? (end) => turnChanges.watch(end.element, { turn, usage: () => end.usage, show: (link) => end.showChanges(link) }) : null };
   }
 
   // Blocks.

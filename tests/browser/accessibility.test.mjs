@@ -1,6 +1,8 @@
 // For everybody: screen readers, keyboards, high contrast, little motion, small screens.
 
 import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
 import { test } from "node:test";
 import { blocks, checkAccessibility as check, choose, LogStub, openSession, openSetup, send, shown, turn, useDeck, waitFor } from "./support/index.mjs";
 
@@ -112,6 +114,21 @@ async function tabOrder(page, steps) {
   }
   return order;
 }
+
+test("the button of the folder is called what it shows, long or short", async () => {
+  const folder = path.join(deck.server.workFolder, "a-folder-with-a-rather-long-name", "and-another-one-below-it", "project");
+  await mkdir(folder, { recursive: true });
+  const page = await openSession(deck, await deck.server.session({ workingDirectory: folder }));
+  const button = page.locator(".fact-folder");
+  for (const [width, part] of [[1600, ".path"], [1000, ".path-short"]]) {
+    await page.setViewportSize({ width, height: 800 });
+    await check(page, `the header at ${width}`, "#top-bar");
+    const shows = await button.locator(part).textContent();
+    assert.notEqual(shows, folder, "it is shortened");
+    assert.equal(await page.getByRole("button", { name: `${shows} (copy the path)` }).count(), 1);
+  }
+  assert.equal(await button.getAttribute("title"), `Copy ${folder}`);
+});
 
 test("the keyboard goes through the set-up in reading order, and always shows where it is", async () => {
   const page = await openSetup(deck);

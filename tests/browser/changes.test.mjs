@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { checkAccessibility, choose, openSession, send, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { checkAccessibility, choose, openSession, send, shown, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -99,6 +99,60 @@ test("the changes of the session and of each turn are shown apart from those sin
   await page.getByRole("button", { name: "Last commit" }).click();
   await waitFor(async () => (await names(page)).length === 4, "everything since the commit");
   assert.ok((await names(page)).includes("mine.txt"));
+});
+
+test("the end of a turn links to what exactly that turn changed", async () => {
+  const repository = new Repository("turn-links");
+  const id = await deck.server.session({ workingDirectory: repository.folder });
+  const page = await openSession(deck, id);
+  const links = page.locator("a.turn-changes");
+  for (const [number, files] of [[1, ["a.txt"]], [2, ["b.txt", "c.txt"]], [3, []]]) {
+    await beginTurn(page);
+    for (const file of files) repository.write(file, `${number}\n`);
+    await choose(page, 1);
+    await page.locator(".turn-end").nth(number - 1).waitFor();
+    if (files.length > 0) await links.nth(number - 1).waitFor();
+  }
+  // A turn without tools changes nothing, and is not asked about.
+  const asked = watchCalls(page, /\/changes$/);
+  await turn(page, "hello");
+  await page.locator(".turn-end").nth(3).hover();
+  assert.deepEqual(await links.allTextContents(), ["1 file changed", "2 files changed"]);
+  await links.first().click();
+  await waitFor(async () => (await names(page)).join() === "a.txt", "the changes of the first turn");
+  assert.ok(asked.all.every((call) => call.includes("turn=turn-1") || call.includes("turn=turn-3")), asked.all.join());
+  assert.equal(await page.locator("select.changes-turn").inputValue(), "turn-1");
+  assert.equal(await page.getByRole("button", { name: "Turn", exact: true }).getAttribute("aria-pressed"), "true");
+  await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "1 file changed", "the focus returns to the link");
+  await page.keyboard.press("Alt+c");
+  await waitFor(async () => (await names(page)).length === 3, "the button still opens all changes");
+  // It is a link: another tab opens with the panel, once.
+  const other = await page.context().newPage();
+  await other.goto(new URL(await links.nth(1).getAttribute("href"), page.url()).href);
+  await waitFor(async () => (await names(other)).join() === "b.txt,c.txt", "the changes of the second turn");
+  assert.equal(new URL(other.url()).search, `?session=${id}`);
+});
+
+test("a long transcript asks for the changes of turns in view only, and once without a repository", async () => {
+  const repository = new Repository("many-turns");
+  for (const folder of [repository.folder, deck.server.workFolder]) {
+    const id = await deck.server.session({ workingDirectory: folder });
+    for (let number = 1; number <= 12; number += 1) {
+      await deck.server.api("POST", `copilot/session/${id}/prompt`, { text: "tool 2000", wait: true });
+    }
+    const page = await (await deck.openContext()).newPage();
+    const asked = watchCalls(page, /\/changes$/);
+    await page.goto(`${deck.server.url}/?session=${id}`);
+    await shown(page);
+    await page.locator(".turn-end").nth(11).waitFor();
+    const inView = () => page.locator(".turn-end").evaluateAll((ends) => ends.filter((end) => end.getBoundingClientRect().bottom > 0 && end.getBoundingClientRect().top < innerHeight).length);
+    if (folder === repository.folder) await waitFor(async () => asked.all.length > 0 && asked.underWay === 0, "an answer");
+    else await waitFor(() => asked.all.length === 1 && asked.underWay === 0, "the only question");
+    assert.ok(asked.all.length <= (await inView()) + 1 && asked.all.length < 12, `${asked.all.length}`);
+    assert.match(asked.all[0], /turn=turn-12$/, "the newest first");
+    assert.equal(await page.locator("a.turn-changes").count(), 0, "nothing was changed");
+  }
 });
 
 test("a folder without a repository says plainly that there is nothing to compare with, in every scope", async () => {

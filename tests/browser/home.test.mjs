@@ -164,8 +164,8 @@ test("a path is shortened once, and its last part can be read", async () => {
   const cell = page.locator(`[data-session="${id}"] .session-folder`);
   assert.equal(await cell.textContent(), folder, "nothing is cut out of the text");
   assert.equal(await cell.getAttribute("title"), folder);
-  const cut = await cell.evaluate((element) => [...element.children].map((part) => part.scrollWidth > part.clientWidth));
-  assert.deepEqual(cut, [true, false], "only the beginning gives way");
+  const isCut = (part) => part.evaluate((element) => element.scrollWidth > element.clientWidth);
+  assert.deepEqual([await isCut(cell.locator(".path-beginning > :first-child")), await isCut(cell.locator(".path-end"))], [true, false], "only the beginning gives way");
 });
 
 test("nothing moves on a first visit, however late the answers come", async () => {
@@ -213,6 +213,27 @@ for (const [name, viewport] of [["desktop", { width: 1280, height: 800 }], ["pho
     assert.ok(sum < 0.02, `${sum}: ${JSON.stringify(shifts)}`);
   });
 }
+
+test("beside the inbox, fields and rows get a layout for less room", async () => {
+  const folder = path.join(deck.server.workFolder, "some-project");
+  await mkdir(folder, { recursive: true });
+  await deck.server.session({ title: "In a project", workingDirectory: folder });
+  const page = await openSetup(deck, "/", { viewport: { width: 1000, height: 800 } });
+  const row = page.locator(".session-row", { hasText: "In a project" });
+  const inView = (part) => row.locator(part).evaluate((one) => one.getBoundingClientRect().top < one.closest(".session-folder").getBoundingClientRect().bottom - 4);
+  await row.waitFor();
+  assert.equal(await row.locator(".session-folder").textContent(), folder);
+  assert.equal(await inView(".path-beginning"), false, "in a narrow column there is only the name");
+  assert.ok(await inView(".path-end"));
+  assert.equal(await row.locator(".path-end").textContent(), "some-project");
+  await page.locator("#inbox-button").click();
+  await page.locator("#side-panel").waitFor();
+  const [browse, agent, title] = [await page.locator("#browse-button").boundingBox(), await page.locator("#runtime-select").boundingBox(), await row.locator(".session-link").boundingBox()];
+  assert.ok(agent.y >= browse.y + browse.height, "nothing covers the folder");
+  assert.ok(await inView(".path-beginning"), "a row of its own has room for the path");
+  const state = await row.locator(".state").boundingBox();
+  assert.ok(state.y >= title.y + title.height - 1, "the title has a line of its own");
+});
 
 test("without storage everything works, and lasts as long as the page", async () => {
   const context = await deck.openStrangersContext();

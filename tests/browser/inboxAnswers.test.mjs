@@ -290,3 +290,30 @@ test("a click on a notification opens the session and answers nothing", async ()
   assert.deepEqual(await page.evaluate(() => window.opened), [`?session=${id}`]);
   assert.deepEqual(await answers(id), []);
 });
+
+test("the decisions of a card stay in order at every width, with long names of rules, and the denial stands apart", async () => {
+  const { page, card } = await asking();
+  const prefix = "npm run build --workspace=packages/a-rather-long-name-of-a-package -- --mode production";
+  await page.route(/\/log\?before=\d+&limit=1$/, async (route) => {
+    const reply = await (await route.fetch()).json();
+    for (const { response } of reply.events) Object.assign(response, { covers: ["call", "prefix", "tool"], prefix });
+    await route.fulfill({ json: reply });
+  });
+  await page.reload();
+  await page.locator("#inbox-button:enabled").click();
+  await ready(card).waitFor();
+  await card.locator(".request-scope").first().selectOption("prefix");
+  assert.equal(await card.locator(".request-scope").first().getAttribute("title"), `commands that begin with ${prefix}`);
+  for (const width of [1280, 1000, 480, 390, 360]) {
+    await page.setViewportSize({ width, height: 800 });
+    const boxes = {};
+    for (const name of ["decision-allow-once", "decision-allow-always", "request-scope", "request-scope-place", "decision-deny", "request-feedback"]) boxes[name] = await card.locator(`.${name}`).first().boundingBox();
+    const { "decision-allow-once": once, "decision-allow-always": always, "request-scope": covers, "request-scope-place": place, "decision-deny": deny, "request-feedback": feedback } = boxes;
+    const bottom = ({ y, height }) => y + height;
+    assert.ok([always, deny].every(({ x, width: wide }) => x === once.x && wide === once.width), `${width}: the buttons are a column`);
+    assert.ok([covers, place, feedback].every(({ x, width: wide }) => x === covers.x && wide === covers.width), `${width}: what belongs to them is another`);
+    assert.ok(Math.abs(covers.y - always.y) < 3 && Math.abs(feedback.y - deny.y) < 3, `${width}: side by side`);
+    assert.ok(deny.y - bottom(place) > always.y - bottom(once), `${width}: the denial is apart`);
+    assert.ok(await card.locator(".request-choices").evaluate((one) => one.scrollWidth <= one.clientWidth), `${width}: nothing is cut off`);
+  }
+});

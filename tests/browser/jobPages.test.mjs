@@ -76,6 +76,33 @@ test("the bar between the parts of both pages is moved, and stays where it was p
   await resize(await waitingJob("asking", context), "g.node");
 });
 
+test("the sidebar leaves the pages of jobs their room, and what is chosen there holds there", async () => {
+  const context = await deck.openContext({ viewport: { width: 1280, height: 800 } });
+  const home = await context.newPage();
+  await home.goto(`${deck.server.url}/`);
+  await home.locator("#sidebar-button:enabled").click();
+  await home.locator("#sidebar").waitFor();
+  const page = await openJobs(deck.server, await makeFolder(deck.server), await context.newPage());
+  await page.locator(".matrix-job-btn").first().waitFor();
+  await page.locator("#sidebar-button:enabled").waitFor();
+  assert.ok(await page.locator("#sidebar").isHidden(), "it was opened on other pages");
+  await page.locator("#sidebar-button").click();
+  await page.locator("#sidebar").waitFor();
+  const heights = await page.locator(".matrix-job-btn").evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+  assert.ok(heights.every((height) => height < 40), `no name is broken: ${heights}`);
+  assert.ok(await page.locator("#matrix-part").evaluate((part) => part.scrollWidth <= part.clientWidth), "nothing to scroll");
+  await page.reload();
+  await page.locator("#sidebar").waitFor();
+  const job = await waitingJob("asking", context);
+  await job.locator("#sidebar").waitFor();
+  const bar = await job.locator("#job-status-bar").boundingBox();
+  assert.ok(bar.height < 50, `the status is one line: ${bar.height}`);
+  await job.locator("#sidebar-button:enabled").click();
+  await job.locator("#sidebar").waitFor({ state: "hidden" });
+  await home.reload();
+  await home.locator("#sidebar").waitFor();
+});
+
 test("the chart of a job is scaled with Ctrl and the wheel", async () => {
   const page = await waitingJob("asking", { viewport: { width: 1600, height: 800 } });
   const scale = () => page.locator("#chart-container svg").evaluate((svg) => Number(svg.dataset.scale));

@@ -157,7 +157,8 @@ test("the service worker shows a message in its own words, and a click opens the
   await deck.server.api("DELETE", `push/${id}`);
 });
 
-test("the menu turns pushed notifications of this browser on and off", async () => {
+/** A browser whose push service is that of the test, under `name`. */
+async function pushedContext(name) {
   const subscriber = new Subscriber();
   const context = await deck.openContext(WITH_WORKER);
   // A test has no push service that Chromium would use.
@@ -174,8 +175,13 @@ test("the menu turns pushed notifications of this browser on and off", async () 
       Object.defineProperty(Notification, "permission", { get: () => "granted" });
       Notification.requestPermission = async () => "granted";
     },
-    { endpoint: service.endpoint("menu"), keys: subscriber.keys },
+    { endpoint: service.endpoint(name), keys: subscriber.keys },
   );
+  return { context, subscriber };
+}
+
+test("the menu turns pushed notifications of this browser on and off", async () => {
+  const { context, subscriber } = await pushedContext("menu");
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/`);
   await page.locator("#more-button:enabled").click();
@@ -194,6 +200,60 @@ test("the menu turns pushed notifications of this browser on and off", async () 
   await page.locator("#push-entry").click();
   await waitForText(page.locator("#push-entry"), /also when no page is open/);
   assert.ok(!(await browsers()).some(({ id }) => id === browser.id));
+});
+
+test("the settings turn pushed notifications on and off, send a test, and agree with the menu and other tabs", async () => {
+  const { context, subscriber } = await pushedContext("settings");
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/settings.html#appearance`);
+  const other = await context.newPage();
+  await other.goto(`${deck.server.url}/settings.html#appearance`);
+  const pushSwitch = page.getByRole("switch", { name: "Also when no page is open" });
+  const test = page.getByRole("button", { name: "Send a test" });
+  const failure = page.locator('.setting[data-key="push-switch"] [role="alert"]');
+  await page.locator("#push-switch:enabled").waitFor();
+  assert.equal(await test.count(), 0, "there is nothing to test yet");
+  await pushSwitch.click();
+  await test.waitFor();
+  assert.equal(await pushSwitch.isChecked(), true);
+  assert.equal(await page.evaluate(() => document.activeElement.id), "push-switch");
+  await other.locator("#push-switch:checked").waitFor();
+  await test.click();
+  await page.getByText("Test sent").waitFor();
+  const [{ body }] = await service.requests("settings");
+  assert.deepEqual(JSON.parse(subscriber.decrypt(body)), { event: "test" });
+  // What goes wrong is said in words.
+  service.answers.push(400);
+  await test.click();
+  await waitForText(failure, /The test was not delivered: .+400/);
+  // The menu of another tab knows, and turns it off.
+  const home = await context.newPage();
+  await home.goto(`${deck.server.url}/`);
+  await home.locator("#more-button:enabled").click();
+  await waitForText(home.locator("#push-entry"), /Notify this browser: on/);
+  await home.locator("#push-entry").click();
+  await page.locator("#push-switch:not(:checked):enabled").waitFor();
+  await other.locator("#push-switch:not(:checked)").waitFor();
+  assert.equal(await test.count(), 0);
+  // An error leaves the switch off.
+  await page.evaluate(() => {
+    PushManager.prototype.subscribe = async () => {
+      throw new Error("no route");
+    };
+  });
+  await pushSwitch.click();
+  await waitForText(failure, "The browser's push service refused the subscription: no route");
+  assert.equal(await pushSwitch.isChecked(), false);
+});
+
+test("the settings say why notifications cannot be pushed", async () => {
+  const context = await deck.openContext(WITH_WORKER);
+  await context.addInitScript(() => Object.defineProperty(Notification, "permission", { get: () => "denied" }));
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/settings.html#appearance`);
+  await waitForText(page.locator("#push-switch-problem"), "Notifications are blocked. Allow them for this page in the browser's settings.");
+  assert.equal(await page.locator("#push-switch").isDisabled(), true);
+  assert.equal(await page.locator("#push-test").isVisible(), false);
 });
 
 test("a notification of a job opens the page of the job", async () => {

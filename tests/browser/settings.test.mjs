@@ -128,6 +128,32 @@ test("sizes take units, and what is emptied is removed", async () => {
   assert.doesNotMatch(await settingsFile(deck.server), /allowed_hosts/);
 });
 
+test("what is typed while an earlier value is being saved stays, and is saved too", async () => {
+  const page = await openSettings(deck, "server");
+  const size = setting(page, "limits.header_bytes");
+  let release;
+  const held = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route(/\/api\/settings$/, async (route) => {
+    const isSaving = route.request().method() === "PATCH" && !route.request().postDataJSON().dryRun;
+    const answer = await route.fetch();
+    if (isSaving) await held;
+    await route.fulfill({ response: answer });
+  });
+  await size.getByRole("textbox").fill("100 KB");
+  await size.getByRole("textbox").press("Enter");
+  await fileSays(deck.server, "header_bytes = 102400");
+  await size.getByRole("textbox").fill("200 KB");
+  await size.getByRole("textbox").press("Enter");
+  release();
+  await fileSays(deck.server, "header_bytes = 204800");
+  await waitForText(size.locator(".setting-state"), /^Saved/);
+  assert.equal(await size.getByRole("button", { name: "Save" }).isVisible(), false);
+  await size.getByRole("button", { name: /Reset/ }).click();
+  await waitForText(size.locator(".layer"), "Default");
+});
+
 test("what needs a restart says so, at the setting and above", async () => {
   const page = await openSettings(deck, "server");
   const row = setting(page, "log.filter");
@@ -149,7 +175,7 @@ test("what a variable, a flag or a project sets is explained", async () => {
   assert.equal(await effort.getByRole("combobox").isDisabled(), true);
   await waitForText(effort.locator(".setting-reason"), /environment variable FLIGHTDECK_SESSIONS_EFFORT, which overrides your file/);
   assert.equal(await effort.getByRole("button", { name: /Reset/ }).count(), 0);
-  await page.getByRole("button", { name: "Read it again" }).click();
+  await page.getByRole("button", { name: "Reload" }).click();
   const model = setting(page, "sessions.model");
   await waitForText(model.locator(".layer"), /^Project/);
   await waitForText(model.locator(".setting-reason"), /\.flightdeck\.toml sets <b>demo<\/b> for sessions in its folder/);
@@ -210,6 +236,29 @@ test("on a phone a box chooses the section, and nothing is wider than the screen
     const small = await page.locator("#settings-ui").locator("button:visible, select:visible, input:visible:not([type=checkbox])").evaluateAll((all) => all.filter((one) => one.getBoundingClientRect().height < 40).map((one) => one.outerHTML));
     assert.deepEqual(small, [], section);
   }
+});
+
+test("beside the sidebar and the inbox, settings stand below each other instead of being squeezed", async () => {
+  const page = await openSettings(deck, "server", { viewport: { width: 1280, height: 800 } });
+  const words = page.locator('.setting[data-key="server.auth"] .setting-words');
+  const body = page.locator('.setting[data-key="server.auth"] .setting-body');
+  const places = async () => [await words.boundingBox(), await body.boundingBox()];
+  const [left, right] = await places();
+  assert.ok(right.x > left.x + left.width, "side by side");
+  assert.ok(await page.locator("#section-list").isVisible());
+  await page.locator("#sidebar-button:enabled").click();
+  await page.locator("#inbox-button").click();
+  await page.locator("#side-panel").waitFor();
+  const [above, below] = await places();
+  assert.ok(below.y >= above.y + above.height && below.x === above.x, "below each other");
+  assert.ok(below.width > 300, `wide enough: ${below.width}`);
+  assert.ok(await page.locator("#section-select").isVisible());
+  assert.ok(await page.locator("#settings-part").evaluate((part) => part.scrollWidth <= part.clientWidth));
+});
+
+test("a port is no amount: it has no separator", async () => {
+  const page = await openSettings(deck, "server");
+  await waitForText(setting(page, "server.port").locator(".setting-meta"), /Default: 8888(?!\d)/);
 });
 
 test("every section is accessible, in light and dark", async () => {

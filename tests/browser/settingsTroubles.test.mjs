@@ -51,10 +51,10 @@ test("a file that is broken by hand is said, and the old settings stay", async (
   const good = await settingsFile(deck.server);
   const page = await openSettings(deck, "server");
   await writeFile(settingsPath(deck.server), "[limits\n");
-  await page.getByRole("button", { name: "Read it again" }).click();
+  await page.getByRole("button", { name: "Reload" }).click();
   await waitForText(page.locator(".settings-file .setting-state"), /not valid TOML/);
   await writeFile(settingsPath(deck.server), good);
-  await page.getByRole("button", { name: "Read it again" }).click();
+  await page.getByRole("button", { name: "Reload" }).click();
   await waitForText(page.locator(".settings-file .setting-state"), "Read");
 });
 

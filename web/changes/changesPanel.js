@@ -22,14 +22,30 @@ const FEW_REVERTS = 3;
 
 /** The panel for the session that `current()` returns. */
 export function useChanges(current) {
-  return new SidePanel({ title: "Changes", button: byId("changes-button"), wide: true, build: (body) => new Changes(body, current()).start() });
+  return new ChangesPanel(current);
+}
+
+class ChangesPanel extends SidePanel {
+  /** The turn that it is being opened for. */
+  #turn = null;
+
+  constructor(current) {
+    super({ title: "Changes", button: byId("changes-button"), wide: true, build: (body) => new Changes(body, current(), this.#turn).start() });
+  }
+
+  /** Opens it with what one turn changed; the focus then returns to `opener`. */
+  openTurn(turn, opener = null) {
+    this.#turn = turn;
+    this.open({ opener });
+    this.#turn = null;
+  }
 }
 
 class Changes {
   #body;
   #session;
   #closed = new AbortController();
-  #scope = new ScopeChoice();
+  #scope;
   #view = new ViewChoice(this.#closed.signal);
   /** Other tabs that show the same session. */
   #tabs = new BroadcastChannel("flightdeck.changes");
@@ -50,7 +66,8 @@ class Changes {
   #copy;
   #sideBySide;
 
-  constructor(body, session) {
+  constructor(body, session, turn) {
+    this.#scope = new ScopeChoice(turn);
     this.#body = body;
     this.#session = session;
   }

@@ -19,8 +19,13 @@ export class ScopeChoice extends EventTarget {
   #buttons;
   #select;
 
-  constructor() {
+  /** Begins with the changes of `turn`, or with those since the last commit. */
+  constructor(turn = null) {
     super();
+    if (turn) {
+      this.#scope = "turn";
+      this.#turn = turn;
+    }
     this.#buttons = SCOPES.map(([scope, text, title]) => make("button", { type: "button", class: "choice-button", title, "aria-pressed": "false", data: { scope }, text, on: { click: () => this.#choose(scope) } }));
     this.#select = make("select", { class: "changes-turn", "aria-label": "Turn", hidden: true, on: { change: () => this.#chooseTurn() } });
     this.element = make("div", { class: "changes-scope" }, make("div", { class: "choice", role: "group", "aria-label": "Show changes of" }, ...this.#buttons), this.#select);

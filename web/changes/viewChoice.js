@@ -1,10 +1,12 @@
 // How diffs are shown: inline or side by side. The choice is remembered; side by side needs a wide window.
 
+import { keep, kept } from "../lib/storage.js";
+
 const KEY = "flightdeck.changesView";
 const wide = matchMedia("(min-width: 1100px)");
 
 export class ViewChoice extends EventTarget {
-  #wanted = kept();
+  #wanted = keptView();
 
   constructor(signal) {
     super();
@@ -24,16 +26,13 @@ export class ViewChoice extends EventTarget {
 
   choose(sideBySide) {
     this.#wanted = sideBySide ? "side-by-side" : "inline";
-    try {
-      localStorage.setItem(KEY, this.#wanted);
-    } catch {
-      // It holds until the page is closed.
-    }
+    // Without storage it holds until the page is closed.
+    keep(KEY, this.#wanted);
     this.#changed();
   }
 
   #take() {
-    this.#wanted = kept();
+    this.#wanted = keptView();
     this.#changed();
   }
 
@@ -42,10 +41,6 @@ export class ViewChoice extends EventTarget {
   }
 }
 
-function kept() {
-  try {
-    return localStorage.getItem(KEY) ?? "inline";
-  } catch {
-    return "inline";
-  }
+function keptView() {
+  return kept(KEY) ?? "inline";
 }

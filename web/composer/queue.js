@@ -8,6 +8,11 @@ export function promptOfTurn(turnId) {
   return number ? `prompt-${number}` : null;
 }
 
+/** The turn that a prompt begins. */
+export function turnOfPrompt(promptId) {
+  return promptId.replace(/^prompt-/, "turn-");
+}
+
 /** The queue (`[{ promptId, text, attachments, changeable }]`) after an event; the same array if nothing changes. */
 export function queueAfter(queue, { callback, ...data }) {
   const isKnown = (promptId) => queue.some((prompt) => prompt.promptId === promptId);

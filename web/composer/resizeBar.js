@@ -2,6 +2,7 @@
 // all of its parts becomes one toolbar.
 
 import { byId } from "../lib/dom.js";
+import { keep, kept } from "../lib/storage.js";
 
 const KEY = "flightdeck.request-height";
 const STEP = 24;
@@ -31,7 +32,7 @@ export function useResizeBar() {
     const end = () => {
       bar.classList.remove("dragging");
       bar.removeEventListener("pointermove", move);
-      keep();
+      keepHeight();
     };
     bar.addEventListener("pointermove", move);
     bar.addEventListener("lostpointercapture", end, { once: true });
@@ -42,15 +43,15 @@ export function useResizeBar() {
     if (!direction) return;
     event.preventDefault();
     choose(direction > 0 && chosen === 0 ? SMALLEST : height() + direction * STEP);
-    keep();
+    keepHeight();
   });
   bar.addEventListener("dblclick", () => {
     chosen = null;
-    keep();
+    keepHeight();
     show();
   });
 
-  chosen = kept();
+  chosen = keptHeight();
   show();
   addEventListener("resize", show);
 }
@@ -63,7 +64,7 @@ export function isToolbar() {
 /** Leaves the toolbar, as far as the page has room. */
 export function expandRequestPart() {
   chosen = null;
-  keep();
+  keepHeight();
   show();
 }
 
@@ -91,22 +92,12 @@ function show() {
   bar.setAttribute("aria-valuemax", String(container.clientHeight > 0 ? most() : 1000));
 }
 
-function kept() {
-  try {
-    const stored = localStorage.getItem(KEY);
-    const number = Number.parseInt(stored ?? "", 10);
-    return Number.isNaN(number) ? null : number < SMALLEST ? 0 : number;
-  } catch {
-    return null;
-  }
+function keptHeight() {
+  const number = Number.parseInt(kept(KEY) ?? "", 10);
+  return Number.isNaN(number) ? null : number < SMALLEST ? 0 : number;
 }
 
 /** A chosen height is remembered; without storage it applies to this page only. */
-function keep() {
-  try {
-    if (chosen === null) localStorage.removeItem(KEY);
-    else localStorage.setItem(KEY, String(chosen));
-  } catch {
-    // It still applies to this page.
-  }
+function keepHeight() {
+  keep(KEY, chosen === null ? null : String(chosen));
 }

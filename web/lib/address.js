@@ -15,6 +15,11 @@ export function panelInAddress() {
   return named("panel");
 }
 
+/** The turn whose changes that panel is to show. */
+export function turnInAddress() {
+  return named("turn");
+}
+
 /** The event in that session that the address names, by its number; null if it names none. */
 export function eventInAddress() {
   const event = Number(new URLSearchParams(location.search).get("event"));
@@ -54,6 +59,11 @@ export function modelsInAddress() {
 export function sessionAddress(id, event = null) {
   const page = ["/", "/index.html"].includes(location.pathname) ? "" : "/index.html";
   return `${page}?session=${encodeURIComponent(id)}${event === null ? "" : `&event=${event}`}`;
+}
+
+/** The page of a session, with the changes of one of its turns. */
+export function turnChangesAddress(id, turn) {
+  return `${sessionAddress(id)}&panel=changes&turn=${encodeURIComponent(turn)}`;
 }
 
 /** The page on which a job of a folder is chosen. */

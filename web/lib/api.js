@@ -3,6 +3,8 @@
 // All ports of a host share its cookies, so the cookie alone opens no data: every request carries the secret that the
 // login page put into this origin's storage. This is the only module that calls fetch.
 
+import { kept } from "./storage.js";
+
 const SECRET_KEY = "flightdeck.secret";
 
 export class Problem extends Error {
@@ -86,17 +88,9 @@ async function send(path, request) {
 
 /** Read each time: another tab may have logged in again. */
 function secretHeader() {
-  const secret = window.flightdeckSecret ?? keptSecret();
+  // Without storage, early.js has taken it from the address.
+  const secret = window.flightdeckSecret ?? kept(SECRET_KEY);
   return secret ? { "Flightdeck-Secret": secret } : {};
-}
-
-function keptSecret() {
-  try {
-    return localStorage.getItem(SECRET_KEY);
-  } catch {
-    // In that case early.js has taken it from the address.
-    return null;
-  }
 }
 
 let hasAnswered = false;

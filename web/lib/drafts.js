@@ -1,22 +1,16 @@
 // Drafts survive a reload.
 
+import { keep, kept } from "./storage.js";
+
 const PREFIX = "flightdeck.draft.";
 /** The browser's storage is small, and all sessions share it. */
 const LONGEST = 200_000;
 
 export function readDraft(sessionId) {
-  try {
-    return localStorage.getItem(PREFIX + sessionId) ?? "";
-  } catch {
-    return "";
-  }
+  return kept(PREFIX + sessionId) ?? "";
 }
 
 export function keepDraft(sessionId, text) {
-  try {
-    if (text && text.length <= LONGEST) localStorage.setItem(PREFIX + sessionId, text);
-    else localStorage.removeItem(PREFIX + sessionId);
-  } catch {
-    // If the storage is full or blocked, only the draft is lost.
-  }
+  // If the storage is full or blocked, only the draft is lost.
+  keep(PREFIX + sessionId, text && text.length <= LONGEST ? text : null);
 }

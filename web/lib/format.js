@@ -1,5 +1,7 @@
 // Times, sizes and paths as people read them.
 
+import { keep, kept } from "./storage.js";
+
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
@@ -9,25 +11,14 @@ let exactTimes = null;
 
 /** Whether this browser shows exact times where it would say how long ago something was. */
 export function isExact() {
-  if (exactTimes === null) {
-    try {
-      exactTimes = localStorage.getItem(EXACT_TIMES) === "exact";
-    } catch {
-      exactTimes = false;
-    }
-  }
+  exactTimes ??= kept(EXACT_TIMES) === "exact";
   return exactTimes;
 }
 
 /** Returns whether the browser keeps the choice. */
 export function setExactTimes(exact) {
   exactTimes = exact;
-  try {
-    localStorage.setItem(EXACT_TIMES, exact ? "exact" : "relative");
-    return true;
-  } catch {
-    return false;
-  }
+  return keep(EXACT_TIMES, exact ? "exact" : "relative");
 }
 
 /** How long ago, in one or two short words; or when, for a person who prefers that. */

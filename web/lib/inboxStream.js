@@ -44,10 +44,12 @@ class InboxStream extends EventTarget {
     this.#channel.onmessage = ({ data }) => this.#hear(data);
     this.#channel.postMessage({ kind: "hello" });
     // The lock is held until this tab goes away; then the next tab in line gets it.
-    navigator.locks.request(LOCK, () => {
+    const holding = navigator.locks.request(LOCK, () => {
       this.#listen();
       return new Promise(() => {});
     });
+    // A browser that refuses storage may refuse locks too: each tab then listens for itself.
+    holding.catch(() => this.#listen());
   }
 
   /** Handles a message from another tab. */

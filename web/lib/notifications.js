@@ -5,6 +5,7 @@ import { exactString } from "./exactText.js";
 import { inbox } from "./inboxStream.js";
 import { isPushed } from "./push.js";
 import { startServiceWorker } from "./serviceWorker.js";
+import { keep, kept } from "./storage.js";
 
 const KEY = "flightdeck.notifications";
 /** A tab that shows a session or a job holds a lock of this name while it can be seen. */
@@ -23,11 +24,7 @@ class Notifications {
   }
 
   get isOn() {
-    try {
-      return this.isPossible && Notification.permission === "granted" && localStorage.getItem(KEY) === "on";
-    } catch {
-      return false;
-    }
+    return this.isPossible && Notification.permission === "granted" && kept(KEY) === "on";
   }
 
   /** Why notifications are unavailable. */
@@ -40,11 +37,8 @@ class Notifications {
   async toggle() {
     const on = !this.isOn;
     if (on && (await Notification.requestPermission()) !== "granted") return;
-    try {
-      localStorage.setItem(KEY, on ? "on" : "off");
-    } catch {
-      // They stay off.
-    }
+    // Without storage they stay off.
+    keep(KEY, on ? "on" : "off");
   }
 
   /** This tab shows a session or a job, which needs no notification while the tab is visible. */
@@ -113,8 +107,13 @@ function jobNewsOf({ jobId, jobName, status, waiting }, before) {
 
 async function isSeen(id) {
   if (!navigator.locks) return !document.hidden;
-  const { held } = await navigator.locks.query();
-  return held.some(({ name }) => name === SEEN + id);
+  try {
+    const { held } = await navigator.locks.query();
+    return held.some(({ name }) => name === SEEN + id);
+  } catch {
+    // Locks may be refused, as storage may be.
+    return !document.hidden;
+  }
 }
 
 export const notifications = new Notifications();

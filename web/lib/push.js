@@ -3,9 +3,15 @@
 
 import { ask } from "./api.js";
 import { startServiceWorker } from "./serviceWorker.js";
+import { keep, kept, parsed } from "./storage.js";
 
 /** What the server knows this browser by: `{ id, endpoint, login }`, with a mark of the login that it belongs to. */
 const KEY = "flightdeck.push";
+/** Dispatches "change" when they are turned on or off, on this page or in another tab. */
+export const pushChanges = new EventTarget();
+/** What the browser did not keep. */
+let unkept = null;
+addEventListener("storage", ({ key }) => key === KEY && changed());
 
 /**
  * Whether notifications are pushed to this browser: `{ isPossible, isOn, problem }`. `problem` says in words why they cannot be,
@@ -17,12 +23,12 @@ export async function pushState() {
   const registration = await startServiceWorker();
   if (!registration) return { isPossible: false, isOn: false, problem: "This browser does not allow a service worker here, so notifications end with the page." };
   const subscription = await registration.pushManager.getSubscription();
-  return { isPossible: true, isOn: Boolean(subscription) && kept()?.endpoint === subscription.endpoint, problem: null };
+  return { isPossible: true, isOn: Boolean(subscription) && keptSubscription()?.endpoint === subscription.endpoint, problem: null };
 }
 
 /** Whether the server pushes notifications to this browser, as far as is known without asking. */
 export function isPushed() {
-  return kept() !== null;
+  return keptSubscription() !== null;
 }
 
 /** Subscribes this browser. Asks for the permission if needed. Rejects with an error for people. */
@@ -33,15 +39,17 @@ export async function enablePush() {
   const registration = await readyRegistration();
   const { publicKey } = await ask("/api/push");
   await register(await subscribe(registration, publicKey));
+  changed();
 }
 
 /** Ends the subscription of this browser, here and on the server. */
 export async function disablePush() {
-  const { id } = kept() ?? {};
-  keep(null);
+  const { id } = keptSubscription() ?? {};
+  keepSubscription(null);
   const registration = await startServiceWorker();
   const subscription = await registration?.pushManager?.getSubscription();
   await subscription?.unsubscribe();
+  changed();
   if (!id) return;
   try {
     await ask(`/api/push/${id}`, { method: "DELETE" });
@@ -54,7 +62,7 @@ export async function disablePush() {
 
 /** Sends a test to this browser. Resolves with null, or with what went wrong. */
 export async function testPush() {
-  const { id } = kept() ?? {};
+  const { id } = keptSubscription() ?? {};
   if (!id) return "Notifications are not on in this browser.";
   const { delivered, error } = await ask("/api/notifications/test", { json: { target: id } });
   return delivered ? null : error;
@@ -62,13 +70,17 @@ export async function testPush() {
 
 /** A browser may change its subscription, and a new login needs it too: tells the server when that has happened. */
 export async function renewPush() {
-  const known = kept();
+  const known = keptSubscription();
   if (!known || problemHere()) return;
   const registration = await startServiceWorker();
   if (!registration) return;
   const subscription = await registration.pushManager.getSubscription();
-  if (!subscription) keep(null);
+  if (!subscription) keepSubscription(null);
   else if (subscription.endpoint !== known.endpoint || loginMark() !== known.login) await register(subscription);
+}
+
+function changed() {
+  pushChanges.dispatchEvent(new Event("change"));
 }
 
 function problemHere() {
@@ -103,33 +115,21 @@ async function subscribe(registration, publicKey) {
 async function register(subscription) {
   const { endpoint, keys } = subscription.toJSON();
   const { id } = await ask("/api/push", { json: { endpoint, keys, events: ["needs-you", "finished", "failed"] } });
-  keep({ id, endpoint, login: loginMark() });
+  keepSubscription({ id, endpoint, login: loginMark() });
 }
 
 /** Changes with each login: the end of the secret, which is useless without the rest. */
 function loginMark() {
-  try {
-    return localStorage.getItem("flightdeck.secret")?.slice(-8) ?? "";
-  } catch {
-    return "";
-  }
+  return kept("flightdeck.secret")?.slice(-8) ?? "";
 }
 
-function kept() {
-  try {
-    return JSON.parse(localStorage.getItem(KEY));
-  } catch {
-    return null;
-  }
+function keptSubscription() {
+  return parsed(kept(KEY)) ?? unkept;
 }
 
-function keep(state) {
-  try {
-    if (state) localStorage.setItem(KEY, JSON.stringify(state));
-    else localStorage.removeItem(KEY);
-  } catch {
-    // Without storage the state is unknown after a reload, and can be turned on again.
-  }
+/** Without storage the state is unknown after a reload, and can be turned on again. */
+function keepSubscription(state) {
+  unkept = keep(KEY, state && JSON.stringify(state)) ? null : state;
 }
 
 function bytesOf(base64url) {

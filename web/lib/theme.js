@@ -1,5 +1,7 @@
 // The chosen theme. early.js applies it before the first paint.
 
+import { keep } from "./storage.js";
+
 const KEY = "flightdeck.theme";
 
 export const THEMES = ["system", "light", "dark"];
@@ -12,13 +14,8 @@ export function currentTheme() {
 export function setTheme(theme) {
   if (theme === "system") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
-  try {
-    localStorage.setItem(KEY, theme);
-    return true;
-  } catch {
-    // Without storage it applies to this page only.
-    return false;
-  }
+  // Without storage it applies to this page only.
+  return keep(KEY, theme);
 }
 
 /** The theme after the one that is chosen. */

@@ -1,6 +1,7 @@
 // The bar between two parts side by side: dragged, or moved with the arrow keys.
 
 import { byId } from "./dom.js";
+import { keepInTab, keptInTab } from "./storage.js";
 
 const STEP = 24;
 const SMALLEST = 280;
@@ -28,11 +29,7 @@ export function useWidthBar(key) {
   }
 
   function keep() {
-    try {
-      sessionStorage.setItem(key, part.style.width);
-    } catch {
-      // The width is only lost.
-    }
+    keepInTab(key, part.style.width);
   }
 
   bar.addEventListener("pointerdown", (event) => {
@@ -60,16 +57,8 @@ export function useWidthBar(key) {
     keep();
   });
 
-  const kept = parseInt(keptWidth(key) ?? "", 10);
+  const kept = parseInt(keptInTab(key) ?? "", 10);
   if (kept) setWidth(kept);
   else show(part.getBoundingClientRect().width);
   addEventListener("resize", () => part.style.width && setWidth(parseInt(part.style.width, 10)));
-}
-
-function keptWidth(key) {
-  try {
-    return sessionStorage.getItem(key);
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,6 @@
 // Everything around the set-up and the sessions: panels, menu, keys, notifications.
 
-import { SETTINGS_PAGE, goTo, jobsAddress, panelInAddress, sessionInAddress, setupAddress } from "../lib/address.js";
+import { SETTINGS_PAGE, goTo, jobsAddress, panelInAddress, sessionInAddress, setupAddress, turnInAddress } from "../lib/address.js";
 import { ask, sessionPath } from "../lib/api.js";
 import { Around } from "./around.js";
 import { useCaptures } from "./captures.js";
@@ -77,6 +77,7 @@ export function useFrame(session) {
   const around = new Around(() => [...commandsOf({ view: session(), panels, rename }), ...tools.map((tool) => ({ id: tool.label, ...tool }))]);
   useMoreMenu([{ label: "Go to …", key: "Ctrl+K", icon: "search", run: () => around.switcher.open() }, ...tools]);
   useKeys({ session, around, panels, help, rename });
+  byId("session-ui").addEventListener("click", (event) => openTurnChanges(event, panels.changes));
   const showPanel = () => openNamedPanel(session(), panels);
   addEventListener("popstate", showPanel);
   useResizeBar();
@@ -119,10 +120,22 @@ async function exportFrom(view, format) {
 function openNamedPanel(view, panels) {
   const panel = panels[panelInAddress()];
   if (!panel) return;
+  const turn = turnInAddress();
   const address = new URL(location.href);
   address.searchParams.delete("panel");
+  address.searchParams.delete("turn");
   history.replaceState(null, "", address);
-  if (view) panel.open();
+  if (!view) return;
+  if (turn && panel === panels.changes) panel.openTurn(turn);
+  else panel.open();
+}
+
+/** The link at the end of a turn opens the panel here; with another button or key it is a link as any other. */
+function openTurnChanges(event, panel) {
+  const link = event.target.closest?.("a.turn-changes");
+  if (!link || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  event.preventDefault();
+  panel.openTurn(link.dataset.turn, link);
 }
 
 /** Its words follow the setting each time the menu is opened. */

@@ -16,6 +16,8 @@ export class SidePanel {
   #button;
   #wide;
   #cleanUp = null;
+  /** What has the focus after it is closed, if that is still there. */
+  #opener = null;
 
   constructor({ title, button, build, wide = false }) {
     this.#wide = wide;
@@ -34,9 +36,11 @@ export class SidePanel {
     else this.open();
   }
 
-  open() {
+  /** `opener` has the focus again after it is closed; its button otherwise. */
+  open({ opener = null } = {}) {
     if (current) current.close({ keepFocus: true });
     current = this;
+    this.#opener = opener;
     const close = make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Close the panel", title: "Close (Escape)", on: { click: () => this.close() } }, icon("close"));
     const body = make("div", { class: "side-panel-body", tabindex: "0" });
     panel.replaceChildren(make("div", { class: "side-panel-head" }, make("h2", { id: "side-panel-title", text: this.#title }), close), body);
@@ -56,7 +60,7 @@ export class SidePanel {
     panel.hidden = true;
     panel.replaceChildren();
     this.#button?.setAttribute("aria-expanded", "false");
-    if (hadFocus && !keepFocus) this.#button?.focus();
+    if (hadFocus && !keepFocus) (this.#opener?.isConnected ? this.#opener : this.#button)?.focus();
   }
 }
 

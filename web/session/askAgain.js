@@ -20,6 +20,11 @@ export class AskAgain {
     if (seq && this.#turns.note(seq, response)) this.#show();
   }
 
+  /** What is known of the turn of an event. */
+  turnOf(seq) {
+    return this.#turns.turnOf(seq);
+  }
+
   /**
    * The button for the turn of the event with that number; hidden while its prompt is unknown or the turn runs. A turn
    * whose request was kept is not lost: there only the request itself, once it is (`isRequest`), has the button. `label` is

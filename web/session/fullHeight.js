@@ -1,10 +1,12 @@
 // Whether receiving blocks use their full height instead of at most 150 pixels.
 
+import { keep, kept } from "../lib/storage.js";
+
 const KEY = "flightdeck.fullHeight";
 const CLASS = "full-height-streaming";
 
 const root = document.documentElement;
-root.classList.toggle(CLASS, kept() === "true");
+root.classList.toggle(CLASS, kept(KEY) === "true");
 // Another tab may change it.
 addEventListener("storage", ({ key, newValue }) => key === KEY && root.classList.toggle(CLASS, newValue === "true"));
 
@@ -14,19 +16,7 @@ export const fullHeight = {
   },
 
   toggle() {
-    const isOn = root.classList.toggle(CLASS);
-    try {
-      localStorage.setItem(KEY, String(isOn));
-    } catch {
-      // Without storage it applies to this page only.
-    }
+    // Without storage it applies to this page only.
+    keep(KEY, String(root.classList.toggle(CLASS)));
   },
 };
-
-function kept() {
-  try {
-    return localStorage.getItem(KEY);
-  } catch {
-    return null;
-  }
-}

@@ -1,6 +1,8 @@
 // The tasks that this tab has run in a session, in the tab's storage: a reload shows their decisions where they were, and
 // follows those that still run. Decisions are not in the session's own log.
 
+import { keepInTab, keptInTab, parsed } from "../lib/storage.js";
+
 const KEPT = "flightdeck.tasks.";
 /** The newest decisions; a tab's storage is small. */
 const MOST = 300;
@@ -50,18 +52,11 @@ export class KeptTasks {
   }
 
   #read() {
-    try {
-      return JSON.parse(sessionStorage.getItem(this.#key)) ?? {};
-    } catch {
-      return {};
-    }
+    return parsed(keptInTab(this.#key)) ?? {};
   }
 
+  /** Without storage, a reload shows the session without the decisions. */
   #write() {
-    try {
-      sessionStorage.setItem(this.#key, JSON.stringify({ running: Object.fromEntries(this.#running), decisions: this.#decisions }));
-    } catch {
-      // Without storage, a reload shows the session without the decisions.
-    }
+    keepInTab(this.#key, JSON.stringify({ running: Object.fromEntries(this.#running), decisions: this.#decisions }));
   }
 }

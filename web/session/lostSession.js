@@ -1,6 +1,8 @@
 // The newest loss of the agent's session, remembered until the person has dismissed it: over reloads, and after it has
 // scrolled out of the part of the log that a page loads.
 
+import { keep, kept, parsed } from "../lib/storage.js";
+
 const PREFIX = "flightdeck.lost-session.";
 
 export class LostSession {
@@ -35,19 +37,12 @@ export class LostSession {
   }
 
   #read(fallback = null) {
-    try {
-      const { notice, dismissed } = JSON.parse(localStorage.getItem(this.#key)) ?? {};
-      return { notice: typeof notice?.seq === "number" ? notice : fallback, dismissed: typeof dismissed === "number" ? dismissed : 0 };
-    } catch {
-      return { notice: fallback, dismissed: 0 };
-    }
+    const { notice, dismissed } = parsed(kept(this.#key)) ?? {};
+    return { notice: typeof notice?.seq === "number" ? notice : fallback, dismissed: typeof dismissed === "number" ? dismissed : 0 };
   }
 
+  /** Without storage the banner comes back with the next page. */
   #keep() {
-    try {
-      localStorage.setItem(this.#key, JSON.stringify(this.#known));
-    } catch {
-      // Without storage the banner comes back with the next page.
-    }
+    keep(this.#key, JSON.stringify(this.#known));
   }
 }

@@ -38,7 +38,7 @@ export class PermissionBlock extends RequestBlock {
     const feedback = make("input", {
       type: "text",
       class: "request-feedback",
-      placeholder: "If you deny: what should the agent do instead? (optional)",
+      placeholder: "What to do instead (optional)",
       "aria-label": "What the agent should do instead if you deny",
       autocomplete: "off",
     });
@@ -82,7 +82,14 @@ function coversSelect({ covers = [], kind, prefix }) {
     tool: `every ${exactString(kind)}`,
   };
   const choices = covers.filter((scope) => scope in texts).map((scope) => make("option", { value: scope, text: texts[scope] }));
-  return make("select", { class: "request-scope", "aria-label": "What to always allow" }, ...choices);
+  const select = make("select", { class: "request-scope", "aria-label": "What to always allow" }, ...choices);
+  // A box cuts off a long name.
+  const name = () => {
+    select.title = select.selectedOptions[0].text;
+  };
+  select.addEventListener("change", name);
+  name();
+  return select;
 }
 
 /** Where "Always allow" holds, the least first. */

@@ -42,8 +42,9 @@ function jobLink(job) {
 }
 
 function folderButton(path) {
-  const button = make("button", { type: "button", class: "quiet-button fact fact-folder", title: `${path} (copy)`, "aria-label": `${shortPath(path, 36)}: copy the folder ${path}` });
-  button.append(make("span", { class: "path", text: shortPath(path, 36) }), make("span", { class: "path-short", text: baseName(path) }));
+  // Its name comes from what it shows, whichever of the two that is.
+  const button = make("button", { type: "button", class: "quiet-button fact fact-folder", title: `Copy ${path}` });
+  button.append(make("span", { class: "path", text: shortPath(path, 36) }), make("span", { class: "path-short", text: baseName(path) }), make("span", { class: "visually-hidden", text: "(copy the path)" }));
   button.addEventListener("click", async () => {
     const { copyFromButton } = await import("../lib/clipboard.js");
     await copyFromButton(button, path);

@@ -19,6 +19,7 @@ import { SessionBanners } from "./sessionBanners.js";
 import { SessionHeader } from "./sessionHeader.js";
 import { SessionResponseRenderer } from "../sessionResponse.js";
 import { BUSY_STATES } from "../lib/states.js";
+import { TurnChanges } from "./turnChanges.js";
 
 const RETRY_OPENING = 2000;
 const TURN_CALLBACKS = ["onIdle", "onAgentStart", "onUserPrompt", "onGeneratedUserPrompt"];
@@ -248,6 +249,7 @@ export class SessionView extends EventTarget {
       releaseQueue: () => view.retry(),
       edit: (text) => view.editPrompt(text),
       fork: (seq) => view.fork(seq),
+      turnChanges: new TurnChanges(view.sessionId, view.signal),
       canChangeModel: true,
     };
   }

@@ -1,6 +1,7 @@
 // Watches for other sessions that work in the folder of this one.
 
 import { sessionList } from "../lib/sessionList.js";
+import { keep, kept, parsed } from "../lib/storage.js";
 
 const KEY = "flightdeck.sharedFolder";
 /** Sessions whose dismissals are remembered. */
@@ -20,7 +21,7 @@ export class SharedFolder {
   #show() {
     if (this.#view.hasLeft) return;
     const { workingDirectory, sessionId, state } = this.#view.details;
-    const dismissed = new Set(kept()[sessionId]);
+    const dismissed = new Set(keptDismissals()[sessionId]);
     const others = state === "closed" ? [] : sessionList.workingIn(workingDirectory).filter((session) => session.sessionId !== sessionId && !dismissed.has(session.sessionId));
     const key = others.map((session) => `${session.sessionId} ${session.title}`).join("\n");
     if (key === this.#shown) return;
@@ -31,23 +32,15 @@ export class SharedFolder {
   /** The same sessions are not named again; another one that begins to work here is. */
   #dismiss(others) {
     const { sessionId } = this.#view;
-    const { [sessionId]: before = [], ...rest } = kept();
+    const { [sessionId]: before = [], ...rest } = keptDismissals();
     const entries = [...Object.entries(rest).slice(1 - MOST_KEPT), [sessionId, [...before, ...others.map((session) => session.sessionId)]]];
-    try {
-      localStorage.setItem(KEY, JSON.stringify(Object.fromEntries(entries)));
-    } catch {
-      // Without storage it is dismissed on this page only.
-      this.#view.banners.dismissSharedFolder();
-    }
+    // Without storage it is dismissed on this page only.
+    if (!keep(KEY, JSON.stringify(Object.fromEntries(entries)))) this.#view.banners.dismissSharedFolder();
     this.#shown = "";
   }
 }
 
 /** Dismissed warnings: session → the other sessions that were named. */
-function kept() {
-  try {
-    return JSON.parse(localStorage.getItem(KEY)) ?? {};
-  } catch {
-    return {};
-  }
+function keptDismissals() {
+  return parsed(kept(KEY)) ?? {};
 }

@@ -45,7 +45,7 @@ export function agentsSection({ store, runtimes, models }) {
   };
   fill();
   store.addEventListener("change", fill);
-  return [defaults, group("Defaults for each agent", "They count where a session does not choose, and are stronger than the defaults for all sessions.", ofRuntimes.element), group("ACP agents", null, acp.element), settingGroup(store, GROUPS.programs)];
+  return [defaults, group("Defaults for each agent", "Used when a session does not choose. They override the defaults for all sessions.", ofRuntimes.element), group("ACP agents", null, acp.element), settingGroup(store, GROUPS.programs)];
 }
 
 /** What the system check finds out about one ACP agent. */

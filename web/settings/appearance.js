@@ -3,8 +3,10 @@
 import { make, setText } from "../lib/dom.js";
 import { isExact, setExactTimes } from "../lib/format.js";
 import { notifications } from "../lib/notifications.js";
+import { keep, kept } from "../lib/storage.js";
 import { THEMES, currentTheme, setTheme } from "../lib/theme.js";
 import { makeControl } from "./controls.js";
+import { pushSwitch } from "./pushSwitch.js";
 import { group } from "./settingGroup.js";
 
 const FULL_HEIGHT = "flightdeck.fullHeight";
@@ -13,7 +15,7 @@ const FORGOTTEN = "This browser does not keep it: it lasts until you leave the p
 export function appearanceSection() {
   return [
     group("This browser", "These choices are kept in this browser, not in your settings file.", theme(), times(), fullHeight()),
-    group("Notifications of this browser", null, browserNotifications()),
+    group("Notifications of this browser", null, browserNotifications(), pushSwitch()),
   ];
 }
 
@@ -59,21 +61,4 @@ function browserNotifications() {
   };
   show();
   return make("div", { class: "setting", data: { key: "notify-switch" } }, make("div", { class: "setting-words" }, make("label", { for: "notify-switch", text: "Notify me" }), make("p", { class: "setting-about", text: "When a session or a job needs input or finishes, while a page of Flightdeck is open." })), make("div", { class: "setting-body" }, make("div", { class: "setting-control" }, control.element), problem));
-}
-
-function kept(key) {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function keep(key, value) {
-  try {
-    localStorage.setItem(key, value);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -25,11 +25,11 @@ const list = (key, label, about, more) => of("list", key, label, about, { empty:
 export const GROUPS = {
   sessionDefaults: {
     title: "Defaults for all sessions",
-    about: "What a session gets that chooses nothing. The defaults of its agent, below, are stronger.",
+    about: "Used when a session does not choose. The defaults of its agent, below, override them.",
     settings: [
-      of("choice", "sessions.runtime", "Agent", "The agent of sessions that choose none.", { choices: [["", "The first that is ready"]], empty: "the first that is ready" }),
-      of("text", "sessions.model", "Model", "The model of sessions that choose none.", { suggestions: [], empty: "gpt-5.2 if offered, or else the agent's first" }),
-      of("text", "sessions.effort", "Effort", "How much the model thinks, for sessions that do not say.", { suggestions: EFFORTS, empty: "the agent's own" }),
+      of("choice", "sessions.runtime", "Agent", "The agent that does the work.", { choices: [["", "The first that is ready"]], empty: "the first that is ready" }),
+      of("text", "sessions.model", "Model", "The model that the agent uses.", { suggestions: [], empty: "gpt-5.2 if offered, or else the agent's first" }),
+      of("text", "sessions.effort", "Effort", "How much the model thinks.", { suggestions: EFFORTS, empty: "the agent's own" }),
     ],
   },
   programs: {
@@ -55,7 +55,7 @@ export const GROUPS = {
   permissions: {
     title: "Permissions of sessions",
     settings: [
-      of("choice", "permissions.default", "Permission mode", "What happens when an agent wants to act and no rule says so.", { choices: MODES, warning: warnOfAllowAll }),
+      of("choice", "permissions.default", "Permission mode", "What happens when an agent wants to act and no rule decides.", { choices: MODES, warning: warnOfAllowAll }),
       toggle("permissions.allow_reads", "Reads without asking", "In mode Ask, agents read files in the working directory without asking."),
       duration("permissions.unattended_timeout", "Deny unattended requests after", "Requests of sessions that a program started are denied after this time if nobody watches. Empty for never.", { empty: "never" }),
       of("choice", "portal.permissions", "Portal permission mode", "The mode of sessions that clients of the portal's routes start.", { choices: [["", "As other sessions"], ...MODES], empty: "as other sessions", warning: warnOfAllowAll }),
@@ -148,7 +148,7 @@ export const GROUPS = {
   server: {
     title: "Address and access",
     settings: [
-      number("server.port", "Port", "The port that the server listens on. 0 takes any free one."),
+      number("server.port", "Port", "The port that the server listens on. 0 takes any free one.", { isName: true }),
       of("text", "server.bind", "Listen on", "loopback (127.0.0.1 and ::1), or an address.", { warning: (value) => (value && value !== "loopback" ? "Other machines can reach this address." : null) }),
       of("choice", "server.auth", "Authentication", "Who may use this server.", { choices: [["token", "Token"], ["none", "None"]], warning: (value) => (value === "none" ? "Every program and every user of this machine can run commands as you." : null) }),
       toggle("server.behind_proxy", "Behind a TLS proxy", "Trust a TLS-terminating proxy in front of the server."),
@@ -171,7 +171,7 @@ export const GROUPS = {
       size("limits.body_bytes", "Request body", "The body of a request, attachments included."),
       size("limits.header_bytes", "Request headers", "The headers of a request."),
       size("limits.inline_output_bytes", "Tool output in the log", "Longer output becomes a blob."),
-      size("limits.blob_bytes", "Tool output at all", "Longer output is cut."),
+      size("limits.blob_bytes", "Largest tool output", "Longer output is cut."),
       size("limits.snapshot_bytes", "Snapshots of folders", "For changes by session and turn. When they take more, those of the session that worked longest ago are deleted. 0 for none.", { zero: "none" }),
       size("limits.database_bytes", "Database", "The database without the search index. 0 for no limit.", { zero: "no limit" }),
     ],

@@ -33,6 +33,9 @@ export class SettingField {
   #shown = null;
   #isDirty = false;
   #isSaving = false;
+  /** Counts what is typed: what comes while an earlier value is being saved stays. */
+  #edits = 0;
+  #savesAgain = false;
   #checks = 0;
   #timer = null;
   #save = make("button", { type: "button", class: "primary", text: "Save", hidden: true });
@@ -98,6 +101,7 @@ export class SettingField {
   /** Saves what is in the box. */
   async save() {
     const value = this.#read();
+    this.#savesAgain = this.#isSaving;
     if (value === undefined || this.#isSaving) return;
     const { default: builtIn } = this.#store.get(this.#spec.key) ?? {};
     // What is emptied is removed, unless that means something else than the default.
@@ -126,7 +130,7 @@ export class SettingField {
     if (kind === "bytes") return bytes(value);
     if (Array.isArray(value)) return value.map((one) => (typeof one === "string" ? exactString(one) : JSON.stringify(one))).join(", ");
     if (choices) return choices.find(([known]) => known === value)?.[1] ?? exactString(String(value));
-    if (typeof value === "number") return `${value.toLocaleString("en", { maximumFractionDigits: 6 })}${unit ? ` ${unit}` : ""}`;
+    if (typeof value === "number") return `${value.toLocaleString("en", { maximumFractionDigits: 6, useGrouping: !this.#spec.isName })}${unit ? ` ${unit}` : ""}`;
     return exactString(String(value));
   }
 
@@ -136,6 +140,7 @@ export class SettingField {
       return;
     }
     this.#isDirty = true;
+    this.#edits += 1;
     this.#shown = null;
     this.#state.textContent = "";
     this.#showButtons();
@@ -216,15 +221,18 @@ export class SettingField {
     clearTimeout(this.#timer);
     this.#checks += 1;
     this.#isSaving = true;
+    const edits = this.#edits;
     const hadFocus = this.element.contains(document.activeElement) && document.activeElement !== this.control.input;
     this.#save.disabled = true;
     this.#state.textContent = "Saving …";
     try {
       const answer = await this.#store.change({ [this.#spec.key]: value });
-      this.#isDirty = false;
-      this.#shown = null;
-      this.#say(null);
-      this.show();
+      if (edits === this.#edits) {
+        this.#isDirty = false;
+        this.#shown = null;
+        this.#say(null);
+        this.show();
+      }
       const text = answer.needsRestart.includes(this.#spec.key) ? "Saved. Restart the server to use it." : value === null ? "Reset" : "Saved";
       this.#state.textContent = text;
       announce(`${this.#spec.label}: ${text}`);
@@ -241,5 +249,6 @@ export class SettingField {
       this.#showButtons();
       if (hadFocus && !this.element.contains(document.activeElement)) this.control.input.focus({ preventScroll: true });
     }
+    if (this.#savesAgain && this.#isDirty) await this.save();
   }
 }

@@ -1,4 +1,4 @@
-// A path in a narrow place: its beginning gives way first, so that the folder's own name can be read. Only the browser
+// A path in a narrow place: its beginning gives way first, so that the folder's own name can be read. Only the stylesheet
 // shortens it, to the width that there is.
 
 import { make } from "../lib/dom.js";
@@ -6,7 +6,9 @@ import { baseName } from "../lib/format.js";
 
 export function pathCell(path) {
   if (!path) return make("span", { class: "session-folder path" });
-  // The separator stays with the name, where it can be seen.
-  const at = Math.max(path.lastIndexOf(baseName(path)) - 1, 0);
-  return make("span", { class: "session-folder path", title: path }, make("span", { class: "path-beginning", text: path.slice(0, at) }), make("span", { class: "path-end", text: path.slice(at) }));
+  const at = path.lastIndexOf(baseName(path));
+  // The separator is not shortened away.
+  const separator = Math.max(at - 1, 0);
+  const beginning = make("span", { class: "path-beginning" }, make("span", { text: path.slice(0, separator) }), make("span", { text: path.slice(separator, at) }));
+  return make("span", { class: "session-folder path", title: path }, beginning, make("span", { class: "path-end", text: path.slice(at) }));
 }

@@ -6,6 +6,7 @@ import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
 import { jobList } from "../lib/jobList.js";
 import { sessionList } from "../lib/sessionList.js";
+import { keep, kept, parsed } from "../lib/storage.js";
 import { arrange } from "./arrange.js";
 import { Drawer } from "./drawer.js";
 import { FolderChanges } from "./folderChanges.js";
@@ -13,7 +14,8 @@ import { FolderGroup, PlaceGroup } from "./placeGroup.js";
 import { PlaceRow } from "./placeRow.js";
 import { allPlaces, isStep, sorted } from "./places.js";
 
-const OPEN_KEY = "flightdeck.sidebar";
+/** The pages of jobs have less room, so what is chosen there holds there (see early.js). */
+const OPEN_KEY = location.pathname.startsWith("/job") ? "flightdeck.sidebar.jobs" : "flightdeck.sidebar";
 const FOLDERS_KEY = "flightdeck.sidebar.folders";
 const CLOSED_FOLDERS_KEY = "flightdeck.sidebar.closed";
 /** Older ones are on the home page. */
@@ -243,27 +245,7 @@ function homeAddress() {
   return ["/", "/index.html"].includes(location.pathname) ? setupAddress() : "/index.html";
 }
 
-function kept(key) {
-  try {
-    return localStorage.getItem(key);
-  } catch {
-    return null;
-  }
-}
-
-function keep(key, value) {
-  try {
-    localStorage.setItem(key, value);
-  } catch {
-    // Without storage it holds for this page only.
-  }
-}
-
 function keptFolders() {
-  try {
-    const folders = JSON.parse(kept(CLOSED_FOLDERS_KEY));
-    return Array.isArray(folders) ? folders : [];
-  } catch {
-    return [];
-  }
+  const folders = parsed(kept(CLOSED_FOLDERS_KEY));
+  return Array.isArray(folders) ? folders : [];
 }
