@@ -77,7 +77,8 @@ test("a login shows code and address, waits, and afterwards the models are there
   const state = {};
   const context = await copilotContext(state);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  const asked = await playLogin(context, [WAITING, WAITING, { state: "succeeded", message: "Logged in as somebody." }], state);
+  const steps = [WAITING];
+  const asked = await playLogin(context, steps, state);
   const page = await open(context);
   await page.locator("#agent-line").getByRole("button", { name: "Log in" }).click();
   const dialog = page.locator("dialog");
@@ -86,6 +87,7 @@ test("a login shows code and address, waits, and afterwards the models are there
   assert.equal(await link.getAttribute("rel"), "noopener noreferrer");
   await dialog.getByRole("button", { name: "Copy the code" }).click();
   await waitFor(async () => (await page.evaluate(() => navigator.clipboard.readText())) === "ABCD-1234", "the copy");
+  steps.push({ state: "succeeded", message: "Logged in as somebody." });
   await waitForText(dialog.locator(".login-done"), /Logged in as somebody/);
   await waitForText(page.locator("#model-select option"), "GPT-5.2");
   await dialog.getByRole("button", { name: "Close" }).click();

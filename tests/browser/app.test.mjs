@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Server, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { reconnect, Server, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 const WITH_WORKER = { serviceWorkers: "allow" };
@@ -84,7 +84,7 @@ test("without the server the page opens and says so, and continues when the serv
   await setup.goto(`${deck.server.url}/`);
   await waitForText(setup.locator("#connection-status"), /not responding/);
   await deck.server.startAgain();
-  await page.locator('[data-banner="connection"] button').first().click();
+  await reconnect(page);
   await page.locator(".message-block").first().waitFor();
 });
 

@@ -182,9 +182,7 @@ async fn a_process_that_nobody_needs_ends_and_comes_back_with_the_next_prompt() 
     let session = fake.session().await;
     session.ask("@@echo one").await;
     let server = fake.server.process_id();
-    while !crate::support::children_of(server).is_empty() {
-        tokio::task::yield_now().await;
-    }
+    crate::support::until_childless(server).await;
     assert_eq!(session.state().await, "ready");
     let changed = fake.server.http().patch_json(&session.path(""), &json!({ "model": "large" })).await;
     assert_eq!(changed.status, 200, "{}", changed.text());

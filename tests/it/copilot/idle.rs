@@ -1,6 +1,6 @@
 //! The program ends when nobody uses it, and is there again when somebody does.
 
-use crate::support::{CopilotServer, Program, children_of};
+use crate::support::{CopilotServer, Program, children_of, until_childless};
 
 #[tokio::test]
 async fn a_program_that_no_session_uses_ends_and_comes_back() {
@@ -10,9 +10,7 @@ async fn a_program_that_no_session_uses_ends_and_comes_back() {
     let before = children_of(copilot.server.process_id());
     assert_eq!(before.len(), 1, "a session that is open keeps it: {before:?}");
     session.http.post(&session.path("/stop"), "").await;
-    while !children_of(copilot.server.process_id()).is_empty() {
-        tokio::task::yield_now().await;
-    }
+    until_childless(copilot.server.process_id()).await;
     session.post("/reopen", serde_json::json!({})).await;
     let answer = session.ask("@@history").await;
     assert_eq!(answer["text"], "user turns: 2", "it still knows the conversation: {answer}");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::support::{Deck, errors, greeter, notices};
-use crate::support::{callbacks, children_of};
+use crate::support::{callbacks, children_of, until_childless};
 
 #[tokio::test]
 async fn an_answer_and_its_reasoning_come_with_figures_of_the_turn() {
@@ -23,7 +23,7 @@ async fn an_answer_and_its_reasoning_come_with_figures_of_the_turn() {
         let again = session.ask("@@plain").await;
         assert_eq!(again["usage"]["costUsd"], usage["costUsd"], "of the turn, not of the session");
     }
-    assert!(children_of(deck.server.process_id()).is_empty(), "no process is left after a turn");
+    until_childless(deck.server.process_id()).await;
 }
 
 #[tokio::test]
@@ -84,7 +84,7 @@ async fn an_interrupt_in_mid_turn_ends_the_process_and_keeps_what_was_said() {
     let said = log.iter().find_map(|(_, response)| response["completeContent"].as_str()).expect("a message");
     assert!(said.starts_with("tick0 tick1 "), "{said}");
     assert!(errors(&session).await.is_empty(), "whoever interrupts knows");
-    assert!(children_of(deck.server.process_id()).is_empty());
+    until_childless(deck.server.process_id()).await;
     assert_eq!(session.ask("@@echo again").await["text"], "ECHO[again]");
 }
 

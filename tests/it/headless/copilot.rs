@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::support::{Deck, errors, greeter, notices};
-use crate::support::{callbacks, children_of};
+use crate::support::{callbacks, children_of, until_childless};
 
 fn balanced(names: &[String]) {
     let count = |name: &str| names.iter().filter(|callback| *callback == name).count();
@@ -30,7 +30,7 @@ async fn an_answer_and_its_reasoning_come_the_same_with_and_without_streaming() 
     }
     assert_eq!(seen[0], seen[1]);
     assert!(seen[0].contains(&"onEndReasoning".to_owned()), "{seen:?}");
-    assert!(children_of(deck.server.process_id()).is_empty(), "no process is left after a turn");
+    until_childless(deck.server.process_id()).await;
 }
 
 #[tokio::test]
@@ -99,7 +99,7 @@ async fn an_interrupt_in_mid_turn_ends_the_process_and_keeps_what_was_said() {
     let said = log.iter().find_map(|(_, response)| response["completeContent"].as_str()).expect("a message");
     assert!(said.starts_with("tick0 tick1 "), "{said}");
     assert!(errors(&session).await.is_empty(), "whoever interrupts knows");
-    assert!(children_of(deck.server.process_id()).is_empty());
+    until_childless(deck.server.process_id()).await;
     assert_eq!(session.ask("@@echo again").await["text"], "ECHO[again]");
 }
 

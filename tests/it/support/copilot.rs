@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use flightdeck::scripted_model::ScriptedModel;
 use serde_json::{Value, json};
 
-use super::{Server, ServerBuilder, TestSession, children_of, id_in};
+use super::{Server, ServerBuilder, TestSession, children_of, described, id_in};
 
 /// The two programs that speak the SDK protocol.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +84,7 @@ impl CopilotServer {
     /// The one program that the server has started.
     pub fn program(&self) -> u32 {
         let children = children_of(self.server.process_id());
-        assert_eq!(children.len(), 1, "{children:?}");
+        assert_eq!(children.len(), 1, "{:?}", described(&children));
         children[0]
     }
 

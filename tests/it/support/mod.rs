@@ -21,7 +21,9 @@ pub use client::{EventStream, Http, Reply, SseEvent};
 pub use copilot::{CopilotServer, Program, agent_figure, agents, bare, byok};
 pub use github::{FakeGitHub, Person};
 pub use port::free_port;
-pub use processes::{children_of, descendants_of, eventually, id_in, is_alive, send_signal, until_gone};
+pub use processes::{
+    children_of, descendants_of, described, eventually, id_in, is_alive, send_signal, until_childless, until_gone,
+};
 pub use puppet::{Puppet, PuppetSession};
 pub use raw::{RawConnection, RawReply, exchange};
 pub use receiver::{Reaction, Receiver};

@@ -3,28 +3,38 @@
 use std::path::Path;
 use std::process::Command;
 
-/// The processes below another one.
+/// The processes below another one. The server runs git for a moment, to see what a turn changes; that is not counted, and
+/// neither is a child that is still the server's own program and about to become git, or an agent.
 pub fn children_of(parent: u32) -> Vec<u32> {
-    let stat = |id: u32| std::fs::read_to_string(format!("/proc/{id}/stat")).ok();
-    let is_server = |id: u32| {
-        std::fs::read_link(format!("/proc/{id}/exe"))
-            .is_ok_and(|path| path.file_name().is_some_and(|name| name == "flightdeck"))
+    let program = |id: u32| {
+        let path = std::fs::read_link(format!("/proc/{id}/exe")).ok()?;
+        Some(path.file_name()?.to_string_lossy().into_owned())
     };
-    std::fs::read_dir("/proc")
-        .expect("Linux")
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
-        .filter(|id| {
-            // A child that is still the server's own program is about to become git, or an agent. This is asked first,
-            // because the name below may be read later.
-            if is_server(*id) && is_server(parent) {
-                return false;
-            }
-            let Some(text) = stat(*id) else { return false };
-            let parent_field = text.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
-            // The server runs git for a moment, to see what a turn changes.
-            parent_field == Some(parent) && !text.contains("(git)")
-        })
-        .collect()
+    let is_server = |program: &str| program.starts_with("flightdeck");
+    let of_server = program(parent).as_deref().is_some_and(is_server);
+    let is_counted = |id: &u32| {
+        let program = program(*id);
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) else { return false };
+        let parent_field = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+        // What has exited has only its name left.
+        let is_ours = program.map_or_else(|| stat.contains("(git)"), |name| name == "git" || is_server(&name));
+        parent_field == Some(parent) && !(of_server && is_ours)
+    };
+    let processes = std::fs::read_dir("/proc").expect("Linux");
+    processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(is_counted).collect()
+}
+
+/// Processes with their words and what the kernel says of them, for messages.
+pub fn described(processes: &[u32]) -> Vec<String> {
+    let read = |id: u32, file: &str| std::fs::read_to_string(format!("/proc/{id}/{file}")).unwrap_or_default();
+    processes.iter().map(|id| format!("{id} {:?} {:?}", read(*id, "cmdline"), read(*id, "stat"))).collect()
+}
+
+/// Resolves when nothing is left below a process.
+pub async fn until_childless(parent: u32) {
+    while !children_of(parent).is_empty() {
+        tokio::task::yield_now().await;
+    }
 }
 
 /// The processes below another one, and those below them.
