@@ -141,6 +141,8 @@ test("a server without authentication has the app too, and each port its own", a
     assert.equal((await cached(page)).names.length, 1);
     await page.reload();
     await page.locator("#setup-ui").waitFor();
+    // It would miss the server.
+    await page.close();
   } finally {
     await server.remove();
   }

@@ -63,6 +63,8 @@ test("all buttons share one row at every width, idle and working, with and witho
   await everywhere("working");
   await page.setViewportSize({ width: 1440, height: 900 });
   await send(page, "hello", "Alt+Enter");
+  await page.locator("#composer-queue-list li").first().waitFor();
+  await waitFor(async () => (await textarea(page).inputValue()) === "", "the request to be taken");
   await textarea(page).fill("more");
   await textarea(page).press("Control+Enter");
   await page.locator("#request-hint").waitFor();

@@ -5,7 +5,8 @@ import { after, before, test } from "node:test";
 import { shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 import { PushService, Subscriber, verifiedClaims } from "./support/push.mjs";
 
-const deck = useDeck();
+// The shell shows no notifications of service workers.
+const deck = useDeck({ wholeBrowser: true });
 const WITH_WORKER = { serviceWorkers: "allow", permissions: ["notifications"] };
 
 let service;

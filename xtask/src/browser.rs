@@ -9,6 +9,8 @@ use crate::shell::{apt_get_install, cargo, read, run, workspace};
 /// The driver alone (it downloads no browser; Debian's is used), and the accessibility rules.
 const PACKAGES: [Package; 2] = [("playwright-core", "1.65.0"), ("axe-core", "4.14.0")];
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+/// Chromium without windows, as Debian names it.
+const SHELL: &str = "chromium-headless-shell";
 const TESTS: &str = "tests/browser";
 
 /// Runs all browser tests, or those whose file name contains the filter, or else those whose name does.
@@ -64,6 +66,7 @@ pub fn scrolling(binary: &Path) -> Result<String, String> {
 fn node() -> Result<Command, String> {
     let driver = npm::install("flightdeck-test-browser", &PACKAGES)?;
     let chromium = ensure_chromium()?;
+    let shell = ensure_shell().unwrap_or_else(|| chromium.clone());
     let agents = crate::agents::install()?;
     // As the Rust tests build it: a plain build has other features of dependencies, and would compile half of them again.
     run(&mut cargo(&["test", "--workspace", "--no-run", "--quiet"]))?;
@@ -73,6 +76,7 @@ fn node() -> Result<Command, String> {
     node.current_dir(workspace())
         .env("TEST_BROWSER", driver)
         .env("TEST_CHROMIUM", chromium)
+        .env("TEST_CHROMIUM_SHELL", shell)
         .env("TEST_AGENTS", agents)
         .env("TEST_BINARY", binary);
     Ok(node)
@@ -85,6 +89,14 @@ fn ensure_chromium() -> Result<PathBuf, String> {
     let missing = "testing the pages needs Chromium: install it so that `chromium --version` works";
     apt_get_install(&["chromium"]).ok_or(missing)??;
     program_on_path(BROWSERS[0]).ok_or_else(|| missing.to_owned())
+}
+
+/// Most tests do with less than the whole browser; where there is none, they use that.
+fn ensure_shell() -> Option<PathBuf> {
+    if program_on_path(SHELL).is_none() {
+        let _ = apt_get_install(&[SHELL])?;
+    }
+    program_on_path(SHELL)
 }
 
 /// The driver needs the full path.

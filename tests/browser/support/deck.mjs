@@ -1,7 +1,7 @@
 // What most test files want: one server, one Chromium, pages whose console stays clean.
 
 import { after, afterEach, before } from "node:test";
-import { chromium, chromiumProgram } from "./environment.mjs";
+import { chromium, chromiumProgram, shellProgram } from "./environment.mjs";
 import { Server } from "./server.mjs";
 import { LIMIT_MS } from "./waiting.mjs";
 
@@ -14,10 +14,10 @@ const CHROMIUM_FLAGS = [
   "--disable-sync",
 ];
 
-/** A Chromium with a profile of its own; end it with `close()`. */
-export function launchChromium() {
+/** A Chromium with a profile of its own; end it with `close()`. Few pages need the whole browser. */
+export function launchChromium({ wholeBrowser = false } = {}) {
   return chromium.launch({
-    executablePath: chromiumProgram,
+    executablePath: wholeBrowser ? chromiumProgram : shellProgram,
     headless: true,
     chromiumSandbox: false,
     args: CHROMIUM_FLAGS,
@@ -36,7 +36,7 @@ export function launchChromium() {
  *       const page = await deck.openPage("/");
  *     });
  *
- * Settings are those of `Server.start`. After each test its pages are closed, and the test fails if one of them wrote
+ * Settings are those of `Server.start`, and `wholeBrowser`. After each test its pages are closed, and the test fails if one of them wrote
  * an error to the console, threw, or asked another host for anything.
  */
 export function useDeck(settings = {}) {
@@ -64,7 +64,7 @@ export class Deck {
 
   async start() {
     this.server = await Server.start(this.#settings);
-    this.#browser = await launchChromium();
+    this.#browser = await launchChromium(this.#settings);
   }
 
   /**

@@ -12,8 +12,11 @@ function needed(name) {
 /** The flightdeck binary that is tested. */
 export const binary = needed("TEST_BINARY");
 
-/** Chromium's program. */
+/** Chromium's program: the whole browser. */
 export const chromiumProgram = needed("TEST_CHROMIUM");
+
+/** The same version without windows and everything around a page, which takes a quarter of the processor time. */
+export const shellProgram = process.env.TEST_CHROMIUM_SHELL || chromiumProgram;
 
 /** Where the real agents are installed. */
 export const agentsFolder = needed("TEST_AGENTS");

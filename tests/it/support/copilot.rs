@@ -81,9 +81,11 @@ impl CopilotServer {
         Self { server: builder.start_in(folder).await, model }
     }
 
-    /// The one program that the server has started.
+    /// The one program that the server has started for its sessions. It may be asked for its version meanwhile.
     pub fn program(&self) -> u32 {
-        let children = children_of(self.server.process_id());
+        let mut children = children_of(self.server.process_id());
+        let words = |id: u32| std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        children.retain(|id| words(*id).contains("--stdio"));
         assert_eq!(children.len(), 1, "{:?}", described(&children));
         children[0]
     }
