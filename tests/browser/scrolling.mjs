@@ -8,7 +8,7 @@ const FRAMES = 240;
 const PIXELS_A_FRAME = 60;
 const TOO_LONG_MS = 50;
 
-const deck = new Deck();
+const deck = new Deck({ wholeBrowser: true });
 await deck.start();
 
 /** Scrolls so many pixels up in each frame. Returns how long the frames took, and what they did. */
