@@ -16,7 +16,19 @@ async function session(blocks) {
 }
 
 /** When the first thing was painted, and when the end of the conversation was, in milliseconds. */
-async function load(id, context) {
+async function load(id, page) {
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  return page.evaluate(async () => ({
+    conversation: await window.shown,
+    first: await new Promise((resolve) => {
+      const said = (list) => list.getEntriesByName("first-contentful-paint")[0];
+      new PerformanceObserver((list) => said(list) && resolve(said(list).startTime)).observe({ type: "paint", buffered: true });
+    }),
+  }));
+}
+
+/** A tab that notes when it shows the conversation. */
+async function openTab(context) {
   const page = await context.newPage();
   await page.addInitScript(() => {
     window.shown = new Promise((resolve) => {
@@ -27,18 +39,12 @@ async function load(id, context) {
       }).observe(document, { childList: true, subtree: true });
     });
   });
-  await page.goto(`${deck.server.url}/?session=${id}`);
-  const figures = await page.evaluate(async () => ({
-    conversation: await window.shown,
-    first: performance.getEntriesByName("first-contentful-paint")[0].startTime,
-  }));
-  await page.close();
-  return figures;
+  return page;
 }
 
 async function loadCold(id) {
   const context = await deck.openContext();
-  const figures = await load(id, context);
+  const figures = await load(id, await openTab(context));
   await context.close();
   return figures;
 }
@@ -54,7 +60,7 @@ async function figures(loadOnce) {
 
 const [short, long] = [await session(0), await session(BLOCKS)];
 // The first load of a browser is its own affair, and fills the cache.
-const warm = await deck.openContext();
+const warm = await openTab(await deck.openContext());
 await load(short, warm);
 const [ofShort, ofLong] = [await figures(() => loadCold(short)), await figures(() => loadCold(long))];
 const [warmShort, warmLong] = [await figures(() => load(short, warm)), await figures(() => load(long, warm))];
