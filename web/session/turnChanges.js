@@ -38,7 +38,7 @@ export class TurnChanges {
   watch(element, end) {
     if (this.#signal.aborted || !this.#hasRepository) return;
     this.#waiting.set(element, end);
-    // Observed anew, so that an end that is in view already is seen again.
+    // Observing it again also reports an end that is already in view.
     this.#observer.unobserve(element);
     this.#observer.observe(element);
   }

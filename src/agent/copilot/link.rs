@@ -320,6 +320,10 @@ impl Link {
                 }
                 self.withdraw_questions(calls);
                 self.call(calls, "session.abort", json!({ "sessionId": self.session }), Outcome::Refused);
+                if self.commands.is_running() {
+                    // The program has no turn that it could end, and what the command comes to is not sent any more.
+                    return self.emit(AgentEvent::Idle, calls);
+                }
             }
             AgentCommand::Configure { model, effort } => {
                 let Some(model) = self.router.switched_to(&model) else {

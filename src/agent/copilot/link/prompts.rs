@@ -29,6 +29,10 @@ impl Commands {
         Self { are_offered, ..Self::default() }
     }
 
+    pub fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
     /// The turn is over, so the outcome of a command no longer decides about it.
     pub fn forget(&mut self) {
         self.running = None;

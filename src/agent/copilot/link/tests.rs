@@ -37,11 +37,20 @@ impl Program {
         self.event(session, "assistant.message_delta", json!({ "messageId": "m", "deltaContent": text })).await;
     }
 
+    /// The next call, without an answer.
+    async fn hear(&mut self) -> Value {
+        let frame = read_frame(&mut self.input).await.expect("a frame").expect("a call");
+        serde_json::from_slice(&frame).expect("JSON")
+    }
+
+    async fn answer(&mut self, call: &Value, result: Value) {
+        self.say(&json!({ "jsonrpc": "2.0", "id": call["id"], "result": result })).await;
+    }
+
     /// The next call, which is answered immediately.
     async fn call(&mut self) -> (String, Value) {
-        let frame = read_frame(&mut self.input).await.expect("a frame").expect("a call");
-        let call: Value = serde_json::from_slice(&frame).expect("JSON");
-        self.say(&json!({ "jsonrpc": "2.0", "id": call["id"], "result": {} })).await;
+        let call = self.hear().await;
+        self.answer(&call, json!({})).await;
         (call["method"].as_str().expect("a method").to_owned(), call["params"].clone())
     }
 }
@@ -56,6 +65,10 @@ struct Session {
 
 impl Session {
     fn open(server: &Arc<Server>, name: &str) -> Self {
+        Self::open_with(server, name, Commands::default())
+    }
+
+    fn open_with(server: &Arc<Server>, name: &str, offered: Commands) -> Self {
         let (commands, to_obey) = mpsc::channel(8);
         let (sender, events) = mpsc::channel(EVENTS_IN_FLIGHT);
         let settings = CopilotSettings::default();
@@ -79,7 +92,7 @@ impl Session {
             questions: HashMap::new(),
             tasks: Vec::new(),
             tasks_asked: Asked::default(),
-            commands: Commands::default(),
+            commands: offered,
         };
         let cancelled = CancellationToken::new();
         let task = tokio::spawn(link.serve(to_obey, cancelled.clone()));
@@ -232,4 +245,24 @@ async fn the_end_of_the_program_comes_after_everything_it_said() {
     assert!(matches!(then, AgentEvent::Gone { .. }), "{then:?}");
     session.task.await.expect("the link ends");
     server.tap.finished().await;
+}
+
+#[tokio::test]
+async fn a_command_that_is_interrupted_reaches_the_agent_no_more() {
+    let (server, mut program) = Program::start();
+    let mut session = Session::open_with(&server, "s", Commands::offered(true));
+    assert_eq!(program.call().await.0, "session.commands.list", "for people");
+    let text = "/review it".to_owned();
+    let prompt = AgentCommand::Prompt { turn_id: "turn-1".into(), text, attachments: Vec::new() };
+    session.commands.send(prompt).await.expect("taken");
+    let listing = program.hear().await;
+    assert_eq!(listing["method"], "session.commands.list");
+    session.commands.send(AgentCommand::Interrupt).await.expect("taken");
+    assert_eq!(program.call().await.0, "session.abort");
+    assert!(matches!(session.next().await, AgentEvent::Idle));
+    program.answer(&listing, json!({ "commands": [] })).await;
+    let prompt = AgentCommand::Prompt { turn_id: "turn-2".into(), text: "go".to_owned(), attachments: Vec::new() };
+    session.commands.send(prompt).await.expect("taken");
+    let (method, params) = program.call().await;
+    assert_eq!((method.as_str(), &params["prompt"]), ("session.send", &json!("go")));
 }
