@@ -288,10 +288,15 @@ const breaks = {
     },
   },
   "resume-goes-on": {
+    client: (message) => {
+      // Read before the program resumes, because it writes the record anew then.
+      if (isCall(message, "session.resume")) sessionOf(message.params.sessionId).prompt = conversationOf(message.params.sessionId);
+      toProgram(message);
+    },
     program: (message) => {
       const request = asked.get(message.id);
       if (message.method || request?.method !== "session.resume") return toClient(message);
-      callModel({ ...sessionOf(request.params.sessionId), prompt: conversationOf(request.params.sessionId) }).then(() => writeToClient(message));
+      callModel(sessionOf(request.params.sessionId)).then(() => writeToClient(message));
     },
   },
 
@@ -329,7 +334,7 @@ const isOwnHome = () => /home-[0-9a-f]+$/.test(process.env.COPILOT_HOME ?? "");
 function conversationOf(id) {
   const folder = join(process.env.COPILOT_HOME, "session-state", id);
   const texts = readdirSync(folder).filter((name) => name.endsWith(".jsonl")).map((name) => readFileSync(join(folder, name), "utf8"));
-  return /conversation-[0-9a-f]+/.exec(texts.join("\n"))?.[0] ?? "";
+  return /conversation-[0-9a-f]+/.exec(texts.join("\n"))?.[0] ?? fail(`the record of ${id} names no conversation`);
 }
 
 const [chosen, program, ...programArguments] = process.argv.slice(2);

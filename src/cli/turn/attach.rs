@@ -65,7 +65,7 @@ pub(in crate::cli) fn attach(flags: &AttachFlags, common: &CommonFlags) -> anyho
             transcript: Transcript::new(look),
             style,
             asking: Asking::default(),
-            was_typed_before: false,
+            begun_before: 0,
             sent: None,
             is_working: matches!(details.entry.state, SessionState::Working | SessionState::Waiting),
             interrupted: false,
@@ -119,8 +119,8 @@ struct Attached<'a> {
     transcript: Transcript,
     style: Style,
     asking: Asking,
-    /// A line was begun before the open request appeared, so it is no answer to it.
-    was_typed_before: bool,
+    /// How many of the next lines were begun before the open request appeared, so that they are no answer to it.
+    begun_before: usize,
     /// The prompt that was sent last: it is on the screen already.
     sent: Option<String>,
     is_working: bool,
@@ -130,6 +130,7 @@ struct Attached<'a> {
 
 impl Attached<'_> {
     fn greet(&mut self, details: &SessionDetails, history: &[LoggedResponse]) -> anyhow::Result<()> {
+        let begun = self.composer.begun_lines();
         let entry = &details.entry;
         let title = entry.title.as_deref().map_or_else(|| "untitled".to_owned(), one_line);
         let agent = [entry.runtime.as_str(), entry.model.as_str()].join(" ");
@@ -155,7 +156,7 @@ impl Attached<'_> {
             self.composer.line(&shown)?;
             self.asking.add(asked);
         }
-        self.ask()
+        self.ask(begun)
     }
 
     async fn lead(&mut self, follower: &mut Follower, signals: &mut Signals) -> anyhow::Result<End> {
@@ -209,6 +210,7 @@ impl Attached<'_> {
             self.sent = None;
             return Ok(());
         }
+        let begun = self.composer.begun_lines();
         let pieces = self.transcript.add(response);
         self.show(pieces)?;
         let Response::Callback(callback) = response else { return Ok(()) };
@@ -220,7 +222,7 @@ impl Attached<'_> {
             }
             Callback::PermissionAnswered { request_id, .. } | Callback::QuestionAnswered { request_id, .. } => {
                 if self.asking.remove(request_id) {
-                    self.ask()?;
+                    self.ask(begun)?;
                 }
             }
             _ => {
@@ -228,17 +230,18 @@ impl Attached<'_> {
                 if let Some(asked) = Asked::of_event(callback)
                     && self.asking.add(asked)
                 {
-                    self.ask()?;
+                    self.ask(begun)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Says what can be typed for the request that is asked now.
-    fn ask(&mut self) -> anyhow::Result<()> {
+    /// Says what can be typed for the request that is asked now. A line that was begun before anything of it was on the
+    /// screen is no answer to it.
+    fn ask(&mut self, begun_before: usize) -> anyhow::Result<()> {
         let Some(choices) = self.asking.choices() else { return Ok(()) };
-        self.was_typed_before = self.composer.is_typing();
+        self.begun_before = begun_before;
         let line = self.style.yellow(choices.trim_end().trim_end_matches(':'));
         self.composer.line(&line)
     }
@@ -260,31 +263,37 @@ impl Attached<'_> {
     }
 
     async fn answer(&mut self, line: &str) -> anyhow::Result<()> {
-        if std::mem::take(&mut self.was_typed_before) {
+        if self.begun_before > 0 {
             self.composer
                 .line("Not sent: you began this line before the request above appeared. Answer the request first.")?;
-            return self.ask();
+            return self.ask(self.begun_before - 1);
         }
         let Some((asked, meaning)) = self.asking.meaning(line) else { return Ok(()) };
-        match meaning {
+        let begun_before = match meaning {
             Meaning::View => {
                 let whole = asked.whole(self.style);
                 self.composer.line(&whole)?;
+                0
             }
-            Meaning::Unclear(hint) => self.composer.line(&hint)?,
-            Meaning::Field => {}
+            Meaning::Unclear(hint) => {
+                self.composer.line(&hint)?;
+                0
+            }
+            Meaning::Field => self.composer.begun_lines(),
             Meaning::Answer(answer) => {
-                if let Some(server) = self.server()? {
-                    match send(&server, self.id, &asked.id, &answer).await {
-                        Ok(()) => {
-                            self.asking.remove(&asked.id);
-                        }
-                        Err(error) => self.failed(error)?,
+                let Some(server) = self.server()? else { return self.ask(0) };
+                let sent = send(&server, self.id, &asked.id, &answer).await;
+                let begun = self.composer.begun_lines();
+                match sent {
+                    Ok(()) => {
+                        self.asking.remove(&asked.id);
                     }
+                    Err(error) => self.failed(error)?,
                 }
+                begun
             }
-        }
-        self.ask()
+        };
+        self.ask(begun_before)
     }
 
     async fn prompt(&mut self, text: &str) -> anyhow::Result<()> {

@@ -78,7 +78,7 @@ impl Composer {
     /// Starts to read lines. What was typed before is in the history.
     pub fn start(data_folder: PathBuf) -> anyhow::Result<Self> {
         #[cfg(unix)]
-        let before = rustix::termios::tcgetattr(std::io::stdin()).ok();
+        let before = key_by_key();
         let config = Config::builder().auto_add_history(true).max_history_size(LONGEST_HISTORY);
         let config = config.context("cannot set up the history")?.history_ignore_space(true).build();
         let mut editor: Editor<Watch, FileHistory> =
@@ -133,9 +133,10 @@ impl Composer {
         self.typed.recv().await.unwrap_or(Typed::End)
     }
 
-    /// Whether a line is begun.
-    pub fn is_typing(&self) -> bool {
-        self.is_typing.load(Ordering::SeqCst)
+    /// How many lines are begun, or complete and not yet taken.
+    pub fn begun_lines(&self) -> usize {
+        let is_typing = self.is_typing.load(Ordering::SeqCst) || has_unread_keys();
+        self.typed.len() + usize::from(is_typing)
     }
 
     /// Lines above what is typed.
@@ -180,6 +181,27 @@ impl Drop for Composer {
             eprint!("\r\u{1b}[K");
         }
     }
+}
+
+/// Lets the terminal pass on each key, and show none by itself: also while no line is read, for example when one is
+/// complete and the next not begun. Returns how the terminal was before.
+#[cfg(unix)]
+fn key_by_key() -> Option<rustix::termios::Termios> {
+    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+    let before = tcgetattr(std::io::stdin()).ok()?;
+    let mut changed = before.clone();
+    changed.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+    // What fails here fails again when a line is read, and is reported there.
+    let _ = tcsetattr(std::io::stdin(), OptionalActions::Drain, &changed);
+    Some(before)
+}
+
+/// Whether keys were pressed that nothing has read.
+fn has_unread_keys() -> bool {
+    #[cfg(unix)]
+    return rustix::io::ioctl_fionread(std::io::stdin()).is_ok_and(|bytes| bytes > 0);
+    #[cfg(not(unix))]
+    false
 }
 
 /// Where the first line ends that can be shown.

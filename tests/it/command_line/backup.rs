@@ -39,7 +39,7 @@ async fn a_backup_of_a_busy_server_is_restored_with_everything() {
     let (server, session) = used_server().await;
     let before = session.log().await;
     let busy = server.session().await;
-    busy.prompt("many 1000000 0 100").await;
+    busy.prompt("many 500000 2000 100").await;
     busy.events_after(0).await.until_callback("onMessage").await;
     let ended = server.run(&["backup", "all.tar"]).await;
     assert!(ended.success, "{}", ended.stderr);

@@ -85,7 +85,7 @@ impl CopilotServer {
     pub fn program(&self) -> u32 {
         let mut children = children_of(self.server.process_id());
         let words = |id: u32| std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        children.retain(|id| words(*id).contains("--stdio"));
+        children.retain(|id| words(*id).split('\0').any(|word| word == "--stdio" || word == "--acp"));
         assert_eq!(children.len(), 1, "{:?}", described(&children));
         children[0]
     }

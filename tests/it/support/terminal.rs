@@ -1,6 +1,7 @@
 //! What a person sees and types at a terminal.
 
 use std::process::Stdio;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -9,6 +10,9 @@ use super::Server;
 
 /// Runs the program behind its first argument at a terminal of its own, and ends as it does.
 const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
+
+/// Longer than anything takes, and shorter than what ends a test without saying what was on the screen.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A command at a terminal of its own.
 pub struct Terminal {
@@ -73,7 +77,8 @@ impl Terminal {
 
     async fn read(&mut self) -> bool {
         let mut part = [0; 4096];
-        let length = self.screen.read(&mut part).await.expect("readable");
+        let read = tokio::time::timeout(PATIENCE, self.screen.read(&mut part)).await;
+        let length = read.unwrap_or_else(|_| panic!("nothing more appears: {}", self.seen)).expect("readable");
         self.seen.push_str(&String::from_utf8_lossy(&part[..length]));
         length > 0
     }

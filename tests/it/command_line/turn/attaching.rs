@@ -45,6 +45,22 @@ async fn what_is_pending_is_shown_and_answered() {
 }
 
 #[tokio::test]
+async fn a_line_that_is_begun_while_a_request_is_asked_again_is_its_answer() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.prompt("permission").await;
+    session.events_after(0).await.until_callback("onPermissionRequested").await;
+    let mut terminal = Terminal::start(&server, &["attach"]);
+    terminal.until_seen("[v]iew").await;
+    terminal.press("maybe\rallow").await;
+    terminal.until_seen("Type a, A, d").await;
+    terminal.press("\r/detach\r").await;
+    let (_, seen) = terminal.ended().await;
+    assert!(!seen.contains("Not sent"), "{seen}");
+    session.events_after(0).await.until_callback("onPermissionAnswered").await;
+}
+
+#[tokio::test]
 async fn output_does_not_disturb_the_line_that_is_typed() {
     let server = Server::start().await;
     let session = server.session().await;
