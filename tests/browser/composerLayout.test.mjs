@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkAccessibility, openSession, send, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { checkAccessibility, openSession, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 const textarea = (page) => page.locator("#request-textarea");
@@ -75,6 +75,28 @@ test("all buttons share one row at every width, idle and working, with and witho
   for (const width of widths.filter((one) => one > 640)) {
     await page.setViewportSize({ width, height: 900 });
     await assertOneRow(page, `beside a panel, ${width} px`);
+  }
+});
+
+test("the text keeps its height when work begins, beside a panel and on a phone too", async () => {
+  for (const [width, hasPanel] of [[1440, false], [1440, true], [800, true], [360, false]]) {
+    const id = await deck.server.session();
+    const context = await deck.openContext({ viewport: { width, height: 900 } });
+    await steerable(context);
+    const page = await context.newPage();
+    await page.goto(`${deck.server.url}/?session=${id}`);
+    await shown(page);
+    for (const part of ["#composer-effort", "#composer-model:enabled"]) await page.locator(part).waitFor({ state: "attached" });
+    if (hasPanel) {
+      await page.keyboard.press("Alt+c");
+      await page.locator("#side-panel").waitFor();
+    }
+    const idle = await textarea(page).boundingBox();
+    await send(page, "permission");
+    await page.locator(".request-choice").first().waitFor({ state: "attached" });
+    await waitFor(() => page.locator("#queue-button").isVisible(), "the queue button");
+    assert.deepEqual(await textarea(page).boundingBox(), idle, `${width} px${hasPanel ? ", beside a panel" : ""}`);
+    await context.close();
   }
 });
 

@@ -66,6 +66,26 @@ test("while receiving it is at most 150 pixels high, follows its end, and its he
   assert.ok(seen.text.startsWith("line 0\n") && seen.text.endsWith("line 199\n"));
 });
 
+test("while receiving, an answer and reasoning are seen formatted, and the output of a tool as it is", async () => {
+  const page = await blockPage();
+  const seen = await page.evaluate(async (text) => {
+    const added = ["Message", "Reasoning", "Tool"].map((type) => window.add(type));
+    for (const block of added) block.appendData(text);
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    return added.map((block) => {
+      const body = block.divElement.querySelector(".message-block-body");
+      return { words: body.innerText.split(/\s+/), parts: ["strong", "th", "td", "pre code"].map((name) => body.querySelector(name)?.innerText.trim() ?? null) };
+    });
+  }, "**Strong**\n\n| name | size |\n|---|---:|\n| one | 1 |\n\n```rust\nfn main() {}\n");
+  const [message, reasoning, tool] = seen;
+  for (const { words, parts } of [message, reasoning]) {
+    assert.deepEqual(words.filter((word) => /[*|`]/.test(word)), [], "no marks of the source");
+    assert.deepEqual(parts, ["Strong", "name", "one", "fn main() {}"]);
+  }
+  for (const mark of ["**Strong**", "|---|---:|", "```rust"]) assert.ok(tool.words.includes(mark), mark);
+  assert.deepEqual(tool.parts, [null, null, null, null]);
+});
+
 test("completed, User and Message are open, Reasoning and Tool closed, and a click on the header toggles", async () => {
   const page = await blockPage();
   for (const [type, open] of [["User", true], ["Message", true], ["Reasoning", false], ["Tool", false]]) {

@@ -53,6 +53,21 @@ test("titles come first, then texts with what matched, by session", async () => 
   await page.locator("#search-results").waitFor({ state: "hidden" });
 });
 
+test("a word is found wherever it stands in a prompt, also behind what the title shows of it", async () => {
+  const id = await deck.server.session();
+  await deck.server.turn(id, `${"Look through all the old files and compare them with the new ones, ".repeat(2)}then write the reconciliation.`);
+  const page = await openSetup(deck);
+  const { title } = await deck.server.call("GET", `copilot/session/${id}`);
+  assert.match(title, /^Look through[^]*…$/, "the title is cut off before it");
+  await search(page, "reconciliation");
+  const found = page.locator(`.search-session[data-session="${id}"]`);
+  const prompt = found.locator(".search-hit", { has: page.locator(".search-kind", { hasText: "Prompt" }) });
+  assert.equal(await prompt.locator("mark").textContent(), "reconciliation");
+  await prompt.click();
+  await shown(page);
+  await waitForText(blocks(page, "User").first(), /then write the reconciliation\./);
+});
+
 test("what cannot be searched for is explained, and a failure is an error", async () => {
   const page = await openSetup(deck);
   await page.locator("#session-search").fill("-only");

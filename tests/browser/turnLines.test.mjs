@@ -54,6 +54,8 @@ test("times are the server's, said from one second on, relative, with the exact 
 test("a tab that was there and one that comes later show the same times", async () => {
   const id = await deck.server.session({ model: "demo-slow" });
   const page = await openSession(deck, id);
+  // Its own clock stands still, so that it can only show the server's times.
+  await page.clock.setFixedTime(Date.now());
   await turn(page, "markdown");
   const times = (one) => one.locator(".message-block-time, .turn-facts > span").allTextContents();
   const live = (await times(page)).filter((text) => /^\d.* s$/.test(text));
