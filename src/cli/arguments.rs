@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 use toml::Value;
 
 use super::backup::{BackupFlags, RestoreFlags};
@@ -22,10 +22,13 @@ const LEAST_LIKENESS: f64 = 0.75;
 
 /// Runs coding agents on your machine as durable sessions.
 #[derive(Debug, Parser)]
-#[command(name = "flightdeck", version)]
+#[command(name = "flightdeck", version, disable_version_flag = true)]
 pub(super) struct Arguments {
     #[command(subcommand)]
     pub command: Option<Command>,
+    /// Print the version
+    #[arg(short = 'V', short_alias = 'v', long, action = ArgAction::Version)]
+    version: Option<bool>,
     #[command(flatten)]
     pub serve: ServeFlags,
     #[command(flatten)]
@@ -129,6 +132,8 @@ pub(super) enum Command {
     Conformance(ConformanceFlags),
     /// Read a recorded agent transcript and print its events, for bug reports
     Replay(ReplayFlags),
+    /// Print the version
+    Version,
     /// Offer the job tools over MCP, on standard input and output; for agents
     #[command(hide = true)]
     JobTools,
@@ -286,7 +291,7 @@ pub(super) struct ServeFlags {
     #[arg(value_name = "PORT", conflicts_with = "port", value_parser = bare_port)]
     pub bare_port: Option<u16>,
     /// The port; 0 takes any free one [default: 8888]
-    #[arg(long)]
+    #[arg(short, long)]
     pub port: Option<u16>,
     /// The address to listen on; any other than loopback needs --behind-proxy [default: loopback]
     #[arg(long, value_name = "ADDRESS")]

@@ -82,6 +82,9 @@ pub fn run() -> ExitCode {
         Some(Command::Doctor(flags)) => doctor::doctor(&flags, &arguments.common),
         Some(Command::Conformance(flags)) => conformance::conformance(&flags, &arguments.common),
         Some(Command::Replay(flags)) => replay::run(&flags),
+        Some(Command::Version) => {
+            output::print(concat!("flightdeck ", env!("CARGO_PKG_VERSION"))).map(|()| ExitCode::SUCCESS)
+        }
         Some(Command::JobTools) => job_tools::run(),
     };
     match outcome {

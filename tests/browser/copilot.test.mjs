@@ -86,6 +86,7 @@ test("a file is shown as a diff before and after it is written", async () => {
   assert.match(await page.locator(".request-block.waiting").textContent(), /first line/);
   await choose(page, 1);
   await waitFor(() => page.locator("#send-button").isEnabled(), "the end of the turn");
+  assert.equal(await page.locator(".request-about").textContent(), "create note.txt +2");
   assert.equal(await readFile(file, "utf8"), "first line\nsecond line\n");
   const tool = blocks(page, "Tool").filter({ hasText: "create" });
   await tool.locator(".message-block-header").click();

@@ -185,6 +185,20 @@ test("nothing moves on a first visit, however late the answers come", async () =
   assert.ok(sum < 0.02, `${sum}: ${JSON.stringify(shifts)}`);
 });
 
+test("while the agents are checked for the first time, the page says so", async () => {
+  const context = await deck.openContext();
+  const release = await holdBack(context, /\/api\/(models|runtimes)(\?|$)/);
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await waitForText(page.locator("#agents-summary"), "checking …");
+  await page.locator("#agents > summary").click();
+  assert.equal(await page.locator("#runtime-list").innerText(), "Checking which agents are installed and logged in …");
+  release();
+  await settled(page);
+  assert.match(await page.locator("#agents-summary").textContent(), /ready$/);
+  assert.equal(await page.locator("#runtime-list .empty").count(), 0);
+});
+
 for (const [name, viewport] of [["desktop", { width: 1280, height: 800 }], ["phone", { width: 390, height: 844 }]]) {
   test(`on the next visit everything is there at once, and nothing moves (${name})`, async () => {
     for (let number = 0; number < 6; number += 1) await deck.server.session({ title: `Session ${number}` });

@@ -202,15 +202,19 @@ test("what was allowed is said in a few words", async () => {
     asked("request-2", "diff --git a/work/new.txt b/work/new.txt\nnew file mode 100644\n--- /dev/null\n+++ b//work/new.txt\n@@ -0,0 +1 @@\n+hello\n"),
     asked("request-3", "--- a/src/a.rs\n+++ b/src/a.rs\n@@ -1,3 +1,4 @@\n keep\n-old\n+new\n+more\n--- a/src/b.rs\n+++ /dev/null\n"),
     asked("request-4", "@@ only a hunk @@\n+x"),
+    // As Copilot writes them: the prefix takes the place of the first slash.
+    asked("request-5", "\ndiff --git a/work/a/note.txt b/work/a/note.txt\ncreate file mode 100644\nindex 0000000..0000000\n--- a/dev/null\n+++ b/work/a/note.txt\n@@ -1,0 +1,2 @@\n+one\n+two\n"),
     allowed("request-2"),
     allowed("request-3"),
     allowed("request-4"),
+    allowed("request-5"),
   ]);
-  assert.deepEqual(await page.locator(".request-answer .request-verdict").allTextContents(), ["Allowed once", "Allowed once", "Allowed once"]);
+  assert.deepEqual(await page.locator(".request-answer .request-verdict").allTextContents(), Array(4).fill("Allowed once"));
   const about = await page.locator(".request-about").allTextContents();
   assert.equal(about[0], "create new.txt +1");
   assert.match(about[1], /^edit src\/a\.rs \+\d −\d$/);
   assert.equal(about[2], "Write a file");
+  assert.equal(about[3], "create a/note.txt +2");
 });
 
 test("the working line says that nothing has come for a while", async () => {

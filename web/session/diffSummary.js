@@ -7,10 +7,16 @@ export function diffSummary(diff, folder) {
   const [first] = files;
   const added = files.reduce((sum, file) => sum + file.added, 0);
   const removed = files.reduce((sum, file) => sum + file.removed, 0);
-  const name = folder && first.name.startsWith(`${folder}/`) ? first.name.slice(folder.length + 1) : first.name;
+  const name = nameBelow(folder, first.name);
   const others = files.length > 1 ? ` and ${files.length - 1} more` : "";
   const changes = [added > 0 && `+${added}`, removed > 0 && `−${removed}`].filter(Boolean).join(" ");
   return `${first.verb} ${name}${others} ${changes}`.trim();
+}
+
+/** A file's name without the folder; the prefix of a diff may have taken the place of the path's first slash. */
+function nameBelow(folder, name) {
+  const prefix = folder ? [`${folder}/`, `${folder}/`.slice(1)].find((one) => name.startsWith(one)) : null;
+  return prefix ? name.slice(prefix.length) : name;
 }
 
 function filesOf(diff) {
@@ -37,7 +43,7 @@ function filesOf(diff) {
 /** A name in the head of a diff, without git's prefix and the time; null for no file. */
 function nameIn(text) {
   const name = text.split("\t", 1)[0].trim().replace(/^"(.*)"$/, "$1");
-  if (name === "/dev/null" || name === "") return null;
+  if (/^([ab]\/|\/)dev\/null$/.test(name) || name === "") return null;
   // An absolute path comes as "a//home/…" or "a/home/…" by some agents, so only the prefix is taken away.
   return name.replace(/^[ab]\/(?=\/)/, "").replace(/^[ab]\//, "");
 }

@@ -28,13 +28,17 @@ export class AgentRows {
   show() {
     const { agents, agentProblem } = catalogue;
     const ready = agents.filter(({ isReady }) => isReady).length;
-    byId("agents-summary").textContent = agents.length === 0 ? "" : `${ready} of ${plural(agents.length, "agent")} ready`;
+    // Asking the agents takes seconds when none of them has run since the machine was started.
+    const isLoading = agents.length === 0 && !agentProblem;
+    byId("agents-summary").textContent = isLoading ? "checking …" : agents.length === 0 ? "" : `${ready} of ${plural(agents.length, "agent")} ready`;
     const key = JSON.stringify([agents, agentProblem?.message]);
     if (key === this.#shown) return;
     this.#shown = key;
     const focused = document.activeElement?.closest?.(".runtime-row")?.dataset.runtime;
     const problem = agentProblem && make("p", { class: "field-problem", role: "alert", text: `Could not load agents: ${agentProblem.message}` });
-    place.replaceChildren(...[problem, make("ul", { class: "runtime-rows" }, ...agents.map((agent) => this.#row(agent)))].filter(Boolean));
+    const loading = isLoading && make("p", { class: "empty", text: "Checking which agents are installed and logged in …" });
+    const rows = !isLoading && make("ul", { class: "runtime-rows" }, ...agents.map((agent) => this.#row(agent)));
+    place.replaceChildren(...[problem, loading, rows].filter(Boolean));
     if (focused) place.querySelector(`[data-runtime="${CSS.escape(focused)}"] button`)?.focus({ preventScroll: true });
   }
 

@@ -24,7 +24,7 @@ impl ModelRetries {
     /// The agent got an answer from its model, or gave up. Returns the notice to write.
     pub fn finish(&mut self) -> Option<String> {
         let Self { message, count } = std::mem::take(self);
-        let message = message.trim_end().trim_end_matches("Retrying...").trim_end();
+        let message = message.trim_end().trim_end_matches("Retrying...").trim_end_matches("Retrying …").trim_end();
         (count > 1).then(|| format!("{message} Retried {count} times."))
     }
 

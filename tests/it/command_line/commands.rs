@@ -1,5 +1,6 @@
 //! `stop`, `open`, `--help` and what goes wrong with them.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -21,12 +22,20 @@ fn check_failed(ended: &Ended, words: &[&str]) {
 #[tokio::test]
 async fn without_a_browser_the_link_is_printed_and_the_error_is_for_people() {
     let server = Server::start().await;
-    let empty = tempfile::tempdir().expect("a folder");
-    let mut command = server.builder_again().command(server.folder());
-    let output = command.arg("open").env("PATH", empty.path()).output().await.expect("started");
-    let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(printed.contains("/login?code="), "{printed}");
-    assert_eq!(said, "flightdeck: could not start a browser; open the link above yourself\n");
+    let programs = tempfile::tempdir().expect("a folder");
+    // Without any launcher, and with one that finds no browser, as on a machine without a screen.
+    for launcher in [None, Some("#!/bin/sh\nexit 3\n")] {
+        if let Some(script) = launcher {
+            let path = programs.path().join("xdg-open");
+            std::fs::write(&path, script).expect("written");
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("allowed");
+        }
+        let mut command = server.builder_again().command(server.folder());
+        let output = command.arg("open").env("PATH", programs.path()).output().await.expect("started");
+        let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(printed.matches("/login?code=").count(), 1, "{printed}");
+        assert_eq!(said, "flightdeck: could not start a browser; open the link above yourself\n", "{launcher:?}");
+    }
 }
 
 #[tokio::test]
@@ -106,8 +115,10 @@ async fn help_names_the_commands_and_flags() {
             assert!(ended.stdout.contains(word), "{arguments:?} {word}: {}", ended.stdout);
         }
     }
-    let version = Server::builder().run(folder.path(), &["--version"]).await;
-    assert_eq!(version.stdout.trim(), format!("flightdeck {}", env!("CARGO_PKG_VERSION")));
+    for arguments in [["--version"], ["-V"], ["-v"], ["version"]] {
+        let version = Server::builder().run(folder.path(), &arguments).await;
+        assert_eq!(version.stdout.trim(), format!("flightdeck {}", env!("CARGO_PKG_VERSION")), "{arguments:?}");
+    }
 }
 
 #[tokio::test]
@@ -119,6 +130,7 @@ async fn a_command_or_flag_that_does_not_exist_is_refused() {
         (&["stop", "now"], "now"),
         (&["stop", "--port", "1"], "--port"),
         (&["--port", "1", "stop"], "flags of `serve`"),
+        (&["-p", "1", "stop"], "flags of `serve`"),
         (&["--auth", "some"], "token, none"),
     ] {
         let ended = Server::builder().run(folder.path(), arguments).await;

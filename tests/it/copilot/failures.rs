@@ -6,13 +6,23 @@ use crate::support::{CopilotServer, Program, Server, byok};
 
 #[tokio::test]
 async fn a_models_error_fails_the_turn_and_the_session_goes_on() {
-    let copilot = CopilotServer::start(Program::Runtime).await;
+    let copilot = CopilotServer::start(Program::Cli).await;
     // At once, because Copilot itself tries some of them again and again before it gives up.
     let checks = [400, 401, 429, 500].map(async |status| {
         let session = copilot.session("ask").await;
         assert_eq!(session.ask(&format!("@@error {status}")).await["verdict"], "failed");
         let log = session.log().await;
         assert!(log.iter().any(|(_, response)| response["sessionError"].is_string()), "{status} {log:?}");
+        let told = log.iter().filter(|(_, response)| response["kind"] == "retrying");
+        let told: Vec<&str> = told.filter_map(|(_, response)| response["message"].as_str()).collect();
+        let (cause, count) = match status {
+            401 => ("The model provider rejected the credentials (HTTP 401).", 2),
+            429 => ("The model provider limits the number of requests (HTTP 429).", 5),
+            500 => ("The model provider failed (HTTP 500).", 5),
+            _ => ("", 0),
+        };
+        let expected = [format!("{cause} Retrying …"), format!("{cause} Retried {count} times.")];
+        assert_eq!(told, if count == 0 { &[][..] } else { &expected }, "{status}");
         assert_eq!(session.ask("@@plain").await["verdict"], "succeeded");
     });
     futures_util::future::join_all(checks).await;

@@ -64,7 +64,7 @@ const KINDS: [(&str, EventUse); 166] = [
     ("mcp.resources.list_changed", Ignored),
     ("mcp.tools.list_changed", Ignored),
     ("mcp_app.tool_call_complete", Kept),
-    ("model.call_failure", Ignored),
+    ("model.call_failure", Shown),
     ("model.call_final_result", Ignored),
     ("model.call_finished", Ignored),
     ("model.call_start", Ignored),

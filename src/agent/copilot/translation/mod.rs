@@ -2,6 +2,7 @@
 
 mod event;
 mod event_kinds;
+mod model_retry;
 mod notices;
 mod permission;
 mod questions;

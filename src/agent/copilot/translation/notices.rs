@@ -15,10 +15,7 @@ pub(in crate::agent::copilot) fn notices(kind: &str, data: &Value) -> Option<Vec
     let one = |kind: NoticeKind, message: String| Some(vec![notice(kind, message)]);
     match kind {
         "session.warning" => one(NoticeKind::Warning, text("message")?),
-        "session.info" => {
-            let is_retry = data["infoType"] == "model_retry";
-            one(if is_retry { NoticeKind::Retrying } else { NoticeKind::Info }, text("message")?)
-        }
+        "session.info" => one(NoticeKind::Info, text("message")?),
         "session.model_change" => one(NoticeKind::Model, format!("The model is now {}.", text("newModel")?)),
         "session.mode_changed" => one(NoticeKind::Mode, format!("The mode is now {}.", text("newMode")?)),
         "session.compaction_start" => one(NoticeKind::Compaction, compaction_begins(data)),
@@ -146,7 +143,6 @@ mod tests {
                 json!({ "agentName": "a", "error": "out of tokens" }),
                 "sub-agent: The sub-agent a failed: out of tokens",
             ),
-            ("session.info", json!({ "infoType": "model_retry", "message": "again" }), "retrying: again"),
             (
                 "session.mcp_servers_loaded",
                 json!({ "servers": [{ "name": "a", "status": "connected" }, { "name": "b", "status": "failed", "error": "e" }] }),

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::event::{Event, Source};
 use super::event_kinds::{EventUse, event_use};
+use super::model_retry::ModelRetry;
 use super::questions::Question;
 use super::seen::Seen;
 use super::{notices, permission, tool_results};
@@ -23,10 +24,11 @@ const MESSAGE_DELTA: &str = "assistant.message_delta";
 const REASONING_DELTA: &str = "assistant.reasoning_delta";
 
 /// Kinds that do not concern the session if they come from a sub-agent.
-const QUIET_OF_SUB_AGENTS: [&str; 8] = [
+const QUIET_OF_SUB_AGENTS: [&str; 9] = [
     "assistant.idle",
     "assistant.turn_start",
     "assistant.turn_end",
+    "model.call_failure",
     "session.idle",
     "session.mode_changed",
     "session.model_change",
@@ -71,6 +73,8 @@ struct Data {
     summary: Option<String>,
     reason: Option<String>,
     status_code: Option<f64>,
+    retry_attempt: Option<f64>,
+    info_type: Option<String>,
     title: Option<String>,
     request_id: Option<String>,
     permission_request: Option<Value>,
@@ -123,6 +127,7 @@ pub(in crate::agent) struct Translator {
     outputs: HashMap<String, usize>,
     /// Why the program does not accept its task as complete, as far as it knows.
     task_failure: Option<Failure>,
+    model_retry: ModelRetry,
     /// Calls of this turn that have ended. Later output of a background command is ignored.
     ended_tools: HashSet<String>,
 }
@@ -227,6 +232,7 @@ impl Translator {
         match kind {
             "assistant.turn_start" => {
                 self.is_idle = false;
+                self.model_retry = ModelRetry::default();
                 self.ended_tools.clear();
                 one(AgentEvent::TurnStarted { turn_id: data.turn_id?.into() })
             }
@@ -322,7 +328,22 @@ impl Translator {
             }
             "session.title_changed" => one(AgentEvent::TitleChanged(data.title?)),
             "session.error" => one(AgentEvent::TurnFailed { failure: failure(&data)? }),
-            "assistant.turn_retry" => Some(self.retry(is_sub_agents)),
+            "assistant.turn_retry" => {
+                let mut events = self.retry(is_sub_agents);
+                if !is_sub_agents {
+                    events.extend(self.model_retry.again(data.reason.as_deref()));
+                }
+                Some(events)
+            }
+            "model.call_failure" => {
+                let status = status(&data);
+                Some(self.model_retry.failed(status, whole(data.retry_attempt).unwrap_or(0)).into_iter().collect())
+            }
+            "session.info" if data.info_type.as_deref() == Some("model_retry") => {
+                one(self.model_retry.notice(&data.message?))
+            }
+            // The tool that made the file says so too.
+            "session.info" if data.info_type.as_deref() == Some("file_created") => Some(Vec::new()),
             _ => None,
         }
     }
@@ -401,11 +422,14 @@ impl Translator {
     }
 }
 
+fn status(data: &Data) -> Option<u16> {
+    whole(data.status_code).and_then(|status| u16::try_from(status).ok())
+}
+
 /// Why a turn failed. The program's own error type decides if the message does not.
 fn failure(data: &Data) -> Option<Failure> {
     let message = data.message.as_deref()?;
-    let status = whole(data.status_code).and_then(|status| u16::try_from(status).ok());
-    let failure = classify(TITLE, message, status);
+    let failure = classify(TITLE, message, status(data));
     let class = match data.error_type.as_deref() {
         Some("authentication" | "authorization") => ErrorClass::Auth,
         Some("quota") => ErrorClass::Quota,

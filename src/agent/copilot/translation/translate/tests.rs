@@ -1,6 +1,7 @@
 use serde_json::value::RawValue;
 
 use super::*;
+use crate::model::NoticeKind;
 
 /// The events that a Copilot event translates to.
 fn ours(translated: Vec<Translated>) -> Vec<AgentEvent> {
@@ -131,6 +132,44 @@ fn a_retried_stream_closes_what_it_left_behind() {
     let retry = serde_json::json!({ "type": "assistant.turn_retry", "data": {} });
     let events = ours(translator.translated(&event(&retry)));
     assert!(matches!(&events[..], [AgentEvent::BlockDiscarded(key)] if key.id == "old"), "{events:?}");
+}
+
+#[test]
+fn a_model_that_is_asked_again_is_reported_with_the_cause() {
+    let mut translator = Translator::default();
+    let mut said = |kind: &str, data: Value| -> Vec<String> {
+        let events = ours(translator.translated(&event(&serde_json::json!({ "type": kind, "data": data }))));
+        let message = |event| match event {
+            AgentEvent::Notice { kind: NoticeKind::Retrying, message } => message,
+            other => panic!("{other:?}"),
+        };
+        events.into_iter().map(message).collect()
+    };
+    let failure = |status: u16, attempt: u8| serde_json::json!({ "statusCode": status, "retryAttempt": attempt });
+    let limited = ["The model provider limits the number of requests (HTTP 429). Retrying …"];
+    assert_eq!(said("model.call_failure", failure(429, 0)), limited, "at once, because it waits now");
+    let again = serde_json::json!({ "turnId": "0", "reason": "rate_limit" });
+    assert_eq!(said("assistant.turn_retry", again.clone()), Vec::<String>::new(), "it was said");
+    assert_eq!(said("model.call_failure", failure(429, 1)), Vec::<String>::new(), "it may be the last");
+    assert_eq!(said("assistant.turn_retry", again), limited);
+
+    let info = serde_json::json!({ "infoType": "model_retry", "message": "A transient error. Retrying..." });
+    for (data, expected) in [
+        (failure(401, 0), "The model provider rejected the credentials (HTTP 401). Retrying …"),
+        (failure(503, 0), "The model provider failed (HTTP 503). Retrying …"),
+        (serde_json::json!({ "failureKind": "transport" }), "A transient error. Retrying..."),
+    ] {
+        assert_eq!(said("model.call_failure", data), Vec::<String>::new());
+        assert_eq!(said("session.info", info.clone()), [expected]);
+    }
+}
+
+#[test]
+fn a_file_that_a_tool_has_made_is_not_reported_twice() {
+    let info =
+        |kind: &str| serde_json::json!({ "type": "session.info", "data": { "infoType": kind, "message": "/f" } });
+    assert!(Translator::default().translated(&event(&info("file_created"))).is_empty());
+    assert_eq!(Translator::default().translated(&event(&info("snapshot"))).len(), 1);
 }
 
 #[test]
