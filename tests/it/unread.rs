@@ -59,6 +59,10 @@ async fn a_failed_turn_is_marked_in_details_lists_and_the_inbox_until_one_succee
         mark_seen(&session, last_seq(&session).await).await;
         inbox.until(|event| event.json()["unread"] == false && event.json()["failed"] == failed).await;
     }
+    session.ask("error quota").await;
+    let server = server.kill_and_restart().await;
+    let entry = server.http().events("/api/events").await.next().await.expect("an entry").json();
+    assert_eq!(entry["failed"], true, "also when nothing has loaded the session: {entry}");
 }
 
 #[tokio::test]
