@@ -1,6 +1,7 @@
 // Runs before anything else, so it is not a module: the chosen theme must apply before the first paint, and the session
 // that the address names is fetched while the modules are still loading.
 (() => {
+  const LONGEST_WAIT_MS = 100;
   try {
     const theme = localStorage.getItem("flightdeck.theme");
     if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
@@ -8,6 +9,7 @@
     // Without storage, the system's theme applies.
   }
   document.documentElement.dataset.sidebar = sidebarState();
+  window.flightdeckFirstFrame = firstFrame();
   // The browser may offer to install the app before anything could use the offer (see lib/install.js).
   addEventListener("beforeinstallprompt", (event) => {
     event.preventDefault();
@@ -24,6 +26,19 @@
   // Failures are ignored here: the code that needs the answer sends the request again.
   const answers = [path, `${path}/log?before=${Number.MAX_SAFE_INTEGER}&limit=40`].map((address) => [address, fetch(address, { headers: secret ? { "Flightdeck-Secret": secret } : {} }).catch(() => null)]);
   window.flightdeckEarlyAnswers = new Map(answers);
+
+  /**
+   * Resolves after the first frame. A browser that has the modules at hand would run them before it paints anything; then the
+   * old page, or nothing, would be seen for longer. A page that nobody looks at has no frames.
+   */
+  function firstFrame() {
+    return new Promise((resolve) => {
+      if (document.hidden) return resolve();
+      requestAnimationFrame(() => setTimeout(resolve));
+      addEventListener("visibilitychange", resolve, { once: true });
+      setTimeout(resolve, LONGEST_WAIT_MS);
+    });
+  }
 
   /** Whether the sidebar is open, so that its place is reserved before anything is shown (see sidebar/sidebar.js). */
   function sidebarState() {

@@ -41,6 +41,23 @@ test("every page works with its modules in one file", async () => {
   }
 });
 
+test("a page is painted before its modules run, unless nobody looks at it", async () => {
+  for (const isHidden of [false, true]) {
+    const page = await (await deck.openContext()).newPage();
+    // A clock that only the test moves: without it, no frame and no time limit.
+    await page.clock.install();
+    await page.clock.pauseAt(new Date(Date.now() + 60_000));
+    if (isHidden) await page.addInitScript(() => Object.defineProperty(document, "hidden", { get: () => true }));
+    await page.goto(deck.server.url);
+    const setup = page.locator("#setup-ui");
+    if (!isHidden) {
+      assert.equal(await setup.isHidden(), true, "there was no frame");
+      await page.clock.runFor(50);
+    }
+    await setup.waitFor();
+  }
+});
+
 test("a second file that cannot be loaded at first is loaded when the server is back", async () => {
   deck.expectConsoleErrors(/ERR_FAILED/);
   const id = await deck.server.session();

@@ -47,6 +47,8 @@ pub(super) fn first(entry: &str, modules: &[Module<'_>], has_later: bool) -> [(S
     for module in modules {
         script.add_module(module, module.name == entry);
     }
+    // What the page itself contains is painted before it is filled (see `web/early.js`).
+    script.add("await globalThis.flightdeckFirstFrame;\n");
     script.add(&format!("await $use({entry:?});\n"));
     script.files(bundle_name(entry))
 }
