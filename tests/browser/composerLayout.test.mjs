@@ -198,6 +198,28 @@ test("Ctrl+Enter while the agent works says what to press, until it is done", as
   assert.ok(await page.locator("#request-hint").isHidden());
 });
 
+test("Ctrl+Enter while a request is being sent says so, until it has arrived", async () => {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  let release;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route(/\/prompt$/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  await textarea(page).fill("hello");
+  await textarea(page).press("Control+Enter");
+  await textarea(page).press("Control+Enter");
+  await waitForText(page.locator("#request-hint"), "Still sending your last request …");
+  release();
+  await page.locator(".turn-end").waitFor();
+  assert.ok(await page.locator("#request-hint").isHidden());
+  const prompts = (await deck.server.log(id)).filter(({ response }) => response.callback === "onUserPrompt");
+  assert.equal(prompts.length, 1, "it was sent once");
+});
+
 test("“Not sent” goes away when the server is back", async () => {
   deck.expectConsoleErrors(/ERR_|Failed to load/);
   const context = await deck.openContext();

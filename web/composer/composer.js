@@ -225,7 +225,8 @@ export class Composer {
   #press(event, button) {
     event.preventDefault();
     if (!button.disabled && !button.hidden) button.click();
-    else if (!this.#sending && !buttons.queue.hidden) this.#hint(`The agent is working. Alt+Enter queues${this.#canSteer ? ", Ctrl+Shift+Enter steers" : " your request"}.`);
+    else if (this.#sending) this.#hint("Still sending your last request …");
+    else if (!buttons.queue.hidden) this.#hint(`The agent is working. Alt+Enter queues${this.#canSteer ? ", Ctrl+Shift+Enter steers" : " your request"}.`);
   }
 
   #paste(event) {
@@ -285,6 +286,7 @@ export class Composer {
       this.#isUnreachable = problem.isUnreachable === true;
     } finally {
       this.#sending = false;
+      this.#hint("");
       this.#show();
     }
   }
@@ -305,6 +307,7 @@ export class Composer {
       this.say(`Could not start the task: ${problem.message}`);
     } finally {
       this.#sending = false;
+      this.#hint("");
       this.#show();
     }
   }
