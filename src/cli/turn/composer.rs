@@ -40,9 +40,8 @@ pub(super) struct Composer {
     is_typing: Arc<AtomicBool>,
     /// A line of the answer that is not complete.
     partial: String,
-    /// How the terminal was before it was read key by key.
     #[cfg(unix)]
-    before: Option<rustix::termios::Termios>,
+    _mode: KeyByKey,
 }
 
 /// Knows whether something is being typed, and that a line may continue on the next.
@@ -78,7 +77,7 @@ impl Composer {
     /// Starts to read lines. What was typed before is in the history.
     pub fn start(data_folder: PathBuf) -> anyhow::Result<Self> {
         #[cfg(unix)]
-        let before = key_by_key();
+        let mode = KeyByKey::begin();
         let config = Config::builder().auto_add_history(true).max_history_size(LONGEST_HISTORY);
         let config = config.context("cannot set up the history")?.history_ignore_space(true).build();
         let mut editor: Editor<Watch, FileHistory> =
@@ -124,7 +123,7 @@ impl Composer {
             is_typing,
             partial: String::new(),
             #[cfg(unix)]
-            before,
+            _mode: mode,
         })
     }
 
@@ -174,26 +173,39 @@ impl Composer {
 impl Drop for Composer {
     fn drop(&mut self) {
         let _ = self.end_line();
+    }
+}
+
+/// The terminal passes on each key and shows none by itself, also while no line is read: when one is complete and the next not
+/// begun. At the end it is as it was before.
+#[cfg(unix)]
+struct KeyByKey {
+    before: Option<rustix::termios::Termios>,
+}
+
+#[cfg(unix)]
+impl KeyByKey {
+    fn begin() -> Self {
+        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+        let before = tcgetattr(std::io::stdin()).ok();
+        if let Some(mut changed) = before.clone() {
+            changed.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
+            // What fails here fails again when a line is read, and is reported there.
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Drain, &changed);
+        }
+        Self { before }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for KeyByKey {
+    fn drop(&mut self) {
         // The thread that reads may still be in the middle of a line, with the terminal in its own mode.
-        #[cfg(unix)]
         if let Some(before) = &self.before {
             let _ = rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Flush, before);
             eprint!("\r\u{1b}[K");
         }
     }
-}
-
-/// Lets the terminal pass on each key, and show none by itself: also while no line is read, for example when one is
-/// complete and the next not begun. Returns how the terminal was before.
-#[cfg(unix)]
-fn key_by_key() -> Option<rustix::termios::Termios> {
-    use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-    let before = tcgetattr(std::io::stdin()).ok()?;
-    let mut changed = before.clone();
-    changed.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-    // What fails here fails again when a line is read, and is reported there.
-    let _ = tcsetattr(std::io::stdin(), OptionalActions::Drain, &changed);
-    Some(before)
 }
 
 /// Whether keys were pressed that nothing has read.
