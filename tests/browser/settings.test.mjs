@@ -122,6 +122,8 @@ test("sizes take units, and what is emptied is removed", async () => {
   await hosts.getByRole("textbox").fill("a.example\n\n b.example ");
   await hosts.getByRole("button", { name: "Save" }).click();
   await fileSays(deck.server, 'allowed_hosts = ["a.example", "b.example"]');
+  // Then the box has what was saved.
+  await waitForText(hosts.locator(".setting-state"), /^Saved/);
   await hosts.getByRole("textbox").fill("");
   await hosts.getByRole("textbox").press("Control+Enter");
   await waitForText(hosts.locator(".layer"), "Default");

@@ -328,22 +328,30 @@ impl Translator {
             }
             "session.title_changed" => one(AgentEvent::TitleChanged(data.title?)),
             "session.error" => one(AgentEvent::TurnFailed { failure: failure(&data)? }),
-            "assistant.turn_retry" => {
+            "assistant.turn_retry" | "model.call_failure" | "session.info" => {
+                self.about_model_calls(kind, data, is_sub_agents)
+            }
+            _ => None,
+        }
+    }
+
+    /// Calls of the model that fail and are repeated. Returns `None` for information about anything else.
+    fn about_model_calls(&mut self, kind: &str, data: Data, is_sub_agents: bool) -> Option<Vec<AgentEvent>> {
+        match (kind, data.info_type.as_deref()) {
+            ("assistant.turn_retry", _) => {
                 let mut events = self.retry(is_sub_agents);
                 if !is_sub_agents {
                     events.extend(self.model_retry.again(data.reason.as_deref()));
                 }
                 Some(events)
             }
-            "model.call_failure" => {
-                let status = status(&data);
-                Some(self.model_retry.failed(status, whole(data.retry_attempt).unwrap_or(0)).into_iter().collect())
+            ("model.call_failure", _) => {
+                let earlier_attempts = whole(data.retry_attempt).unwrap_or(0);
+                Some(self.model_retry.failed(status(&data), earlier_attempts).into_iter().collect())
             }
-            "session.info" if data.info_type.as_deref() == Some("model_retry") => {
-                one(self.model_retry.notice(&data.message?))
-            }
+            (_, Some("model_retry")) => Some(vec![self.model_retry.notice(&data.message?)]),
             // The tool that made the file says so too.
-            "session.info" if data.info_type.as_deref() == Some("file_created") => Some(Vec::new()),
+            (_, Some("file_created")) => Some(Vec::new()),
             _ => None,
         }
     }
