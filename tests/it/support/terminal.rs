@@ -12,7 +12,7 @@ use super::Server;
 const TERMINAL: &str = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))";
 
 /// Longer than anything takes, and shorter than what ends a test without saying what was on the screen.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A command at a terminal of its own.
 pub struct Terminal {
