@@ -289,7 +289,7 @@ const breaks = {
   },
   "resume-goes-on": {
     client: (message) => {
-      // Read before the program resumes, because it writes the record anew then.
+      // Read before the program resumes: resuming rewrites the record.
       if (isCall(message, "session.resume")) sessionOf(message.params.sessionId).prompt = conversationOf(message.params.sessionId);
       toProgram(message);
     },

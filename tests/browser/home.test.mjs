@@ -276,7 +276,7 @@ test("without storage everything works, and lasts as long as the page", async ()
 test("two hundred sessions are all shown", async () => {
   const context = await deck.openContext();
   // None of the server's own, which may still work.
-  const session = (number) => ({ sessionId: `session-${10_000 + number}`, title: `Session <i>${number}</i>`, state: number % 3 === 0 ? "closed" : "ready", model: "demo", runtime: "demo", workingDirectory: `/work/folder-${number}`, createdAt: "2026-01-01T00:00:00Z", updatedAt: new Date(1767225600000 + number * 1000).toISOString(), pending: 0 });
+  const session = (number) => ({ sessionId: `session-${10_000 + number}`, title: `Session <i>${number}</i>`, state: number % 3 === 0 ? "closed" : "ready", model: "demo", runtime: "demo", workingDirectory: `/srv/folder-${number}`, createdAt: "2026-01-01T00:00:00Z", updatedAt: new Date(1767225600000 + number * 1000).toISOString(), pending: 0 });
   const sessions = Array.from({ length: 200 }, (_, number) => session(number + 1)).reverse();
   await context.route(/\/api\/copilot\/session\?/, (route) => route.fulfill({ json: { sessions } }));
   const page = await context.newPage();
