@@ -200,6 +200,14 @@ pub trait Runtime: Send + Sync {
         self.name()
     }
 
+    /// The agent's name, with the connection if it is not the agent's usual one: `GitHub Copilot (ACP)`.
+    fn display_name(&self) -> String {
+        match self.channel().filter(|_| self.name() != self.family()) {
+            Some(channel) => format!("{} ({})", self.title(), channel.name),
+            None => self.title().to_owned(),
+        }
+    }
+
     /// How it talks to the agent, if there are several ways.
     fn channel(&self) -> Option<Channel> {
         None

@@ -349,15 +349,25 @@ impl Arguments {
     /// Parses the arguments, or prints what is wrong and exits. Common flags may come before the command; clap's own
     /// rule against that would parse the command as a port.
     pub fn read() -> Self {
-        let arguments = match Self::try_parse() {
-            Ok(arguments) => arguments,
-            Err(error) => mistyped(&error).unwrap_or(error).exit(),
-        };
-        if arguments.command.is_some() && arguments.serve != ServeFlags::default() {
-            let problem = "flags of `serve` cannot be used with another command; remove them, or use `serve`";
-            Self::command().error(ErrorKind::ArgumentConflict, problem).exit();
+        let parsed = Self::try_parse().map_err(|error| mistyped(&error).unwrap_or(error));
+        parsed.and_then(Self::with_flags_of_serve).unwrap_or_else(|error| error.exit())
+    }
+
+    /// Flags of `serve` may come before it, and need no command; no other command takes them.
+    fn with_flags_of_serve(mut self) -> Result<Self, clap::Error> {
+        if self.serve == ServeFlags::default() {
+            return Ok(self);
         }
-        arguments
+        let problem = match &mut self.command {
+            None => return Ok(self),
+            Some(Command::Serve(flags)) if *flags == ServeFlags::default() => {
+                *flags = std::mem::take(&mut self.serve);
+                return Ok(self);
+            }
+            Some(Command::Serve(_)) => "flags of `serve` stand before and after it; put all of them after it",
+            Some(_) => "flags of `serve` cannot be used with another command; remove them, or use `serve`",
+        };
+        Err(Self::command().error(ErrorKind::ArgumentConflict, problem))
     }
 }
 
@@ -455,5 +465,34 @@ impl Resolved {
         let usual = &sources.paths.data_folder;
         let data_folder = if configured.as_os_str().is_empty() { usual.clone() } else { configured.clone() };
         Self { loaded, start_folder: sources.start_folder.clone(), data_folder }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(words: &[&str]) -> Result<Arguments, String> {
+        let words = ["flightdeck"].iter().chain(words);
+        Arguments::try_parse_from(words).and_then(Arguments::with_flags_of_serve).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn flags_of_serve_stand_before_it_after_it_or_alone() {
+        for words in [&["--port", "7"][..], &["7"]] {
+            let Arguments { command: None, serve, .. } = parsed(words).expect("parsed") else { panic!("{words:?}") };
+            assert_eq!(serve.port.or(serve.bare_port), Some(7), "{words:?}");
+        }
+        for words in [&["--port", "7", "serve"][..], &["serve", "--port", "7"], &["serve", "7"]] {
+            let Some(Command::Serve(flags)) = parsed(words).expect("parsed").command else { panic!("{words:?}") };
+            assert_eq!(flags.port.or(flags.bare_port), Some(7), "{words:?}");
+        }
+    }
+
+    #[test]
+    fn flags_of_serve_that_would_be_ignored_are_refused() {
+        let refused = |words: &[&str]| parsed(words).map(|_| ()).expect_err("refused");
+        assert!(refused(&["--port", "7", "status"]).contains("cannot be used with another command"));
+        assert!(refused(&["--port", "7", "serve", "--port", "8"]).contains("before and after it"));
     }
 }

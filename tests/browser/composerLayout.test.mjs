@@ -100,6 +100,17 @@ test("the text keeps its height when work begins, beside a panel and on a phone 
   }
 });
 
+test("the agent's name is one line wherever there is room for it", async () => {
+  const page = await openSession(deck, await deck.server.session());
+  const name = page.locator("#composer-switches .switch-value");
+  for (const width of [520, 640, 799, 800, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    const { lines, isWhole } = await name.evaluate((element) => ({ lines: element.getBoundingClientRect().height / Number.parseFloat(getComputedStyle(element).fontSize), isWhole: element.scrollWidth <= element.clientWidth }));
+    assert.ok(lines < 2, `${width} px: ${lines} times its letters`);
+    assert.ok(isWhole, `${width} px`);
+  }
+});
+
 test("a finger's buttons share one row too, and are large enough", async () => {
   const id = await deck.server.session();
   for (const width of [320, 360, 390, 768]) {
@@ -241,7 +252,7 @@ test("model, effort and permissions are switched beside the request", async () =
   const id = await deck.server.session();
   const page = await openSession(deck, id);
   await waitFor(() => page.locator("#composer-model").isEnabled(), "the models");
-  assert.match(await page.locator("#composer-switches").textContent(), /Agentdemo/);
+  assert.match(await page.locator("#composer-switches").textContent(), /AgentDemo \(no AI\)/);
   assert.equal(await page.locator("#composer-effort").count(), 0, "the demo has no efforts");
   await page.locator("#composer-model").selectOption("demo-slow");
   await waitForText(page.locator(".fact-model"), "demo-slow");

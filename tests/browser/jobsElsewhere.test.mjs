@@ -159,6 +159,7 @@ test("a session that belongs to a job says so in the list and in its header", as
   await change(new RegExp(`/api/copilot/session/${id}$`), mine);
   const page = await context.newPage();
   await page.goto(deck.server.url);
+  await page.locator('[data-filter="steps"]').click();
   const link = page.locator(`.session-row[data-session="${id}"] .session-job`);
   await waitForText(link, "Job review");
   assert.equal(await link.getAttribute("href"), "/jobTracking.html?jobName=review&jobId=job-7");

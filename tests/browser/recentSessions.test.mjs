@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { ENTRY, jobWhen, makeFolder, startJob } from "./support/realJobs.mjs";
 
-const deck = useDeck();
+const deck = useDeck({ jobs: ENTRY });
 
 const row = (page, id) => page.locator(`.session-row[data-session="${id}"]`);
 
@@ -42,6 +43,29 @@ test("the filter finds by title, folder, model and state", async () => {
   await row(page, apple).waitFor({ state: "detached" });
   assert.ok(await row(page, pear).isVisible());
   assert.equal(await page.locator('[data-filter="closed"]').getAttribute("aria-pressed"), "true");
+});
+
+test("steps of jobs have a list of their own, unless they need somebody or are searched", async () => {
+  const own = await deck.server.session({ title: "My own" });
+  const page = await openSetup(deck);
+  await row(page, own).waitFor();
+  const steps = page.locator('[data-filter="steps"]');
+  assert.ok(await steps.isHidden(), "there are none");
+  const jobId = await startJob(deck.server, "permission", { workingDirectory: await makeFolder(deck.server) });
+  const ofJob = page.locator(".session-row", { has: page.locator(".session-job") });
+  await waitForText(ofJob.locator(".state-word"), "Needs your input");
+  const asking = await ofJob.getAttribute("data-session");
+  const { requests } = await deck.server.call("GET", `copilot/session/${asking}`);
+  await deck.server.call("POST", `copilot/session/${asking}/permission/${requests[0].requestId}`, { decision: "allow-once" });
+  await jobWhen(deck.server, jobId, ({ status }) => status === "Succeeded");
+  await waitFor(async () => (await ofJob.count()) === 0, "the steps to leave the list");
+  assert.ok(await row(page, own).isVisible());
+  await steps.click();
+  await waitFor(async () => (await ofJob.count()) === 2, "both steps");
+  assert.ok(await row(page, own).isHidden());
+  await page.locator('[data-filter="all"]').click();
+  await page.locator("#session-search").fill("ask-first");
+  await row(page, asking).waitFor();
 });
 
 test("a session is renamed, and the new name is everywhere", async () => {

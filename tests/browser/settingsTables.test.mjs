@@ -141,6 +141,7 @@ test("the defaults of an agent are set, count for new sessions, and are taken ba
   assert.deepEqual([details.model, details.permissionMode], ["demo-slow", "deny"]);
 
   const headless = page.locator('.runtime-defaults[data-runtime="copilot-headless"]');
+  assert.equal(await headless.locator(".runtime-name b").textContent(), "GitHub Copilot (Headless)");
   await headless.locator("summary").click();
   await headless.getByLabel("Stream").selectOption("false");
   await headless.getByLabel("Most autopilot turns").fill("3");

@@ -99,6 +99,32 @@ test("the folder is the repository's, or the project beside it that the address 
   assert.equal(await other.locator("#working-dir").inputValue(), path.join(path.dirname(repoRoot), "XXX"));
 });
 
+test("the configured model is chosen even if it is known later than the list, unless another was chosen", async () => {
+  for (const choice of [null, "demo"]) {
+    const context = await deck.openContext();
+    let letThrough;
+    const held = new Promise((resolve) => (letThrough = resolve));
+    await context.route(/\/api\/config$/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const page = await context.newPage();
+    await page.goto(deck.server.url);
+    const select = page.locator("#model-select");
+    await waitFor(() => page.locator("#start-button").isEnabled(), "the models");
+    if (choice) await select.selectOption(choice);
+    const config = page.waitForResponse(/\/api\/config$/);
+    letThrough();
+    await (await config).finished();
+    await waitFor(async () => (await select.inputValue()) === (choice ?? "demo-slow"), `the model is ${choice ?? "the configured one"}`);
+    await page.locator("#working-dir").fill(deck.server.workFolder);
+    await page.locator("#start-button").click();
+    await shown(page);
+    const id = new URL(page.url()).searchParams.get("session");
+    assert.equal((await deck.server.call("GET", `copilot/session/${id}`)).model, choice ?? "demo-slow");
+  }
+});
+
 test("a wrong folder is named next to the box, and the right one starts a session that the address names", async () => {
   deck.expectConsoleErrors(/400/);
   const page = await openSetup(deck);

@@ -113,6 +113,34 @@ test("one key hides it and shows it, the page remembers, and nothing shifts whil
   assert.ok(shifts.every(([, sources]) => !sources.some((name) => ["main", "session-ui", "session-part", "request-part", "sidebar"].includes(name))), JSON.stringify(shifts));
 });
 
+test("opened by key before its rows are there, the focus goes on to the row of the page, unless the person moved it", async () => {
+  await endAll();
+  const id = await deck.server.session({ title: "Late" });
+  for (const isMoved of [false, true]) {
+    const context = await deck.openContext({ viewport: { width: 1200, height: 900 } });
+    let release;
+    const held = new Promise((resolve) => {
+      release = resolve;
+    });
+    await context.route(/\/api\/copilot\/session\?/, (route) => held.then(() => route.continue()));
+    const page = await context.newPage();
+    await page.goto(`${deck.server.url}/?session=${id}`);
+    await shown(page);
+    await page.keyboard.press("Alt+l");
+    assert.match(await focusedPlace(page), /sidebar-search/);
+    if (isMoved) await page.keyboard.press("Tab");
+    release();
+    await row(page, "Late").waitFor();
+    if (isMoved) {
+      assert.match(await focusedPlace(page), /sidebar-new/);
+      await page.keyboard.press("Shift+Tab");
+      await deck.server.session({ title: "Newer" });
+      await row(page, "Newer").waitFor();
+      assert.match(await focusedPlace(page), /sidebar-search/, "nor later");
+    } else await waitFor(async () => (await focusedPlace(page)) === id, "the row of the session that is shown");
+  }
+});
+
 test("arrow keys move among the rows, Enter opens one, and letters answer nothing", async () => {
   await endAll();
   const [one, two, three] = [await deck.server.session({ title: "One" }), await deck.server.session({ title: "Two" }), await deck.server.session({ title: "Three" })];
@@ -160,7 +188,9 @@ test("by folder, each has its sessions, its jobs and its changes", async () => {
   assert.ok(await row(page, "In ledger").isHidden());
   await page.reload();
   await shown(page);
-  await group(greeter).locator(".sidebar-row").first().waitFor();
+  // Nothing is added under the pointer.
+  await page.mouse.move(1000, 300);
+  await waitForText(group(greeter).locator(".sidebar-fact").first(), "1 change");
   assert.ok(await row(page, "In ledger").isHidden(), "remembered");
   await group(ledger).locator(".sidebar-folder").focus();
   await page.keyboard.press("ArrowRight");

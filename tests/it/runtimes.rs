@@ -30,18 +30,21 @@ async fn runtimes_name_their_agent_and_describe_their_options() {
         .await;
     let runtimes = server.http().get("/api/runtimes").await.json();
     assert_eq!(runtimes["permissionMode"], "ask");
-    for (name, agent, title, connection) in [
-        ("copilot", "copilot", "GitHub Copilot", json!("SDK")),
-        ("copilot-acp", "copilot", "GitHub Copilot", json!("ACP")),
-        ("copilot-headless", "copilot", "GitHub Copilot", json!("Headless")),
-        ("claude", "claude", "Claude Code", Value::Null),
-        ("acp:mine", "acp:mine", "mine", Value::Null),
-        ("demo", "demo", "Demo", Value::Null),
+    for (name, agent, title, connection, display_name) in [
+        ("copilot", "copilot", "GitHub Copilot", json!("SDK"), "GitHub Copilot"),
+        ("copilot-acp", "copilot", "GitHub Copilot", json!("ACP"), "GitHub Copilot (ACP)"),
+        ("copilot-headless", "copilot", "GitHub Copilot", json!("Headless"), "GitHub Copilot (Headless)"),
+        ("claude", "claude", "Claude Code", Value::Null, "Claude Code"),
+        ("acp:mine", "acp:mine", "mine", Value::Null, "mine"),
+        ("demo", "demo", "Demo", Value::Null, "Demo"),
     ] {
         let entry = runtime(&runtimes, name);
-        let seen = (&entry["agent"], &entry["title"], &entry["connection"]["name"]);
-        assert_eq!(seen, (&json!(agent), &json!(title), &connection), "{name}");
+        let seen = (&entry["agent"], &entry["title"], &entry["connection"]["name"], &entry["displayName"]);
+        assert_eq!(seen, (&json!(agent), &json!(title), &connection, &json!(display_name)), "{name}");
     }
+    let session = server.session().await;
+    let details = server.http().get(&format!("/api/copilot/session/{}", session.id)).await.json();
+    assert_eq!((&details["runtime"], &details["agentName"]), (&json!("demo"), &json!("Demo")));
     let headless = runtime(&runtimes, "copilot-headless")["options"].as_array().expect("options");
     let option = |name: &str| headless.iter().find(|option| option["name"] == name).expect(name);
     assert_eq!((&option("stream")["default"], &option("stream")["kind"]), (&json!(true), &json!("switch")));

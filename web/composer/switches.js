@@ -64,9 +64,9 @@ export class Switches {
   }
 
   #show() {
-    const { runtime, demo, model, effort, permissionMode, state } = this.#view.details ?? {};
+    const { runtime, agentName, demo, model, effort, permissionMode, state } = this.#view.details ?? {};
     if (!runtime || this.#typing) return;
-    const now = JSON.stringify([runtime, demo, model, effort, permissionMode, state === "closed"]);
+    const now = JSON.stringify([runtime, agentName, demo, model, effort, permissionMode, state === "closed"]);
     if (now === this.#shown) return;
     this.#shown = now;
     const focused = document.activeElement?.id;
@@ -74,7 +74,7 @@ export class Switches {
     const isClosed = state === "closed";
     const efforts = effort && !effortLevels.includes(effort) ? [effort, ...effortLevels] : effortLevels;
     const parts = [
-      labelled("Agent", make("span", { class: "switch-value", text: `${runtime}${demo ? " (no AI)" : ""}`, title: `Agent: ${runtime}` }), "span"),
+      labelled("Agent", make("span", { class: "switch-value", text: exactString(`${agentName ?? runtime}${demo ? " (no AI)" : ""}`), title: exactString(`Agent: ${agentName ?? runtime} (${runtime})`) }), "span"),
       labelled("Model", this.#modelSelect(model, isClosed || !modelSwitch)),
       efforts.length > 0 && labelled("Effort", this.#select("composer-effort", [...(effort ? [] : [["", "default"]]), ...efforts.map((one) => [one, one])], effort ?? "", (value) => value && { effort: value }, isClosed || !modelSwitch)),
       labelled("Permissions", this.#select("composer-mode", MODES, permissionMode, (value) => ({ permissionMode: value }), isClosed)),

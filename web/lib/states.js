@@ -19,6 +19,9 @@ const FAILED_TURN = { word: "Failed", mark: "failed" };
 /** States in which the session needs a person before it continues, with or without an open request. */
 export const STUCK_STATES = ["waiting", "needs-login", "failed"];
 
+/** A session of a job is one of its steps: it stands by itself only while it needs somebody. */
+export const isJobStep = ({ job, state, pending = 0 }) => Boolean(job) && pending === 0 && !STUCK_STATES.includes(state);
+
 /** States in which a turn runs. */
 export const BUSY_STATES = ["working", "waiting", "recovering"];
 

@@ -112,7 +112,7 @@ class Details {
     const rows = [
       ["Id", copyable(details.sessionId)],
       ["Job", details.job && make("a", { href: jobAddress(details.job), text: exactString(`${details.job.jobName}: ${details.job.taskName}${details.job.isDriving ? " (driving)" : ""}`) })],
-      ["Agent", details.runtime + (details.demo ? " (scripted, no AI)" : "")],
+      ["Agent", agentFact(details)],
       ["Working directory", details.workingDirectory ? copyable(details.workingDirectory) : "none"],
       ["Context", details.context?.tokenLimit ? contextMeter(details.context) : "not reported yet"],
       ["Usage", this.#usage(usage)],
@@ -154,6 +154,12 @@ class Details {
 export async function exportSession(sessionId, format) {
   const href = await downloadAddress(`/${sessionPath(sessionId, `export?format=${format}`)}`);
   make("a", { href, download: "" }).click();
+}
+
+/** The name that people know, and the one that settings and the API use. */
+function agentFact({ runtime, agentName, demo }) {
+  const names = agentName && agentName !== runtime ? `${agentName} (${runtime})` : runtime;
+  return exactString(`${names}${demo ? ", scripted, no AI" : ""}`);
 }
 
 function budgetText({ budget, usage }) {

@@ -10,6 +10,8 @@ const NEAR_END = 24;
 const ABOVE_ANSWER = 8;
 /** Places near the top of the view, of which one has a block. */
 const LOOK_AT = [2, 14, 30, 60];
+/** The search from the last anchor covers at most this many blocks. */
+const NEAR_ANCHOR = 20;
 
 export class FollowEnd {
   #scroller;
@@ -93,13 +95,26 @@ export class FollowEnd {
 
   #noteAnchor() {
     const { left, top, width } = this.#scroller.getBoundingClientRect();
+    const element = this.#nextToAnchor(top) ?? this.#blockAt(left + width / 2, top);
+    this.#anchor = element && { element, top: element.getBoundingClientRect().top - top };
+  }
+
+  /** The block at the top of the view, if it is near the last anchor. Faster than a hit test. */
+  #nextToAnchor(top) {
+    let element = this.#anchor?.element;
+    if (!element?.isConnected) return null;
+    const isAbove = (one) => one.getBoundingClientRect().bottom <= top + LOOK_AT[0];
+    for (let steps = 0; element && isAbove(element); steps += 1) element = steps < NEAR_ANCHOR ? element.nextElementSibling : null;
+    for (let steps = 0; element?.previousElementSibling && !isAbove(element.previousElementSibling); steps += 1) element = steps < NEAR_ANCHOR ? element.previousElementSibling : null;
+    return element && element.getBoundingClientRect().top <= top + LOOK_AT.at(-1) ? element : null;
+  }
+
+  #blockAt(middle, top) {
     for (const below of LOOK_AT) {
-      const element = document.elementFromPoint(left + width / 2, top + below)?.closest(".transcript-page > *");
-      if (!element || !this.#scroller.contains(element)) continue;
-      this.#anchor = { element, top: element.getBoundingClientRect().top - top };
-      return;
+      const element = document.elementFromPoint(middle, top + below)?.closest(".transcript-page > *");
+      if (element && this.#scroller.contains(element)) return element;
     }
-    this.#anchor = null;
+    return null;
   }
 
   /** What is at the top of the view stays there. */

@@ -18,7 +18,7 @@ const FAR = 3 * NEXT_PAGE;
 /** How high a stretch is taken to be until it is loaded. */
 const STRETCH_HEIGHT = 8000;
 /** Pages that stay filled. */
-const PAGES_KEPT = 10;
+const PAGES_KEPT = 5;
 
 export class History {
   #sessionId;

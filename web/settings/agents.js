@@ -37,7 +37,7 @@ export function agentsSection({ store, runtimes, models }) {
     try {
       const [all, offered] = await Promise.all([runtimes(), models()]);
       const control = fields.get("sessions.runtime")?.control;
-      if (control) control.choices = [["", "The first that is ready"], ...all.map(({ name, ready }) => [name, ready ? name : `${name} – not ready`])];
+      if (control) control.choices = [["", "The first that is ready"], ...all.map(({ name, displayName = name, ready }) => [name, ready ? displayName : `${displayName} – not ready`])];
       fields.get("sessions.model")?.control.suggest(offered.map(({ listedId, id, name }) => ({ id: listedId ?? id, name })));
     } catch {
       // The boxes take any text; the list of agents says what is wrong.

@@ -42,12 +42,12 @@ export class RuntimeDefaults {
   }
 
   #row(runtime, value, models) {
-    const { name, ready, isGone } = runtime;
+    const { name, displayName, ready, isGone } = runtime;
     const word = isGone ? "No such agent" : ready ? "Ready" : "Not ready";
     const summary = make(
       "summary",
       {},
-      make("b", { class: "runtime-name", text: exactString(name) }),
+      make("span", { class: "runtime-name" }, make("b", { text: exactString(displayName ?? name) }), make("code", { class: "setting-key", text: exactString(name) })),
       make("span", { class: "runtime-set", text: summaryOf(value) }),
       make("span", { class: `state state-${ready ? "ready" : isGone ? "failed" : "closed"}` }, make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { text: word })),
     );

@@ -19,9 +19,12 @@ export class Models {
   /** The model that was chosen on another connection to the same agent. */
   #carried = "";
   #shown = "";
+  /** Whether the person has chosen on this page, for this runtime; only then a better default does not replace it. */
+  #isChosen = false;
 
   constructor() {
     select.addEventListener("change", () => {
+      this.#isChosen = true;
       this.say("");
       this.#showInput(select.value === OTHER);
       if (select.value === OTHER) input.focus();
@@ -43,6 +46,7 @@ export class Models {
     if (name !== this.#runtime) {
       const isSameAgent = this.#runtime !== "" && catalogue.runtime(name)?.agent === catalogue.runtime(this.#runtime)?.agent;
       this.#carried = isSameAgent ? this.chosen : "";
+      this.#isChosen = false;
       input.value = "";
     }
     this.#runtime = name;
@@ -99,8 +103,7 @@ export class Models {
   #showOptions(options, carried) {
     const key = JSON.stringify([this.#runtime, this.#configured, options]);
     if (key === this.#shown) return;
-    const isSameRuntime = this.#shown !== "" && JSON.parse(this.#shown)[0] === this.#runtime;
-    const before = isSameRuntime ? select.value : "";
+    const before = this.#isChosen ? select.value : "";
     this.#shown = key;
     select.replaceChildren(...options.map(({ value, text, title }) => make("option", { value, text, title })));
     const kept = remembered(CHOSEN, {})[this.#runtime];

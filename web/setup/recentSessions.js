@@ -10,14 +10,18 @@ import { ago, exactTime, plural } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { pathCell } from "./pathCell.js";
 import { sessionList } from "../lib/sessionList.js";
-import { stateElement } from "../lib/states.js";
+import { isJobStep, stateElement } from "../lib/states.js";
 import { TextSearch } from "./textSearch.js";
+
+/** Steps of jobs are shown with their jobs. Here they are among what is searched, and in a list of their own. */
+const STEPS = "steps";
 
 const FILTERS = [
   ["all", "All", () => true],
   ["open", "Open", ({ state }) => state !== "closed"],
   ["waiting", "Waiting", ({ state, pending }) => state === "waiting" || state === "needs-login" || pending > 0],
   ["closed", "Closed", ({ state }) => state === "closed"],
+  [STEPS, "Job steps", isJobStep],
 ];
 
 const place = byId("session-list");
@@ -44,7 +48,7 @@ export class RecentSessions {
   }
 
   #filterButton(name, label) {
-    const button = make("button", { type: "button", class: "filter-button", text: label, "aria-pressed": String(name === this.#filter), data: { filter: name } });
+    const button = make("button", { type: "button", class: "filter-button", text: label, hidden: name === STEPS, "aria-pressed": String(name === this.#filter), data: { filter: name } });
     button.addEventListener("click", () => {
       this.#filter = name;
       for (const other of byId("session-filters").children) other.setAttribute("aria-pressed", String(other === button));
@@ -70,11 +74,9 @@ export class RecentSessions {
     const shown = this.#inOrder(sessionList.sessions).filter((session) => this.#fits(session.sessionId) && words.every((word) => hasWord(session, word)));
     const focused = document.activeElement?.closest?.(".session-row")?.dataset.session;
     const focusedAction = document.activeElement?.dataset?.action;
-    if (shown.length === 0) {
-      place.replaceChildren(make("p", { class: "empty", text: emptyText(sessionList.sessions.length, words.length > 0) }));
-      return;
-    }
-    const list = make("ul", { class: "session-rows" }, ...shown.map((session) => this.#row(session)));
+    const steps = sessionList.sessions.filter(isJobStep).length;
+    byId("session-filters").querySelector(`[data-filter="${STEPS}"]`).hidden = steps === 0 && this.#filter !== STEPS;
+    const list = shown.length > 0 ? make("ul", { class: "session-rows" }, ...shown.map((session) => this.#row(session))) : make("p", { class: "empty", text: emptyText(sessionList.sessions.length - steps, words.length > 0) });
     place.replaceChildren(list, this.#problem ?? "");
     if (sessionList.hasMore && words.length === 0) {
       place.append(make("button", { type: "button", class: "quiet-button", text: "Show older sessions", on: { click: () => sessionList.loadMore().catch((problem) => this.#say(problem)) } }));
@@ -101,7 +103,9 @@ export class RecentSessions {
   /** Whether a session is in one of the states that are chosen. One that is not loaded is only among all. */
   #fits(sessionId) {
     const session = sessionList.sessions.find((one) => one.sessionId === sessionId);
-    return session ? FILTERS.find(([name]) => name === this.#filter)[2](session) : this.#filter === "all";
+    if (!session) return this.#filter === "all";
+    const isHidden = this.#filter !== STEPS && search.value.trim() === "" && isJobStep(session);
+    return !isHidden && FILTERS.find(([name]) => name === this.#filter)[2](session);
   }
 
   #row(session) {

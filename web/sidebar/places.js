@@ -4,7 +4,7 @@ import { jobAddress, sessionAddress } from "../lib/address.js";
 import { inbox } from "../lib/inboxStream.js";
 import { jobList } from "../lib/jobList.js";
 import { sessionList } from "../lib/sessionList.js";
-import { STUCK_STATES, stateLook } from "../lib/states.js";
+import { isJobStep, STUCK_STATES, stateLook } from "../lib/states.js";
 
 const WORKING_STATES = ["working", "starting", "recovering"];
 const JOB_MARKS = { Running: "working", Succeeded: "succeeded", Failed: "failed", Canceled: "closed" };
@@ -18,11 +18,6 @@ export function allPlaces() {
   // Open sessions that are older than those in the list.
   const older = [...inbox.entries.values()].filter(({ sessionId }) => !listed.has(sessionId)).map((entry) => ({ ...entry, pending: entry.pending.length }));
   return [...sessionList.sessions, ...older].map(sessionPlace).concat(jobList.jobs.map(jobPlace));
-}
-
-/** A session of a job is one of its steps: it stands by itself only while it needs somebody. */
-export function isStep({ kind, ofJob, group }) {
-  return kind === "session" && ofJob && group !== "needs";
 }
 
 /** What needs a person, what works and what is recent, in the order of a list. */
@@ -52,7 +47,7 @@ function sessionPlace({ sessionId, title, state, pending = 0, unread = false, fa
     unread: unread && group === "recent",
     folder: workingDirectory ?? null,
     time: updatedAt ? Date.parse(updatedAt) : null,
-    ofJob: Boolean(job),
+    isStep: isJobStep({ job, state, pending }),
     about: [sessionId, model, job && `job ${job.jobName}`].filter(Boolean).join(" · "),
   };
 }
@@ -72,7 +67,7 @@ function jobPlace({ jobId, jobName, status, waiting, workingDirectory, startTime
     unread: false,
     folder: workingDirectory ?? null,
     time: Date.parse(endTime ?? startTime),
-    ofJob: false,
+    isStep: false,
     about: jobId,
   };
 }

@@ -12,7 +12,7 @@ import { Drawer } from "./drawer.js";
 import { FolderChanges } from "./folderChanges.js";
 import { FolderGroup, PlaceGroup } from "./placeGroup.js";
 import { PlaceRow } from "./placeRow.js";
-import { allPlaces, isStep, sorted } from "./places.js";
+import { allPlaces, sorted } from "./places.js";
 
 /** The pages of jobs have less room, so what is chosen there holds there (see early.js). */
 const OPEN_KEY = location.pathname.startsWith("/job") ? "flightdeck.sidebar.jobs" : "flightdeck.sidebar";
@@ -44,6 +44,8 @@ export class Sidebar {
   #scheduled = null;
   /** While the pointer is over the rows, none of them moves: a click must open what it was aimed at. */
   #isPointedAt = false;
+  /** What has the focus until the row of this page is loaded. */
+  #focusedMeanwhile = null;
 
   /** `openSwitcher` opens the switcher. */
   constructor({ openSwitcher }) {
@@ -150,7 +152,7 @@ export class Sidebar {
   #show({ moves }) {
     if (!this.#hasLoaded || !this.isOpen) return;
     const here = sessionInAddress() ?? jobInAddress().jobId;
-    const places = allPlaces().filter((place) => !isStep(place) || place.id === here);
+    const places = allPlaces().filter((place) => !place.isStep || place.id === here);
     if (!moves) {
       for (const place of places) this.#rows.get(place.key)?.show(place, place.id === here);
       return;
@@ -165,6 +167,8 @@ export class Sidebar {
     };
     const byFolder = this.#byFolder.getAttribute("aria-pressed") === "true";
     arrange(this.#list, [...(byFolder ? this.#folderGroups(places, rowOf) : this.#plainGroups(places, rowOf)), ...this.#remarks(places)]);
+    if (document.activeElement === this.#focusedMeanwhile) this.#focusRow();
+    else this.#focusedMeanwhile = null;
   }
 
   #plainGroups(places, rowOf) {
@@ -237,7 +241,10 @@ export class Sidebar {
   }
 
   #focusRow() {
-    (this.#list.querySelector('[aria-current="page"]') ?? this.#list.querySelector(".sidebar-row, .sidebar-folder") ?? this.#element.querySelector("button")).focus();
+    const here = this.#list.querySelector('[aria-current="page"]');
+    const place = here ?? this.#list.querySelector(".sidebar-row, .sidebar-folder") ?? this.#element.querySelector("button");
+    place.focus();
+    this.#focusedMeanwhile = here || sessionList.isLoaded ? null : place;
   }
 }
 

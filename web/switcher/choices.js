@@ -4,7 +4,7 @@ import { jobInAddress, sessionAddress, sessionInAddress } from "../lib/address.j
 import { ask } from "../lib/api.js";
 import { exactString } from "../lib/exactText.js";
 import { ago, baseName } from "../lib/format.js";
-import { allPlaces, isStep, sorted } from "../sidebar/places.js";
+import { allPlaces, sorted } from "../sidebar/places.js";
 import { score } from "./fuzzy.js";
 
 const MOST_PLACES = 10;
@@ -17,7 +17,7 @@ const KINDS = { prompt: "Prompt", message: "Message", reasoning: "Reasoning", to
 /** Before anything is typed: what waits, what works and what is recent, then the commands. */
 export function firstChoices(commands) {
   const isHere = ({ id }) => id === sessionInAddress() || id === jobInAddress().jobId;
-  const { needs, working, recent } = sorted(allPlaces().filter((place) => !isStep(place) && !isHere(place)));
+  const { needs, working, recent } = sorted(allPlaces().filter((place) => !place.isStep && !isHere(place)));
   return [
     ["Sessions and jobs", [...needs, ...working, ...recent].slice(0, MOST_PLACES).map(placeChoice)],
     ["Commands", commands.map(commandChoice)],

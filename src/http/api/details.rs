@@ -87,6 +87,9 @@ pub(in crate::http) struct SessionDetails {
     queued_prompts: Vec<QueuedPrompt>,
     /// The commands that the agent understands.
     commands: Vec<SlashCommand>,
+    /// The agent's name as people know it, with the connection if it is not the usual one; null if there is no such
+    /// runtime any more.
+    agent_name: Option<String>,
     /// Whether its agent is not a real one.
     demo: bool,
     /// Choices that will probably fail, such as a model name of another agent.
@@ -119,7 +122,7 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<SessionDetail
     let summary = session.summary;
     let profile = summary.profile.clone();
     let misfit = app.sessions().runtimes().misfit(&profile.runtime, &profile.model, &profile.options);
-    let demo = app.sessions().runtimes().named(&profile.runtime).is_ok_and(|runtime| runtime.capabilities().demo);
+    let runtime = app.sessions().runtimes().named(&profile.runtime).ok();
     Ok(SessionDetails {
         state_detail: summary.state_detail.clone(),
         closed_at: summary.closed_at,
@@ -132,7 +135,8 @@ pub(super) async fn details(app: &App, id: SessionId) -> ApiResult<SessionDetail
         requests: session.requests,
         queued_prompts: session.queued.iter().map(QueuedPrompt::from).collect(),
         commands: session.commands,
-        demo,
+        agent_name: runtime.as_ref().map(|runtime| runtime.display_name()),
+        demo: runtime.is_some_and(|runtime| runtime.capabilities().demo),
         warnings: misfit.into_iter().collect(),
         usage: session.usage,
         budget: limits(app, &profile.budget),

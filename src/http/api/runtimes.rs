@@ -27,12 +27,15 @@ pub struct RuntimesReply {
 
 /// One runtime.
 #[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct RuntimeEntry {
     name: String,
     /// The agent behind it: runtimes with the same value are ways to the same agent. It is the name of its main runtime.
     agent: String,
     /// The agent's name as people know it.
     title: String,
+    /// The same, with the connection if it is not the agent's usual one.
+    display_name: String,
     /// How it talks to the agent, if there are several ways.
     #[serde(skip_serializing_if = "Option::is_none")]
     connection: Option<Channel>,
@@ -58,6 +61,7 @@ pub async fn runtimes_reply(runtimes: &Runtimes, configured: &str) -> RuntimesRe
         name: runtime.name().to_owned(),
         agent: runtime.family().to_owned(),
         title: runtime.title().to_owned(),
+        display_name: runtime.display_name(),
         connection: runtime.channel(),
         default: default.as_ref().is_some_and(|default| default.name() == runtime.name()),
         capabilities: runtime.capabilities().clone(),

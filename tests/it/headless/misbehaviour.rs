@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::support::{errors, notices};
-use crate::support::{Server, ServerBuilder, TestSession, children_of, is_alive, until_childless};
+use crate::support::{Server, ServerBuilder, TestSession, children_of, described, is_alive, until_childless};
 
 const RUNTIMES: [&str; 2] = ["copilot-headless", "claude"];
 
@@ -265,6 +265,7 @@ async fn turns_stand_in_line_for_processes_and_a_process_is_gone_with_its_turn()
     assert_eq!(children_of(server.process_id()).len(), 1);
     first.post("/interrupt", json!({})).await;
     of_second.until_callback("onIdle").await;
-    assert_eq!(children_of(server.process_id()), Vec::<u32>::new());
+    let left = children_of(server.process_id());
+    assert!(left.is_empty(), "{:?}", described(&left));
     assert_eq!(first.ask("plain").await["text"], "plain");
 }

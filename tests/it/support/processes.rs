@@ -6,22 +6,36 @@ use std::process::Command;
 /// The processes below another one. The server runs git for a moment, to see what a turn changes; that is not counted, and
 /// neither is a child that is still the server's own program and about to become git, or an agent.
 pub fn children_of(parent: u32) -> Vec<u32> {
-    let program = |id: u32| {
-        let path = std::fs::read_link(format!("/proc/{id}/exe")).ok()?;
-        Some(path.file_name()?.to_string_lossy().into_owned())
-    };
-    let is_server = |program: &str| program.starts_with("flightdeck");
-    let of_server = program(parent).as_deref().is_some_and(is_server);
+    let of_server = is_flightdeck(parent);
     let is_counted = |id: &u32| {
-        let program = program(*id);
         let Ok(stat) = std::fs::read_to_string(format!("/proc/{id}/stat")) else { return false };
         let parent_field = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
-        // What has exited has only its name left.
-        let is_ours = program.map_or_else(|| stat.contains("(git)"), |name| name == "git" || is_server(&name));
-        parent_field == Some(parent) && !(of_server && is_ours)
+        parent_field == Some(parent) && !(of_server && (is_flightdeck(*id) || is_git(*id)))
     };
     let processes = std::fs::read_dir("/proc").expect("Linux");
     processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(is_counted).collect()
+}
+
+fn is_flightdeck(id: u32) -> bool {
+    let program = std::fs::read_link(format!("/proc/{id}/exe"));
+    program.is_ok_and(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("flightdeck")))
+}
+
+/// Whether a process is git, or the wrapper that is about to become git. One that has just gone is not counted either.
+fn is_git(id: u32) -> bool {
+    loop {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{id}/{file}"));
+        let (Ok(line), Ok(stat)) = (read("cmdline"), read("stat")) else { return true };
+        if line.is_empty() && is_alive(id) {
+            // It is becoming another program at this moment.
+            continue;
+        }
+        let words: Vec<&str> = line.split('\0').collect();
+        let is_wrapped =
+            words[0].ends_with("/setpriv") && words.get(4).is_some_and(|program| program.ends_with("/git"));
+        // What has exited has only its name left.
+        return is_wrapped || stat.contains("(git)");
+    }
 }
 
 /// Processes with their words and what the kernel says of them, for messages.

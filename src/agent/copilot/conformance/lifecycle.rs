@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::ordering::batch;
 use super::trace::HOOK;
 use super::{Answers, Assumption, BOTH, DESTROY, Probe, Rig, Seen, SessionPlan, call_of, expect};
 use crate::scripted_model::ModelCall;
+
+/// How much of a message a result quotes.
+const LONGEST_BEGINNING: usize = 60;
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
@@ -111,11 +114,22 @@ async fn silent_after_destroy(rig: &Rig) -> Seen {
     probe.answer(&id, Answers::DENY.hook).await;
     probe.linger().await?;
     let late: Vec<&str> = probe.trace.entries[before..].iter().map(|entry| entry.kind.as_str()).collect();
-    let calls = probe.calls().len() - calls_before;
-    let seen =
-        format!("{before} messages until destroy, then {} messages {late:?} and {calls} model calls", late.len());
-    expect(late.is_empty() && calls == 0, || seen.clone())?;
+    let calls: Vec<String> = probe.calls()[calls_before..].iter().map(last_message).collect();
+    let seen = format!(
+        "{before} messages until destroy, then {} messages {late:?} and {} model calls {calls:?}",
+        late.len(),
+        calls.len()
+    );
+    expect(late.is_empty() && calls.is_empty(), || seen.clone())?;
     Ok(seen)
+}
+
+/// Who spoke last in a model call, and how it begins: that tells why it was made.
+fn last_message(call: &ModelCall) -> String {
+    let last = call.body["messages"].as_array().and_then(|messages| messages.last()).unwrap_or(&Value::Null);
+    let content = last["content"].as_str().unwrap_or_default();
+    let beginning: String = content.chars().take(LONGEST_BEGINNING).collect();
+    format!("{}: {beginning}", last["role"].as_str().unwrap_or("nobody"))
 }
 
 async fn one_model_call(rig: &Rig) -> Seen {

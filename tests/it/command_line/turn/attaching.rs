@@ -1,6 +1,17 @@
 //! `flightdeck attach` at a terminal.
 
-use crate::support::{Server, Terminal};
+use crate::support::{Server, Terminal, TestSession};
+
+/// A terminal that shows a request of its session.
+async fn attached_to_a_request() -> (Server, TestSession, Terminal) {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.prompt("permission").await;
+    session.events_after(0).await.until_callback("onPermissionRequested").await;
+    let mut terminal = Terminal::start(&server, &["attach"]);
+    terminal.until_seen("[v]iew").await;
+    (server, session, terminal)
+}
 
 #[tokio::test]
 async fn a_session_is_followed_prompted_and_left() {
@@ -24,12 +35,7 @@ async fn a_session_is_followed_prompted_and_left() {
 
 #[tokio::test]
 async fn what_is_pending_is_shown_and_answered() {
-    let server = Server::start().await;
-    let session = server.session().await;
-    session.prompt("permission").await;
-    session.events_after(0).await.until_callback("onPermissionRequested").await;
-    let mut terminal = Terminal::start(&server, &["attach"]);
-    terminal.until_seen("[v]iew").await;
+    let (_server, _session, mut terminal) = attached_to_a_request().await;
     terminal.press("maybe\r").await;
     terminal.until_seen("Type a, A, d").await;
     terminal.press("a\r").await;
@@ -46,12 +52,7 @@ async fn what_is_pending_is_shown_and_answered() {
 
 #[tokio::test]
 async fn a_line_that_is_begun_while_a_request_is_asked_again_is_its_answer() {
-    let server = Server::start().await;
-    let session = server.session().await;
-    session.prompt("permission").await;
-    session.events_after(0).await.until_callback("onPermissionRequested").await;
-    let mut terminal = Terminal::start(&server, &["attach"]);
-    terminal.until_seen("[v]iew").await;
+    let (_server, session, mut terminal) = attached_to_a_request().await;
     terminal.press("maybe\rallow").await;
     terminal.until_seen("Type a, A, d").await;
     terminal.press("\r/detach\r").await;

@@ -1,22 +1,24 @@
 //! The world around one machine: a clock, a store, an agent, people, and accidents.
 
+mod accidents;
+mod people;
+
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::agent::Agent;
-use super::random::Random;
-use super::store::{PromptState, Store};
 use crate::agent::{
     AgentCommand, AgentEvent, Pending, QueuePosition, RequestAnswer, Restored, StartError, SuspendedTurn,
 };
 use crate::model::{
-    Always, AlwaysCovers, AlwaysScope, AnsweredBy, BudgetLimits, Decision, PermissionMode, PermissionPolicy,
-    PermissionRule, PromptAuthor, PromptId, RuleDecision, SessionOrigin, SessionState, Timestamp, Usage,
+    BudgetLimits, Decision, PermissionMode, PermissionPolicy, PermissionRule, PromptId, RuleDecision, SessionOrigin,
+    SessionState, Timestamp, Usage,
 };
-use crate::session::actor::{NewPrompt, PromptMode, QueueChange, SessionUpdate};
+use crate::session::machine::simulation::agent::Agent;
+use crate::session::machine::simulation::random::Random;
+use crate::session::machine::simulation::store::{PromptState, Store};
 use crate::session::machine::{Abilities, AgentInput, Command, Context, Input, Machine, Opened, Output, Reply};
-use crate::session::{BudgetSettings, PromptError, SessionSettings};
+use crate::session::{BudgetSettings, SessionSettings};
 use crate::store::StoreError;
 
 /// The state of the connection to the agent.
@@ -441,141 +443,6 @@ impl World {
         self.drive(Input::TurnSlotGranted);
     }
 
-    fn somebody_prompts(&mut self) {
-        // A client that got no answer repeats the prompt with the same key.
-        let repeats = self.keys > 0 && self.random.one_in(5);
-        if !repeats {
-            self.keys += 1;
-        }
-        let key = format!("key-{}", if repeats { 1 + self.random.below(self.keys) } else { self.keys });
-        let mode = if self.random.one_in(3) { PromptMode::Steer } else { PromptMode::Queue };
-        let prompt = NewPrompt {
-            text: format!("prompt of {key}"),
-            attachments: Vec::new(),
-            mode,
-            author: if self.random.one_in(2) { PromptAuthor::Task } else { PromptAuthor::Person },
-            idempotency_key: Some(key.clone()),
-        };
-        let known = self.store.with_key(&key);
-        let reply = self.drive(Input::Command(Command::Prompt {
-            prompt: Box::new(prompt),
-            files: Vec::new(),
-            known,
-            model_warning: None,
-        }));
-        let Some(Reply::Prompt(reply)) = reply else { panic!("a prompt is answered") };
-        match reply {
-            Ok(accepted) => {
-                let committed = self.store.records.prompts.get(&accepted.prompt);
-                assert!(committed.is_some(), "an accepted prompt is committed");
-                let before = self.accepted.insert(key.clone(), accepted.prompt);
-                assert!(before.is_none_or(|before| before == accepted.prompt), "{key} was accepted twice");
-            }
-            Err(PromptError::KeyReused) => panic!("{key} is the same prompt"),
-            Err(_) => {}
-        }
-    }
-
-    /// Somebody edits, cancels or reorders what waits, or what they believe to wait.
-    fn somebody_changes_the_queue(&mut self) {
-        let mut waiting: Vec<PromptId> =
-            self.store.queued().iter().filter(|prompt| !prompt.is_continuation).map(|prompt| prompt.id).collect();
-        let all: Vec<PromptId> = self.store.records.prompts.keys().copied().collect();
-        if all.is_empty() {
-            return;
-        }
-        let any = if waiting.is_empty() || self.random.one_in(4) {
-            *self.random.pick(&all)
-        } else {
-            *self.random.pick(&waiting)
-        };
-        match self.random.below(3) {
-            0 => {
-                let text = format!("changed {}", self.random.below(1_000));
-                let reply = self.change_queue(QueueChange::Text { prompt: any, text: text.clone() });
-                if reply.is_ok() {
-                    let changed = &self.store.records.prompts[&any];
-                    assert_eq!(
-                        (&changed.queued.text, &changed.state),
-                        (&text, &PromptState::Queued),
-                        "{any} is changed"
-                    );
-                }
-            }
-            1 => {
-                let reply = self.change_queue(QueueChange::Cancel { prompt: any });
-                if reply.is_ok() {
-                    assert!(self.ended(any), "{any} is over when it is cancelled");
-                    assert!(self.reported.contains(&any), "who waits for {any} learns of it");
-                }
-            }
-            _ => {
-                let turned = self.random.below(waiting.len().max(1));
-                let turned = turned.min(waiting.len());
-                waiting.rotate_left(turned);
-                if self.change_queue(QueueChange::Order(waiting.clone())).is_ok() {
-                    let now: Vec<PromptId> = self
-                        .store
-                        .queued()
-                        .iter()
-                        .filter(|prompt| !prompt.is_continuation)
-                        .map(|prompt| prompt.id)
-                        .collect();
-                    // The next turn may have begun at once.
-                    assert!(waiting.ends_with(&now), "the order is committed");
-                }
-            }
-        }
-    }
-
-    fn change_queue(&mut self, change: QueueChange) -> Result<(), PromptError> {
-        match self.drive(Input::Command(Command::Queue(change))) {
-            Some(Reply::Queue(answer)) => answer,
-            _ => panic!("a change of the queue is answered"),
-        }
-    }
-
-    fn open_request(&self) -> Option<crate::model::RequestId> {
-        self.store.records.open_requests.first().cloned()
-    }
-
-    fn answer(&mut self, request_id: &crate::model::RequestId, answer: RequestAnswer) {
-        let by = AnsweredBy::Page;
-        let scope = if self.random.one_in(2) { AlwaysScope::Folder } else { AlwaysScope::Session };
-        let (request_id, always) = (request_id.clone(), Always { covers: AlwaysCovers::Tool, scope });
-        self.drive(Input::Command(Command::Answer { request_id, answer, always, by }));
-    }
-
-    fn somebody_answers(&mut self) {
-        let Some(request) = self.open_request() else { return };
-        let decision = *self.random.pick(&[Decision::AllowOnce, Decision::AllowAlways, Decision::Deny]);
-        self.answer(&request, RequestAnswer::Permission { decision, feedback: None });
-        if self.random.one_in(2) {
-            self.answer(&request, RequestAnswer::Question(crate::agent::QuestionAnswer::Text("this".to_owned())));
-        }
-    }
-
-    fn somebody_closes(&mut self) {
-        if self.random.one_in(4) {
-            self.drive(Input::Command(Command::Close));
-        }
-    }
-
-    fn somebody_updates(&mut self) {
-        let update = SessionUpdate { model: Some("other".to_owned()), ..SessionUpdate::default() };
-        self.drive(Input::Command(Command::Update { update, model_warning: Some("unusual".to_owned()) }));
-    }
-
-    /// Another session of the folder was answered, or somebody removed the rules.
-    fn folder_rules_change(&mut self) {
-        if self.random.one_in(2) {
-            self.store.remove_folder_rules();
-        } else {
-            self.store.add_folder_rule();
-        }
-        self.drive(Input::RulesChanged);
-    }
-
     fn process_is_wanted(&mut self) {
         if self.machine.could_give_up_process(&self.context()) {
             self.drive(Input::ProcessWanted);
@@ -587,66 +454,6 @@ impl World {
         self.now += jump;
         if self.next_deadline().is_some_and(|at| at <= self.now) {
             self.drive(Input::Deadline);
-        }
-    }
-
-    fn disk_changes(&mut self) {
-        if self.store.refuses {
-            self.store.refuses = false;
-            self.drive(Input::StoreRecovered);
-        } else if self.random.one_in(4) {
-            self.store.refuses = true;
-            self.drive(Input::StoreRefuses("the disk is full".to_owned()));
-        }
-    }
-
-    fn shut_down(&mut self) {
-        self.drive(Input::Command(Command::ShutDown));
-        while self.store.has_handed() && !self.store.refuses {
-            self.store.work();
-        }
-        self.crash();
-    }
-
-    /// The server is killed and started again.
-    fn crash(&mut self) {
-        if self.trace {
-            eprintln!("         crash");
-        }
-        self.store.kill();
-        self.restart();
-    }
-
-    fn lose_power(&mut self) {
-        let lost = self.random.below(4);
-        if self.trace {
-            eprintln!("         power cut, {lost} commits lost");
-        }
-        let before: HashSet<PromptId> = self.store.records.prompts.keys().copied().collect();
-        self.store.cut_power(lost);
-        let lost = before.into_iter().filter(|id| !self.store.records.prompts.contains_key(id));
-        let lost: HashSet<PromptId> = lost.collect();
-        // A prompt with a key is committed durably; here every commit may be lost, so its key is free again.
-        self.accepted.retain(|_, id| !lost.contains(id));
-        self.restart();
-    }
-
-    fn restart(&mut self) {
-        self.disconnect();
-        // An outcome that was not committed yet is decided again.
-        let ended: HashSet<PromptId> = self.reported.iter().copied().filter(|id| self.ended(*id)).collect();
-        self.reported = ended;
-        self.store.refuses = false;
-        let stored = self.store.load();
-        let open = stored.turn.clone();
-        self.machine = Machine::new(stored);
-        if let Some(open) = open {
-            self.machine.resume(&open, self.store.replay(&open));
-        }
-        self.drive(Input::Restarted);
-        self.queue_rests = self.random.one_in(2);
-        if !self.queue_rests {
-            self.drive(Input::QueueResumed);
         }
     }
 
