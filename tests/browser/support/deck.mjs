@@ -104,7 +104,7 @@ export class Deck {
     const { problems } = this;
     const contexts = this.#contexts;
     this.#contexts = [];
-    await Promise.all(contexts.map((context) => context.close()));
+    await Promise.all(contexts.map(closeContext));
     this.#problems = [];
     this.#expected = [];
     if (problems.length > 0) throw new Error(`the page had problems:\n${problems.join("\n")}`);
@@ -148,4 +148,11 @@ export class Deck {
       if (!own) note(`asked another host: ${url}`);
     });
   }
+}
+
+/** Closes a context whose pages may be waiting for a route of the test: what its handler cannot do any more is no failure. */
+async function closeContext(context) {
+  const routed = [context, ...context.pages()];
+  await Promise.all(routed.map((one) => one.unrouteAll({ behavior: "ignoreErrors" })));
+  await context.close();
 }
