@@ -35,7 +35,7 @@ pub struct RuntimeNotFound {
 
 /// The runtime's model list is complete and does not contain the model.
 #[derive(Debug, thiserror::Error)]
-#[error("runtime {runtime} has no model {model:?}; available models: {known}")]
+#[error("runtime {runtime} has no model {model:?}; available models: {known}{}", and_hint(.hint.as_deref()))]
 pub struct ModelNotFound {
     /// The runtime.
     pub runtime: String,
@@ -43,6 +43,12 @@ pub struct ModelNotFound {
     pub model: String,
     /// The available names.
     pub known: String,
+    /// What the name probably is, and what to use instead.
+    pub hint: Option<String>,
+}
+
+fn and_hint(hint: Option<&str>) -> String {
+    hint.map(|hint| format!(". {hint}")).unwrap_or_default()
 }
 
 /// A runtime and one of its models.
@@ -228,7 +234,12 @@ impl Runtimes {
             None => match self.default_runtime(configured).await {
                 Ok(runtime) => (runtime, id),
                 Err(error) => {
-                    return Err(ModelNotFound { runtime: error.name, model: id.to_owned(), known: error.known });
+                    return Err(ModelNotFound {
+                        runtime: error.name,
+                        model: id.to_owned(),
+                        known: error.known,
+                        hint: None,
+                    });
                 }
             },
         };
@@ -330,13 +341,14 @@ async fn check_model(runtime: &dyn Runtime, model: &str) -> Result<(), ModelNotF
         runtime: runtime.name().to_owned(),
         model: model.to_owned(),
         known: list.models.iter().map(|known| known.id.as_str()).collect::<Vec<_>>().join(", "),
+        hint: runtime.capabilities().misfit(runtime.name(), model),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::{BoxFuture, Capabilities, Connection, ModelList, StartError, StartSpec};
+    use crate::agent::{BoxFuture, Capabilities, Connection, ModelList, ModelNames, StartError, StartSpec};
 
     struct Listed {
         name: &'static str,
@@ -441,6 +453,26 @@ mod tests {
         }
         assert!(runtimes.choose("", "nope", &Map::new()).await.is_err());
         assert!(runtimes.choose("", "demo/nope", &Map::new()).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_name_of_another_agent_is_refused_with_a_hint() {
+        let copilot = Listed {
+            name: "copilot",
+            family: "",
+            capabilities: Capabilities { model_names: ModelNames::Copilot, ..Capabilities::default() },
+            ready: true,
+            models: ModelList::known(vec![Model::named("claude-sonnet-4.5", "Claude Sonnet 4.5")]),
+        };
+        let runtimes = Runtimes::new(vec![Arc::new(copilot) as Arc<dyn Runtime>]);
+        let runtimes = &runtimes;
+        let refusal = |id| async move { runtimes.choose("", id, &Map::new()).await.err().expect(id).to_string() };
+        let known = "available models: claude-sonnet-4.5";
+        assert_eq!(refusal("nope").await, format!("runtime copilot has no model \"nope\"; {known}"));
+        let alias = refusal("sonnet").await;
+        assert!(alias.contains(known) && alias.contains("\"sonnet\" is a Claude Code alias; copilot needs"), "{alias}");
+        let spelling = refusal("claude-sonnet-4-5").await;
+        assert!(spelling.contains("use \"claude-sonnet-4.5\" with copilot."), "{spelling}");
     }
 
     #[tokio::test]

@@ -23,6 +23,20 @@ test("a turn that ended elsewhere is unread until its end is shown, then on no d
   await waitFor(async () => !/unread/.test(await row(second, "Other").getAttribute("class")), "the other device");
 });
 
+test("an unread session has its dot in the sidebar, also once it is closed", async () => {
+  const id = await deck.server.session({ title: "Finished" });
+  await deck.server.turn(id, "hello");
+  const page = await openSession(deck, await deck.server.session({ title: "Elsewhere" }), WIDE);
+  const mark = row(page, "Finished").locator(".state-mark");
+  const dot = () => mark.evaluate((element) => [getComputedStyle(element).visibility, getComputedStyle(element).height, getComputedStyle(element).backgroundColor]);
+  await waitForText(row(page, "Finished"), /Ready, unread/);
+  const whileOpen = await dot();
+  assert.equal(whileOpen[0], "visible");
+  await deck.server.call("POST", `copilot/session/${id}/stop`);
+  await waitForText(row(page, "Finished"), /Closed, unread/);
+  assert.deepEqual(await dot(), whileOpen);
+});
+
 test("what a person watches is not unread, costs one call a turn, and does not count as activity", async () => {
   const id = await deck.server.session({ title: "Watched" });
   const page = await openSession(deck, id, WIDE);

@@ -35,7 +35,8 @@ export class PlaceRow {
     if (isHere) this.#link.setAttribute("aria-current", "page");
     else this.#link.removeAttribute("aria-current");
     this.#link.classList.toggle("unread", unread);
-    this.#mark.className = `sidebar-mark state-${unread && place.mark === "ready" ? "unread" : place.mark}`;
+    const hasOwnMark = place.mark !== "ready" && place.mark !== "closed";
+    this.#mark.className = `sidebar-mark state-${unread && !hasOwnMark ? "unread" : place.mark}`;
     this.#title.replaceChildren(...exactNodes(place.title, { oneLine: true }));
     const words = [place.kind === "job" && "job", place.word, unread && "unread"].filter(Boolean).join(", ");
     this.#word.textContent = `, ${words},`;
