@@ -55,7 +55,7 @@ test("a file that is broken by hand is said, and the old settings stay", async (
   await waitForText(page.locator(".settings-file .setting-state"), /not valid TOML/);
   await writeFile(settingsPath(deck.server), good);
   await page.getByRole("button", { name: "Reload" }).click();
-  await waitForText(page.locator(".settings-file .setting-state"), "Read");
+  await waitForText(page.locator(".settings-file .setting-state"), "Reloaded");
 });
 
 test("a login without the right says what it needs", async () => {
