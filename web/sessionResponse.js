@@ -347,7 +347,7 @@ export class SessionResponseRenderer {
     if (mark.seq) node.divElement.dataset.seq = String(mark.seq);
     if (mark.seq && this.#sessionId) node.setSource(this.#rendered.loader(mark.seq), { startRaw: true });
     const { edit } = this.#requestActions ?? {};
-    if (edit) node.addTool({ label: "Edit and send again", title: "Edit and send again (e)", picture: "edit", className: "message-block-edit", run: () => edit(node.data) });
+    if (edit) node.addTool({ label: "Edit and resend", title: "Edit and resend (e)", picture: "edit", className: "message-block-edit", run: () => edit(node.data) });
     return this.#add(page, key, node, { started: mark.time, ended: true, seq: mark.seq });
   }
 

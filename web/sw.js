@@ -102,8 +102,8 @@ function messageIn(data) {
 
 function newsOf({ event, kind, id, reason, count }) {
   const isKnown = (kind === "session" || kind === "job") && new RegExp(`^${kind}-\\d+$`).test(id);
-  if (event === "test") return { title: "Flightdeck", body: "Notifications reach this browser.", tag: "test", address: "/" };
-  if (event === "summary") return { title: "Flightdeck", body: `While it was quiet: ${count} ${count === 1 ? "notification" : "notifications"}`, tag: "summary", address: "/" };
+  if (event === "test") return { title: "Flightdeck", body: "Notifications work in this browser.", tag: "test", address: "/" };
+  if (event === "summary") return { title: "Flightdeck", body: `During quiet hours: ${count} ${count === 1 ? "notification" : "notifications"}`, tag: "summary", address: "/" };
   if (!isKnown) return { title: "Flightdeck", body: "Something needs your input.", tag: "unknown", address: "/" };
   return { title: HEADLINES[kind][event] ?? "Flightdeck", body: [id, reason].filter(Boolean).join(" · "), tag: id, address: `/?${kind}=${id}` };
 }

@@ -196,7 +196,7 @@ impl Captures {
     /// The agent's name of a model.
     async fn model(&self, name: &str) -> Result<String, CaptureError> {
         if name.trim().is_empty() {
-            return Err(CaptureError::invalid("model", "The model is missing; GET /v1/models lists those there are."));
+            return Err(CaptureError::invalid("model", "The model is missing; GET /v1/models lists all models."));
         }
         let (shared, wanted) = (&self.0, self.0.settings.model(name));
         let choice = shared.runtimes.choose(&shared.settings.runtime, &wanted, &Map::new()).await.map_err(|error| {

@@ -197,7 +197,7 @@ impl Seat {
                 AgentEvent::BlockEnded(BlockEnd::Reasoning { id, content }) => recorder.whole_reasoning(&id, &content),
                 AgentEvent::BlockDiscarded(key) if key.kind == BlockKind::Message && !recorder.discard(&key.id) => {
                     let message =
-                        "The connection to the model broke off after part of the answer; send the request again.";
+                        "The connection to the model was lost after part of the answer; send the request again.";
                     return self.fail(turn, "failed", CaptureError::new(ErrorKind::Failed, message), usage);
                 }
                 AgentEvent::ModelStopped { reason } => recorder.stopped(&reason),
@@ -240,7 +240,7 @@ impl Seat {
                     }
                     Err(_) => {
                         let message = "The model did not give an answer of the required form after two corrections; \
-                                           ask it in other words, or demand less.";
+                                           rephrase the request, or require less.";
                         let error = CaptureError::new(ErrorKind::Failed, message).with_code("answer_not_valid");
                         return self.fail(turn, "failed", error, usage);
                     }

@@ -82,7 +82,7 @@ pub(super) enum Command {
     Backup(BackupFlags),
     /// Put a backup in place of the data folder
     ///
-    /// The backup is verified first. A data folder that is not empty is replaced only with --force, and kept beside it.
+    /// The backup is verified first. A data folder that is not empty is replaced only with --force, and kept next to it.
     Restore(RestoreFlags),
     /// Start the server at every login, by systemd or launchd
     Service {
@@ -186,7 +186,7 @@ impl PlaceFlags {
 pub(super) enum AgentsCommand {
     /// List every runtime, its program and what is missing (the default command)
     List,
-    /// Install an agent's program from npm, below the data folder
+    /// Install an agent's program from npm, into the data folder
     Install(InstallFlags),
 }
 
@@ -196,7 +196,7 @@ pub(super) enum TokensCommand {
     List,
     /// Create a token and print it, once
     Create(CreateTokenFlags),
-    /// Revoke a token: it opens nothing from now on
+    /// Revoke a token: it no longer works
     Revoke {
         /// The token's id, such as token-1
         id: TokenId,
@@ -205,7 +205,7 @@ pub(super) enum TokensCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct CreateTokenFlags {
-    /// What the token opens: view, prompt, approve, jobs, models or admin; repeat it for several scopes
+    /// What the token gives access to: view, prompt, approve, jobs, models or admin; repeat it for several scopes
     #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = Scope::named)]
     pub scopes: Vec<Scope>,
     /// A name that says what the token is for
@@ -290,7 +290,7 @@ pub(super) struct ServeFlags {
     /// The port, same as --port
     #[arg(value_name = "PORT", conflicts_with = "port", value_parser = bare_port)]
     pub bare_port: Option<u16>,
-    /// The port; 0 takes any free one [default: 8888]
+    /// The port; 0 picks a free one [default: 8888]
     #[arg(short, long)]
     pub port: Option<u16>,
     /// The address to listen on; any other than loopback needs --behind-proxy [default: loopback]
@@ -320,7 +320,7 @@ pub(super) struct ServeFlags {
 pub(super) enum Auth {
     /// Require the token
     Token,
-    /// Require nothing: everybody who reaches the port has access (loopback only)
+    /// Require nothing: everyone who can reach the port has access (loopback only)
     None,
 }
 

@@ -63,7 +63,7 @@ pub(super) async fn running_or_started(context: &CommandContext) -> anyhow::Resu
         );
     };
     announce(context, url, &greeting);
-    context.server().with_context(|| format!("the server at {} ended right after its start", clean(url)))
+    context.server().with_context(|| format!("the server at {} exited right after starting", clean(url)))
 }
 
 fn announce(context: &CommandContext, url: &str, greeting: &Value) {

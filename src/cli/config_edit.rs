@@ -112,7 +112,7 @@ fn finish(set: (&str, &str), edit: &Edit, sources: &Sources, common: &CommonFlag
         Some((value, origin)) => {
             let is_elsewhere = origin != Origin::File(file) && origin != Origin::Default;
             let wins = if is_elsewhere { ", which overrides the file" } else { "" };
-            print(&format!("In force: {key} = {value}, from {origin}{wins}."))?;
+            print(&format!("In effect: {key} = {value}, from {origin}{wins}."))?;
         }
     }
     for warning in warnings {

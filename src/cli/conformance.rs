@@ -65,7 +65,7 @@ async fn run(runtimes: &Runtimes, flags: &ConformanceFlags, quiet: bool) -> anyh
 fn shown(report: &ConformanceReport) -> String {
     let failed = report.failures().count();
     let mut lines = vec![format!(
-        "{} {} ({}), {}: {} of {} assumptions hold, in {:.1} s",
+        "{} {} ({}), {}: {} of {} checks passed, in {:.1} s",
         report.runtime,
         report.version,
         report.program,
@@ -83,7 +83,7 @@ fn shown(report: &ConformanceReport) -> String {
             off.join(" and ")
         ));
     } else if failed > 0 {
-        lines.push("\nNothing is switched off: no capture mode rests on what failed.".to_owned());
+        lines.push("\nNothing is disabled: no capture mode depends on what failed.".to_owned());
     }
     lines.join("\n")
 }

@@ -265,7 +265,7 @@ async fn bind(config: &Config, is_background: bool) -> anyhow::Result<Listeners>
             if health.is_ok_and(|answer| answer["service"] == "flightdeck") {
                 bail!(
                     "another Flightdeck server (with another data folder) is already running at {url}; \
-                     use that one, or choose another port with --port (0 takes any free one)"
+                     use that one, or choose another port with --port (0 picks a free one)"
                 );
             }
             Err(error.into())
@@ -294,7 +294,7 @@ fn announce(url: &str, code: &str, auth: AuthMode, json: bool) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
     if auth == AuthMode::None {
         tracing::warn!(
-            "AUTHENTICATION IS OFF: every program and every user of this machine can use this server and run commands as you"
+            "AUTHENTICATION IS OFF: every program and every user on this machine can use this server and run commands as you"
         );
     }
 }

@@ -84,7 +84,7 @@ pub(super) fn revoke(id: TokenId, common: &CommonFlags) -> anyhow::Result<ExitCo
     if common.json {
         print(&revoked.to_string())?;
     } else {
-        print(&format!("Revoked {}; it opens nothing from now on.", named(&revoked)))?;
+        print(&format!("Revoked {}; it no longer works.", named(&revoked)))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -65,7 +65,7 @@ fn shown(answer: &Value) -> String {
     let name = |row: &Value| match by.as_str() {
         "session" if row["deleted"] == true => format!("{} (deleted)", text(&row["sessionId"])),
         "session" => format!("{} {}", text(&row["sessionId"]), text(&row["title"])),
-        "model" if row["model"] == "" => "(the agent's own choice)".to_owned(),
+        "model" if row["model"] == "" => "(chosen by the agent)".to_owned(),
         by => text(&row[by]),
     };
     let mut lines: Vec<Vec<String>> = rows.iter().map(|row| figures(name(row), row)).collect();

@@ -68,7 +68,7 @@ pub enum ConfigError {
         secret: String,
     },
     /// The file is not the one that the caller has seen.
-    #[error("the configuration file {} was changed meanwhile; read the settings again", path.display())]
+    #[error("the configuration file {} was changed in the meantime; reload the settings", path.display())]
     Changed {
         /// The file.
         path: PathBuf,
@@ -81,7 +81,7 @@ pub enum ConfigError {
     },
     /// A project may not set this key.
     #[error(
-        "{origin} sets `{key}`, which a project may not: set it in {} instead, or remove it from the project's file",
+        "{origin} sets `{key}`, which a project may not set: set it in {} instead, or remove it from the project's file",
         user_file.display()
     )]
     NotForProjects {

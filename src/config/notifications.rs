@@ -130,7 +130,7 @@ impl Notifications {
         }
         if let Some(name) = self.targets.keys().find(|name| name.starts_with("browser-")) {
             return Some(format!(
-                "target {name:?}: names that begin with browser- are those of browsers; choose another one"
+                "target {name:?}: names that begin with browser- are reserved for browsers; choose another one"
             ));
         }
         let mut problems = self.targets.iter().filter_map(|(name, target)| Some((name, target.problem()?)));

@@ -30,12 +30,12 @@ fn of_report(name: String, report: &ConformanceReport) -> Check {
     let (version, at) = (&report.version, report.at);
     let failed: Vec<&str> = report.failures().map(|check| check.id.as_str()).collect();
     if failed.is_empty() {
-        return Check::ok(name, format!("all {} assumptions held for {version} on {at}", report.checks.len()));
+        return Check::ok(name, format!("all {} checks passed for {version} on {at}", report.checks.len()));
     }
     let message = format!("{version} failed {} on {at}", failed.join(", "));
     let off: Vec<String> = report.switched_off().iter().map(|capability| format!("`{capability}`")).collect();
     if off.is_empty() {
-        let hint = "nothing is switched off; docs/upgrading-agents.md says what the failed checks mean";
+        let hint = "nothing is disabled; docs/upgrading-agents.md says what the failed checks mean";
         return Check::info(name, message, hint);
     }
     let hint = format!(

@@ -169,7 +169,7 @@ impl Sorted {
         }
         if total > MOST_BYTES || sorted.large.len() > MOST_LARGE_FILES {
             return Err(FolderError::TooMuch(format!(
-                "the files that differ from the last commit have more than {} MB; commit some of them or list them in .gitignore",
+                "the files that differ from the last commit take more than {} MB; commit some of them or list them in .gitignore",
                 MOST_BYTES / 1024 / 1024
             )));
         }

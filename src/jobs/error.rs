@@ -14,7 +14,7 @@ pub enum JobError {
     #[error("there is no such task, or it is over")]
     TaskNotFound,
     /// The task borrows a session.
-    #[error("the task runs in a session that belongs to somebody; interrupt or close that session instead")]
+    #[error("the task runs in a user's session; interrupt or close that session instead")]
     TaskCannotClose,
     /// The job is over.
     #[error("the job is over: {0}")]
@@ -26,7 +26,7 @@ pub enum JobError {
     #[error("the job succeeded, so there is nothing to retry; start it again instead")]
     Succeeded,
     /// What the person was shown is no longer true.
-    #[error("what you were shown has changed since; look at it again and answer with its new digest")]
+    #[error("what you were shown has changed; review it and answer with its new digest")]
     GateChanged,
     /// Somebody decided before.
     #[error("it was already {} by {}", if *approved { "approved" } else { "rejected" }, by.as_str())]
@@ -58,7 +58,7 @@ pub enum JobError {
     #[error("the file has changed since you looked at it; look at it again")]
     EntryChanged,
     /// The entry has no such job.
-    #[error("there is no job {name:?}; there are: {}", known.join(", "))]
+    #[error("there is no job {name:?}; available jobs: {}", known.join(", "))]
     NoSuchJob {
         /// What was asked for.
         name: String,
@@ -66,7 +66,7 @@ pub enum JobError {
         known: Vec<String>,
     },
     /// The entry has no such task.
-    #[error("there is no task {name:?}; there are: {}", known.join(", "))]
+    #[error("there is no task {name:?}; available tasks: {}", known.join(", "))]
     NoSuchTask {
         /// What was asked for.
         name: String,
@@ -80,7 +80,7 @@ pub enum JobError {
     #[error("the job {0:?} takes no user input")]
     UserInputNotAllowed(String),
     /// The entry has no such category of models.
-    #[error("there is no model category {name:?}; there are: {}", known.join(", "))]
+    #[error("there is no model category {name:?}; available categories: {}", known.join(", "))]
     NoSuchCategory {
         /// What was asked for.
         name: String,

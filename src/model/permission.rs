@@ -94,7 +94,7 @@ impl PermissionRule {
     /// A rule that allows what was asked. The error says why there can be none.
     pub fn allowing(asked: &RequestBody, covers: &AlwaysCovers) -> Result<Self, &'static str> {
         let RequestBody::Permission { tool, detail, kind, call, .. } = asked else {
-            return Err("only a permission can be given for good");
+            return Err("only a permission can be allowed permanently");
         };
         let mut rule = Self::for_tool(&tool.replace('*', "?"), RuleDecision::Allow);
         match covers {

@@ -108,7 +108,7 @@ impl Message {
             id: format!("test-{}", at.as_millis()),
             event: "test",
             title: "Flightdeck test".to_owned(),
-            body: format!("Notifications reach the target {}.", target.name),
+            body: format!("Notifications to the target {} work.", target.name),
             link: settings.base_url.clone(),
             at,
             items: Vec::new(),
@@ -121,7 +121,7 @@ fn line(kind: HappeningKind, title: &str) -> String {
     format!("{}: {title}", kind.headline())
 }
 
-/// Such as `While it was quiet: 2 need your input, 1 finished`.
+/// Such as `During quiet hours: 2 need your input, 1 finished`.
 fn summary_title(deliveries: &[StoredDelivery]) -> String {
     let counts = HappeningKind::ALL.into_iter().filter_map(|kind| {
         let count = deliveries.iter().filter(|delivery| delivery.happening.kind == kind).count();
@@ -133,7 +133,7 @@ fn summary_title(deliveries: &[StoredDelivery]) -> String {
         };
         (count > 0).then(|| format!("{count} {words}"))
     });
-    format!("While it was quiet: {}", counts.collect::<Vec<_>>().join(", "))
+    format!("During quiet hours: {}", counts.collect::<Vec<_>>().join(", "))
 }
 
 impl Item {
@@ -239,7 +239,7 @@ mod tests {
         let kinds = [HappeningKind::Finished, HappeningKind::NeedsYou, HappeningKind::Finished];
         let deliveries: Vec<StoredDelivery> = kinds.into_iter().zip(1..).map(|(kind, id)| delivery(kind, id)).collect();
         let message = Message::of(&deliveries, &target(), &settings()).expect("a message");
-        assert_eq!(message.title, "While it was quiet: 1 needs your input, 2 finished");
+        assert_eq!(message.title, "During quiet hours: 1 needs your input, 2 finished");
         assert_eq!(message.body.lines().count(), 3);
         assert_eq!((message.event, message.items.len(), message.urgency), ("summary", 3, Urgency::High));
         let many: Vec<StoredDelivery> = (1..=14).map(|id| delivery(HappeningKind::Failed, id)).collect();

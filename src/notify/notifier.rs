@@ -286,10 +286,10 @@ impl Shared {
                 tracing::warn!(
                     target,
                     count = left.len(),
-                    "giving up notifications: the target is not configured any more"
+                    "giving up notifications: the target is no longer configured"
                 );
                 let ids = left.iter().map(|delivery| delivery.id).collect();
-                let error = Some("the target is not configured any more".to_owned());
+                let error = Some("the target is no longer configured".to_owned());
                 let progress = DeliveryProgress { state: DeliveryState::GivenUp, attempts: 0, at: now, error };
                 store.record_deliveries(ids, progress).await?;
             }

@@ -320,7 +320,7 @@ fn moments(record: &Record, scope: &ReviewScope) -> Result<Moments, ReviewError>
         }
         ReviewScope::Session => {
             let Some((time, first)) = &record.first else {
-                let message = "No turn has begun in this session since Flightdeck keeps snapshots of folders.";
+                let message = "No turn has begun in this session since Flightdeck started keeping folder snapshots.";
                 return Err(ReviewError::NoSnapshot(message.to_owned()));
             };
             let since = Since::Snapshot(taken(first, "from the beginning of the session")?);

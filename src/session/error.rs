@@ -56,13 +56,13 @@ pub enum PromptError {
     #[error("there is no prompt {0} in this session")]
     NotFound(PromptId),
     /// It cannot be asked again, because its turn is not over.
-    #[error("the turn of {0} is not over; wait for its end, or interrupt it first")]
+    #[error("the turn of {0} has not ended; wait until it has, or interrupt it first")]
     NotOver(PromptId),
     /// It cannot be asked again, because it did its work.
     #[error("{0} has succeeded; to do the work again, send it as a new prompt")]
     Succeeded(PromptId),
     /// It does not wait any more, so it can be neither changed nor cancelled.
-    #[error("{0} is not queued any more; only prompts whose turn has not begun can be changed or cancelled")]
+    #[error("{0} is no longer queued; only prompts whose turn has not begun can be changed or cancelled")]
     NotQueued(PromptId),
     /// The order names other prompts than those that wait.
     #[error("the queue has changed; read queuedPrompts of the session again and name each of them once")]
@@ -88,7 +88,7 @@ pub enum AnswerError {
     #[error("there is no such request in this session")]
     NotFound,
     /// It cannot be allowed for good like that.
-    #[error("the request cannot be allowed for good: {0}")]
+    #[error("the request cannot be allowed permanently: {0}")]
     NotForGood(&'static str),
     /// It was already answered.
     #[error("the request was already answered with {:?} by {}", closed.decision, closed.by)]

@@ -108,7 +108,7 @@ test("a login that is left is cancelled, and one that fails says why and can be 
   const again = await playLogin(context, [{ state: "failed", message: "The machine has no keyring to keep the login in." }], {});
   await page.locator(".runtime-row").getByRole("button", { name: "Log in" }).click();
   await waitForText(page.locator("dialog .field-problem"), /no keyring/);
-  await page.getByRole("button", { name: "Store it in a plain file" }).click();
+  await page.getByRole("button", { name: "Store the login in a plain-text file" }).click();
   await waitFor(() => again.includes('POST {"plainText":true}'), "the login in plain text");
 });
 
@@ -191,9 +191,9 @@ test("the system check shows the last conformance result, what failed first and 
   await page.getByRole("button", { name: "System check" }).click();
   const section = page.locator('.check-group[data-conformance="copilot"]');
   await waitForText(section.locator("h3"), "Conformance of copilot 1.0.102");
-  assert.match(await section.textContent(), /1 of 2 assumptions do not hold/);
+  assert.match(await section.textContent(), /1 of 2 checks failed/);
   const failed = section.locator('.check-row[data-verdict="failure"]');
-  assert.match(await failed.textContent(), /deny\.built-in.*It matters\. Seen: 2 model calls\. Switched off for this version: hold, destroy\./);
+  assert.match(await failed.textContent(), /deny\.built-in.*It matters\. Observed: 2 model calls\. Disabled for this version: hold, destroy\./);
   await section.locator("summary").click();
   assert.match(await section.locator('details .check-row[data-verdict="ok"]').textContent(), /hold\.waits/);
   await waitForText(page.getByRole("alert"), "Cannot read conformance.json");

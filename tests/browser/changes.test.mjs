@@ -346,7 +346,7 @@ test("another session in the same folder is named", async () => {
   const page = await openPanel(repository);
   await beginTurn(page);
   await page.getByRole("button", { name: "Session", exact: true }).click();
-  await waitForText(page.locator(".changes-message"), /Nothing changed/);
+  await waitForText(page.locator(".changes-message"), /No changes/);
   await deck.server.turn(other, "hello");
   repository.write("kept.txt", "whose?\n");
   await page.getByRole("button", { name: "Refresh" }).click();

@@ -24,7 +24,7 @@ test("the built-in jobs are listed, and each can be previewed", async () => {
   const folder = await makeFolder(deck.server);
   const page = await openJobs(folder);
   assert.deepEqual(await keywords(page), ["Understand", "Change", "Finish"]);
-  await waitForText(page.locator(".entry-line"), "Jobs of the built-in entry");
+  await waitForText(page.locator(".entry-line"), "Jobs from the built-in entry");
   for (const name of ["ask", "code", "feature", "review", "commit"]) {
     await page.goto(`${deck.server.url}/jobTracking.html?${new URLSearchParams({ jobName: name, wb: folder })}`);
     await node(page, 0).click();
@@ -40,7 +40,7 @@ test("a folder's own jobs count once somebody has seen what they may do and trus
   await waitForText(page.locator(".entry-allowances"), /needs-file[\s\S]*test -e ready/);
   assert.deepEqual(await keywords(page), ["Understand", "Change", "Finish"]);
   await page.locator("#trust-button").click();
-  await waitForText(page.locator(".entry-line"), /^Jobs of this folder's entry/);
+  await waitForText(page.locator(".entry-line"), /^Jobs from this folder's entry/);
   await waitFor(async () => (await keywords(page)).join() === "Change,Small", "its own jobs");
   assert.equal(await page.locator(".entry-own").count(), 0);
   await page.locator('.matrix-job-btn[data-job-name="plan"]').click();

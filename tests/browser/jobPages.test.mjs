@@ -157,7 +157,7 @@ test("the prompt of a gate is Markdown in the preview, while it waits and afterw
 
 test("a job of 10,000 steps is drawn where it is looked at, answered and stopped", async () => {
   const page = await waitingJob("large");
-  await waitForText(page.locator("#chart-note"), "10,000 nodes. Only those near the view are drawn.");
+  await waitForText(page.locator("#chart-note"), "10,000 nodes. Only those near the visible area are drawn.");
   assert.ok((await page.locator("g.node").count()) < 200);
   await nodeSays(page, 0, "Begin?, gate, needs your input");
   await page.locator('g.node[tabindex="0"]').focus();
@@ -176,7 +176,7 @@ test("a job of 10,000 steps is drawn where it is looked at, answered and stopped
 test("an invalid configured entry says what is wrong with it, and there are no jobs", async () => {
   await onOtherServer({ jobs: { ...ENTRY, drivingSessionRetries: [] } }, async (server, page) => {
     await openJobs(server, server.workFolder, page);
-    await waitForText(page.locator(".entry-line"), /^There are no jobs, because the configured entry is invalid · .*jobs\.json/);
+    await waitForText(page.locator(".entry-line"), /^No jobs: the configured entry is invalid · .*jobs\.json/);
     await waitForText(page.locator(".entry-problem"), /^Error entry\.drivingSessionRetries/);
     assert.equal(await page.locator(".matrix-job-btn").count(), 0);
     assert.ok(await page.locator("#start-job-button").isDisabled());

@@ -288,7 +288,7 @@ test("200 nodes are all there, and 10,000 do not stop the page", async () => {
   assert.equal(await page.locator("g.node").count(), chart.length);
   const many = chartOf({ seq: Array.from({ length: 10_000 }, (_, index) => task(`step ${index}`)) });
   const { page: large } = await follow(job({ chart: many, works: [workState(0, "Running"), workState(9999, "Failed")] }));
-  await waitForText(large.locator("#chart-note"), "10,000 nodes. Only those near the view are drawn.");
+  await waitForText(large.locator("#chart-note"), "10,000 nodes. Only those near the visible area are drawn.");
   assert.ok((await large.locator("g.node").count()) < 200);
   await large.locator('g.node[tabindex="0"]').focus();
   await large.keyboard.press("End");
@@ -340,5 +340,5 @@ test("a preview of a job that is not there says which there are", async () => {
   await JobsStub.use(context);
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/jobTracking.html?jobName=nothing&wb=/x`);
-  await waitForText(page.locator("#job-problem"), /no job of this name.*ask-job, code-job, review/);
+  await waitForText(page.locator("#job-problem"), /no job with this name.*ask-job, code-job, review/);
 });

@@ -132,23 +132,23 @@ test("the bar changes the width, by mouse and by keys", async () => {
 
 test("one line says which entry is in force", async () => {
   const { page } = await open({ entry: { ...ENTRY, source: "configuration", path: "/etc/jobs.json", hash: "ab".repeat(32) } });
-  await waitForText(page.locator(".entry-line"), "Jobs of the configured entry · /etc/jobs.json · abababababab");
+  await waitForText(page.locator(".entry-line"), "Jobs from the configured entry · /etc/jobs.json · abababababab");
   assert.equal(await page.locator(".entry-own").count(), 0);
 });
 
 test("a folder's own entry shows what it may do before it is trusted", async () => {
   const { page, stub } = await open({ entry: OWN });
   const own = page.locator(".entry-own");
-  for (const text of ["not trusted yet", OWN.path, OWN.hash.slice(0, 12), 'cargo test "a b"', "allow shell that begins with cargo", "everything, without asking", "built-in entry is in force"]) await waitForText(own, new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
+  for (const text of ["not trusted yet", OWN.path, OWN.hash.slice(0, 12), 'cargo test "a b"', "allow shell that begins with cargo", "everything, without asking", "built-in entry is in effect"]) await waitForText(own, new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
   assert.equal(await own.locator("code[title]").getAttribute("title"), OWN.hash);
-  await waitForText(page.locator(".entry-line"), "Jobs of the built-in entry");
+  await waitForText(page.locator(".entry-line"), "Jobs from the built-in entry");
   stub.answers.set("POST jobs/trust", () => {
     stub.entry = { ...OWN, trusted: true, inForce: true, fallback: undefined };
     stub.definitions = { ...DEFINITIONS, grid: [{ keyword: "own", jobs: [{ name: "own", jobName: "review" }] }] };
     return { json: {} };
   });
   await page.locator("#trust-button").click();
-  await waitForText(page.locator(".entry-line"), /Jobs of this folder's entry/);
+  await waitForText(page.locator(".entry-line"), /Jobs from this folder's entry/);
   assert.equal(await own.count(), 0);
   assert.deepEqual(stub.called("POST", "jobs/trust")[0].body, { path: OWN.path, hash: OWN.hash });
   await waitFor(async () => (await page.locator(".matrix-keyword").allTextContents()).join() === "own", "its own jobs");
@@ -171,7 +171,7 @@ test("an invalid entry lists its problems with their paths, and cannot be truste
   await waitForText(page.locator(".entry-own h2"), /invalid/);
   assert.deepEqual(await page.locator(".entry-problem").allTextContents(), ["Error entry.models.driving Should exist.", 'Warning entry.tasks["a"].model unknown']);
   assert.equal(await page.locator("#trust-button").count(), 0);
-  await waitForText(page.locator(".entry-line"), "Jobs of the built-in entry");
+  await waitForText(page.locator(".entry-line"), "Jobs from the built-in entry");
 });
 
 test("an invalid configured entry says why there are no jobs, and asks for none", async () => {
@@ -180,14 +180,14 @@ test("an invalid configured entry says why there are no jobs, and asks for none"
   const stub = await JobsStub.use(context, { entry });
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/jobs.html?wb=/x`);
-  await waitForText(page.locator(".entry-line"), /^There are no jobs, because the configured entry is invalid · \/etc\/jobs\.json/);
+  await waitForText(page.locator(".entry-line"), /^No jobs: the configured entry is invalid · \/etc\/jobs\.json/);
   await waitForText(page.locator(".entry-problem"), "Error entry.models.driving Should exist.");
   assert.equal(stub.called("GET", "copilot/job").length, 0);
 });
 
 test("without any entry there is a sentence, and no request for jobs", async () => {
   const page = await deck.openPage("/jobs.html?wb=/x");
-  await waitForText(page.locator(".entry-line"), "No entry is in force: there are no jobs.");
+  await waitForText(page.locator(".entry-line"), "No entry is in effect, so there are no jobs.");
   assert.equal(await page.locator(".matrix-job-btn").count(), 0);
 });
 

@@ -55,7 +55,7 @@ test("only sessions that work in the same folder are warned about, and a dismiss
   const many = (id) => deck.server.call("POST", `copilot/session/${id}/prompt`, { text: "many 100000 20" });
   await many(works);
   const page = await openSession(deck, here, { viewport: { width: 1440, height: 800 } });
-  await waitForText(banner(page), /Another session works in this folder and may change the same files: Works/);
+  await waitForText(banner(page), /Another session is working in this folder and may change the same files: Works/);
   assert.doesNotMatch(await banner(page).textContent(), /Idle/);
   await banner(page).getByRole("button", { name: "Dismiss" }).click();
   await banner(page).waitFor({ state: "detached" });

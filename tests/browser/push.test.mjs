@@ -199,7 +199,7 @@ test("the menu turns pushed notifications of this browser on and off", async () 
   await page.locator("#more-button:enabled").click();
   await waitForText(page.locator("#push-entry"), /Notify this browser: on/);
   await page.locator("#push-entry").click();
-  await waitForText(page.locator("#push-entry"), /also when no page is open/);
+  await waitForText(page.locator("#push-entry"), /even when no page is open/);
   assert.ok(!(await browsers()).some(({ id }) => id === browser.id));
 });
 
@@ -209,8 +209,8 @@ test("the settings turn pushed notifications on and off, send a test, and agree 
   await page.goto(`${deck.server.url}/settings.html#appearance`);
   const other = await context.newPage();
   await other.goto(`${deck.server.url}/settings.html#appearance`);
-  const pushSwitch = page.getByRole("switch", { name: "Also when no page is open" });
-  const test = page.getByRole("button", { name: "Send a test" });
+  const pushSwitch = page.getByRole("switch", { name: "Even when no page is open" });
+  const test = page.getByRole("button", { name: "Send test" });
   const failure = page.locator('.setting[data-key="push-switch"] [role="alert"]');
   await page.locator("#push-switch:enabled").waitFor();
   assert.equal(await test.count(), 0, "there is nothing to test yet");
@@ -243,7 +243,7 @@ test("the settings turn pushed notifications on and off, send a test, and agree 
     };
   });
   await pushSwitch.click();
-  await waitForText(failure, "The browser's push service refused the subscription: no route");
+  await waitForText(failure, "The browser's push service rejected the subscription: no route");
   assert.equal(await pushSwitch.isChecked(), false);
 });
 

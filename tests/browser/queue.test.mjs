@@ -27,9 +27,9 @@ test("queued prompts are edited, moved and cancelled, and what is left is sent i
   const { id, page } = await withQueue("hello one", "hello two", "hello <b>three</b>");
   await checkAccessibility(page, "a queue");
   assert.equal(await page.locator("#composer-queue-title").textContent(), "Queued (3)");
-  await page.getByRole("button", { name: "Send earlier: “hello <b>three</b>”" }).click();
+  await page.getByRole("button", { name: "Move up “hello <b>three</b>”" }).click();
   await waitFor(async () => (await queued(page))[1] === "hello <b>three</b>", "the new order");
-  assert.ok(await page.getByRole("button", { name: "Send earlier: “hello <b>three</b>”" }).evaluate((button) => button === document.activeElement), "the focus stays on the prompt's button");
+  assert.ok(await page.getByRole("button", { name: "Move up “hello <b>three</b>”" }).evaluate((button) => button === document.activeElement), "the focus stays on the prompt's button");
   await page.getByRole("button", { name: "Edit “hello two”" }).click();
   await page.locator("dialog textarea").fill("hello two, changed");
   await page.locator("dialog textarea").press("Control+Enter");

@@ -39,7 +39,7 @@ test("titles come first, then texts with what matched, by session", async () => 
   const page = await openSetup(deck);
   await page.keyboard.press("/");
   await page.keyboard.type("axolo");
-  await waitForText(status(page), /^\d+ hits? in 1 session$/);
+  await waitForText(status(page), /^\d+ results? in 1 session$/);
   assert.deepEqual(await page.locator(".session-row").evaluateAll((rows) => rows.map((row) => row.dataset.session)), [titled]);
   assert.deepEqual(await page.locator(".search-session").evaluateAll((rows) => rows.map((row) => row.dataset.session)), [spoken]);
   assert.equal(await hits(page).first().locator("mark").first().textContent(), "Axolotl", "the word is not complete yet");
@@ -88,8 +88,8 @@ test("progress is shown while older sessions are indexed, until they are", async
     return route.fulfill({ json: { sessions: [], hits: [], indexing: asked === 1 ? { done: 30, total: 120 } : undefined } });
   });
   await page.locator("#session-search").fill("word");
-  await waitForText(status(page), /indexed: 25 %/);
-  await waitForText(status(page), "Nothing found");
+  await waitForText(status(page), /Indexing older sessions: 25 %/);
+  await waitForText(status(page), "No results");
 });
 
 test("a hit thousands of events back is opened exactly there, by keyboard", async () => {

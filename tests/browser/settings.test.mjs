@@ -26,7 +26,7 @@ test("every setting of the server is on the page, and none is left to its bare k
   const { settings } = await deck.server.call("GET", "settings");
   const keys = settings.map(({ key }) => key).filter((key) => !TABLES.test(key));
   assert.deepEqual(keys.filter((key) => !shown.includes(key)), []);
-  assert.deepEqual(await page.getByRole("heading", { name: "Others" }).count(), 0, "every setting is in the catalogue");
+  assert.deepEqual(await page.getByRole("heading", { name: "Other", exact: true }).count(), 0, "every setting is in the catalogue");
   assert.equal(new Set(shown).size, shown.length, "each once");
 });
 
@@ -164,7 +164,7 @@ test("what needs a restart says so, at the setting and above", async () => {
   await row.getByRole("combobox").press("Enter");
   await waitForText(row.locator(".setting-state"), "Saved. Restart the server to use it.");
   await waitForText(row.locator(".setting-meta"), /Waiting for a restart/);
-  await waitForText(page.locator(".restart-note"), "1 change needs a restart of the server: log.filter");
+  await waitForText(page.locator(".restart-note"), "1 change needs a server restart: log.filter");
   await row.getByRole("button", { name: /Reset/ }).click();
   await page.locator(".restart-note").waitFor({ state: "detached" });
 });

@@ -16,7 +16,7 @@ test("rules are added, ordered, saved together, and answer what waits", async ()
   await waitForText(editor.locator(".empty"), "No rules.");
   await editor.getByRole("button", { name: "Add rule" }).click();
   await editor.getByRole("button", { name: "Save rules" }).click();
-  await waitForText(editor.locator(".field-problem"), "Each rule needs the name of a tool.");
+  await waitForText(editor.locator(".field-problem"), "Each rule needs a tool name.");
   await editor.locator(".rule-tool").fill("write");
   await editor.locator(".rule-decision").selectOption("deny");
   await editor.getByRole("button", { name: "Add rule" }).click();
@@ -56,7 +56,7 @@ test("what was allowed for good in a folder is listed and taken back", async () 
   const list = page.locator(".folder-rule-list");
   await waitForText(list.locator(".folder-name"), deck.server.workFolder);
   await list.getByRole("button", { name: /Remove the rule: allow shell/ }).click();
-  await waitForText(list, "Nothing is allowed for good in any folder.");
+  await waitForText(list, "Nothing is always allowed in any folder.");
   assert.deepEqual((await deck.server.call("GET", "folder-rules")).rules, []);
 });
 
@@ -90,7 +90,7 @@ test("a token is created, shown once, used and revoked", async () => {
   await page.getByLabel("Expires after").selectOption("7d");
   await page.getByRole("button", { name: "Create token" }).click();
   const secret = await page.locator(".token-secret").textContent();
-  await waitForText(page.locator(".token-result"), /Token <u>script<\/u> created.*not shown again/);
+  await waitForText(page.locator(".token-result"), /Token <u>script<\/u> created.*won't be shown again/);
   await page.locator(".token-result").getByRole("button", { name: "Copy" }).click();
   await page.locator(".token-result .copied, .token-result .not-copied").waitFor();
   const call = () => fetch(`${deck.server.url}/api/runtimes`, { headers: { authorization: `Bearer ${secret}` } });

@@ -111,7 +111,7 @@ test("a form shows the fields of its type, keeps what it does not know, and Esca
   await page.getByRole("button", { name: "Add MCP server" }).click();
   await fillField(form(page), "Name", "files");
   await form(page).getByRole("button", { name: "Save" }).click();
-  await waitForText(form(page).locator(".field-problem"), "There is a MCP server of this name already.");
+  await waitForText(form(page).locator(".field-problem"), "This name is already in use. Choose another name for the MCP server.");
   await page.keyboard.press("Escape");
   await form(page).waitFor({ state: "detached" });
 });

@@ -55,7 +55,7 @@ test("a file that is broken by hand is said, and the old settings stay", async (
   await waitForText(page.locator(".settings-file .setting-state"), /not valid TOML/);
   await writeFile(settingsPath(deck.server), good);
   await page.getByRole("button", { name: "Reload" }).click();
-  await waitForText(page.locator(".settings-file .setting-state"), "Read");
+  await waitForText(page.locator(".settings-file .setting-state"), "Reloaded");
 });
 
 test("a login without the right says what it needs", async () => {
@@ -64,7 +64,7 @@ test("a login without the right says what it needs", async () => {
   const page = await context.newPage();
   await page.route("**/api/settings", (route) => route.fulfill({ status: 403, json: { error: "ScopeMissing", message: "The token lacks the scope admin." } }));
   await page.goto(`${deck.server.url}/settings.html#budgets`);
-  await waitForText(page.locator("#section-budgets .field-problem"), /may not see settings: they need the scope admin/);
+  await waitForText(page.locator("#section-budgets .field-problem"), /can't see settings: they need the scope admin/);
   await page.locator("#section-select").evaluate(() => (location.hash = "appearance"));
   await page.locator("#theme-select").waitFor();
   await page.unroute("**/api/settings");
@@ -73,7 +73,7 @@ test("a login without the right says what it needs", async () => {
   await setting(page, "budget.day_tokens").waitFor();
   await page.route("**/api/settings", (route) => (route.request().method() === "PATCH" ? route.fulfill({ status: 403, json: { error: "ScopeMissing", message: "The token lacks the scope admin." } }) : route.continue()));
   await setting(page, "budget.refuse").getByRole("switch").click();
-  await waitForText(setting(page, "budget.refuse").locator(".field-problem"), /this login may not change settings/);
+  await waitForText(setting(page, "budget.refuse").locator(".field-problem"), /this login can't change settings/);
   assert.equal(await setting(page, "budget.refuse").getByRole("switch").isChecked(), false, "it shows what is in force");
 });
 
@@ -103,10 +103,10 @@ test("without storage everything works but what the browser should keep", async 
     deck.expectConsoleErrors(/asked another host/);
     await page.goto(`${server.url}/settings.html#appearance`);
     await page.locator("#theme-select").selectOption("light");
-    await waitForText(page.locator('[data-key="theme-select"] .setting-state'), /does not keep it/);
+    await waitForText(page.locator('[data-key="theme-select"] .setting-state'), /can't save it/);
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
     await page.locator("#times-select").selectOption("exact");
-    await waitForText(page.locator('[data-key="times-select"] .setting-state'), /does not keep it/);
+    await waitForText(page.locator('[data-key="times-select"] .setting-state'), /can't save it/);
     await page.evaluate(() => (location.hash = "permissions"));
     await setting(page, "permissions.allow_reads").getByRole("switch").click();
     await fileSays(server, "allow_reads = false");

@@ -131,7 +131,7 @@ test("a mode is explained, and differently where the agent cannot ask", async ()
   await option(page, "permissionMode").getByRole("combobox").selectOption("allow-all");
   await waitForText(hint, /without asking/);
   await page.locator("#connection-select").selectOption("copilot-headless");
-  await waitForText(hint, /cannot ask during a turn/);
+  await waitForText(hint, /can't ask during a turn/);
 });
 
 test("a value that cannot be used is said before anything is sent", async () => {

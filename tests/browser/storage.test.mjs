@@ -81,7 +81,7 @@ test("the settings work without storage, and say what is not kept", async () => 
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
   await page.locator("#full-height-switch").click();
   await page.locator("#times-select").selectOption("exact");
-  await waitFor(async () => (await page.getByText("This browser does not keep it").count()) === 3, "three notes");
+  await waitFor(async () => (await page.getByText("This browser can't save it").count()) === 3, "three notes");
   await page.locator("#section-list a").first().click();
   await page.locator(".settings-section[data-built]:visible .setting-group").first().waitFor();
 });

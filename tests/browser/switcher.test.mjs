@@ -64,7 +64,7 @@ test("nothing that Enter takes answers, ends or deletes anything", async () => {
   await openSwitcher(page);
   await page.keyboard.type(">");
   const labels = await page.locator(".switcher-option .switcher-name").allTextContents();
-  for (const wanted of ["New session", "Inbox", "Changes", "Export as Markdown", "Usage and cost", "System check", "Keyboard shortcuts", "Next that needs me"]) assert.ok(labels.includes(wanted), `${wanted} in ${labels}`);
+  for (const wanted of ["New session", "Inbox", "Changes", "Export as Markdown", "Usage and cost", "System check", "Keyboard shortcuts", "Next that needs your input"]) assert.ok(labels.includes(wanted), `${wanted} in ${labels}`);
   assert.ok(!labels.some((label) => /allow|deny|delete|stop|close session|interrupt/i.test(label)), labels.join());
   await page.keyboard.press("Escape");
   for (const query of ["allow", "deny", "delete", "stop server", "1"]) {

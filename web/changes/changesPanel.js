@@ -109,7 +109,7 @@ class Changes {
     this.#sideBySide = make("button", { type: "button", class: "quiet-button", "aria-pressed": "false", text: "Side by side", on: { click: () => this.#view.choose(!this.#view.isSideBySide) } });
     this.#all = button("Expand all", "Expand or collapse all files (e)", () => this.#toggleAll());
     this.#copy = button("Copy patch", "Copy all changes as a patch for git apply", ({ currentTarget }) => this.copyPatch(currentTarget, null));
-    const refresh = button("Refresh", "Read the changes again", () => this.#load());
+    const refresh = button("Refresh", "Reload the changes", () => this.#load());
     this.#head.append(this.#summary, make("span", { class: "changes-actions" }, this.#sideBySide, this.#all, this.#copy, refresh));
   }
 
@@ -157,13 +157,13 @@ class Changes {
     if (!(await confirmRevert({ row, hunk, words: this.#scope.words, isWorking }))) return;
     const json = { ...this.#scope.query, path, state, ...(hunk === null ? {} : { hunk }) };
     await this.#change(sessionPath(this.sessionId, "changes/revert"), json, `Could not revert ${exactString(path)}`);
-    if (this.#problem.hidden) announce(`Reverted ${exactString(path)}. It can be undone.`);
+    if (this.#problem.hidden) announce(`Reverted ${exactString(path)}. You can undo this.`);
     this.#focusNear(path);
   }
 
   async #undo({ revert, path }) {
     await this.#change(sessionPath(this.sessionId, "changes/undo"), { revert }, `Could not undo the revert of ${exactString(path)}`);
-    if (this.#problem.hidden) announce(`Undone: ${exactString(path)} is as it was before the revert.`);
+    if (this.#problem.hidden) announce(`Undone: ${exactString(path)} is back to its state before the revert.`);
     this.#focusNear(path);
   }
 
@@ -223,7 +223,7 @@ class Changes {
     this.#showSummary(answer, files);
     this.#showReverts(reverted);
     const names = sharedWith.map(({ sessionId, title }) => exactString(title ?? sessionId));
-    this.#tell(this.#shared, files.length > 0 && names.length > 0 ? `${names.map((name) => `“${name}”`).join(", ")} also worked in this folder. What it changed is listed here too.` : "");
+    this.#tell(this.#shared, files.length > 0 && names.length > 0 ? `${names.map((name) => `“${name}”`).join(", ")} also worked in this folder. Those changes are listed here too.` : "");
     const rows = files.map((file) => {
       const known = this.#rows.get(file.path);
       known?.update(file);
@@ -242,7 +242,7 @@ class Changes {
   #nothing(repository, hasScope) {
     if (!hasScope) return "No turn has begun in this session yet.";
     if (!repository) return "The working directory is not in a Git repository.";
-    return `Nothing changed ${this.#scope.words}.`;
+    return `No changes ${this.#scope.words}.`;
   }
 
   /** Moves nothing that is in its place already, so that the focus stays. */

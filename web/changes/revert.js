@@ -8,20 +8,20 @@ import { exactString, markTextsBelow } from "../lib/exactText.js";
 export function confirmRevert({ row, hunk, words, isWorking }) {
   const content = row.rendered(hunk);
   markTextsBelow(content);
-  const diff = make("div", { class: "revert-diff rendered-content", tabindex: "0", role: "region", "aria-label": "What is undone" }, content);
+  const diff = make("div", { class: "revert-diff rendered-content", tabindex: "0", role: "region", "aria-label": "Changes to revert" }, content);
   const details = [
     diff,
-    make("p", { class: "field-hint", text: "A copy of what is there now is kept. You can undo this." }),
-    isWorking ? make("p", { class: "field-warning", text: "The agent is working now and may not expect this." }) : null,
+    make("p", { class: "field-hint", text: "The current content is kept, so you can undo this." }),
+    isWorking ? make("p", { class: "field-warning", text: "The agent is working and may not expect this." }) : null,
   ];
   const what = hunk === null ? exactString(row.file.path) : `a hunk of ${exactString(row.file.path)}`;
   return confirmAction({ title: `Revert ${what}?`, text: effect(row.file, hunk, words), details, action: hunk === null ? "Revert file" : "Revert hunk", className: "revert-dialog" });
 }
 
 function effect({ status, oldPath }, hunk, words) {
-  if (hunk !== null) return `These lines go back to what they were. They changed ${words}:`;
+  if (hunk !== null) return `Reverting restores these lines. They changed ${words}:`;
   if (status === "added" || status === "untracked") return `The file is new ${words}. Reverting deletes it:`;
   if (status === "deleted") return `The file was deleted ${words}. Reverting restores it:`;
-  if (status === "renamed") return `The file was renamed ${words}. Reverting gives it back its old name and content: ${exactString(oldPath)}`;
-  return `The file goes back to what it was. This is what changed ${words}:`;
+  if (status === "renamed") return `The file was renamed ${words}. Reverting restores its old name and content: ${exactString(oldPath)}`;
+  return `Reverting restores the file. It changed ${words}:`;
 }

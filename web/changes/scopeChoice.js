@@ -5,9 +5,9 @@ import { exactString } from "../lib/exactText.js";
 import { clockTime, exactTime } from "../lib/format.js";
 
 const SCOPES = [
-  ["commit", "Last commit", "What differs from the last commit"],
-  ["session", "Session", "What changed since the first turn of this session began"],
-  ["turn", "Turn", "What changed between the beginning and the end of one turn"],
+  ["commit", "Last commit", "Changes since the last commit"],
+  ["session", "Session", "Changes since this session's first turn began"],
+  ["turn", "Turn", "Changes between the beginning and the end of one turn"],
 ];
 
 export class ScopeChoice extends EventTarget {
@@ -28,7 +28,7 @@ export class ScopeChoice extends EventTarget {
     }
     this.#buttons = SCOPES.map(([scope, text, title]) => make("button", { type: "button", class: "choice-button", title, "aria-pressed": "false", data: { scope }, text, on: { click: () => this.#choose(scope) } }));
     this.#select = make("select", { class: "changes-turn", "aria-label": "Turn", hidden: true, on: { change: () => this.#chooseTurn() } });
-    this.element = make("div", { class: "changes-scope" }, make("div", { class: "choice", role: "group", "aria-label": "Show changes of" }, ...this.#buttons), this.#select);
+    this.element = make("div", { class: "changes-scope" }, make("div", { class: "choice", role: "group", "aria-label": "Scope of changes" }, ...this.#buttons), this.#select);
     this.#show();
   }
 

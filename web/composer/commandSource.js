@@ -16,7 +16,7 @@ export function commandSource(load) {
       const { commands, templates } = await load(signal);
       const all = [...templates.map((template) => ({ ...template, isTemplate: true })), ...commands];
       const found = matching(all, query.toLowerCase());
-      const note = all.length === 0 ? "The agent has no commands, and there are no templates yet. Save one with the menu “…”." : null;
+      const note = all.length === 0 ? "The agent has no commands, and there are no templates yet. Save one from the “…” menu." : null;
       return { items: found.map(item), note };
     },
   };

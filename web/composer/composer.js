@@ -52,7 +52,7 @@ export class Composer {
 
   /** How many requests are open although their turn has ended: a new prompt takes the place of their answers. */
   setWithdraws(requests) {
-    const text = requests > 1 ? `${requests} requests are open. Sending a new prompt withdraws them.` : "A request is open. Sending a new prompt withdraws it.";
+    const text = requests > 1 ? `${requests} requests are open. Sending a new prompt cancels them.` : "A request is open. Sending a new prompt cancels it.";
     setText(byId("request-note"), requests > 0 ? text : "");
   }
 

@@ -17,7 +17,7 @@ export function fileSource(sessionId) {
     },
     async items(query, signal) {
       const { files, truncated, message } = await ask(sessionPath(sessionId, `files?${new URLSearchParams({ q: query.slice(0, 200), limit: String(MOST) })}`), { signal });
-      const note = message ?? (files.length === 0 ? `No file matches ${exactString(query) || "here"}.` : truncated ? "This folder is large; not all of its files are searched." : null);
+      const note = message ?? (files.length === 0 ? (query ? `No file matches ${exactString(query)}.` : "No files here.") : truncated ? "This folder is large; not all of its files are searched." : null);
       return { items: files.map((path) => item(path)), note };
     },
   };

@@ -13,7 +13,7 @@ export function editPrompt({ text, canBeEmpty, save }) {
     content: [make("label", {}, "Prompt", area)],
     action: "Save",
     save: async () => {
-      if (!canBeEmpty && !area.value.trim()) throw new Error("The prompt is empty. To not send it, cancel it in the queue.");
+      if (!canBeEmpty && !area.value.trim()) throw new Error("The prompt is empty. To drop it, cancel it in the queue.");
       if (area.value !== text) await save(area.value);
     },
     first: area,

@@ -53,8 +53,8 @@ export class QueueList {
     const isMovable = (other) => queue[other]?.changeable === true;
     if (queue.length > 1) {
       item.append(
-        button("up", "up", "Send earlier:", () => this.#move(index, -1), !isMovable(index - 1)),
-        button("down", "down", "Send later:", () => this.#move(index, 1), !isMovable(index + 1)),
+        button("up", "up", "Move up", () => this.#move(index, -1), !isMovable(index - 1)),
+        button("down", "down", "Move down", () => this.#move(index, 1), !isMovable(index + 1)),
       );
     }
     item.append(
@@ -105,7 +105,7 @@ export class QueueList {
     order.splice(at + step, 0, promptId);
     await this.#change(promptId, "move", async () => {
       this.#view.update(await ask(sessionPath(this.#view.sessionId, "queue"), { method: "PUT", json: { promptIds: order } }));
-      announce(`Moved to place ${this.#order().indexOf(promptId) + 1} of ${this.#queue.length}`);
+      announce(`Moved to position ${this.#order().indexOf(promptId) + 1} of ${this.#queue.length}`);
     });
   }
 

@@ -87,7 +87,7 @@ export class Switches {
 
   #modelSelect(model, disabled) {
     const options = this.#models.map(({ id, name }) => [id, name]);
-    if (!options.some(([id]) => id === model)) options.unshift([model, model || "the agent's own choice"]);
+    if (!options.some(([id]) => id === model)) options.unshift([model, model || "Chosen by the agent"]);
     const select = this.#select("composer-model", [...options, [OTHER, "Other …"]], model, (value) => (value === OTHER ? this.#typeModel(select, model) : { model: value }), disabled);
     if (disabled && !this.#capabilities.modelSwitch) select.title = "This agent can't switch models in a running session. Start a new session.";
     return select;

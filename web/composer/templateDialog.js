@@ -23,14 +23,14 @@ export function editTemplate({ name = "", description = "", text = "", known = [
     content: [
       make("label", {}, "Name, typed as /name", nameInput),
       make("label", {}, "Description (optional)", about),
-      make("label", {}, "Prompt. $ARGUMENTS or {{input}} stands for what follows the name.", area),
+      make("label", {}, "Prompt. $ARGUMENTS or {{input}} stands for the text after the name.", area),
     ],
     action: "Save",
     first: isNew ? nameInput : area,
     save: async () => {
       const chosen = nameInput.value.trim();
       const replaces = chosen !== name && known.some((template) => template.name === chosen);
-      if (replaces && !(await confirmAction({ title: `Replace the template ${chosen}?`, text: "A template with this name exists. Its text will be lost.", action: "Replace" }))) throw new Error("Choose another name.");
+      if (replaces && !(await confirmAction({ title: `Replace the template ${chosen}?`, text: "A template with this name already exists. Its text will be overwritten.", action: "Replace" }))) throw new Error("Choose another name.");
       await ask(path(chosen), { method: "PUT", json: { text: area.value, description: about.value } });
       if (!isNew && chosen !== name) await ask(path(name), { method: "DELETE" });
     },
@@ -52,7 +52,7 @@ export async function manageTemplates({ load, use }) {
       const { folder: place, prompts, problems } = await load();
       folder.replaceChildren("Markdown files in ", make("code", { text: exactString(place) }));
       list.replaceChildren(...prompts.map((template) => row(template, prompts)));
-      if (prompts.length === 0) list.append(make("p", { class: "empty", text: "No templates yet. A template is a prompt to use again: write one, or save a request as a template." }));
+      if (prompts.length === 0) list.append(make("p", { class: "empty", text: "No templates yet. A template is a reusable prompt: write one, or save a request as a template." }));
       say(problems.join(" "));
     } catch (problem) {
       say(`Could not read the templates: ${problem.message}`);

@@ -47,7 +47,7 @@ export class Chart {
 
   /** A sentence about a chart that is too large to be drawn as a whole; else null. */
   get note() {
-    return this.#isPartial ? `${plural(this.#nodes.length, "node")}. Only those near the view are drawn.` : null;
+    return this.#isPartial ? `${plural(this.#nodes.length, "node")}. Only those near the visible area are drawn.` : null;
   }
 
   get selectedWork() {

@@ -10,9 +10,9 @@ const MARK_SIZE = 18;
 const STRUCTURE = {
   ParBegin: { width: 72, height: 6, isBar: true, meaning: "The branches below run at the same time" },
   ParEnd: { width: 72, height: 6, isBar: true, meaning: "All branches above have ended" },
-  CondBegin: { width: 44, height: 6, isBar: true, meaning: "A condition of several steps begins" },
-  CondEnd: { width: 22, height: 22, isBar: false, meaning: "The condition decides" },
-  AltEnd: { width: 44, height: 6, isBar: true, meaning: "The branches meet" },
+  CondBegin: { width: 44, height: 6, isBar: true, meaning: "Start of a condition with several steps" },
+  CondEnd: { width: 22, height: 22, isBar: false, meaning: "Result of the condition" },
+  AltEnd: { width: 44, height: 6, isBar: true, meaning: "The branches merge" },
   LoopEnd: { width: 14, height: 14, isBar: false, meaning: "The loop has ended" },
 };
 

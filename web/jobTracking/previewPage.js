@@ -36,7 +36,7 @@ export class PreviewPage {
     try {
       const { jobs, chart, error } = await jobDefinitions(this.#folder);
       if (error) throw new Error(error);
-      if (!jobs?.[this.#jobName]) throw new Error(`There is no job of this name. There are: ${Object.keys(jobs ?? {}).join(", ") || "none"}.`);
+      if (!jobs?.[this.#jobName]) throw new Error(`There is no job with this name. Available jobs: ${Object.keys(jobs ?? {}).join(", ") || "none"}.`);
       const job = jobs[this.#jobName];
       this.view.draw(job, chart[this.#jobName]?.nodes, this.#jobName);
       await this.#dryRun(job);
@@ -49,7 +49,7 @@ export class PreviewPage {
   goToRequest() {}
 
   async #dryRun({ requireUserInput }) {
-    if (!this.#folder) this.#preview = { problem: "Open the preview from the page of a folder's jobs to see what this step would do." };
+    if (!this.#folder) this.#preview = { problem: "To see what this step would do, open the preview from a folder's jobs page." };
     else {
       // Without input, prompts show where it would be.
       const userInput = requireUserInput ? readDraft(inputDraft(this.#folder, this.#jobName)) || "$user-input" : undefined;
@@ -57,7 +57,7 @@ export class PreviewPage {
         this.#preview = await ask("api/jobs", { json: { jobName: this.#jobName, workingDirectory: this.#folder, userInput, models: this.#models, dryRun: true } });
         this.#warn(this.#preview.warnings ?? []);
       } catch (problem) {
-        this.#preview = { problem: `Could not find out what this step would do: ${problem.message}` };
+        this.#preview = { problem: `Could not preview this step: ${problem.message}` };
       }
     }
     // The step that was chosen meanwhile.
@@ -77,6 +77,6 @@ export class PreviewPage {
   #showWork({ workId, label }, place) {
     const work = this.#preview?.works?.find((one) => one.workId === workId);
     if (work) place.append(previewOf(work));
-    else place.append(make("p", { class: "empty work-empty", role: "status", text: this.#preview?.problem ?? (this.#preview ? `The dry run says nothing about ${label}.` : "Loading …") }));
+    else place.append(make("p", { class: "empty work-empty", role: "status", text: this.#preview?.problem ?? (this.#preview ? `The dry run has no details for ${label}.` : "Loading …") }));
   }
 }

@@ -17,7 +17,7 @@ export function previewOf(work) {
 
 function gatePreview({ gate, prompt, promptHtml }) {
   const asked = promptHtml ? section("Prompt", renderedElement(promptHtml, "gate-rendered")) : prompt && text("Prompt", prompt);
-  return make("div", { class: "work-preview" }, heading("Gate", gate), make("p", { class: "work-lead", text: "The job waits here until somebody approves or rejects." }), asked);
+  return make("div", { class: "work-preview" }, heading("Gate", gate), make("p", { class: "work-lead", text: "The job waits here until someone approves or rejects it." }), asked);
 }
 
 function taskPreview({ taskName, model, runtime, mode, prompt, availability, criteria, permissions, timeout }) {

@@ -87,7 +87,7 @@ export class TrackingPage {
     this.#waiting.show(details.waiting, { folder: details.workingDirectory });
     this.#work?.update(details.works.find(({ workId }) => workId === this.#work.workId), details);
     this.#showError(details.error);
-    if (before && before !== details.status) announce(`The job ${jobStateWord(details.status).toLowerCase()}`);
+    if (before && before !== details.status) announce(`Job ${jobStateWord(details.status).toLowerCase()}`);
   }
 
   /** Sessions of works under way that wait for an answer, as the inbox knows them: `{ workId, sessionId }`. */

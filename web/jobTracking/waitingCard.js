@@ -24,8 +24,8 @@ export class WaitingCard extends RequestBlock {
     this.#note.value = before?.note ?? "";
     this.divElement.append(
       make("p", { class: "request-title", id: this.titleId }, make("span", { class: "request-kind", text: words.word }), " ", make("bdi", {}, ...exactNodes(waiting.title, { oneLine: true }))),
-      before ? make("p", { class: "gate-changed", role: "alert", text: "This has changed since it was shown. Look at it again before you answer." }) : "",
-      waiting.kind === "interrupted" ? make("p", { class: "gate-lead", text: "The server was restarted while the agent worked on this step. If it continues, the agent checks what is already done; side effects may happen twice." }) : "",
+      before ? make("p", { class: "gate-changed", role: "alert", text: "This has changed since it was shown. Review it before you answer." }) : "",
+      waiting.kind === "interrupted" ? make("p", { class: "gate-lead", text: "The server was restarted while the agent was working on this step. If you continue, the agent checks what is already done, but side effects may happen twice." }) : "",
       waiting.prompt ? exactElement("div", { class: "gate-prompt request-detail", tabindex: "0" }, waiting.prompt) : "",
       ...shownBefore(waiting.shown ?? {}),
       make("p", { class: "request-facts" }, this.ageElement),
@@ -60,7 +60,7 @@ export class WaitingCard extends RequestBlock {
 function shownBefore({ works = [], changes, note }) {
   const parts = [];
   if (note) parts.push(make("p", { class: "gate-lead" }, "Last note: ", exactElement("span", {}, note)));
-  if (works.length > 0) parts.push(make("ul", { class: "gate-works", "aria-label": "Steps before" }, ...works.map(workLine)));
+  if (works.length > 0) parts.push(make("ul", { class: "gate-works", "aria-label": "Previous steps" }, ...works.map(workLine)));
   if (changes) parts.push(...changedFiles(changes));
   return parts;
 }

@@ -5,7 +5,7 @@ import { exactElement } from "../lib/exactText.js";
 import { ruleText } from "../panels/folderRules.js";
 
 const MODES = {
-  folder: "files below the working directory",
+  folder: "files in the working directory",
   ask: "asks you",
   "allow-all": "everything, without asking",
   deny: "nothing",

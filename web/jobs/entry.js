@@ -50,9 +50,9 @@ export class Entry {
   #ownEntry(entry, inForce, note) {
     const errors = (entry.problems ?? []).filter(({ severity }) => severity === "error");
     const isInvalid = errors.length > 0 || !entry.entry;
-    const meanwhile = inForce ? `${SOURCES[inForce.source] ?? inForce.source} is in force` : "no entry is in force";
-    const title = isInvalid ? "This folder has an entry of its own, and it is invalid." : "This folder has an entry of its own, and it is not trusted yet.";
-    const text = isInvalid ? `Fix ${plural(errors.length, "error")} to use it. Meanwhile ${meanwhile}.` : `Trust it only if you know where it comes from: its jobs run with the permissions below. Until then ${meanwhile}.`;
+    const meanwhile = inForce ? `${SOURCES[inForce.source] ?? inForce.source} is in effect` : "no entry is in effect";
+    const title = isInvalid ? "This folder has its own entry, but it is invalid." : "This folder has its own entry, but it is not trusted yet.";
+    const text = isInvalid ? `Fix ${plural(errors.length, "error")} to use it. Until then, ${meanwhile}.` : `Trust it only if you know where it comes from: its jobs run with the permissions below. Until then, ${meanwhile}.`;
     const box = make(
       "section",
       { class: `entry-own ${isInvalid ? "entry-invalid" : "entry-untrusted"}`, "aria-labelledby": "entry-own-title" },
@@ -77,7 +77,7 @@ export class Entry {
       await this.load();
     } catch (problem) {
       if (problem.code === "EntryChanged") {
-        await this.load({ note: "The file has changed since you looked. This is what it says now." });
+        await this.load({ note: "The file has changed since you looked. Here is the current version." });
         return;
       }
       this.#problem.textContent = `Could not trust the entry: ${problem.message}`;
@@ -89,9 +89,9 @@ export class Entry {
 
 /** One quiet line about the entry whose jobs are listed. */
 function inForceLine(entry) {
-  if (!entry) return make("p", { class: "entry-line", text: "No entry is in force: there are no jobs." });
+  if (!entry) return make("p", { class: "entry-line", text: "No entry is in effect, so there are no jobs." });
   const words = SOURCES[entry.source] ?? exactString(entry.source);
-  const line = make("p", { class: "entry-line" }, usableEntry(entry) ? `Jobs of ${words}` : `There are no jobs, because ${words} is invalid`);
+  const line = make("p", { class: "entry-line" }, usableEntry(entry) ? `Jobs from ${words}` : `No jobs: ${words} is invalid`);
   if (entry.path) line.append(" · ", exactElement("code", {}, entry.path, { oneLine: true }));
   if (entry.path && entry.hash) line.append(" · ", make("code", { text: shortHash(entry.hash), title: `SHA-256 ${entry.hash}` }));
   return line;

@@ -32,6 +32,6 @@ export async function copyFromButton(button, text) {
   const done = await copyText(text);
   button.classList.toggle("copied", done);
   button.classList.toggle("not-copied", !done);
-  announce(done ? "Copied" : "The browser did not allow copying");
+  announce(done ? "Copied" : "The browser blocked copying");
   setTimeout(() => button.classList.remove("copied", "not-copied"), SHOWN_FOR);
 }

@@ -23,14 +23,14 @@ const MOST_MARKS = 2000;
 const TAB_WIDTH = 4;
 
 const NAMES = [
-  [/[\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/, "changes the direction in which text is shown"],
+  [/[\u202A-\u202E\u2066-\u2069\u200E\u200F\u061C]/, "changes the direction of text"],
   [/[\u{E0000}-\u{E007F}]/u, "invisible tag character"],
   [/\p{Cc}/u, "control character"],
   [/\p{Zs}/u, "looks like a space but is another character"],
   [/[\p{Zl}\p{Zp}]/u, "line or paragraph separator"],
   [/\p{Cs}/u, "half of a character"],
-  [/\p{Co}|\p{Cn}/u, "character without a defined look"],
-  [/(?!\p{Default_Ignorable_Code_Point})\p{M}/v, "changes the look of the character before it"],
+  [/\p{Co}|\p{Cn}/u, "character without a defined appearance"],
+  [/(?!\p{Default_Ignorable_Code_Point})\p{M}/v, "changes the appearance of the character before it"],
 ];
 
 /**
@@ -106,7 +106,7 @@ function* piecesOfRun(run, startsLine, oneLine) {
   const isIndentation = startsLine || breaks > 0;
   const isTooLong = breaks > MOST_LINE_BREAKS || spaces > (isIndentation ? MOST_INDENTATION : MOST_SPACES) || marked > MOST_MARKS_IN_A_RUN;
   if (isTooLong) {
-    yield { label: summaryOf(characters), meaning: "shortened: nothing else is in this place" };
+    yield { label: summaryOf(characters), meaning: "shortened: there is nothing else here" };
     // What follows is a line of its own.
     if (breaks > 0 && !oneLine) yield { plain: "\n" };
     return;

@@ -21,7 +21,7 @@ export async function pushState() {
   const problem = problemHere();
   if (problem) return { isPossible: false, isOn: false, problem };
   const registration = await startServiceWorker();
-  if (!registration) return { isPossible: false, isOn: false, problem: "This browser does not allow a service worker here, so notifications end with the page." };
+  if (!registration) return { isPossible: false, isOn: false, problem: "This browser does not allow a service worker here, so notifications stop when the page closes." };
   const subscription = await registration.pushManager.getSubscription();
   return { isPossible: true, isOn: Boolean(subscription) && keptSubscription()?.endpoint === subscription.endpoint, problem: null };
 }
@@ -63,7 +63,7 @@ export async function disablePush() {
 /** Sends a test to this browser. Resolves with null, or with what went wrong. */
 export async function testPush() {
   const { id } = keptSubscription() ?? {};
-  if (!id) return "Notifications are not on in this browser.";
+  if (!id) return "Notifications are off in this browser.";
   const { delivered, error } = await ask("/api/notifications/test", { json: { target: id } });
   return delivered ? null : error;
 }
@@ -84,10 +84,10 @@ function changed() {
 }
 
 function problemHere() {
-  if (!window.isSecureContext) return "Pushed notifications need HTTPS (or localhost).";
+  if (!window.isSecureContext) return "Push notifications need HTTPS (or localhost).";
   if (!("serviceWorker" in navigator) || !("PushManager" in window)) {
     // Safari on iPhones offers it to installed apps only.
-    return /iPhone|iPad/.test(navigator.userAgent) ? "Add Flightdeck to the home screen first, then turn notifications on there." : "This browser offers no pushed notifications.";
+    return /iPhone|iPad/.test(navigator.userAgent) ? "Add Flightdeck to the home screen first, then turn notifications on there." : "This browser does not support push notifications.";
   }
   if (Notification.permission === "denied") return "Notifications are blocked. Allow them for this page in the browser's settings.";
   return null;
@@ -108,7 +108,7 @@ async function subscribe(registration, publicKey) {
   try {
     return await registration.pushManager.subscribe(options);
   } catch (error) {
-    throw new Error(`The browser's push service refused the subscription: ${error.message}`);
+    throw new Error(`The browser's push service rejected the subscription: ${error.message}`);
   }
 }
 

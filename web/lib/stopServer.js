@@ -13,7 +13,7 @@ export async function confirmStop(except = null) {
   const names = (list) => list.map((name) => exactString(name)).join(", ");
   const parts = [
     sessions.length > 0 && `${except ? "Other sessions" : "Sessions"} are working: ${names(sessions)}. Their turns will be interrupted.`,
-    jobs.length > 0 && `Jobs are running: ${names(jobs)}. They continue when the server is started again.`,
+    jobs.length > 0 && `Jobs are running: ${names(jobs)}. They continue when the server starts again.`,
   ];
   const { confirmAction } = await import("./dialog.js");
   return confirmAction({

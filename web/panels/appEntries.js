@@ -23,7 +23,7 @@ async function refresh(show) {
 function pushEntry(entry, show) {
   if (!push.isPossible) return null;
   return entry({
-    label: push.isOn ? "Notify this browser: on" : "Notify this browser, also when no page is open",
+    label: push.isOn ? "Notify this browser: on" : "Notify this browser even when no page is open",
     icon: push.isOn ? "bell" : "bellOff",
     stays: true,
     pressed: String(push.isOn),

@@ -54,11 +54,11 @@ export class Around {
 
   #ownCommands() {
     return [
-      { id: "next", label: "Next that needs me", key: "Alt+N", also: "waiting permission question", run: () => this.goToNext() },
+      { id: "next", label: "Next that needs your input", key: "Alt+N", also: "waiting permission question", run: () => this.goToNext() },
       { id: "inbox", label: "Inbox", key: "Alt+I", also: "requests approvals", run: () => this.inbox.open() },
       { id: "sidebar", label: this.sidebar.isOpen ? "Hide the sidebar" : "Show the sidebar", key: "Alt+L", run: () => this.sidebar.toggle({ byKey: true }) },
       { id: "folders", label: "Group the sidebar by folder", also: "ungroup", run: () => this.sidebar.groupByFolder() },
-      { id: "theme", label: `Theme: change to ${nextTheme()}`, also: "appearance dark light system", run: () => setTheme(nextTheme()) },
+      { id: "theme", label: `Theme: switch to ${nextTheme()}`, also: "appearance dark light system", run: () => setTheme(nextTheme()) },
     ];
   }
 }

@@ -6,9 +6,9 @@ import { count, plural } from "../lib/format.js";
 import { SidePanel } from "./sidePanel.js";
 
 const HOW = {
-  fresh: "New session of the agent, which waits for the next request",
-  held: "The agent's session waited for this request",
-  destroyed: "New session of the agent, destroyed after the answer",
+  fresh: "New agent session, kept for the next request",
+  held: "Agent session that was kept for this request",
+  destroyed: "New agent session, destroyed after the answer",
 };
 
 /** The panel; it needs no session. */
@@ -62,7 +62,7 @@ class CapturesPanel {
     const table = make(
       "table",
       { class: "usage-table" },
-      make("caption", { class: "visually-hidden", text: "Calls of the model API, newest first" }),
+      make("caption", { class: "visually-hidden", text: "Model API calls, newest first" }),
       make("thead", {}, head),
       make("tbody", {}, ...this.#calls.map(row)),
     );

@@ -24,7 +24,7 @@ export function useDoctor() {
 function build(body) {
   const closed = new AbortController();
   const load = async () => {
-    body.replaceChildren(make("p", { class: "empty", role: "status", text: "Checking … this takes a few seconds" }));
+    body.replaceChildren(make("p", { class: "empty", role: "status", text: "Checking … This takes a few seconds." }));
     try {
       const [{ verdict, ready, checks }, conformance] = await Promise.all([ask("api/doctor", { signal: closed.signal }), ask("api/conformance", { signal: closed.signal })]);
       body.replaceChildren(
@@ -65,20 +65,20 @@ function section([group, checks]) {
 function conformanceSection({ runtime, version, at, checks }) {
   const failed = checks.filter(({ passed }) => !passed);
   const passed = checks.filter((check) => check.passed);
-  const summary = failed.length === 0 ? `All ${checks.length} assumptions hold.` : `${failed.length} of ${checks.length} assumptions do not hold.`;
+  const summary = failed.length === 0 ? `All ${checks.length} checks passed.` : `${failed.length} of ${checks.length} checks failed.`;
   return make(
     "section",
     { class: "check-group", data: { conformance: runtime } },
     make("h3", { text: `Conformance of ${runtime} ${version}` }),
     make("p", {}, `${summary} Checked on ${new Date(at).toLocaleString()}.`),
     failed.length === 0 ? null : make("ul", { class: "check-list" }, ...failed.map(assumption)),
-    make("details", {}, make("summary", { text: `What holds (${passed.length})` }), make("ul", { class: "check-list" }, ...passed.map(assumption))),
+    make("details", {}, make("summary", { text: `Passed (${passed.length})` }), make("ul", { class: "check-list" }, ...passed.map(assumption))),
   );
 }
 
 function assumption({ id, assumption: text, why, capabilities, passed, seen }) {
-  const off = passed || capabilities.length === 0 ? "" : ` Switched off for this version: ${capabilities.join(", ")}.`;
-  return row({ group: "", name: id, verdict: passed ? "ok" : "failure", message: text, hint: `${why} Seen: ${seen}.${off}` });
+  const off = passed || capabilities.length === 0 ? "" : ` Disabled for this version: ${capabilities.join(", ")}.`;
+  return row({ group: "", name: id, verdict: passed ? "ok" : "failure", message: text, hint: `${why} Observed: ${seen}.${off}` });
 }
 
 function row({ group, name, verdict, message, hint }) {

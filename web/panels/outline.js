@@ -59,7 +59,7 @@ class Outline {
   #show(prompts, truncated) {
     const at = promptInView(prompts);
     this.#list.replaceChildren(...prompts.map((prompt) => this.#item(prompt, prompt === at)));
-    this.#status.textContent = prompts.length === 0 ? "No prompts yet." : truncated ? `The newest ${plural(prompts.length, "prompt")}.` : "";
+    this.#status.textContent = prompts.length === 0 ? "No prompts yet." : truncated ? `Showing the newest ${plural(prompts.length, "prompt")}.` : "";
     this.#status.hidden = this.#status.textContent === "";
     if (prompts.length >= WORTH_FILTERING) this.#list.before(this.#filter());
     this.#list.querySelector("[aria-current]")?.scrollIntoView({ block: "center", behavior: "instant" });

@@ -24,7 +24,7 @@ const MODES = [
 export const EXPORTS = [
   ["md", "Markdown", "A readable document"],
   ["md.zip", "Markdown with files", "The document with its images and long outputs, as a ZIP archive"],
-  ["json", "JSON", "Everything, for programs"],
+  ["json", "JSON", "Everything, machine-readable"],
 ];
 
 /** The panel for the session that `current()` returns; `openUsage` shows the usage of all sessions. */
@@ -110,7 +110,7 @@ class Details {
     if (!details) return;
     const usage = usageFacts(details.usage);
     const rows = [
-      ["Id", copyable(details.sessionId)],
+      ["ID", copyable(details.sessionId)],
       ["Job", details.job && make("a", { href: jobAddress(details.job), text: exactString(`${details.job.jobName}: ${details.job.taskName}${details.job.isDriving ? " (driving)" : ""}`) })],
       ["Agent", agentFact(details)],
       ["Working directory", details.workingDirectory ? copyable(details.workingDirectory) : "none"],

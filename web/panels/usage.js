@@ -7,7 +7,7 @@ import { count, plural } from "../lib/format.js";
 import { SidePanel } from "./sidePanel.js";
 
 const GROUPINGS = [["day", "Day"], ["model", "Model"], ["runtime", "Agent"], ["session", "Session"]];
-const SPANS = [[1, "Today"], [7, "7 days"], [30, "30 days"], [90, "90 days"], [365, "A year"]];
+const SPANS = [[1, "Today"], [7, "7 days"], [30, "30 days"], [90, "90 days"], [365, "1 year"]];
 const DAY = 24 * 60 * 60 * 1000;
 
 const FIGURES = [

@@ -32,7 +32,7 @@ export class AskAgain {
    */
   button(seq, page, { isRequest = false, label = "Ask again" } = {}) {
     if (!this.#ask || !seq) return null;
-    const button = make("button", { type: "button", class: "ask-again", text: label, title: "Send the prompt of this turn again, with its attachments", hidden: true });
+    const button = make("button", { type: "button", class: "ask-again", text: label, title: "Resend this turn's prompt, with its attachments", hidden: true });
     const place = { seq, page, button, isRequest, label };
     button.addEventListener("click", () => this.#press(place));
     this.#places.add(place);

@@ -19,7 +19,7 @@ export function attachmentList(sessionId, attachments) {
 function chip(sessionId, { name, mime, size, hash }) {
   const shown = exactString(name);
   const facts = [make("bdi", { class: "attachment-name", text: shown }), make("span", { class: "attachment-size", text: bytes(size) })];
-  if (!hash) return make("span", { class: "sent-attachment", title: "It was sent, but is too large to be kept here" }, icon("file"), ...facts);
+  if (!hash) return make("span", { class: "sent-attachment", title: "Sent, but too large to keep here" }, icon("file"), ...facts);
   const path = `/${sessionPath(sessionId, `blob/${encodeURIComponent(hash)}`)}`;
   const button = make("button", { type: "button", class: "sent-attachment", title: `${shown} (${bytes(size)})` }, make("span", { class: "visually-hidden", text: "Open " }));
   button.addEventListener("click", (event) => {

@@ -17,7 +17,7 @@ export class FoundBlock {
     this.#div.hidden = false;
     this.#div.classList.add("found-block");
     this.#div.focus({ preventScroll: true });
-    announce("Jumped to what was found");
+    announce("Jumped to the search result");
     const observer = new ResizeObserver(() => this.#center());
     for (const { element } of pages) observer.observe(element);
     this.#done.signal.addEventListener("abort", () => observer.disconnect());

@@ -22,7 +22,7 @@ export class HeldQueue {
 
   button(seq, page) {
     if (!this.#release || !seq) return null;
-    const button = make("button", { type: "button", class: "release-queue", text: "Send queued prompts", title: "Continue with the prompts that wait, without the turn that was cut off", hidden: true });
+    const button = make("button", { type: "button", class: "release-queue", text: "Send queued prompts", title: "Continue with the queued prompts, without the interrupted turn", hidden: true });
     button.addEventListener("click", () => this.#press(button));
     this.#places.add({ seq, page, button });
     this.#show();

@@ -20,7 +20,7 @@ export const BY = {
   close: "because the session was closed",
   shutdown: "because the server was stopped",
   restart: "because the server was restarted",
-  storage: "because the data folder cannot be written",
+  storage: "because the data folder is not writable",
   agent: "by the agent",
 };
 

@@ -25,7 +25,7 @@ export class PermissionBlock extends RequestBlock {
       make(
         "p",
         { class: "request-facts" },
-        size ? make("b", { class: "request-size", text: `${size} in all` }) : null,
+        size ? make("b", { class: "request-size", text: `${size} in total` }) : null,
         this.folder ? make("span", { class: "request-place" }, exactElement("bdi", {}, request.kind, { oneLine: true }), " in ", exactElement("code", {}, this.folder, { oneLine: true })) : null,
         this.ageElement,
       ),
@@ -135,7 +135,7 @@ export class QuestionBlock extends RequestBlock {
     const input = make("input", {
       type: "text",
       class: "request-feedback",
-      placeholder: choices.length > 0 ? "Or your own answer" : "Your answer",
+      placeholder: choices.length > 0 ? "Or type your own answer" : "Your answer",
       "aria-label": "Your own answer",
       autocomplete: "off",
     });

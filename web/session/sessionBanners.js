@@ -102,7 +102,7 @@ export class SessionBanners {
       return;
     }
     const links = sessions.map(({ sessionId, title }, index) => [index > 0 ? ", " : "", make("a", { href: sessionAddress(sessionId), data: { local: "" }, text: exactString(title || sessionId) })]).flat();
-    const text = make("span", {}, sessions.length === 1 ? "Another session works in this folder and may change the same files: " : "Other sessions work in this folder and may change the same files: ", ...links);
+    const text = make("span", {}, sessions.length === 1 ? "Another session is working in this folder and may change the same files: " : "Other sessions are working in this folder and may change the same files: ", ...links);
     this.#banners.show("shared-folder", { tone: "info", text, onDismiss });
   }
 }

@@ -36,7 +36,7 @@ export class SessionEnding {
 
   /** The session was deleted while the page showed it. */
   deleted() {
-    this.#ended("This session was deleted. Only what this page shows is left.");
+    this.#ended("This session was deleted. Only what is on this page remains.");
   }
 
   async neverThere() {

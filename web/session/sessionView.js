@@ -110,7 +110,7 @@ export class SessionView extends EventTarget {
     if (this.hasLeft) return;
     const block = isThere ? this.renderer.blockOf(seq) : null;
     if (block) new FoundBlock(block, this.renderer.pages, this.signal);
-    else announce("The text that was found is not in this session any more");
+    else announce("The text that was found is no longer in this session");
   }
 
   /** Goes to the beginning, however far back it is. */

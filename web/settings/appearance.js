@@ -10,12 +10,12 @@ import { pushSwitch } from "./pushSwitch.js";
 import { group } from "./settingGroup.js";
 
 const FULL_HEIGHT = "flightdeck.fullHeight";
-const FORGOTTEN = "This browser does not keep it: it lasts until you leave the page.";
+const FORGOTTEN = "This browser can't save it: it lasts until you leave the page.";
 
 export function appearanceSection() {
   return [
-    group("This browser", "These choices are kept in this browser, not in your settings file.", theme(), times(), fullHeight()),
-    group("Notifications of this browser", null, browserNotifications(), pushSwitch()),
+    group("This browser", "These choices are saved in this browser, not in your settings file.", theme(), times(), fullHeight()),
+    group("Notifications in this browser", null, browserNotifications(), pushSwitch()),
   ];
 }
 
@@ -33,12 +33,12 @@ function row({ id, label, about, control, value, change }) {
 function theme() {
   const names = { system: "System", light: "Light", dark: "Dark" };
   const control = makeControl({ kind: "choice", choices: THEMES.map((one) => [one, names[one]]) });
-  return row({ id: "theme-select", label: "Theme", about: "Light, dark, or whatever the system uses.", control, value: currentTheme(), change: setTheme });
+  return row({ id: "theme-select", label: "Theme", about: "Light, dark, or the same as the system.", control, value: currentTheme(), change: setTheme });
 }
 
 function times() {
   const control = makeControl({ kind: "choice", choices: [["relative", "Relative: 3 min ago"], ["exact", "Exact: date and time"]] });
-  return row({ id: "times-select", label: "Times", about: "How times are written. A relative one shows the exact time when you point at it.", control, value: isExact() ? "exact" : "relative", change: (value) => setExactTimes(value === "exact") });
+  return row({ id: "times-select", label: "Times", about: "How times are shown. Point at a relative time to see the exact one.", control, value: isExact() ? "exact" : "relative", change: (value) => setExactTimes(value === "exact") });
 }
 
 function fullHeight() {
@@ -60,5 +60,5 @@ function browserNotifications() {
     show();
   };
   show();
-  return make("div", { class: "setting", data: { key: "notify-switch" } }, make("div", { class: "setting-words" }, make("label", { for: "notify-switch", text: "Notify me" }), make("p", { class: "setting-about", text: "When a session or a job needs input or finishes, while a page of Flightdeck is open." })), make("div", { class: "setting-body" }, make("div", { class: "setting-control" }, control.element), problem));
+  return make("div", { class: "setting", data: { key: "notify-switch" } }, make("div", { class: "setting-words" }, make("label", { for: "notify-switch", text: "Notify me" }), make("p", { class: "setting-about", text: "When a session or a job needs input or finishes, while a Flightdeck page is open." })), make("div", { class: "setting-body" }, make("div", { class: "setting-control" }, control.element), problem));
 }

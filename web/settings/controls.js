@@ -200,7 +200,7 @@ class Choice extends Control {
 
 class List extends Control {
   constructor({ placeholder }, properties) {
-    super(make("textarea", { rows: "2", spellcheck: "false", placeholder: placeholder ?? "One in each line", ...properties }));
+    super(make("textarea", { rows: "2", spellcheck: "false", placeholder: placeholder ?? "One per line", ...properties }));
     this.input.addEventListener("input", () => this.#fit());
   }
 

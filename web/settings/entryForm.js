@@ -120,7 +120,7 @@ export class EntryForm {
     const rows = [this.#fields.element];
     if (name === null) {
       this.#name = makeControl({ kind: "text", placeholder: settings.namePlaceholder });
-      rows.unshift(make("div", { class: "entry-field" }, make("label", { for: this.#name.id, text: "Name" }), make("div", { class: "entry-field-body" }, this.#name.element, make("p", { class: "field-hint", text: settings.nameAbout ?? `How this ${noun} is called here.` }))));
+      rows.unshift(make("div", { class: "entry-field" }, make("label", { for: this.#name.id, text: "Name" }), make("div", { class: "entry-field-body" }, this.#name.element, make("p", { class: "field-hint", text: settings.nameAbout ?? `What to call this ${noun}.` }))));
       this.#name.onInput = () => setText(this.#problem, null);
     }
     const cancel = make("button", { type: "button", text: "Cancel", on: { click: () => this.onDone(null) } });
@@ -148,7 +148,7 @@ export class EntryForm {
     try {
       const name = this.#settings.name ?? this.#name.read();
       if (!name) throw new Error(`Give the ${noun} a name.`);
-      if (this.#settings.name === null && this.#store.entries(table).some(([known]) => known === name)) throw new Error(`There is a ${noun} of this name already.`);
+      if (this.#settings.name === null && this.#store.entries(table).some(([known]) => known === name)) throw new Error(`This name is already in use. Choose another name for the ${noun}.`);
       const value = this.#fields.read();
       return { key: entryKey(table, name), name, value: pack ? pack(value) : value };
     } catch (error) {

@@ -26,7 +26,7 @@ export class FolderRuleList {
 
   #show(rules) {
     if (rules.length === 0) {
-      this.element.replaceChildren(make("p", { class: "empty", text: "Nothing is allowed for good in any folder." }));
+      this.element.replaceChildren(make("p", { class: "empty", text: "Nothing is always allowed in any folder." }));
       return;
     }
     const folders = [...new Set(rules.map(({ folder }) => folder))].toSorted();

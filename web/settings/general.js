@@ -12,11 +12,11 @@ export function jobsSection({ store }) {
   const aliases = new EntryTable(store, {
     table: "capture.aliases",
     noun: "alias",
-    fields: [{ name: "model", label: "Model", kind: "text", about: "The model that is used instead." }],
+    fields: [{ name: "model", label: "Model", kind: "text", about: "The model to use instead." }],
     fresh: {},
     pack: ({ model }) => model ?? "",
     unpack: (value) => (typeof value === "string" ? { model: value } : value),
-    nameAbout: "The name that programs ask for. It may end in *; the longest one that fits counts.",
+    nameAbout: "The name that programs ask for. It may end in *; the longest match wins.",
     namePlaceholder: "claude-*",
     empty: "No aliases.",
     summary: (model) => `→ ${model}`,
@@ -27,6 +27,6 @@ export function jobsSection({ store }) {
 
 export function serverSection({ store }) {
   const unknown = unknownSettings(store);
-  const others = unknown.length > 0 ? [settingGroup(store, { title: "Others", settings: unknown })] : [];
+  const others = unknown.length > 0 ? [settingGroup(store, { title: "Other", settings: unknown })] : [];
   return [...[GROUPS.server, GROUPS.limits, GROUPS.log].map((one) => settingGroup(store, one)), ...others];
 }

@@ -12,24 +12,24 @@ import { group, settingGroup } from "./settingGroup.js";
 const SHOWN = 10;
 const EVENTS = [["needs-you", "Something needs your input"], ["finished", "Finished"], ["failed", "Failed"]];
 const SUBJECTS = [["sessions", "Sessions"], ["jobs", "Jobs"]];
-const STATES = { pending: "Pending", held: "Held (quiet hours)", delivered: "Delivered", "given-up": "Given up", dropped: "Dropped (quiet hours)", seen: "Seen on the page", superseded: "Answered before" };
+const STATES = { pending: "Pending", held: "Held (quiet hours)", delivered: "Delivered", "given-up": "Given up", dropped: "Dropped (quiet hours)", seen: "Seen on the page", superseded: "Already answered" };
 
 const isWebhook = ({ type }) => type === "webhook";
 const isNoWebhook = ({ type }) => type !== "webhook";
 
 const FIELDS = [
   { name: "type", label: "Type", kind: "choice", choices: [["ntfy", "ntfy"], ["gotify", "Gotify"], ["webhook", "Webhook"]], fallback: "webhook" },
-  { name: "url", label: "Address", kind: "secret", isReadable: true, placeholder: "https://ntfy.sh/my-topic", about: "Of the ntfy topic, the Gotify server or the webhook. Whoever knows it can send to it, so it is not shown afterwards." },
-  { name: "token_variable", label: "Token variable", kind: "text", isShown: isNoWebhook, about: "The environment variable of the server that holds the token." },
+  { name: "url", label: "Address", kind: "secret", isReadable: true, placeholder: "https://ntfy.sh/my-topic", about: "The address of the ntfy topic, Gotify server or webhook. Anyone who knows it can send to it, so it is not shown again." },
+  { name: "token_variable", label: "Token variable", kind: "text", isShown: isNoWebhook, about: "The server's environment variable that holds the token." },
   { name: "token", label: "Token", kind: "secret", isShown: isNoWebhook, about: "The token itself, if there is no variable." },
   { name: "secret_variable", label: "Secret variable", kind: "text", isShown: isWebhook, about: "The environment variable that holds the secret for signatures." },
-  { name: "secret", label: "Secret", kind: "secret", isShown: isWebhook, about: "What requests are signed with, if there is no variable." },
+  { name: "secret", label: "Secret", kind: "secret", isShown: isWebhook, about: "The secret that signs requests, if there is no variable." },
   { name: "events", label: "When", kind: "checks", choices: EVENTS, fallback: EVENTS.map(([value]) => value), keepsEmpty: true },
   { name: "subjects", label: "About", kind: "checks", choices: SUBJECTS, fallback: SUBJECTS.map(([value]) => value), keepsEmpty: true },
-  { name: "min_duration", label: "At least", kind: "duration", fallback: "0s", about: "Shorter turns and jobs are not reported, unless they need you." },
-  { name: "include_text", label: "Include text", kind: "choice", choices: [["", "No"], ["true", "Yes, what the agent asked or said"]], about: "The text goes through somebody else's server." },
+  { name: "min_duration", label: "Minimum duration", kind: "duration", fallback: "0s", about: "Shorter turns and jobs are not reported, unless they need your input." },
+  { name: "include_text", label: "Include message text", kind: "choice", choices: [["", "No"], ["true", "Yes, what the agent asked or said"]], about: "The text passes through someone else's server." },
   { name: "title", label: "Title", kind: "text", fallback: "{{headline}}: {{title}}" },
-  { name: "body", label: "Body", kind: "text", about: "Empty for the usual one. docs/notifications.md lists the variables." },
+  { name: "body", label: "Body", kind: "text", about: "Leave empty for the default. docs/notifications.md lists the variables." },
 ];
 
 export function notificationsSection({ store }) {
@@ -42,12 +42,12 @@ export function notificationsSection({ store }) {
     unpack: (value) => ({ ...value, ...(value.include_text === undefined ? {} : { include_text: value.include_text ? "true" : "" }) }),
     pack: ({ include_text: text, ...rest }) => (text === "true" ? { ...rest, include_text: true } : rest),
     namePlaceholder: "phone",
-    empty: "No targets. Add one to hear on your phone when a session needs you, for example with ntfy.",
+    empty: "No targets. Add one to be notified on your phone when a session needs your input, for example with ntfy.",
     summary: ({ type = "webhook", events }) => [type, (events ?? EVENTS.map(([value]) => value)).join(", ") || "nothing"].join(" · "),
-    removal: () => "What was meant for it and is not sent yet is given up.",
+    removal: () => "Its notifications that are not sent yet are dropped.",
     test: { label: "Send test", run: sendTest },
   });
-  return [group("Targets", "Where notifications go, besides this page.", targets.element), settingGroup(store, GROUPS.notifications), group("Last notifications", null, deliveries.element)];
+  return [group("Targets", "Where notifications go, besides this page.", targets.element), settingGroup(store, GROUPS.notifications), group("Recent notifications", null, deliveries.element)];
 }
 
 async function sendTest(target) {
@@ -82,6 +82,6 @@ class Deliveries {
         make("td", {}, exactElement("span", {}, title || subject, { oneLine: true }), make("small", { text: event })),
         make("td", {}, make("span", { text: STATES[state] ?? state }), error ? exactElement("small", {}, error, { oneLine: true }) : null),
       );
-    return make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Last notifications" }, make("table", { class: "plain-table" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...deliveries.map(row))));
+    return make("div", { class: "table-scroll", tabindex: "0", role: "region", "aria-label": "Recent notifications" }, make("table", { class: "plain-table" }, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...deliveries.map(row))));
   }
 }

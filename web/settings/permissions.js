@@ -10,7 +10,7 @@ export function permissionsSection({ store }) {
   const folders = new FolderRuleList();
   return [
     settingGroup(store, GROUPS.permissions),
-    group("Rules for all sessions", "The first rule that covers a tool decides. They follow a session's own rules and come before the permission mode.", rules.element),
-    group("Allowed for good in folders", "What you allowed with “Always” for a folder. It holds in sessions that work in exactly that folder.", folders.element),
+    group("Rules for all sessions", "The first rule that matches a tool decides. These rules apply after a session's own rules and before the permission mode.", rules.element),
+    group("Always allowed in folders", "What you chose to always allow in a folder. It applies to sessions in exactly that folder.", folders.element),
   ];
 }

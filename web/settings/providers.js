@@ -12,11 +12,11 @@ const FIELDS = [
   { name: "type", label: "Type", kind: "choice", choices: TYPES, fallback: "openai" },
   { name: "base_url", label: "Address", kind: "text", placeholder: "http://localhost:11434/v1" },
   { name: "models", label: "Models", kind: "list", about: "They are offered as NAME/model." },
-  { name: "api_key_variable", label: "Key variable", kind: "text", placeholder: "MY_API_KEY", about: "The environment variable of the server that holds the key." },
+  { name: "api_key_variable", label: "Key variable", kind: "text", placeholder: "MY_API_KEY", about: "The server's environment variable that holds the key." },
   { name: "api_key", label: "Key", kind: "secret", about: "The key itself, if there is no variable. It is stored in your settings file and never shown." },
   { name: "wire_api", label: "API", kind: "choice", choices: [["completions", "Chat completions"], ["responses", "Responses"]], fallback: "completions", isShown: ({ type }) => type !== "anthropic" },
   { name: "api_version", label: "API version", kind: "text", placeholder: "2024-10-21", isShown: ({ type }) => type === "azure" },
-  { name: "headers", label: "Headers", kind: "pairs", separator: ":", about: "Further headers, one in each line." },
+  { name: "headers", label: "Headers", kind: "pairs", separator: ":", about: "Additional headers, one per line." },
 ];
 
 export function providersSection({ store }) {

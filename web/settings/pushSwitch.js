@@ -5,7 +5,7 @@ import { disablePush, enablePush, pushChanges, pushState, testPush } from "../li
 import { makeControl } from "./controls.js";
 
 const ID = "push-switch";
-const ABOUT = "The server sends them to this browser through its push service, encrypted, whether or not a page of Flightdeck is open.";
+const ABOUT = "The server sends them, encrypted, through this browser's push service, even when no Flightdeck page is open.";
 
 export function pushSwitch() {
   return new PushSwitch().element;
@@ -14,7 +14,7 @@ export function pushSwitch() {
 class PushSwitch {
   element;
   #control = makeControl({ kind: "switch" });
-  #test = make("button", { type: "button", id: "push-test", hidden: true, text: "Send a test", on: { click: () => this.#sendTest() } });
+  #test = make("button", { type: "button", id: "push-test", hidden: true, text: "Send test", on: { click: () => this.#sendTest() } });
   #said = make("span", { class: "setting-state", role: "status" });
   /** Why it is impossible here. */
   #problem = make("p", { class: "field-hint", id: `${ID}-problem`, hidden: true });
@@ -33,7 +33,7 @@ class PushSwitch {
     this.element = make(
       "div",
       { class: "setting", data: { key: ID } },
-      make("div", { class: "setting-words" }, make("label", { for: ID, text: "Also when no page is open" }), make("p", { class: "setting-about", text: ABOUT })),
+      make("div", { class: "setting-words" }, make("label", { for: ID, text: "Even when no page is open" }), make("p", { class: "setting-about", text: ABOUT })),
       make("div", { class: "setting-body" }, make("div", { class: "setting-control" }, input, this.#test, this.#said), this.#problem, this.#failure),
     );
     this.#show();

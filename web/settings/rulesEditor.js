@@ -8,7 +8,7 @@ import { layerBadge } from "./settingField.js";
 import { savingProblem, shortened } from "./settingsStore.js";
 
 const KEY = "permissions.rules";
-const DECISIONS = [["allow", "Allow"], ["deny", "Deny"], ["ask", "As the mode says"]];
+const DECISIONS = [["allow", "Allow"], ["deny", "Deny"], ["ask", "Follow the mode"]];
 const CHECK_AFTER = 350;
 
 export class RulesEditor {
@@ -32,7 +32,7 @@ export class RulesEditor {
   constructor(store) {
     this.#store = store;
     const head = make("div", { class: "rule-head", "aria-hidden": "true" }, make("span", { text: "Decision" }), make("span", { text: "Tool" }), make("span", { text: "Commands that begin with" }), make("span"));
-    const hint = make("p", { class: "field-hint", text: "Tools are named by kind, such as shell, write, read or url, or by their own names. * stands for any characters. A beginning covers simple shell commands only: none with operators, substitution, redirection or several lines." });
+    const hint = make("p", { class: "field-hint", text: "Name a tool by kind, such as shell, write, read or url, or by its own name. * matches any characters. A command prefix matches only simple shell commands: no operators, substitution, redirection or line breaks." });
     this.element.append(head, this.#rows, this.#empty, make("div", { class: "entry-buttons" }, this.#add, this.#save, this.#cancel, this.#state), this.#problem, this.#warning, this.#reason, this.#meta, hint);
     this.#add.addEventListener("click", () => {
       const row = this.#addRow({ decision: "ask", tool: "" });
@@ -65,7 +65,7 @@ export class RulesEditor {
     const label = (text) => `${text} of rule ${this.#rows.children.length + 1}`;
     const decision = make("select", { class: "rule-decision", "aria-label": label("Decision") }, ...DECISIONS.map(([value, text]) => make("option", { value, text, selected: value === rule.decision })));
     const tool = make("input", { type: "text", class: "rule-tool path", value: rule.tool, spellcheck: "false", autocomplete: "off", placeholder: "shell", "aria-label": label("Tool") });
-    const prefix = make("input", { type: "text", class: "rule-prefix path", value: rule.prefix ?? "", spellcheck: "false", autocomplete: "off", placeholder: "any", "aria-label": label("Beginning of commands") });
+    const prefix = make("input", { type: "text", class: "rule-prefix path", value: rule.prefix ?? "", spellcheck: "false", autocomplete: "off", placeholder: "any", "aria-label": label("Command prefix") });
     const button = (picture, text, act) => make("button", { type: "button", class: "quiet-button icon-button", "aria-label": text, title: text, on: { click: act } }, icon(picture));
     const up = button("up", "Move up", () => this.#move(row, -1));
     const down = button("up", "Move down", () => this.#move(row, 1));
@@ -77,7 +77,7 @@ export class RulesEditor {
       (next?.querySelector("select") ?? this.#add).focus();
     });
     const row = make("li", { class: "rule-row" }, decision, tool, prefix, make("span", { class: "rule-actions" }, up, down, remove));
-    if (rule.call !== undefined) row.append(make("p", { class: "field-hint rule-call", text: `Only exactly this call: ${exactString(rule.call)}` }));
+    if (rule.call !== undefined) row.append(make("p", { class: "field-hint rule-call", text: `Only this exact call: ${exactString(rule.call)}` }));
     // What the boxes do not show stays.
     row.rule = rule;
     row.addEventListener("input", () => this.#changed());
@@ -147,7 +147,7 @@ export class RulesEditor {
     clearTimeout(this.#timer);
     this.#checks += 1;
     if (rules?.some(({ tool }) => !tool)) {
-      setText(this.#problem, "Each rule needs the name of a tool.");
+      setText(this.#problem, "Each rule needs a tool name.");
       return;
     }
     this.#save.disabled = true;

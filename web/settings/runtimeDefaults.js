@@ -70,9 +70,9 @@ export class RuntimeDefaults {
     const own = models.filter((model) => model.runtime === name).map(({ id, name: title }) => ({ id, name: title }));
     const levels = capabilities?.effortLevels ?? EFFORTS;
     const fields = [
-      { name: "model", label: "Model", kind: "text", suggestions: own, placeholder: "As for all sessions" },
-      levels.length > 0 ? { name: "effort", label: "Effort", kind: "choice", choices: [["", "As for all sessions"], ...levels.map((level) => [level, level])] } : null,
-      { name: "permission_mode", label: "Permission mode", kind: "choice", choices: [["", "As for all sessions"], ...MODES] },
+      { name: "model", label: "Model", kind: "text", suggestions: own, placeholder: "Same as for all sessions" },
+      levels.length > 0 ? { name: "effort", label: "Effort", kind: "choice", choices: [["", "Same as for all sessions"], ...levels.map((level) => [level, level])] } : null,
+      { name: "permission_mode", label: "Permission mode", kind: "choice", choices: [["", "Same as for all sessions"], ...MODES] },
       ...options.map(optionField),
     ].filter(Boolean);
     const form = new EntryForm(this.#store, { table: "runtimes", name, value: flat(value), fields, noun: "defaults of", pack: packed });
@@ -93,7 +93,7 @@ export class RuntimeDefaults {
 function optionField({ name, kind, label, hint, default: builtIn, choices = [] }) {
   const field = { name: OPTION + name, label, about: hint };
   if (kind === "switch") return { ...field, kind: "choice", choices: [["", `Default: ${builtIn ? "on" : "off"}`], ["true", "On"], ["false", "Off"]] };
-  if (kind === "choice") return { ...field, kind: "choice", choices: [["", "The agent's own"], ...choices.map(({ value, label: text }) => [value, text])] };
+  if (kind === "choice") return { ...field, kind: "choice", choices: [["", "Agent's default"], ...choices.map(({ value, label: text }) => [value, text])] };
   // Providers and MCP servers have sections of their own.
   return KINDS[kind] ? { ...field, kind: KINDS[kind], suggestions: kind === "text" ? choices.map(({ value, label: text }) => ({ id: value, name: text })) : undefined } : null;
 }

@@ -57,7 +57,7 @@ export class SectionList {
 
   /** Nothing can be shown: says why in each section that needs the server. */
   failed(problem, retry) {
-    const words = problem.status === 403 ? "This login may not see settings: they need the scope admin. Log in with the server's own token, or use the link that `flightdeck open` prints." : problem.isLoggedOut ? "You are no longer logged in." : `Could not load the settings: ${problem.message}`;
+    const words = problem.status === 403 ? "This login can't see settings: they need the scope admin. Log in with the server's own token, or use the link that `flightdeck open` prints." : problem.isLoggedOut ? "You are no longer logged in." : `Could not load the settings: ${problem.message}`;
     for (const { id, isLocal } of this.#sections) {
       if (isLocal) continue;
       const way = problem.isLoggedOut ? make("a", { class: "button", href: loginAddress(), text: "Log in" }) : make("button", { type: "button", text: "Retry", on: { click: retry } });

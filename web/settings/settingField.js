@@ -118,7 +118,7 @@ export class SettingField {
     const inFile = userValue === undefined ? "" : ` Your file says ${this.#words(userValue)}, which has no effect.`;
     if (layer === "environment") return `Set by the environment variable ${source}, which overrides your file. To change it here, unset the variable and restart the server.${inFile}`;
     if (layer === "flag") return `Set by the flag ${source} when the server was started.${inFile}`;
-    if (layer === "project") return `The project's file ${exactString(source)} sets ${this.#words(value)} for sessions in its folder. What you set here counts elsewhere.`;
+    if (layer === "project") return `The project's file ${exactString(source)} sets ${this.#words(value)} for sessions in its folder. What you set here applies elsewhere.`;
     return null;
   }
 

@@ -21,17 +21,17 @@ export class SettingNotes {
     const { userFile, waitingForRestart } = this.#store;
     const copy = make("button", { type: "button", class: "quiet-button icon-button", "aria-label": "Copy the path", title: "Copy the path" }, icon("copy"));
     copy.addEventListener("click", () => copyFromButton(copy, userFile));
-    const again = make("button", { type: "button", class: "link-button", text: "Reload", title: "Read the file again after you have edited it", on: { click: () => this.#reread() } });
+    const again = make("button", { type: "button", class: "link-button", text: "Reload", title: "Reload the file after editing it", on: { click: () => this.#reread() } });
     const file = make("p", { class: "settings-file" }, make("span", { text: "Changes are written to " }), make("code", { class: "path", title: exactString(userFile), text: exactString(shortPath(userFile, 60)) }), copy, again, this.#said);
     const parts = [file];
-    if (waitingForRestart.length > 0) parts.unshift(make("p", { class: "restart-note", role: "status" }, make("b", { text: `${plural(waitingForRestart.length, "change")} need${waitingForRestart.length === 1 ? "s" : ""} a restart of the server: ` }), make("span", { text: waitingForRestart.map(exactString).join(", ") })));
+    if (waitingForRestart.length > 0) parts.unshift(make("p", { class: "restart-note", role: "status" }, make("b", { text: `${plural(waitingForRestart.length, "change")} need${waitingForRestart.length === 1 ? "s" : ""} a server restart: ` }), make("span", { text: waitingForRestart.map(exactString).join(", ") })));
     this.#element.replaceChildren(...parts);
   }
 
   async #reread() {
     try {
       await this.#store.reread();
-      this.#said.textContent = "Read";
+      this.#said.textContent = "Reloaded";
     } catch (problem) {
       this.#said.textContent = `Could not read it: ${problem.message}`;
     }

@@ -13,12 +13,12 @@ import { Checks } from "./secretControls.js";
 import { group } from "./settingGroup.js";
 
 const SCOPES = [
-  ["view", "view – read sessions, jobs, usage and what waits"],
+  ["view", "view – read sessions, jobs, usage and pending requests"],
   ["prompt", "prompt – start sessions, send prompts, interrupt"],
   ["approve", "approve – answer requests and gates, change permissions and budgets"],
   ["jobs", "jobs – start, stop and retry jobs"],
   ["models", "models – use agents as models, under /v1/"],
-  ["admin", "admin – everything, settings and tokens included"],
+  ["admin", "admin – everything, including settings and tokens"],
 ];
 const LIVES = [["1h", "1 hour"], ["1d", "1 day"], ["7d", "7 days"], ["30d", "30 days"], ["90d", "90 days"], ["365d", "1 year"], ["never", "Never"]];
 const STATES = { active: "Active", expired: "Expired", revoked: "Revoked" };
@@ -26,7 +26,7 @@ const STATES = { active: "Active", expired: "Expired", revoked: "Revoked" };
 export function tokensSection() {
   const list = new TokenList();
   const form = new TokenForm(() => list.load());
-  return [group("New token", "For a program that uses this server. It gets only what its scopes allow.", form.element), group("Tokens", "The server's own token is not in this list; it is in the file token of the data folder.", list.element)];
+  return [group("New token", "For a program that uses this server. It can do only what its scopes allow.", form.element), group("Tokens", "The server's own token is not in this list; it is in the file token in the data folder.", list.element)];
 }
 
 class TokenForm {
@@ -56,7 +56,7 @@ class TokenForm {
 
   #warn() {
     const scopes = this.#scopes.read();
-    const words = scopes.includes("admin") ? "Whoever has this token can do everything that you can." : scopes.includes("approve") ? "Whoever has this token can let agents run commands." : null;
+    const words = scopes.includes("admin") ? "Anyone with this token can do everything that you can." : scopes.includes("approve") ? "Anyone with this token can let agents run commands." : null;
     setText(this.#warning, words);
     if (scopes.length > 0) setText(this.#problem, null);
   }
@@ -78,7 +78,7 @@ class TokenForm {
       this.#warn();
       this.#created();
     } catch (problem) {
-      setText(this.#problem, `No token was created: ${problem.message}`);
+      setText(this.#problem, `Could not create the token: ${problem.message}`);
     } finally {
       this.#button.disabled = false;
     }
@@ -89,7 +89,7 @@ class TokenForm {
     const copy = make("button", { type: "button", class: "primary", text: "Copy", on: { click: () => copyFromButton(copy, secret) } });
     const done = make("button", { type: "button", text: "Done", on: { click: () => this.#hide() } });
     const heading = make("h4", { tabindex: "-1", text: `Token ${exactString(name || id)} created` });
-    this.#result.replaceChildren(heading, make("p", { text: "Copy it now. It is not shown again." }), make("div", { class: "token-line" }, make("code", { class: "token-secret", text: secret }), copy, done));
+    this.#result.replaceChildren(heading, make("p", { text: "Copy it now. It won't be shown again." }), make("div", { class: "token-line" }, make("code", { class: "token-secret", text: secret }), copy, done));
     this.#result.hidden = false;
     heading.focus();
   }
@@ -135,7 +135,7 @@ class TokenList {
   }
 
   async #revoke({ id, name }) {
-    const isSure = await confirmAction({ title: `Revoke ${exactString(name || id)}?`, text: "Programs that use this token lose access at once. This can't be undone.", action: "Revoke" });
+    const isSure = await confirmAction({ title: `Revoke ${exactString(name || id)}?`, text: "Programs that use this token lose access immediately. This can't be undone.", action: "Revoke" });
     if (!isSure) return;
     try {
       await ask(`api/tokens/${id}`, { method: "DELETE" });

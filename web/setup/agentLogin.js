@@ -112,7 +112,7 @@ class Login {
   #showFailure(message) {
     this.#body.replaceChildren(make("p", { class: "field-problem", role: "alert", text: message }));
     const buttons = [["Close", () => this.#dialog.close()]];
-    if (/keyring|keychain|credential store|secret service|plain/i.test(message)) buttons.push(["Store it in a plain file", () => this.#begin(true)]);
+    if (/keyring|keychain|credential store|secret service|plain/i.test(message)) buttons.push(["Store the login in a plain-text file", () => this.#begin(true)]);
     buttons.push(["Retry", () => this.#begin(false)]);
     this.#setButtons(...buttons);
   }

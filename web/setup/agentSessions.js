@@ -20,11 +20,11 @@ export class AgentSessions {
   }
 
   async #look() {
-    place.replaceChildren(make("p", { class: "empty", text: "Looking …" }));
+    place.replaceChildren(make("p", { class: "empty", text: "Searching …" }));
     try {
       this.#show(await ask("api/agent-sessions"));
     } catch (problem) {
-      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not list sessions of other tools: ${problem.message}` }));
+      place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not list sessions from other tools: ${problem.message}` }));
     }
   }
 
@@ -33,7 +33,7 @@ export class AgentSessions {
     const rows = sessions.map((session) => this.#row(session));
     place.replaceChildren(
       ...notes,
-      rows.length > 0 ? make("ul", { class: "session-rows agent-session-rows" }, ...rows) : make("p", { class: "empty", text: "No sessions of other tools on this machine." }),
+      rows.length > 0 ? make("ul", { class: "session-rows agent-session-rows" }, ...rows) : make("p", { class: "empty", text: "No sessions from other tools on this machine." }),
     );
   }
 

@@ -20,7 +20,7 @@ function readJson(text) {
   // The configurations of other tools have a table of servers, most of them under this name.
   const table = value.mcpServers ?? value.servers ?? value;
   const entries = Object.entries(table ?? {});
-  if (entries.length === 0 || !entries.every(([, server]) => isServer(server))) return { problem: "Expected a server with “command” or “url”, or a table of such servers by name." };
+  if (entries.length === 0 || !entries.every(([, server]) => isServer(server))) return { problem: "Expected a server with “command” or “url”, or an object of such servers by name." };
   return { servers: Object.fromEntries(entries) };
 }
 

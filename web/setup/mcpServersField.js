@@ -50,7 +50,7 @@ export class McpServersField {
 
   /** A server that was written but not added would be missing without a word. */
   get problem() {
-    return this.#address.value.trim() === "" ? null : "MCP servers: press Add for the server that you have entered, or clear the fields.";
+    return this.#address.value.trim() === "" ? null : "MCP servers: press Add to add the server you entered, or clear the fields.";
   }
 
   focus() {

@@ -91,7 +91,7 @@ export class Models {
     if (takesOther) options.push({ value: OTHER, text: "Other model …" });
     this.#showOptions(options, listed.find(({ id }) => id === this.#carried)?.listedId);
     byId("model-suggestions").replaceChildren(...all.map(({ id, name }) => make("option", { value: id, text: name })));
-    input.placeholder = agentChooses ? "Default model" : "Name of a model";
+    input.placeholder = agentChooses ? "Default model" : "Model name";
     select.hidden = listed.length === 0 && takesOther;
     select.disabled = options.length === 0;
     if (options.length === 0) select.replaceChildren(make("option", { value: "", text: "No models" }));
@@ -117,7 +117,7 @@ export class Models {
     input.hidden = !isShown;
     // The visible label is the list's, as long as there is one.
     if (select.hidden) input.removeAttribute("aria-label");
-    else input.setAttribute("aria-label", "Name of the model");
+    else input.setAttribute("aria-label", "Model name");
   }
 
   #showNothing() {

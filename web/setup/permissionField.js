@@ -9,9 +9,9 @@ const MODES = [
   ["ask", "Ask me", "You are asked before each action that no rule covers."],
   ["folder", "Allow files in the folder, deny the rest", "The agent reads and writes files in the working directory. Everything else is denied unless a rule allows it."],
   ["deny", "Deny everything", "Every action that no rule allows is denied."],
-  ["allow-all", "Allow everything", "The agent runs every tool without asking. Use it where nothing can be lost."],
+  ["allow-all", "Allow everything", "The agent runs every tool without asking. Use it only where nothing can be lost."],
 ];
-const CANNOT_ASK = "This connection cannot ask during a turn: what no rule allows is denied.";
+const CANNOT_ASK = "This connection can't ask during a turn: anything that no rule allows is denied.";
 
 export class PermissionField {
   #runtime;
@@ -51,7 +51,7 @@ export class PermissionField {
   #explain() {
     const mode = this.#select.value || catalogue.permissionMode;
     const cannotAsk = mode === "ask" && this.#runtime.capabilities.permissions === false;
-    this.#hint.textContent = cannotAsk ? CANNOT_ASK : (MODES.find(([name]) => name === mode)?.[2] ?? "As in your settings.");
+    this.#hint.textContent = cannotAsk ? CANNOT_ASK : (MODES.find(([name]) => name === mode)?.[2] ?? "Same as in your settings.");
     this.#hint.classList.toggle("field-warning", this.isRisky);
   }
 }

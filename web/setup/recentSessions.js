@@ -198,6 +198,6 @@ function hasWord(session, word) {
 }
 
 function emptyText(known, searching) {
-  if (known === 0) return "No sessions yet. Write above what should be done, and press Start.";
+  if (known === 0) return "No sessions yet. Describe a task above and press Start.";
   return searching ? "No matching sessions." : "No sessions in this state.";
 }

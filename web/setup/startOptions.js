@@ -132,7 +132,7 @@ export class StartOptions {
     const id = nextId();
     const select = make("select", { id, "aria-describedby": `${id}-hint`, on: { change: () => this.#changed() } }, make("option", { value: "", text: "Default" }), ...levels.map((level) => make("option", { value: level, text: level })));
     select.value = levels.includes(value) ? value : "";
-    labelled({ name: "effort", label: "Effort", hint: "How much the model thinks. Not every model knows every level." }, id, select);
+    labelled({ name: "effort", label: "Effort", hint: "How much the model thinks. Not every model supports every level." }, id, select);
     return select;
   }
 
@@ -140,7 +140,7 @@ export class StartOptions {
     const id = nextId();
     const area = make("textarea", { id, rows: 2, "aria-describedby": `${id}-hint`, on: { input: () => this.#changed() } });
     area.value = typeof value === "string" ? value : "";
-    labelled({ name: "systemPrompt", label: "System prompt", hint: "Instructions for the whole session, beside the agent's own." }, id, area);
+    labelled({ name: "systemPrompt", label: "System prompt", hint: "Instructions for the whole session, in addition to the agent's own." }, id, area);
     return area;
   }
 

@@ -23,11 +23,11 @@ export class TextSearch {
   #fits = () => true;
   #status = make("p", { class: "search-status", role: "status" });
   #list = make("ul", { class: "search-sessions" });
-  #more = make("button", { type: "button", class: "quiet-button", text: "Show more hits", hidden: true, on: { click: () => this.#loadMore() } });
+  #more = make("button", { type: "button", class: "quiet-button", text: "Show more results", hidden: true, on: { click: () => this.#loadMore() } });
 
   constructor(place) {
     this.#place = place;
-    place.append(make("h3", { text: "In the text of sessions" }), this.#status, this.#list, this.#more);
+    place.append(make("h3", { text: "In session text" }), this.#status, this.#list, this.#more);
     place.hidden = true;
   }
 
@@ -100,13 +100,13 @@ export class TextSearch {
     const bySession = Map.groupBy(shown, ({ sessionId }) => sessionId);
     this.#list.replaceChildren(...[...bySession.values()].map((hits) => sessionItem(hits)));
     this.#more.hidden = this.#next === null;
-    const found = shown.length === 0 ? "Nothing found" : `${plural(shown.length, "hit")} in ${plural(bySession.size, "session")}${this.#next === null ? "" : ", and more"}`;
+    const found = shown.length === 0 ? "No results" : `${plural(shown.length, "result")} in ${plural(bySession.size, "session")}${this.#next === null ? "" : ", and more"}`;
     this.#status.textContent = indexing ? `${found} so far. ${indexingText(indexing)}` : found;
   }
 }
 
 function indexingText({ done, total }) {
-  return total === 0 ? "Older sessions are being indexed …" : `Older sessions are being indexed: ${Math.floor((100 * done) / total)} % …`;
+  return total === 0 ? "Indexing older sessions …" : `Indexing older sessions: ${Math.floor((100 * done) / total)} % …`;
 }
 
 function sessionItem(hits) {

@@ -10,7 +10,7 @@ import { exactString } from "../lib/exactText.js";
 const PROBLEMS = {
   WorkingDirectoryNotAbsolutePath: "Not an absolute path. Enter the full path, starting at the root.",
   WorkingDirectoryNotExists: "This folder does not exist on the server's machine.",
-  WorkingDirectoryNotReadable: "The server may not read this folder.",
+  WorkingDirectoryNotReadable: "The server is not allowed to read this folder.",
   WorkingDirectoryNotAllowed: "Sessions are not allowed in this folder. The setting sessions.roots lists the allowed folders.",
 };
 
@@ -77,7 +77,7 @@ export class WorkingDirectory {
     const here = sessionList.openIn(this.path).filter(({ state }) => BUSY_STATES.includes(state));
     const names = here.slice(0, MOST_NAMES).map(({ title, sessionId }) => exactString(title || sessionId));
     if (here.length > MOST_NAMES) names.push(`${here.length - MOST_NAMES} more`);
-    setText(byId("working-dir-warning"), here.length > 0 ? `Another session is at work in this folder and may change the same files: ${names.join(", ")}` : "");
+    setText(byId("working-dir-warning"), here.length > 0 ? `Another session is working in this folder and may change the same files: ${names.join(", ")}` : "");
   }
 }
 

@@ -56,8 +56,8 @@ export class Switcher {
       type: "text",
       class: "switcher-input",
       role: "combobox",
-      placeholder: "Go to a session, job or command, or search texts",
-      "aria-label": "Go to a session, job or command, or search texts",
+      placeholder: "Go to a session, job or command, or search text",
+      "aria-label": "Go to a session, job or command, or search text",
       "aria-controls": "switcher-list",
       "aria-expanded": "true",
       "aria-autocomplete": "list",
@@ -114,7 +114,7 @@ export class Switcher {
     const { signal } = this.#asking;
     try {
       this.#hits = await textChoices(query, signal);
-      this.#hitsNote = this.#hits.length === 0 ? "Nothing found" : "";
+      this.#hitsNote = this.#hits.length === 0 ? "No results" : "";
     } catch (problem) {
       if (signal.aborted) return;
       this.#hitsNote = problem.code === "InvalidSearch" ? "" : `Could not search: ${problem.message}`;
@@ -124,13 +124,13 @@ export class Switcher {
   }
 
   #show() {
-    const groups = [...this.#groups, ["In the text of sessions", this.#hits, this.#hitsNote]].filter(([, choices, note]) => choices.length > 0 || note);
+    const groups = [...this.#groups, ["In session text", this.#hits, this.#hitsNote]].filter(([, choices, note]) => choices.length > 0 || note);
     this.#options = [];
     const sections = groups.map(([title, choices, note], number) => {
       const id = `switcher-group-${number}`;
       return make("div", { class: "switcher-group", role: "group", "aria-labelledby": id }, make("p", { class: "switcher-title", id, role: "presentation", text: title }), ...choices.map((choice) => this.#option(choice)), note ? make("p", { class: "switcher-note", role: "presentation", text: note }) : null);
     });
-    this.#list.replaceChildren(...(sections.length > 0 ? sections : [make("p", { class: "switcher-note", role: "presentation", text: "Nothing found" })]));
+    this.#list.replaceChildren(...(sections.length > 0 ? sections : [make("p", { class: "switcher-note", role: "presentation", text: "No results" })]));
     this.#mark(Math.min(this.#marked, Math.max(0, this.#options.length - 1)));
     this.#status.textContent = plural(this.#options.length, "result");
   }

@@ -99,17 +99,17 @@ pub(super) fn read_archive(
     let mut archive = tar::Archive::new(BufReader::new(file));
     let (mut entries, mut sums) = (BTreeMap::new(), None);
     for entry in archive.entries().context("it is not a backup: not a tar archive")? {
-        let mut entry = entry.context("it is damaged or was cut off, or is not a backup at all")?;
+        let mut entry = entry.context("it is damaged, truncated or not a backup at all")?;
         let path = entry.path().context("it has an entry without a name")?.into_owned();
         ensure!(
             entry.header().entry_type() == tar::EntryType::Regular,
             "it has an entry that no backup has: {}",
             path.display()
         );
-        ensure!(sums.is_none(), "it has an entry behind its sums: {}", path.display());
+        ensure!(sums.is_none(), "it has an entry after its checksums: {}", path.display());
         if path == Path::new(SUMS) {
             let mut text = String::new();
-            entry.read_to_string(&mut text).context("its sums cannot be read")?;
+            entry.read_to_string(&mut text).context("its checksums cannot be read")?;
             sums = Some(text);
             continue;
         }
@@ -122,7 +122,7 @@ pub(super) fn read_archive(
         let read = ReadEntry { size: content.read, sum: hex(&content.digest.finalize()) };
         ensure!(entries.insert(path.clone(), read).is_none(), "it has {} twice", path.display());
     }
-    let Some(sums) = sums else { bail!("it has no sums at its end: it was cut off, or is not a backup") };
+    let Some(sums) = sums else { bail!("it has no checksums at its end: it was truncated, or is not a backup") };
     check_sums(&entries, &sums)?;
     Ok(entries)
 }

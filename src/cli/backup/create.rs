@@ -164,7 +164,7 @@ impl Work {
         read_archive(file, |_| Ok(Box::new(io::sink()))).context("what was written cannot be read back")?;
         let bytes = archive.as_file().metadata()?.len();
         let kept = if self.force { archive.persist(&self.target) } else { archive.persist_noclobber(&self.target) };
-        kept.map_err(|error| error.error).context("the finished backup could not be given its name")?;
+        kept.map_err(|error| error.error).context("cannot rename the finished backup")?;
         Ok(Written { bytes, blobs, missing })
     }
 }

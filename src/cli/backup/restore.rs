@@ -30,7 +30,7 @@ pub(in crate::cli) fn restore(flags: &RestoreFlags, common: &CommonFlags) -> any
     let is_used = is_used(&folder)?;
     if is_used && !flags.force && !flags.check {
         bail!(
-            "the data folder {} is not empty; --force puts the backup in its place and keeps the old folder beside it",
+            "the data folder {} is not empty; --force replaces it and keeps the old folder next to it",
             shown(&folder)
         );
     }

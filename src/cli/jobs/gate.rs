@@ -68,7 +68,7 @@ impl Gate {
             lines.push(indented(&clean(prompt), 2));
         }
         if self.kind == "interrupted" {
-            lines.push("  The server was restarted while the agent worked on this task.".to_owned());
+            lines.push("  The server was restarted while the agent was working on this task.".to_owned());
             lines.push("  Approve: the agent continues. Reject: the task fails.".to_owned());
         }
         if !self.works.is_empty() {

@@ -34,7 +34,7 @@ pub(super) fn trust(flags: &TrustFlags, common: &CommonFlags) -> anyhow::Result<
     if !is_trusted {
         match &flags.hash {
             Some(expected) if *expected != hash => {
-                bail!("{file} has another hash than {}; look at it again", clean(expected));
+                bail!("{file} does not have the hash {}; look at it again", clean(expected));
             }
             Some(_) => {}
             None if flags.yes => {}

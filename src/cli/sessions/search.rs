@@ -50,7 +50,7 @@ pub(super) fn search(flags: &SearchFlags, common: &CommonFlags) -> anyhow::Resul
         .chain(list("hits").iter().map(|hit| line(hit, &value(&hit["kind"]), &snippet(hit, style), style)))
         .collect();
     if lines.is_empty() {
-        eprintln!("Nothing found.");
+        eprintln!("No results.");
         return Ok(ExitCode::FAILURE);
     }
     print(&lines.join("\n"))?;

@@ -83,7 +83,7 @@ pub(in crate::cli) fn run(flags: &RunFlags, common: &CommonFlags) -> anyhow::Res
                 id.to_string()
             })?;
             let number = id.number();
-            eprintln!("{id} works. To follow it, run `flightdeck attach {number}`; for its output, `flightdeck logs -f {number}`.");
+            eprintln!("{id} is working. To follow it, run `flightdeck attach {number}`; for its output, `flightdeck logs -f {number}`.");
             return Ok(ExitCode::SUCCESS);
         }
         if is_busy {

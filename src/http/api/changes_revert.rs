@@ -41,7 +41,7 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         post("/api/copilot/session/{id}/changes/revert", revert_change)
             .named("revertChange", Tag::Changes, "Revert a file or a hunk")
-            .details("Only if the file is as it was shown. What was there is kept and can be put back.")
+            .details("Only if the file is as it was shown. The replaced content is kept and can be restored.")
             .error(404, "SessionNotFound")
             .error(403, "WorkingDirectoryNotAllowed")
             .error(400, "InvalidScope")

@@ -39,7 +39,7 @@ pub(in crate::http) async fn conformance(State(app): State<App>) -> Json<Conform
 
 pub(super) fn operations() -> Vec<Operation> {
     vec![get("/api/conformance", conformance).named("conformance", Tag::Agents, "Results of the conformance checks").details(
-        "The stored results of `flightdeck conformance`. A failed check switches off the capture modes that it names, for \
+        "The stored results of `flightdeck conformance`. A failed check disables the capture modes that it names, for \
          that version of the agent.",
     )]
 }

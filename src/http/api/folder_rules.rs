@@ -58,7 +58,7 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         get("/api/folder-rules", folder_rules)
             .named("listFolderRules", Tag::Requests, "List the rules of folders")
-            .details("What was allowed for good for folders, oldest first."),
+            .details("What is always allowed in folders, oldest first."),
         delete("/api/folder-rules/{id}", remove_folder_rule)
             .named("removeFolderRule", Tag::Requests, "Remove a rule of a folder")
             .details("The sessions in that folder ask again.")

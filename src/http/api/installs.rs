@@ -64,7 +64,7 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         of_runtime(post("/api/runtimes/{name}/install", install))
             .named("installAgent", Tag::Agents, "Install the program of an agent")
-            .details("Starts an install from npm below the data folder, or joins the one that runs."),
+            .details("Starts an install from npm into the data folder, or joins the one that is running."),
         of_runtime(get("/api/runtimes/{name}/install", install_progress)).named(
             "showInstall",
             Tag::Agents,

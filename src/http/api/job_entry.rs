@@ -87,7 +87,7 @@ pub(super) fn operations() -> Vec<Operation> {
         get("/api/jobs/entry", entry)
             .named("showEntry", Tag::Jobs, "Show the entry of a folder")
             .details(
-                "The definitions of tasks and jobs for a folder. An entry of a folder that nobody trusts is not in force; \
+                "The definitions of tasks and jobs for a folder. A folder's entry that nobody has trusted is not in effect; \
                  `fallback` is the one that is.",
             )
             .fails_with::<JobError>(),

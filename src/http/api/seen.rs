@@ -1,4 +1,4 @@
-//! What pages have shown of a session, so that it is unread on no device.
+//! What pages have shown of a session, so that no device shows it as unread.
 
 use axum::extract::State;
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         post("/api/copilot/session/{id}/seen", mark_seen)
             .named("markSeen", Tag::Sessions, "Mark a session as seen")
-            .details("Says how far a page has shown the session, so that it is unread on no device.")
+            .details("Says how far a page has shown the session, so that no device shows it as unread.")
             .fails_with::<SessionError>(),
     ]
 }

@@ -256,7 +256,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .named("retrySession", Tag::Sessions, "Retry a session")
             .details(
                 "Retries a session that failed, needs a login or is recovering, and sends queued prompts that wait because \
-                 the turn before them was cut off.",
+                 the turn before them was interrupted.",
             )
             .fails_with::<SessionError>(),
     ]

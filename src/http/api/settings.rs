@@ -177,7 +177,7 @@ pub(super) fn operations() -> Vec<Operation> {
     vec![
         get("/api/settings", settings)
             .named("listSettings", Tag::Settings, "List all settings")
-            .details("Their values in force, and where each came from. Secrets are `\"[redacted]\"`."),
+            .details("Their effective values, and where each came from. Secrets are `\"[redacted]\"`."),
         patch("/api/settings", change_settings)
             .named("changeSettings", Tag::Settings, "Change settings")
             .details(

@@ -99,7 +99,7 @@ pub(super) fn operations() -> Vec<Operation> {
             .error(400, "InvalidExpiry"),
         delete("/api/tokens/{id}", revoke_token)
             .named("revokeToken", Tag::Access, "Revoke a token")
-            .details("The token opens nothing from now on.")
+            .details("The token no longer works.")
             .path_pattern("id", "The id of a token.", "^token-[1-9][0-9]*$")
             .error(404, "TokenNotFound")
             .error(409, "TokenAlreadyRevoked"),

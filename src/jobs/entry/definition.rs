@@ -211,7 +211,7 @@ impl Command {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TaskPermissions {
-    /// For what no rule covers; absent for `folder`: files below the working directory, and nothing else.
+    /// For what no rule covers; absent for `folder`: files in the working directory, and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<PermissionMode>,
     /// In order of precedence.

@@ -185,7 +185,7 @@ impl Machine {
                     PlannedWork::Gate(_) | PlannedWork::Nothing => None,
                 });
                 let title = format!("Continue the task {} after the restart?", name.unwrap_or_default());
-                let text = "The server was restarted while the agent worked on this task, so some of its work may be done \
+                let text = "The server was restarted while the agent was working on this task, so some of its work may be done \
                             already. Approve to let the agent continue in the same session, or reject to let the task fail.";
                 (title, Some(text.to_owned()))
             }

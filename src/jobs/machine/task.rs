@@ -390,7 +390,7 @@ impl TaskRun {
                     self.go_on(follow);
                 }
                 OnInterrupted::Ask => self.step = Step::Ask,
-                OnInterrupted::Fail => self.fail("the server was restarted while the agent worked", follow),
+                OnInterrupted::Fail => self.fail("the server was restarted while the agent was working", follow),
             },
         }
     }

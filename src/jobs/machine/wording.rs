@@ -80,7 +80,8 @@ pub fn denied(what: &str) -> String {
 }
 
 pub fn continued() -> String {
-    "[OPERATION] The server was restarted while the agent worked. The agent continues in the same session".to_owned()
+    "[OPERATION] The server was restarted while the agent was working. The agent continues in the same session"
+        .to_owned()
 }
 
 /// The prompt after a crash. The first line is the original portal's.

@@ -129,7 +129,8 @@ impl Machine {
             Some(_) => "The agent was interrupted and continues now. What it said in between was not recorded.",
             None => "What the agent said in between was not recorded.",
         };
-        let message = format!("This session did not keep up with its agent: {waiting} bytes waited. {consequence}");
+        let message =
+            format!("This session did not keep up with its agent: {waiting} bytes were waiting. {consequence}");
         self.notify(NoticeKind::FellBehind, message);
         if self.state == SessionState::Waiting {
             self.set_state(SessionState::Working, None);

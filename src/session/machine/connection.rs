@@ -198,7 +198,7 @@ impl Machine {
             Fate::TurnContinues => {
                 self.notify(
                     NoticeKind::RequestKept,
-                    format!("{reason}. The agent is started again when you have answered its request."),
+                    format!("{reason}. The agent will be restarted once you answer its request."),
                 );
                 self.suspend_turn();
                 if self.requests.is_empty() {
@@ -243,8 +243,8 @@ impl Machine {
     /// Says that queued prompts wait for a person's decision.
     pub(super) fn notify_of_held_queue(&mut self) {
         let waits = match self.prompts.len() {
-            1 => "1 queued prompt waits because the turn before it was cut off".to_owned(),
-            waiting => format!("{waiting} queued prompts wait because the turn before them was cut off"),
+            1 => "1 queued prompt waits because the turn before it was interrupted".to_owned(),
+            waiting => format!("{waiting} queued prompts wait because the turn before them was interrupted"),
         };
         let message = format!("{waits}. Ask again to repeat that turn first, or continue with the queue.");
         self.notify(NoticeKind::QueueHeld, message);

@@ -91,8 +91,8 @@ impl Machine {
         if self.requests.are_kept() {
             self.notify(
                 NoticeKind::RequestKept,
-                "The agent was cut off while it waited for you. Answer the request to continue the work, or send \
-                 another prompt to withdraw it.",
+                "The agent was interrupted while it waited for you. Answer the request to continue the work, or send \
+                 another prompt to cancel it.",
             );
         }
     }
@@ -129,14 +129,16 @@ impl Machine {
         let waiting = self.suspended_turn().map(|turn| turn.requests).unwrap_or_default();
         let is_forgotten = |request: &OpenRequest| !pending.includes(&request.agent_request_id);
         if waiting.iter().all(is_forgotten) {
-            let message = "The agent no longer waits for the answer to its request.".to_owned();
+            let message = "The agent is no longer waiting for an answer to its request.".to_owned();
             self.cut_waiting_turn(context, message, AnsweredBy::Agent);
             return self.advance(context);
         }
         let forgotten: Vec<&OpenRequest> = waiting.iter().filter(|request| is_forgotten(request)).collect();
         for request in &forgotten {
-            let message =
-                format!("The agent no longer waits for an answer, and asks again if needed: {}", request.headline());
+            let message = format!(
+                "The agent is no longer waiting for an answer, and asks again if needed: {}",
+                request.headline()
+            );
             self.notify(NoticeKind::Warning, message);
         }
         if !forgotten.is_empty() {

@@ -114,7 +114,7 @@ impl Machine {
             return self.on_session_lost(context, failure.message);
         }
         if !std::mem::replace(&mut self.recovery.login_was_refused, true) {
-            let detail = "the agent needs a login; a fresh process is being asked".to_owned();
+            let detail = "the agent needs a login; checking with a new process".to_owned();
             self.set_state(SessionState::Recovering, Some(detail));
             return self.open(context);
         }

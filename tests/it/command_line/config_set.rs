@@ -53,7 +53,7 @@ async fn a_setting_is_written_beside_what_is_there_and_is_in_force() {
     assert!(ended.success, "{}", ended.stderr);
     assert_eq!(machine.text(), FILE.replace('7', "8"));
     let path = machine.file();
-    let expected = format!("Written to {0}.\nIn force: limits.sessions = 8, from {0}.\n", path.display());
+    let expected = format!("Written to {0}.\nIn effect: limits.sessions = 8, from {0}.\n", path.display());
     assert_eq!(ended.stdout, expected);
     let again = machine.config(&["set", "limits.sessions", "8", "--user", "--json"]).await;
     let answer: Value = serde_json::from_str(&again.stdout).expect("JSON");
@@ -118,7 +118,7 @@ async fn a_project_gets_its_own_file_in_the_root_of_its_repository() {
     };
     let said = run(&["set", "sessions.model", "theirs", "--project"]).await;
     let file = repository.join(".flightdeck.toml");
-    assert!(said.contains(&format!("In force: sessions.model = \"theirs\", from {}.", file.display())), "{said}");
+    assert!(said.contains(&format!("In effect: sessions.model = \"theirs\", from {}.", file.display())), "{said}");
     assert_eq!(std::fs::read_to_string(&file).expect("readable"), "[sessions]\nmodel = \"theirs\"\n");
     let said = run(&["set", "sessions.model", "other", "--user"]).await;
     assert!(said.contains("\"theirs\"") && said.contains("which overrides the file"), "{said}");

@@ -102,7 +102,7 @@ async fn text_is_found_in_all_sessions_with_its_filters() {
     assert_eq!(search(&["pangolin", "-s", "2", "--kind", "prompt"]).await.stdout, "2  prompt  another pangolin\n");
     let nothing = search(&["okapi"]).await;
     assert_eq!((nothing.code, nothing.stdout.as_str()), (Some(1), ""));
-    assert!(nothing.stderr.contains("Nothing found."), "{}", nothing.stderr);
+    assert!(nothing.stderr.contains("No results."), "{}", nothing.stderr);
     let wrong = search(&["!!!"]).await;
     assert!(!wrong.success && wrong.stderr.contains("nothing to search for"), "{}", wrong.stderr);
     let json: Value = serde_json::from_str(&search(&["pangolin", "--json"]).await.stdout).expect("JSON");

@@ -151,7 +151,7 @@ async fn what_is_held_is_one_summary_in_the_morning() {
     evening.at(31);
     let summary = receiver.request().await;
     assert_eq!(summary.body["event"], "summary");
-    assert_eq!(summary.body["title"], "While it was quiet: 1 finished, 1 failed");
+    assert_eq!(summary.body["title"], "During quiet hours: 1 finished, 1 failed");
     evening.until(&[Delivered, Superseded, Delivered]).await;
     evening.happens("prompt-3", HappeningKind::Finished).await;
     assert_eq!(receiver.request().await.body["title"], "Finished: Night work");

@@ -86,5 +86,5 @@ async fn what_was_meant_for_a_target_that_is_gone_is_given_up() {
     server.kill().await;
     let server = server.start_again_as(Server::builder()).await;
     let given_up = until_state(&server.http(), "given-up").await;
-    assert_eq!(given_up["error"], json!("the target is not configured any more"));
+    assert_eq!(given_up["error"], json!("the target is no longer configured"));
 }

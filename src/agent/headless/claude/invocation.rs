@@ -51,7 +51,7 @@ pub fn session_options() -> Vec<SessionOption> {
             "Bare mode",
             "Runs without your own settings, hooks, plugins and CLAUDE.md.",
         ),
-        option("maxTurns", OptionKind::Count, "Most steps", "How many steps the agent may take in a turn."),
+        option("maxTurns", OptionKind::Count, "Maximum steps", "How many steps the agent may take in a turn."),
         option(
             "maxBudgetUsd",
             OptionKind::Amount,
