@@ -116,7 +116,7 @@ test("a command cannot be pushed out of sight, and a long one says how long it i
   await waitForText(page.locator(".request-detail"), "ls200 line breaks\nrm -rf ~");
   const { bottom } = await page.locator(".request-detail").boundingBox().then(({ y, height }) => ({ bottom: y + height }));
   assert.ok(bottom < 600, `all of it is in view: ${bottom}`);
-  await waitForText(page.locator(".request-size"), "201 lines, 210 characters in all");
+  await waitForText(page.locator(".request-size"), "201 lines, 210 characters in total");
   const long = await cardPage(permission({ detail: Array.from({ length: 300 }, (_, line) => `echo ${line}`).join("\n"), title: "x".repeat(20_000) }));
   await waitForText(long.locator(".request-size"), /^300 lines, .* characters/);
   const card = await long.locator(".request-block").boundingBox();

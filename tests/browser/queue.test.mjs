@@ -61,7 +61,7 @@ test("another tab sees the same queue, and the slower one is told", async () => 
   await waitFor(async () => (await queued(other)).length === 1, "the cancellation in the other tab");
   await other.locator("dialog textarea").fill("too late");
   await other.getByRole("button", { name: "Save" }).click();
-  await waitForText(other.locator("dialog .field-problem"), /Prompt-3 is not queued any more/);
+  await waitForText(other.locator("dialog .field-problem"), /Prompt-3 is no longer queued/);
   await other.keyboard.press("Escape");
   // Another tab cancels it a moment before.
   await page.route(/\/prompt\/prompt-2$/, async (route) => {
@@ -83,7 +83,7 @@ test("a prompt whose turn has begun meanwhile stays, and the page says why", asy
     await route.continue();
   });
   await page.getByRole("button", { name: "Cancel “permission”" }).click();
-  await waitForText(page.locator("#request-problem"), /Could not cancel the queued prompt: Prompt-2 is not queued any more/);
+  await waitForText(page.locator("#request-problem"), /Could not cancel the queued prompt: Prompt-2 is no longer queued/);
   assert.equal((await queued(page)).length, 0, "the queue is shown as it is");
 });
 
