@@ -91,6 +91,7 @@ fn acp_of_copilot(config: &Config, copilot: &CopilotSettings) -> AcpSettings {
         hello_within: copilot.hello_within,
         end_when_idle: copilot.end_when_idle,
         mcp_servers: copilot.mcp_servers.clone(),
+        cache_folder: copilot.data_folder.as_ref().map(|folder| folder.join("cache")),
         quarantine: Arc::clone(&copilot.quarantine),
         supervisor: copilot.supervisor.clone(),
     }

@@ -31,7 +31,24 @@ pub struct RevertedPath {
 
 impl Comparison {
     /// Why the change of a file cannot be reverted, if that is so.
-    pub fn reason_against_revert(&self, file: &TreeChange) -> Option<&'static str> {
+    pub async fn reason_against_revert(
+        &self,
+        folder: &Path,
+        store: &SnapshotStore,
+        file: &TreeChange,
+    ) -> Result<Option<String>, FolderError> {
+        if let Some(reason) = self.plain_reason_against_revert(file) {
+            return Ok(Some(reason.to_owned()));
+        }
+        if file.before.is_missing() || file.before.is_link() {
+            return Ok(None);
+        }
+        let git = store.git(Git::of(folder).await?, None).await?;
+        filter_reason(&git, file.change.old_path.as_ref().unwrap_or(&file.change.path)).await
+    }
+
+    /// The same, as far as the comparison tells.
+    fn plain_reason_against_revert(&self, file: &TreeChange) -> Option<&'static str> {
         if file.before.is_repository() || file.after.is_repository() || bytes_of_path(&file.change.path).ends_with(b"/")
         {
             Some("it is another repository; use git there")
@@ -53,7 +70,7 @@ impl Comparison {
     ) -> Result<Vec<RevertedPath>, FolderError> {
         let file = self.file(path)?;
         let refused = |reason: &str| FolderError::NotRevertible { path: path.to_owned(), reason: reason.to_owned() };
-        if let Some(reason) = self.reason_against_revert(file) {
+        if let Some(reason) = self.plain_reason_against_revert(file) {
             return Err(refused(reason));
         }
         let (new_path, old_path) = (&file.change.path, file.change.old_path.as_ref());
@@ -163,7 +180,7 @@ fn refusal(top: &Path, path: &Path, source: io::Error) -> FolderError {
     FolderError::NotRevertible { path: path.to_string_lossy().into_owned(), reason: reason.to_owned() }
 }
 
-/// An object as the file it was: with the line endings of the work tree, and the permissions of `like`.
+/// An object as the file it was: with the line endings and the permissions of `like`.
 async fn content(git: &Git, entry: &TreeEntry, path: &Path, like: &Content) -> Result<Content, FolderError> {
     if entry.is_missing() {
         return Ok(Content::Missing);
@@ -177,7 +194,9 @@ async fn content(git: &Git, entry: &TreeEntry, path: &Path, like: &Content) -> R
         let call = Call { byte_limit: limit, ..Call::new(["cat-file", "blob", entry.id.as_str()]) };
         return Ok(Content::Link(path_of_bytes(&git.call(call).await?.output)));
     }
-    refuse_filtered(git, path).await?;
+    if let Some(reason) = filter_reason(git, path).await? {
+        return Err(FolderError::NotRevertible { path: path.to_string_lossy().into_owned(), reason });
+    }
     let mut named = OsString::from("--path=");
     named.push(path);
     let call = Call::new(["cat-file", "--filters"]).with(named).with(entry.id.as_str());
@@ -185,21 +204,43 @@ async fn content(git: &Git, entry: &TreeEntry, path: &Path, like: &Content) -> R
     if !answer.complete {
         return Err(too_large());
     }
-    Ok(Content::File { bytes: answer.output, mode: permissions(like, entry.is_executable()) })
+    let mut bytes = answer.output;
+    if has_only_lf(like) && has_crlf(&bytes) {
+        // git would write CRLF, because it is so configured, and the file that is there has none.
+        let call = Call { byte_limit: limit, ..Call::new(["cat-file", "blob", entry.id.as_str()]) };
+        let stored = git.call(call).await?;
+        if stored.complete && stored.output == with_lf(&bytes) {
+            bytes = stored.output;
+        }
+    }
+    Ok(Content::File { bytes, mode: permissions(like, entry.is_executable()) })
 }
 
-/// A filter turns what git has into what is in the file, and none is run here.
-async fn refuse_filtered(git: &Git, path: &Path) -> Result<(), FolderError> {
+fn has_only_lf(content: &Content) -> bool {
+    matches!(content, Content::File { bytes, .. } if bytes.contains(&b'\n') && !has_crlf(bytes))
+}
+
+fn has_crlf(bytes: &[u8]) -> bool {
+    bytes.windows(2).any(|pair| pair == b"\r\n")
+}
+
+fn with_lf(bytes: &[u8]) -> Vec<u8> {
+    let ends_line = |position: usize| bytes.get(position + 1) == Some(&b'\n');
+    let kept = bytes.iter().enumerate().filter(|(position, byte)| **byte != b'\r' || !ends_line(*position));
+    kept.map(|(_, byte)| *byte).collect()
+}
+
+/// Why a file cannot be written as git has it: a filter turns that into what is in the file, and none is run here.
+async fn filter_reason(git: &Git, path: &Path) -> Result<Option<String>, FolderError> {
     let answer = git.run(&["check-attr", "-z", "filter"], &[path], 64 * 1024).await?;
     let filter = answer.output.split(|byte| *byte == 0).nth(2).unwrap_or_default();
     if !git.has_filter(filter) {
-        return Ok(());
+        return Ok(None);
     }
-    let reason = format!(
+    Ok(Some(format!(
         "git stores it through the filter {:?}, which Flightdeck does not run; use git restore",
         String::from_utf8_lossy(filter)
-    );
-    Err(FolderError::NotRevertible { path: path.to_string_lossy().into_owned(), reason })
+    )))
 }
 
 /// The permissions of a file that is written: those it has, apart from whether it is a program.

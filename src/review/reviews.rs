@@ -102,7 +102,7 @@ pub struct FileReview {
     /// The difference.
     pub diff: FileDiff,
     /// Why it cannot be reverted, if that is so.
-    pub reason_against_revert: Option<&'static str>,
+    pub reason_against_revert: Option<String>,
 }
 
 /// The two moments of a scope.
@@ -193,7 +193,7 @@ impl Reviews {
         let file = comparison.file(path)?.clone();
         let store = self.shared.store_of(target.session);
         let diff = comparison.diff(&target.folder, &store, &file).await?;
-        let reason_against_revert = comparison.reason_against_revert(&file);
+        let reason_against_revert = comparison.reason_against_revert(&target.folder, &store, &file).await?;
         Ok(FileReview { file, diff, reason_against_revert })
     }
 

@@ -34,6 +34,7 @@ mod operations;
 mod presence;
 mod readers;
 mod rest;
+mod runtime_defaults;
 mod session_feed;
 mod sessions;
 mod settings;

@@ -37,6 +37,13 @@ for (const routed of ["context", "page"]) {
   });
 }
 
+test("a context that the test has closed itself is no failure", async () => {
+  const context = await deck.openContext();
+  await context.route(/\/api\/runtimes$/, (route) => route.abort());
+  await context.close();
+  await assert.doesNotReject(deck.endTest());
+});
+
 function withResolvers() {
   let resolve;
   const promise = new Promise((settle) => (resolve = settle));

@@ -132,6 +132,49 @@ test("a mode is explained, and differently where the agent cannot ask", async ()
   await waitForText(hint, /without asking/);
   await page.locator("#connection-select").selectOption("copilot-headless");
   await waitForText(hint, /can't ask during a turn/);
+  assert.deepEqual((await option(page, "permissionMode").locator("option").allTextContents()).slice(0, 2), ["Default: rules only, deny the rest", "Rules only, deny the rest"]);
+});
+
+test("the form shows what a session gets that chooses nothing, and sends only what differs", async () => {
+  const defaults = { effort: "high", permissionMode: "allow-all", options: { disableBuiltinMcps: false, autopilot: true, maxAutopilotContinues: 7, addDirs: ["/a", "/b"], provider: "ollama" } };
+  const lists = [{ runtime: "copilot", takesAnyName: false, agentChooses: false, default: "two" }, { runtime: "copilot-headless", takesAnyName: true, agentChooses: false, default: "my-own" }];
+  const models = [model("copilot", "one"), model("copilot", "two"), model("copilot-headless", "one")];
+  const { context, asked } = await ourContext({ runtimes: [runtime("copilot"), runtime("copilot-headless", { defaults })], models, lists });
+  const page = await open(context);
+  await waitFor(async () => (await page.locator("#model-select").inputValue()) === "two", "the model of the server");
+  await page.locator("#more-options-button").click();
+  await page.locator("#connection-select").selectOption("copilot-headless");
+  await waitFor(async () => (await page.locator("#model-name").inputValue()) === "my-own", "the model of the connection");
+  const first = (name) => option(page, name).locator("option").first().textContent();
+  assert.deepEqual([await first("effort"), await first("permissionMode"), await first("provider")], ["Default: high", "Default: allow everything", "Default: ollama"]);
+  const box = (name) => option(page, name).getByRole("checkbox");
+  assert.deepEqual([await box("disableBuiltinMcps").isChecked(), await box("autopilot").isChecked()], [false, true]);
+  const placeholders = await Promise.all([option(page, "maxAutopilotContinues").locator("input"), option(page, "addDirs").locator("textarea")].map((field) => field.getAttribute("placeholder")));
+  assert.deepEqual(placeholders, ["Default: 7", "Default: /a, /b"]);
+  await waitForText(page.locator("#more-summary"), /Allow everything/);
+  assert.equal(await page.locator("#more-summary .field-warning").textContent(), "Allow everything", "a risk is said, also by default");
+  await page.locator("#start-button").click();
+  await waitFor(() => asked.length === 1, "the session");
+  assert.deepEqual(asked[0], { runtime: "copilot-headless", model: "my-own", workingDirectory: asked[0].workingDirectory });
+  const again = await open(context);
+  await option(again, "disableBuiltinMcps").getByRole("checkbox").check();
+  await again.locator("#start-button").click();
+  await waitFor(() => asked.length === 2, "the second session");
+  assert.deepEqual(asked[1].options, { disableBuiltinMcps: true });
+});
+
+test("what another tab saves in the settings is shown at once", async () => {
+  const context = await deck.openContext();
+  const page = await open(context);
+  await page.locator("#runtime-select").selectOption("demo");
+  if ((await page.locator("#more-options-button").getAttribute("aria-expanded")) === "false") await page.locator("#more-options-button").click();
+  const usual = option(page, "permissionMode").locator("option").first();
+  await waitForText(usual, "Default: ask me");
+  const settings = await context.newPage();
+  await settings.goto(`${deck.server.url}/settings.html#permissions`);
+  await settings.locator('.setting[data-key="permissions.default"] select').selectOption("deny");
+  await waitForText(usual, "Default: deny everything");
+  await deck.server.call("PATCH", "settings", { changes: { "permissions.default": null } });
 });
 
 test("a value that cannot be used is said before anything is sent", async () => {

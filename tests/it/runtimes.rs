@@ -61,14 +61,43 @@ async fn every_runtime_offers_its_models_or_takes_any_name() {
         lists.iter().find(|list| list["runtime"] == name).unwrap_or_else(|| panic!("no {name} in {reply}")).clone()
     };
     for name in ["copilot", "copilot-acp", "copilot-headless", "claude", "acp:mine"] {
-        assert_eq!(list(name), json!({ "runtime": name, "takesAnyName": true, "agentChooses": true }));
+        let expected = json!({ "runtime": name, "takesAnyName": true, "agentChooses": true, "default": "" });
+        assert_eq!(list(name), expected);
     }
-    assert_eq!(list("demo"), json!({ "runtime": "demo", "takesAnyName": false, "agentChooses": false }));
+    let expected = json!({ "runtime": "demo", "takesAnyName": false, "agentChooses": false, "default": "demo" });
+    assert_eq!(list("demo"), expected);
     let of_claude: Vec<&Value> =
         reply["models"].as_array().expect("models").iter().filter(|model| model["runtime"] == "claude").collect();
     let ids: Vec<&str> = of_claude.iter().filter_map(|model| model["id"].as_str()).collect();
     assert_eq!(ids, ["sonnet", "opus", "haiku"]);
     assert!(of_claude.iter().all(|model| model["hidden"] == false && model["provider"] == "Anthropic"), "{reply}");
+}
+
+#[tokio::test]
+async fn runtimes_and_models_say_what_a_session_gets_that_chooses_nothing() {
+    let config = "[sessions]\neffort = \"low\"\n[permissions]\ndefault = \"deny\"\n[runtimes.copilot-headless]\nmodel = \"mine\"\n\
+                  effort = \"high\"\npermission_mode = \"allow-all\"\noptions = { disable_builtin_mcps = false }\n\
+                  [runtimes.demo]\nmodel = \"no-such-model\"\n";
+    let server = Server::builder().config(config).start().await;
+    let runtimes = server.http().get("/api/runtimes").await.json();
+    let models = server.http().get("/api/models").await.json();
+    let model = |name: &str| {
+        let lists = models["lists"].as_array().expect("lists");
+        lists.iter().find(|list| list["runtime"] == name).expect(name)["default"].clone()
+    };
+    let of_headless =
+        json!({ "effort": "high", "permissionMode": "allow-all", "options": { "disableBuiltinMcps": false } });
+    assert_eq!(runtime(&runtimes, "copilot-headless")["defaults"], of_headless);
+    assert_eq!(model("copilot-headless"), "mine");
+    let session = json!({ "runtime": "copilot-headless", "workingDirectory": server.work() });
+    let details = server.http().post_json("/api/copilot/session", &session).await.json();
+    for name in ["effort", "permissionMode", "options"] {
+        assert_eq!(details[name], of_headless[name], "what was announced: {details}");
+    }
+    assert_eq!(details["model"], "mine");
+    let plain = json!({ "effort": "low", "permissionMode": "deny", "options": {} });
+    assert_eq!(runtime(&runtimes, "claude")["defaults"], plain);
+    assert_eq!((model("claude"), model("demo")), (json!(""), Value::Null), "demo has no such model");
 }
 
 #[tokio::test]

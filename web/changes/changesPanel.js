@@ -175,7 +175,8 @@ class Changes {
       this.#tell(this.#problem, "");
     } catch (problem) {
       if (this.signal.aborted) return;
-      this.#tell(this.#problem, `${failure}: ${problem.message}`);
+      // This message names the file itself.
+      this.#tell(this.#problem, problem.code === "NotRevertible" ? problem.message : `${failure}: ${problem.message}`);
     }
     await this.#load({ keepProblem: true });
   }

@@ -10,6 +10,8 @@ const MODES = [
   ["deny", "Deny everything"],
   ["folder", "Files in the folder"],
 ];
+/** In the place of the first, for agents that can't ask during a turn. */
+const RULES_ONLY = ["ask", "Rules only"];
 const OTHER = "\u0000other";
 const box = byId("composer-switches");
 
@@ -70,14 +72,15 @@ export class Switches {
     if (now === this.#shown) return;
     this.#shown = now;
     const focused = document.activeElement?.id;
-    const { effortLevels = [], modelSwitch = false } = this.#capabilities;
+    const { effortLevels = [], modelSwitch = false, permissions = true } = this.#capabilities;
+    const modes = permissions ? MODES : [RULES_ONLY, ...MODES.slice(1)];
     const isClosed = state === "closed";
     const efforts = effort && !effortLevels.includes(effort) ? [effort, ...effortLevels] : effortLevels;
     const parts = [
       labelled("Agent", make("span", { class: "switch-value", text: exactString(`${agentName ?? runtime}${demo ? " (no AI)" : ""}`), title: exactString(`Agent: ${agentName ?? runtime} (${runtime})`) }), "span"),
       labelled("Model", this.#modelSelect(model, isClosed || !modelSwitch)),
       efforts.length > 0 && labelled("Effort", this.#select("composer-effort", [...(effort ? [] : [["", "default"]]), ...efforts.map((one) => [one, one])], effort ?? "", (value) => value && { effort: value }, isClosed || !modelSwitch)),
-      labelled("Permissions", this.#select("composer-mode", MODES, permissionMode, (value) => ({ permissionMode: value }), isClosed)),
+      labelled("Permissions", this.#select("composer-mode", modes, permissionMode, (value) => ({ permissionMode: value }), isClosed)),
     ].filter(Boolean);
     this.#parts?.forEach((part) => part.remove());
     box.prepend(...parts);

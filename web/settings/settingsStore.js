@@ -2,6 +2,7 @@
 // revision of the file that the page has seen.
 
 import { ask } from "../lib/api.js";
+import { tellSettingsChanged } from "../lib/settingsNews.js";
 
 const PLAIN_NAME = /^[A-Za-z0-9_-]+$/;
 
@@ -66,6 +67,7 @@ export class SettingsStore extends EventTarget {
       if (problem.code === "SettingsChanged") await this.reread().catch(() => {});
       throw problem;
     }
+    tellSettingsChanged();
     this.#revision = answer.revision;
     for (const setting of answer.settings) {
       if (setting.value === null && setting.default === null) this.#settings.delete(setting.key);

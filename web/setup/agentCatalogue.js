@@ -43,7 +43,10 @@ class AgentCatalogue extends EventTarget {
     return own.toSorted((one, other) => one.name.localeCompare(other.name, undefined, { numeric: true }) || one.listedId.localeCompare(other.listedId));
   }
 
-  /** Whether a runtime takes names that are not in its list, and whether it chooses a model itself. */
+  /**
+   * Whether a runtime takes names that are not in its list, whether it chooses a model itself, and the model of a session
+   * that names none, if that is known.
+   */
   listOf(name) {
     return this.#known.lists.find(({ runtime }) => runtime === name) ?? { takesAnyName: this.modelsOf(name).length === 0, agentChooses: false };
   }
@@ -53,9 +56,10 @@ class AgentCatalogue extends EventTarget {
     return this.#known.models.find((model) => model.listedId === listedId)?.runtime;
   }
 
-  /** The permission mode of sessions that choose none. */
-  get permissionMode() {
-    return this.#known.permissionMode;
+  /** What a session of a runtime gets that chooses nothing: `{ effort, permissionMode, options }`. Its model is in its list. */
+  defaultsOf(name) {
+    const { effort = null, permissionMode = this.#known.permissionMode, options = {} } = this.runtime(name)?.defaults ?? {};
+    return { effort, permissionMode, options };
   }
 
   async #loadRuntimes() {

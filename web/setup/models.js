@@ -7,14 +7,11 @@ import { remember, remembered } from "./remembered.js";
 const select = byId("model-select");
 const input = byId("model-name");
 const CHOSEN = "models";
-/** The portal's own default. */
-const USUAL = "gpt-5.2";
 /** No agent has a model of this name. */
 const OTHER = "(other)";
 
 export class Models {
   #runtime = "";
-  #configured = "";
   #takesAny = false;
   /** The model that was chosen on another connection to the same agent. */
   #carried = "";
@@ -33,12 +30,6 @@ export class Models {
     input.addEventListener("input", () => this.say(""));
     input.addEventListener("change", () => this.#keep(OTHER));
     catalogue.addEventListener("change", () => this.#show());
-  }
-
-  /** The model of the configuration, by its id in the list of all agents. */
-  set configured(id) {
-    this.#configured = id ?? "";
-    this.#show();
   }
 
   /** Shows the models of one runtime. With `takesAny`, other names are possible too. */
@@ -82,14 +73,15 @@ export class Models {
     if (!this.#runtime || !catalogue.hasModels) return this.#showNothing();
     this.say("");
     const all = catalogue.modelsOf(this.#runtime);
-    const { takesAnyName, agentChooses } = catalogue.listOf(this.#runtime);
+    const { takesAnyName, agentChooses, default: usual } = catalogue.listOf(this.#runtime);
     const listed = all.filter(({ hidden }) => !hidden);
     const takesOther = takesAnyName || this.#takesAny || listed.length < all.length;
     const ambiguous = (name) => listed.filter((model) => model.name === name).length > 1;
     const options = listed.map(({ name, id, listedId, multiplier, provider }) => ({ value: listedId, text: ambiguous(name) ? `${name} · ${id}` : name, title: titleOf(multiplier, provider) }));
     if (agentChooses && options.length > 0) options.unshift({ value: "", text: "Default model" });
     if (takesOther) options.push({ value: OTHER, text: "Other model …" });
-    this.#showOptions(options, listed.find(({ id }) => id === this.#carried)?.listedId);
+    const listedIdOf = (wanted) => listed.find(({ id }) => id === wanted)?.listedId;
+    this.#showOptions(options, { carried: listedIdOf(this.#carried), usual: listedIdOf(usual) ?? (usual && takesOther ? OTHER : undefined), typed: usual });
     byId("model-suggestions").replaceChildren(...all.map(({ id, name }) => make("option", { value: id, text: name })));
     input.placeholder = agentChooses ? "Default model" : "Model name";
     select.hidden = listed.length === 0 && takesOther;
@@ -99,18 +91,22 @@ export class Models {
     this.#showInput(select.hidden || select.value === OTHER);
   }
 
-  /** Options that have not changed are left alone, and so is what is chosen among them. */
-  #showOptions(options, carried) {
-    const key = JSON.stringify([this.#runtime, this.#configured, options]);
+  /**
+   * Options that have not changed are left alone, and so is what is chosen among them. `usual` is what the server would choose;
+   * a name that is not listed is typed.
+   */
+  #showOptions(options, { carried, usual, typed }) {
+    const key = JSON.stringify([this.#runtime, usual, typed, options]);
     if (key === this.#shown) return;
     const before = this.#isChosen ? select.value : "";
     this.#shown = key;
     select.replaceChildren(...options.map(({ value, text, title }) => make("option", { value, text, title })));
     const kept = remembered(CHOSEN, {})[this.#runtime];
     if (!before && kept?.typed && !input.value) input.value = kept.typed;
-    const wishes = [before, carried, kept?.typed ? OTHER : kept?.listed, this.#configured, USUAL];
+    const wishes = [before, carried, kept?.typed ? OTHER : kept?.listed, usual];
     const wanted = wishes.find((id) => id && options.some(({ value }) => value === id));
     select.value = wanted ?? options[0]?.value ?? "";
+    if (select.value === OTHER && !input.value && usual === OTHER) input.value = typed;
   }
 
   #showInput(isShown) {

@@ -44,7 +44,8 @@ class ChoiceField {
     const id = nextId();
     const choices = option.choices ?? [];
     const isKnown = value === undefined || choices.some((choice) => choice.value === value);
-    const options = [make("option", { value: "", text: "Default" }), ...choices.map(({ value: key, label }) => make("option", { value: key, text: label }))];
+    const usual = choices.find((choice) => choice.value === option.default)?.label ?? option.default;
+    const options = [make("option", { value: "", text: usual ? `Default: ${usual}` : "Default" }), ...choices.map(({ value: key, label }) => make("option", { value: key, text: label }))];
     this.#select = make("select", { id, "aria-describedby": `${id}-hint`, on: { change: onChange } }, ...options);
     this.#select.value = isKnown ? (value ?? "") : "";
     this.element = labelled(option, id, this.#select);
@@ -68,7 +69,7 @@ class TextField {
   constructor(option, value, onChange) {
     const id = nextId();
     const list = option.choices?.length > 0 ? make("datalist", { id: `${id}-list` }, ...option.choices.map(({ value: key, label }) => make("option", { value: key, text: label }))) : null;
-    this.#input = make("input", { type: "text", id, list: list && `${id}-list`, placeholder: "Default", "aria-describedby": `${id}-hint`, spellcheck: "false", autocomplete: "off", value, on: { input: onChange } });
+    this.#input = make("input", { type: "text", id, list: list && `${id}-list`, placeholder: option.default ? `Default: ${option.default}` : "Default", "aria-describedby": `${id}-hint`, spellcheck: "false", autocomplete: "off", value, on: { input: onChange } });
     this.element = labelled(option, id, this.#input, list);
   }
 
@@ -91,7 +92,7 @@ class NumberField {
     this.#option = option;
     const id = nextId();
     const isCount = option.kind === "count";
-    this.#input = make("input", { type: "number", id, min: isCount ? 1 : "0.01", step: isCount ? 1 : "any", inputmode: isCount ? "numeric" : "decimal", placeholder: "No limit", "aria-describedby": `${id}-hint`, value, on: { input: onChange } });
+    this.#input = make("input", { type: "number", id, min: isCount ? 1 : "0.01", step: isCount ? 1 : "any", inputmode: isCount ? "numeric" : "decimal", placeholder: option.default ? `Default: ${option.default}` : "No limit", "aria-describedby": `${id}-hint`, value, on: { input: onChange } });
     this.element = labelled(option, id, this.#input);
   }
 
@@ -114,7 +115,7 @@ class ListField {
 
   constructor(option, value, onChange) {
     const id = nextId();
-    this.#area = make("textarea", { id, rows: 2, placeholder: "One per line", "aria-describedby": `${id}-hint`, spellcheck: "false", autocomplete: "off", on: { input: onChange } });
+    this.#area = make("textarea", { id, rows: 2, placeholder: option.default?.length > 0 ? `Default: ${option.default.join(", ")}` : "One per line", "aria-describedby": `${id}-hint`, spellcheck: "false", autocomplete: "off", on: { input: onChange } });
     this.#area.value = Array.isArray(value) ? value.join("\n") : "";
     this.element = labelled(option, id, this.#area);
   }

@@ -5,26 +5,30 @@ import { catalogue } from "./agentCatalogue.js";
 import { nextId } from "./optionField.js";
 
 /** Mode, label, and what it means. */
-const MODES = [
+const ALL_MODES = [
   ["ask", "Ask me", "You are asked before each action that no rule covers."],
   ["folder", "Allow files in the folder, deny the rest", "The agent reads and writes files in the working directory. Everything else is denied unless a rule allows it."],
   ["deny", "Deny everything", "Every action that no rule allows is denied."],
   ["allow-all", "Allow everything", "The agent runs every tool without asking. Use it only where nothing can be lost."],
 ];
-const CANNOT_ASK = "This connection can't ask during a turn: anything that no rule allows is denied.";
+/** In the place of the first, for connections that can't ask. */
+const RULES_ONLY = ["ask", "Rules only, deny the rest", "This connection can't ask during a turn: anything that no rule allows is denied."];
 
 export class PermissionField {
-  #runtime;
+  #modes;
+  /** The mode of a session that chooses none. */
+  #usual;
   #select;
   #hint;
 
   constructor(runtime, value, onChange) {
-    this.#runtime = runtime;
+    this.#modes = runtime.capabilities.permissions === false ? [RULES_ONLY, ...ALL_MODES.slice(1)] : ALL_MODES;
+    this.#usual = catalogue.defaultsOf(runtime.name).permissionMode;
     const id = nextId();
-    const usual = MODES.find(([mode]) => mode === catalogue.permissionMode)?.[1];
-    const options = [make("option", { value: "", text: usual ? `Default: ${usual.toLowerCase()}` : "Default" }), ...MODES.map(([mode, label]) => make("option", { value: mode, text: label }))];
+    const usual = this.#modes.find(([mode]) => mode === this.#usual)?.[1];
+    const options = [make("option", { value: "", text: usual ? `Default: ${usual.toLowerCase()}` : "Default" }), ...this.#modes.map(([mode, label]) => make("option", { value: mode, text: label }))];
     this.#select = make("select", { id, "aria-describedby": `${id}-hint` }, ...options);
-    this.#select.value = MODES.some(([mode]) => mode === value) ? value : "";
+    this.#select.value = this.#modes.some(([mode]) => mode === value) ? value : "";
     this.#hint = make("p", { class: "field-hint", id: `${id}-hint`, "aria-live": "polite" });
     this.element = make("div", { class: "option", data: { option: "permissionMode" } }, make("label", { for: id, text: "Permissions" }), this.#select, this.#hint);
     this.#select.addEventListener("change", () => {
@@ -39,19 +43,22 @@ export class PermissionField {
     return this.#select.value || undefined;
   }
 
-  /** The mode in words, if it is not the configured one. */
+  /** The mode in words, if it is not the configured one, or if it allows everything. */
   get fact() {
-    return MODES.find(([mode]) => mode === this.#select.value)?.[1];
+    return this.value || this.isRisky ? this.#modes.find(([mode]) => mode === this.#mode)?.[1] : undefined;
   }
 
+  /** Whether nothing stops the agent, by choice or by default. */
   get isRisky() {
-    return this.#select.value === "allow-all";
+    return this.#mode === "allow-all";
+  }
+
+  get #mode() {
+    return this.#select.value || this.#usual;
   }
 
   #explain() {
-    const mode = this.#select.value || catalogue.permissionMode;
-    const cannotAsk = mode === "ask" && this.#runtime.capabilities.permissions === false;
-    this.#hint.textContent = cannotAsk ? CANNOT_ASK : (MODES.find(([name]) => name === mode)?.[2] ?? "Same as in your settings.");
+    this.#hint.textContent = this.#modes.find(([mode]) => mode === this.#mode)?.[2] ?? "Same as in your settings.";
     this.#hint.classList.toggle("field-warning", this.isRisky);
   }
 }

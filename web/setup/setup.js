@@ -19,6 +19,7 @@ import { RecentSessions } from "./recentSessions.js";
 import { remember, remembered } from "./remembered.js";
 import { RunningJobs } from "./runningJobs.js";
 import { SessionStart } from "./sessionStart.js";
+import { onSettingsChanged } from "../lib/settingsNews.js";
 import { StartOptions } from "./startOptions.js";
 import { WorkingDirectory } from "./workingDirectory.js";
 
@@ -56,6 +57,7 @@ export class Setup {
     byId("jobs-button").addEventListener("click", () => this.#chooseJob());
     for (const kind of [LOGGED_IN, INSTALLED]) addEventListener(kind, () => this.refresh());
     inbox.addEventListener("connection", () => this.#connectionChanged());
+    onSettingsChanged(() => Promise.all([this.#loadConfig(), catalogue.load()]));
     for (const id of ["browse-button", "jobs-button", "refresh-button", "more-options-button"]) byId(id).disabled = false;
     this.#useConfig(remembered(CONFIG, {}));
   }
@@ -101,7 +103,6 @@ export class Setup {
   #useConfig({ repoRoot, defaultModel }) {
     if (repoRoot) this.workingDirectory.setDefault(repoRoot);
     this.#agents.configuredModel = defaultModel;
-    this.#models.configured = defaultModel;
     this.#useAgent();
   }
 

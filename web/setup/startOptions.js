@@ -93,7 +93,7 @@ export class StartOptions {
   #show(runtime) {
     this.#runtime = runtime ?? null;
     this.#showConnections();
-    const described = JSON.stringify([runtime?.name, runtime?.options, runtime?.capabilities, catalogue.permissionMode]);
+    const described = JSON.stringify([runtime?.name, runtime?.options, runtime?.capabilities, runtime && catalogue.defaultsOf(runtime.name)]);
     // What is described as before keeps what is written in it.
     if (described === this.#described) return;
     this.#described = described;
@@ -115,9 +115,11 @@ export class StartOptions {
   #build() {
     const { name, options = [], capabilities = {} } = this.#runtime ?? {};
     const kept = remembered(KEPT, {})[name] ?? {};
+    const usual = catalogue.defaultsOf(name);
     const changed = () => this.#changed();
-    this.#options = new Map(options.map((option) => [option.name, { option, field: optionField(option, kept.options?.[option.name], changed) }]).filter(([, { field }]) => field));
-    this.#effort = capabilities.effortLevels?.length > 0 ? this.#effortSelect(capabilities.effortLevels, kept.effort) : null;
+    const configured = (option) => ({ ...option, default: usual.options[option.name] ?? option.default });
+    this.#options = new Map(options.map(configured).map((option) => [option.name, { option, field: optionField(option, kept.options?.[option.name], changed) }]).filter(([, { field }]) => field));
+    this.#effort = capabilities.effortLevels?.length > 0 ? this.#effortSelect(capabilities.effortLevels, kept.effort, usual.effort) : null;
     this.#permission = this.#runtime ? new PermissionField(this.#runtime, kept.permissionMode, changed) : null;
     this.#systemPrompt = capabilities.systemPrompt && capabilities.systemPrompt !== "none" ? this.#systemPromptArea(kept.systemPrompt) : null;
     const fields = [...this.#options.values()];
@@ -128,9 +130,9 @@ export class StartOptions {
     this.#showSummary();
   }
 
-  #effortSelect(levels, value) {
+  #effortSelect(levels, value, usual) {
     const id = nextId();
-    const select = make("select", { id, "aria-describedby": `${id}-hint`, on: { change: () => this.#changed() } }, make("option", { value: "", text: "Default" }), ...levels.map((level) => make("option", { value: level, text: level })));
+    const select = make("select", { id, "aria-describedby": `${id}-hint`, on: { change: () => this.#changed() } }, make("option", { value: "", text: usual ? `Default: ${usual}` : "Default" }), ...levels.map((level) => make("option", { value: level, text: level })));
     select.value = levels.includes(value) ? value : "";
     labelled({ name: "effort", label: "Effort", hint: "How much the model thinks. Not every model supports every level." }, id, select);
     return select;
@@ -174,7 +176,7 @@ export class StartOptions {
     const risky = permission && make("b", { class: this.#permission.isRisky ? "field-warning" : "", text: permission });
     byId("more-summary").replaceChildren(...(risky ? [risky, facts.length > 0 ? " · " : ""] : []), facts.join(" · "));
     byId("more-summary").title = [permission, ...facts].filter(Boolean).join(" · ");
-    byId("reset-options-button").disabled = facts.length === (isMain ? 0 : 1) && !permission;
+    byId("reset-options-button").disabled = facts.length === (isMain ? 0 : 1) && !this.#permission?.value;
   }
 
   #fact(name, value) {

@@ -16,6 +16,7 @@ mod agent;
 mod copilot_remarks;
 mod diff;
 mod history;
+mod last_report;
 mod life;
 mod link;
 mod mcp;
@@ -53,6 +54,7 @@ use super::{
 };
 use crate::model::Check;
 use history::History;
+use last_report::LastReport;
 use life::Life;
 use link::Link;
 use mcp::ServerFile;
@@ -80,7 +82,7 @@ pub struct Acp {
     /// Running processes.
     lives: Mutex<Vec<Weak<Life>>>,
     /// What the agent last reported: its version and its models.
-    known: Mutex<(Option<String>, Vec<Model>)>,
+    known: LastReport,
 }
 
 impl Acp {
@@ -106,6 +108,8 @@ impl Acp {
     }
 
     fn new(settings: Arc<AcpSettings>, backend: Backend) -> Self {
+        let command = std::iter::once(&settings.command).chain(&settings.arguments).cloned().collect();
+        let known = LastReport::of(&settings.name, command, settings.cache_folder.as_deref());
         Self {
             capabilities: Capabilities {
                 streaming: true,
@@ -127,7 +131,7 @@ impl Acp {
             settings,
             backend,
             lives: Mutex::default(),
-            known: Mutex::default(),
+            known,
         }
     }
 
@@ -192,19 +196,15 @@ impl Acp {
         let cancelled = CancellationToken::new();
         let (link, early) = Link::new(Arc::clone(&self.settings), wanted, events, opened);
         let life = Arc::clone(&link.life);
-        self.remember(version, models, &life);
+        self.remember(&life);
+        self.known.replace(version, models).await;
         let task = tokio::spawn(link.serve(early, commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)
             .with_liveness(life)
             .with_restored(restored))
     }
 
-    fn remember(&self, version: Option<String>, models: Vec<Model>, life: &Arc<Life>) {
-        let mut known = self.known.lock();
-        known.0 = version;
-        if !models.is_empty() {
-            known.1 = models;
-        }
+    fn remember(&self, life: &Arc<Life>) {
         let mut lives = self.lives.lock();
         lives.retain(|life| life.strong_count() > 0);
         lives.push(Arc::downgrade(life));
@@ -231,7 +231,7 @@ impl Acp {
             }
             Backend::Configured(_) => {
                 let login = LoginStatus { state: LoginState::Unknown, who: None, can_log_in: false };
-                let version = self.known.lock().0.clone();
+                let version = self.known.current().version;
                 let quarantine = self.settings.quarantine.reason(&self.settings.name, version.as_deref());
                 match program::find(&self.settings, version) {
                     Ok(program) => Readiness {
@@ -255,7 +255,7 @@ impl Acp {
             Backend::Configured(_) => {
                 let named = |id: &String| Model::named(id, id);
                 let mut models: Vec<Model> = self.settings.models.iter().map(named).collect();
-                let said = self.known.lock().1.clone();
+                let said = self.known.current().models;
                 models.extend(said.into_iter().filter(|model| !self.settings.models.contains(&model.id)));
                 let reason = format!("{} lists its models when a session starts", self.settings.title);
                 let agent_chooses = self.settings.models.is_empty();
@@ -349,7 +349,7 @@ impl Runtime for Acp {
 
     fn version(&self) -> BoxFuture<'_, Option<String>> {
         Box::pin(async move {
-            let known = self.known.lock().0.clone();
+            let known = self.known.current().version;
             match (known, &self.backend) {
                 (Some(version), _) => Some(version),
                 (None, Backend::Copilot(copilot)) => copilot.cli().await.ok()?.version,

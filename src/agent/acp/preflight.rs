@@ -39,7 +39,7 @@ pub(super) async fn checks(acp: &Acp) -> Vec<Check> {
             return checks;
         }
     };
-    acp.known.lock().0.clone_from(&about.version);
+    acp.known.replace(about.version.clone(), Vec::new()).await;
     let who = if about.name.is_empty() { acp.settings.title.clone() } else { about.name.clone() };
     let version = about.version.as_deref().unwrap_or("unknown version");
     let can = |word: &'static str, can: bool| can.then_some(word);

@@ -36,6 +36,8 @@ pub struct AcpSettings {
     pub end_when_idle: Option<Duration>,
     /// MCP servers for every session, by name.
     pub mcp_servers: BTreeMap<String, McpServer>,
+    /// Where what the agent says of itself is kept; `None` to forget it.
+    pub cache_folder: Option<PathBuf>,
     /// Versions that must not be used.
     pub quarantine: Arc<Quarantine>,
     /// Starts the program.

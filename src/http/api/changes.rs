@@ -133,7 +133,7 @@ pub(in crate::http) async fn changed_file(
             let is_text = matches!(review.diff, FileDiff::Unified { .. });
             let ends = [&review.file.before, &review.file.after];
             let hunks = can_be && is_text && ends.iter().all(|end| !end.is_missing() && !end.is_link());
-            let reason = review.reason_against_revert.map(str::to_owned);
+            let reason = review.reason_against_revert;
             (review.diff, can_be.then(|| review.file.state()), hunks, reason)
         }
         Err(ReviewError::Folder(error)) if is_too_much(&error) && scope == ReviewScope::Commit => {

@@ -55,6 +55,10 @@ struct ModelListEntry {
     takes_any_name: bool,
     /// A session that names no model gets the agent's own default.
     agent_chooses: bool,
+    /// The model of a session that chooses only the runtime; empty if the agent chooses, null if such a session cannot be
+    /// started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    default: Option<Option<String>>,
 }
 
 /// Why a list is incomplete, or why no session can be started.
@@ -70,7 +74,12 @@ pub(in crate::http) async fn models(
 ) -> Json<ModelsReply> {
     let sessions = app.sessions();
     let freshness = if refresh { Freshness::Now } else { Freshness::Recent };
-    Json(models_reply(sessions.runtimes().model_lists(&sessions.settings().default_runtime, freshness).await))
+    let lists = sessions.runtimes().model_lists(&sessions.settings().default_runtime, freshness).await;
+    let mut reply = models_reply(lists);
+    for list in &mut reply.lists {
+        list.default = Some(sessions.default_model_of(&list.runtime).await);
+    }
+    Json(reply)
 }
 
 /// The lists in the API's format; the command line uses this too, without a server.
@@ -88,7 +97,7 @@ pub fn models_reply(lists: Vec<RuntimeModels>) -> ModelsReply {
             provider: model.provider,
         }));
         reply.notes.extend(note.map(|reason| ModelNote { runtime: runtime.clone(), reason }));
-        reply.lists.push(ModelListEntry { runtime, takes_any_name, agent_chooses });
+        reply.lists.push(ModelListEntry { runtime, takes_any_name, agent_chooses, default: None });
     }
     reply
 }

@@ -7,13 +7,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::agent::{Capabilities, Channel, LoginProgress, LoginRequest, Readiness, Runtime, Runtimes, SessionOption};
 use crate::http::app::App;
 use crate::http::body::{JsonBody, NoBody, PathPart};
 use crate::http::error::{ApiError, ApiResult, sentence};
 use crate::http::openapi::{Accepted, NoContent, Operation, Tag, delete, get, post};
-use crate::model::PermissionMode;
+use crate::model::{PermissionMode, RuntimeDefaults};
 
 /// All runtimes.
 #[derive(Serialize, JsonSchema)]
@@ -44,13 +45,36 @@ struct RuntimeEntry {
     capabilities: Capabilities,
     /// The `options` that its sessions take.
     options: Vec<SessionOption>,
+    /// What its sessions get if they choose nothing. `api/models` has their model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    defaults: Option<Defaults>,
     #[serde(flatten)]
     readiness: Readiness,
 }
 
+/// What sessions of a runtime get, as the configuration has it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Defaults {
+    effort: Option<String>,
+    permission_mode: Option<PermissionMode>,
+    options: Map<String, Value>,
+}
+
+impl From<RuntimeDefaults> for Defaults {
+    fn from(defaults: RuntimeDefaults) -> Self {
+        let RuntimeDefaults { model: _, effort, permission_mode, options } = defaults;
+        Self { effort, permission_mode, options }
+    }
+}
+
 pub(in crate::http) async fn runtimes(State(app): State<App>) -> Json<RuntimesReply> {
-    let settings = app.sessions().settings();
-    let reply = runtimes_reply(app.sessions().runtimes(), &settings.default_runtime).await;
+    let sessions = app.sessions();
+    let settings = sessions.settings();
+    let mut reply = runtimes_reply(sessions.runtimes(), &settings.default_runtime).await;
+    for runtime in &mut reply.runtimes {
+        runtime.defaults = Some(sessions.defaults_of(&runtime.name).into());
+    }
     Json(RuntimesReply { permission_mode: Some(settings.permissions.mode), ..reply })
 }
 
@@ -66,6 +90,7 @@ pub async fn runtimes_reply(runtimes: &Runtimes, configured: &str) -> RuntimesRe
         default: default.as_ref().is_some_and(|default| default.name() == runtime.name()),
         capabilities: runtime.capabilities().clone(),
         options: runtime.session_options(),
+        defaults: None,
         readiness,
     };
     RuntimesReply { runtimes: runtimes.described().await.into_iter().map(entry).collect(), permission_mode: None }

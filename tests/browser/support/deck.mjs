@@ -86,6 +86,9 @@ export class Deck {
   async openStrangersContext(context = {}) {
     const opened = await this.#newContext(context);
     this.#contexts.push(opened);
+    opened.on("close", () => {
+      this.#contexts = this.#contexts.filter((one) => one !== opened);
+    });
     opened.on("page", (page) => this.#watch(page));
     return opened;
   }

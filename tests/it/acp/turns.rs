@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::fake::{Fake, errors, notices};
-use crate::support::{callbacks, message_text};
+use crate::support::{Server, callbacks, message_text};
 
 #[tokio::test]
 async fn thoughts_messages_tools_plans_and_cost_become_what_everybody_reads() {
@@ -86,6 +86,27 @@ async fn how_a_turn_stopped_decides_whether_it_failed() {
         assert_eq!(errors(&session).await.len(), usize::from(verdict == "failed"), "{prompt}");
         assert_eq!(session.ask("@@echo on").await["text"], "ECHO[on]", "{prompt}");
     }
+}
+
+#[tokio::test]
+async fn the_models_that_an_agent_named_stay_when_settings_change_and_after_a_restart() {
+    let fake = Fake::start(&[]).await;
+    fake.session().await.ask("hello").await;
+    let ids = async |server: &Server| -> Vec<String> {
+        let models = server.http().get("/api/models").await.json();
+        let all = models["models"].as_array().expect("models").iter();
+        let own = all.filter(|model| model["runtime"] == "acp:fake");
+        own.filter_map(|model| model["id"].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(ids(&fake.server).await, ["small", "large"]);
+    let change = json!({ "changes": { "mcp_servers.files": { "command": "mcp-files" } } });
+    assert_eq!(fake.server.http().patch_json("/api/settings", &change).await.status, 200);
+    assert_eq!(ids(&fake.server).await, ["small", "large"], "with another MCP server");
+    let server = fake.server.restart().await;
+    assert_eq!(ids(&server).await, ["small", "large"], "after a restart");
+    let change = json!({ "changes": { "acp.fake": { "command": "another-agent" } } });
+    assert_eq!(server.http().patch_json("/api/settings", &change).await.status, 200);
+    assert_eq!(ids(&server).await, Vec::<String>::new(), "another program has other models");
 }
 
 #[tokio::test]

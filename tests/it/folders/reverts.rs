@@ -129,6 +129,41 @@ async fn one_hunk_is_reverted_and_line_endings_stay() {
 }
 
 #[tokio::test]
+async fn a_file_keeps_its_line_endings_where_git_would_write_others() {
+    let server = Server::start().await;
+    let folder = repository(&server, "project");
+    let lines: Vec<String> = (1..=40).map(|number| format!("line {number}\n")).collect();
+    let path = folder.join("long");
+    std::fs::write(&path, lines.concat()).expect("written");
+    git(&folder, &["add", "long"]);
+    git(&folder, &["commit", "--quiet", "--message", "long"]);
+    git(&folder, &["config", "core.autocrlf", "true"]);
+    let mut changed = lines.clone();
+    changed[1] = "second\n".to_owned();
+    changed[30] = "another\n".to_owned();
+    std::fs::write(&path, changed.concat()).expect("written");
+    let session = session_in(&server, &folder).await;
+    assert_eq!(revert(&session, "long", Some(1)).await.status, 200);
+    changed[30].clone_from(&lines[30]);
+    assert_eq!(text(path.clone()), Some(changed.concat()), "one hunk");
+    assert_eq!(revert(&session, "long", None).await.status, 200);
+    assert_eq!(text(path.clone()), Some(lines.concat()), "the file");
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).expect("set");
+    assert_eq!(revert(&session, "long", None).await.status, 200);
+    assert_eq!(text(path.clone()), Some(lines.concat()), "a mode");
+    std::fs::rename(&path, folder.join("other")).expect("renamed");
+    assert_eq!(revert(&session, "other", None).await.status, 200);
+    assert_eq!(text(path.clone()), Some(lines.concat()), "a name");
+    std::fs::remove_file(&path).expect("removed");
+    assert_eq!(revert(&session, "long", None).await.status, 200);
+    assert_eq!(
+        text(path),
+        Some(lines.concat().replace('\n', "\r\n")),
+        "as git writes it where there is nothing to follow"
+    );
+}
+
+#[tokio::test]
 async fn what_changed_since_it_was_shown_is_neither_reverted_nor_undone() {
     let server = Server::start().await;
     let folder = repository(&server, "project");
@@ -185,9 +220,12 @@ async fn what_cannot_be_reverted_is_refused_with_a_reason() {
     repository(&server, "project/nested");
     std::fs::File::create(folder.join("huge")).and_then(|file| file.set_len(20 * 1024 * 1024)).expect("made");
     let session = session_in(&server, &folder).await;
-    for path in ["nested/", "huge"] {
+    for (path, why) in
+        [("nested/", "another repository"), ("huge", "too large"), ("README.md", "the filter \"stored\"")]
+    {
         let file = get_with(&session, "file", &[("path", path)]).await.json();
-        assert!(file["notRevertible"].is_string() && file.get("state").is_none(), "{file}");
+        assert!(file["notRevertible"].as_str().is_some_and(|reason| reason.contains(why)), "{file}");
+        assert!(file.get("state").is_none() && file["hunks"] == json!(false), "{file}");
         let state = &changes(&session).await["files"]
             .as_array()
             .expect("a list")
@@ -197,9 +235,6 @@ async fn what_cannot_be_reverted_is_refused_with_a_reason() {
             .clone();
         assert_eq!(revert_as(&session, path, None, state).await.error(409), "NotRevertible", "{path}");
     }
-    let reply = revert(&session, "README.md", None).await;
-    assert!(reply.text().contains("filter"), "{}", reply.text());
-    assert_eq!(reply.error(409), "NotRevertible");
     assert_eq!(text(folder.join("README.md")).as_deref(), Some("# Changed\n"));
     let empty = session.post("/changes/revert", json!({ "path": "README.md" })).await;
     assert_eq!(empty.error(400), "InvalidJson");
