@@ -83,7 +83,7 @@ test("what the server refuses is said beside the box, in its words", async () =>
   const page = await openSettings(deck, "sessions");
   const row = setting(page, "recovery.first_delay");
   await row.getByRole("textbox").fill("soon");
-  await waitForText(row.locator(".field-problem"), /^"soon" is not a duration such as "90s" or "10m"/);
+  await waitForText(row.locator(".field-problem"), '"soon" is not a duration. Enter a number and a unit, such as 30s or 5m.');
   const before = await settingsFile(deck.server);
   await row.getByRole("button", { name: "Save" }).click();
   await waitForText(row.locator(".field-problem"), /not a duration/);

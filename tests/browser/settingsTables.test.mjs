@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import test, { after, before } from "node:test";
-import { useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { checkAccessibility, useDeck, waitFor, waitForText } from "./support/index.mjs";
 import { fileSays, fillField, openSettings, settingsFile } from "./support/settingsPage.mjs";
 
 const deck = useDeck();
@@ -40,7 +40,7 @@ test("a provider is added, tested, changed and removed, and its key is never sho
   await fillField(form(page), "Name", "my.box");
   await fillField(form(page), "Address", "localhost");
   await form(page).getByRole("button", { name: "Save" }).click();
-  await waitForText(form(page).locator(".field-problem"), /^Base_url is "localhost"; it must be an address/);
+  await waitForText(form(page).locator(".field-problem"), /^Address is "localhost"; it must be an address/);
   await fillField(form(page), "Address", `${service.url}/v1`);
   await fillField(form(page), "Models", "qwen3\n<i>x</i>");
   await fillField(form(page), "Key", "sk-browser-1");
@@ -114,6 +114,40 @@ test("a form shows the fields of its type, keeps what it does not know, and Esca
   await waitForText(form(page).locator(".field-problem"), "This name is already in use. Choose another name for the MCP server.");
   await page.keyboard.press("Escape");
   await form(page).waitFor({ state: "detached" });
+});
+
+test("what the server refuses is said with the names of the form, and a duration with an example", async () => {
+  deck.expectConsoleErrors(/400/);
+  const page = await openSettings(deck, "models");
+  await page.getByRole("button", { name: "Add provider" }).click();
+  await fillField(form(page), "Name", "refused");
+  await fillField(form(page), "Address", "not a url");
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await waitForText(form(page).locator(".field-problem"), 'Address is "not a url"; it must be an address such as "http://localhost:11434/v1".');
+  assert.equal(await form(page).getByLabel("Address").getAttribute("aria-invalid"), "true");
+  await fillField(form(page), "Address", "http://localhost");
+  assert.equal(await form(page).getByLabel("Address").getAttribute("aria-invalid"), null);
+
+  await page.goto(`${deck.server.url}/settings.html#mcp`);
+  await page.getByRole("button", { name: "Add MCP server" }).click();
+  await fillField(form(page), "Name", "refused");
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await waitForText(form(page).locator(".field-problem"), "Command is missing: set it to the program to start.");
+
+  await page.goto(`${deck.server.url}/settings.html#notifications`);
+  await page.getByRole("button", { name: "Add target" }).click();
+  await fillField(form(page), "Name", "refused");
+  await fillField(form(page), "Address", "url");
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await waitForText(form(page).locator(".field-problem"), "Address must be an address that begins with http:// or https://.");
+  await fillField(form(page), "Address", service.url);
+  for (const typed of ["soon", "5", "10 parsecs"]) {
+    await fillField(form(page), "Minimum duration", typed);
+    await form(page).getByRole("button", { name: "Save" }).click();
+    await waitForText(form(page).locator(".field-problem"), `Minimum duration: "${typed}" is not a duration. Enter a number and a unit, such as 30s or 5m.`);
+    assert.equal(await form(page).getByLabel("Minimum duration").getAttribute("aria-invalid"), "true");
+  }
+  assert.doesNotMatch(await settingsFile(deck.server), /refused/);
 });
 
 test("an ACP agent is an agent at once, has defaults, and is checked", async () => {

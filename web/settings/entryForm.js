@@ -3,8 +3,9 @@
 import { announce } from "../lib/announcer.js";
 import { make, setText } from "../lib/dom.js";
 import { makeControl } from "./controls.js";
+import { refusedField, savingProblem, shortened } from "./savingProblem.js";
 import { Checks, SecretPairs, SecretText } from "./secretControls.js";
-import { entryKey, savingProblem, shortened } from "./settingsStore.js";
+import { entryKey } from "./settingsStore.js";
 
 const SPECIAL = { secret: SecretText, pairs: SecretPairs, checks: Checks };
 
@@ -51,6 +52,16 @@ export class ObjectFields {
       if (!isDefault && (!isEmpty || (keepsEmpty && read !== undefined))) value[name] = read;
     }
     return value;
+  }
+
+  /** The fields with what is typed in them, to tell which one the server's words are about. */
+  get typed() {
+    return this.#fields.map(({ name, label, kind, control }) => ({ name, label, kind, typed: control.input.value?.trim() }));
+  }
+
+  /** Marks the field with that name as wrong, and no other. */
+  refuse(refused) {
+    for (const { name, control } of this.#fields) control.invalid = name === refused;
   }
 
   #made(field) {
@@ -116,12 +127,12 @@ export class EntryForm {
     const { name, value, fields, noun } = settings;
     this.#fields = new ObjectFields(fields);
     this.#fields.write(value);
-    this.#fields.onInput = () => setText(this.#problem, null);
+    this.#fields.onInput = () => this.#say(null);
     const rows = [this.#fields.element];
     if (name === null) {
       this.#name = makeControl({ kind: "text", placeholder: settings.namePlaceholder });
       rows.unshift(make("div", { class: "entry-field" }, make("label", { for: this.#name.id, text: "Name" }), make("div", { class: "entry-field-body" }, this.#name.element, make("p", { class: "field-hint", text: settings.nameAbout ?? `What to call this ${noun}.` }))));
-      this.#name.onInput = () => setText(this.#problem, null);
+      this.#name.onInput = () => this.#say(null);
     }
     const cancel = make("button", { type: "button", text: "Cancel", on: { click: () => this.onDone(null) } });
     this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, ...rows, make("div", { class: "entry-buttons" }, this.#save, cancel), this.#problem);
@@ -165,10 +176,20 @@ export class EntryForm {
     const check = this.#checks;
     try {
       await this.#store.check({ [read.key]: read.value });
-      if (check === this.#checks) setText(this.#problem, null);
+      if (check === this.#checks) this.#say(null);
     } catch (problem) {
-      if (check === this.#checks && problem.status === 400) setText(this.#problem, shortened(problem.message));
+      if (check === this.#checks && problem.status === 400) this.#refused(problem, shortened(problem.message, this.#fields.typed));
     }
+  }
+
+  #say(problem) {
+    setText(this.#problem, problem);
+    if (!problem) this.#fields.refuse(null);
+  }
+
+  #refused(problem, words) {
+    this.#say(words);
+    this.#fields.refuse(problem.status === 400 ? refusedField(problem.message, this.#fields.typed)?.name : null);
   }
 
   async #send() {
@@ -182,7 +203,7 @@ export class EntryForm {
       announce("Saved");
       this.onDone(read.name);
     } catch (problem) {
-      setText(this.#problem, savingProblem(problem));
+      this.#refused(problem, savingProblem(problem, this.#fields.typed));
     } finally {
       this.#save.disabled = false;
     }

@@ -6,7 +6,8 @@ import { make, setText } from "../lib/dom.js";
 import { exactElement, exactString } from "../lib/exactText.js";
 import { icon } from "../lib/icons.js";
 import { EntryForm } from "./entryForm.js";
-import { entryKey, savingProblem } from "./settingsStore.js";
+import { savingProblem } from "./savingProblem.js";
+import { entryKey } from "./settingsStore.js";
 
 /**
  * `table` is the configuration's, `noun` what an entry is, `fields` those of the form, `fresh` the value of a new one.
