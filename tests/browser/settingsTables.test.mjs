@@ -116,6 +116,73 @@ test("a form shows the fields of its type, keeps what it does not know, and Esca
   await form(page).waitFor({ state: "detached" });
 });
 
+test("an entry that is removed while its form is open is gone from the page, and another form stays", async () => {
+  const changes = { "mcp_servers.one": { command: "one" }, "mcp_servers.two": { command: "two" }, "mcp_servers.zed": { command: "zed" } };
+  await deck.server.call("PATCH", "settings", { changes });
+  const page = await openSettings(deck, "mcp");
+  const [one, two, zed] = ["one", "two", "zed"].map((name) => entry(page, "mcp_servers", name));
+  const remove = async (name) => {
+    await page.getByRole("button", { name: `Remove MCP server ${name}` }).click();
+    await page.locator("dialog").getByRole("button", { name: "Remove" }).click();
+  };
+  await one.getByRole("button", { name: "Edit" }).click();
+  await fillField(form(page), "Command", "changed");
+  await remove("one");
+  await one.waitFor({ state: "detached" });
+  assert.equal(await form(page).count(), 0);
+  assert.doesNotMatch(await settingsFile(deck.server), /mcp_servers\.one/);
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  await waitFor(async () => (await focused()) === "Add MCP server", "the focus on what comes next");
+
+  await two.getByRole("button", { name: "Edit" }).click();
+  await fillField(form(page), "Command", "typed");
+  await remove("zed");
+  await zed.waitFor({ state: "detached" });
+  assert.equal(await form(page).getByLabel("Command", { exact: true }).inputValue(), "typed", "what is typed in another form stays");
+  assert.equal(await form(page).locator(".field-warning").isVisible(), false);
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await fileSays(deck.server, 'command = "typed"');
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.two": null } });
+});
+
+test("a form says that its entry was removed elsewhere, and what Save does", async () => {
+  deck.expectConsoleErrors(/409/);
+  const value = { command: "c", env: { TOKEN: "t-1" } };
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": value } });
+  const page = await openSettings(deck, "mcp");
+  const row = entry(page, "mcp_servers", "gone");
+  const warning = form(page).locator(".field-warning");
+  const reload = () => page.getByRole("button", { name: "Reload" }).click();
+  await row.getByRole("button", { name: "Edit" }).click();
+  await fillField(form(page), "Arguments", "--typed");
+  await form(page).getByLabel("Arguments").focus();
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": null } });
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await waitForText(warning, "This MCP server is no longer in your settings file. Save adds it again; its secrets are not kept, so enter them again.");
+  assert.doesNotMatch(await settingsFile(deck.server), /mcp_servers\.gone/, "nothing is written back without a word");
+  assert.equal(await form(page).getByLabel("Arguments").inputValue(), "--typed");
+  assert.equal(await row.getByRole("button", { name: "Remove MCP server gone" }).isVisible(), false);
+  await checkAccessibility(page, "an entry that is gone");
+
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": value } });
+  await reload();
+  await warning.waitFor({ state: "hidden" });
+  await waitForText(form(page).locator('[data-field="env"] .secret-kept'), /Set, not shown/);
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": null } });
+  await reload();
+  await warning.waitFor();
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await form(page).waitFor({ state: "detached" });
+  assert.deepEqual((await deck.server.call("GET", "settings")).settings.find(({ key }) => key === "mcp_servers.gone").value, { command: "c", args: ["--typed"], type: "stdio" });
+
+  await row.getByRole("button", { name: "Edit" }).click();
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": null } });
+  await reload();
+  await warning.waitFor();
+  await form(page).getByRole("button", { name: "Cancel" }).click();
+  await row.waitFor({ state: "detached" });
+});
+
 test("what the server refuses is said with the names of the form, and a duration with an example", async () => {
   deck.expectConsoleErrors(/400/);
   const page = await openSettings(deck, "models");

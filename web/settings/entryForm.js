@@ -64,6 +64,12 @@ export class ObjectFields {
     for (const { name, control } of this.#fields) control.invalid = name === refused;
   }
 
+  /** Secrets that the server has are lost with their entry, and there again with it. Returns whether there are any. */
+  setGone(isGone) {
+    const secrets = this.#fields.filter(({ control }) => control.setGone?.(isGone));
+    return secrets.length > 0;
+  }
+
   #made(field) {
     const Kind = SPECIAL[field.kind];
     // A number may be left out here.
@@ -115,6 +121,7 @@ export class EntryForm {
   #fields;
   #name = null;
   #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
+  #gone = make("p", { class: "field-warning", role: "alert", hidden: true });
   #save = make("button", { type: "submit", class: "primary", text: "Save" });
   #checks = 0;
   /** A new entry is incomplete at first, which needs no word. */
@@ -135,7 +142,7 @@ export class EntryForm {
       this.#name.onInput = () => this.#say(null);
     }
     const cancel = make("button", { type: "button", text: "Cancel", on: { click: () => this.onDone(null) } });
-    this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, ...rows, make("div", { class: "entry-buttons" }, this.#save, cancel), this.#problem);
+    this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, this.#gone, ...rows, make("div", { class: "entry-buttons" }, this.#save, cancel), this.#problem);
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#send();
@@ -151,6 +158,13 @@ export class EntryForm {
 
   focus() {
     (this.#name?.input ?? this.#fields.first)?.focus();
+  }
+
+  /** Whether the entry was removed elsewhere while this form was open: says so, and what Save does now. */
+  setGone(isGone) {
+    const hasSecrets = this.#fields.setGone(isGone);
+    const again = hasSecrets ? "Save adds it again; its secrets are not kept, so enter them again." : "Save adds it again.";
+    setText(this.#gone, isGone ? `This ${this.#settings.noun} is no longer in your settings file. ${again}` : null);
   }
 
   /** `{ key, value, name }`, or null with a word on what is missing. */
