@@ -5,6 +5,7 @@ import { make, setText } from "../lib/dom.js";
 import { makeControl } from "./controls.js";
 import { refusedField, savingProblem, shortened } from "./savingProblem.js";
 import { Checks, SecretPairs, SecretText } from "./secretControls.js";
+import { layerBadge } from "./settingField.js";
 import { entryKey } from "./settingsStore.js";
 
 const SPECIAL = { secret: SecretText, pairs: SecretPairs, checks: Checks };
@@ -62,6 +63,19 @@ export class ObjectFields {
   /** Marks the field with that name as wrong, and no other. */
   refuse(refused) {
     for (const { name, control } of this.#fields) control.invalid = name === refused;
+  }
+
+  /** Shows at each value that is set where it comes from; `setting` is undefined if none is. */
+  showLayer(setting) {
+    for (const { name, row } of this.#fields) {
+      row.querySelector(".setting-meta")?.remove();
+      if (setting && name in this.#value) row.querySelector(".entry-field-body").append(make("p", { class: "setting-meta" }, layerBadge(setting)));
+    }
+  }
+
+  /** Offers these values for a text. */
+  suggest(wanted, values) {
+    this.#fields.find(({ name }) => name === wanted)?.control.suggest(values);
   }
 
   /** Secrets that the server has are lost with their entry, and there again with it. Returns whether there are any. */
@@ -123,7 +137,11 @@ export class EntryForm {
   #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
   #gone = make("p", { class: "field-warning", role: "alert", hidden: true });
   #save = make("button", { type: "submit", class: "primary", text: "Save" });
+  #state = make("span", { class: "setting-state", role: "status" });
   #checks = 0;
+  /** Counts what is typed: what comes while an earlier value is being saved stays. */
+  #edits = 0;
+  #savedEdits = 0;
   /** A new entry is incomplete at first, which needs no word. */
   #isComplete;
 
@@ -134,15 +152,15 @@ export class EntryForm {
     const { name, value, fields, noun } = settings;
     this.#fields = new ObjectFields(fields);
     this.#fields.write(value);
-    this.#fields.onInput = () => this.#say(null);
+    this.#fields.onInput = () => this.#typed();
     const rows = [this.#fields.element];
     if (name === null) {
       this.#name = makeControl({ kind: "text", placeholder: settings.namePlaceholder });
       rows.unshift(make("div", { class: "entry-field" }, make("label", { for: this.#name.id, text: "Name" }), make("div", { class: "entry-field-body" }, this.#name.element, make("p", { class: "field-hint", text: settings.nameAbout ?? `What to call this ${noun}.` }))));
-      this.#name.onInput = () => this.#say(null);
+      this.#name.onInput = () => this.#typed();
     }
     const cancel = make("button", { type: "button", text: "Cancel", on: { click: () => this.onDone(null) } });
-    this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, this.#gone, ...rows, make("div", { class: "entry-buttons" }, this.#save, cancel), this.#problem);
+    this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, this.#gone, ...rows, make("div", { class: "entry-buttons" }, this.#save, cancel, this.#state), this.#problem);
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#send();
@@ -154,6 +172,30 @@ export class EntryForm {
       event.stopPropagation();
       this.onDone(null);
     });
+  }
+
+  /** Whether something was typed that is not saved. */
+  get isDirty() {
+    return this.#edits !== this.#savedEdits;
+  }
+
+  /** Shows another value, instead of what was typed; `setting` says where it comes from. */
+  write(value, setting) {
+    this.#savedEdits = this.#edits;
+    this.#checks += 1;
+    this.#fields.write(value);
+    this.#fields.showLayer(setting);
+    this.say("");
+    this.#say(null);
+  }
+
+  suggest(field, values) {
+    this.#fields.suggest(field, values);
+  }
+
+  /** A word beside the buttons, for a form that stays. */
+  say(text) {
+    this.#state.textContent = text;
   }
 
   focus() {
@@ -196,6 +238,12 @@ export class EntryForm {
     }
   }
 
+  #typed() {
+    this.#edits += 1;
+    this.say("");
+    this.#say(null);
+  }
+
   #say(problem) {
     setText(this.#problem, problem);
     if (!problem) this.#fields.refuse(null);
@@ -211,15 +259,21 @@ export class EntryForm {
     const read = this.#read();
     if (!read) return;
     this.#checks += 1;
+    this.say("");
+    const edits = this.#edits;
+    const focused = document.activeElement;
     this.#save.disabled = true;
     try {
       await this.#store.change({ [read.key]: read.value });
+      this.#savedEdits = edits;
       announce("Saved");
       this.onDone(read.name);
     } catch (problem) {
       this.#refused(problem, savingProblem(problem, this.#fields.typed));
     } finally {
       this.#save.disabled = false;
+      // A button that is disabled for a moment loses the focus.
+      if (document.activeElement === document.body && this.element.contains(focused)) focused.focus();
     }
   }
 }
