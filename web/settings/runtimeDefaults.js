@@ -2,10 +2,13 @@
 
 import { make } from "../lib/dom.js";
 import { notLoaded } from "./notLoaded.js";
-import { RuntimeRow } from "./runtimeRow.js";
+import { RuntimeRow, runtimePlaceholder } from "./runtimeRow.js";
+
+/** Every server has these: Copilot in three ways, Claude Code and the demo. ACP agents come from the settings. */
+const BUILT_IN = 5;
 
 export class RuntimeDefaults {
-  element = make("div", { class: "runtime-defaults-list", "aria-busy": "true" }, make("p", { class: "empty", text: "Loading …" }));
+  element = make("div", { class: "runtime-defaults-list", "aria-busy": "true" });
   #store;
   #sources;
   #runtimes = null;
@@ -20,7 +23,16 @@ export class RuntimeDefaults {
       this.#show();
       this.load();
     });
+    this.#reserve();
     this.load();
+  }
+
+  /** As much room as the agents will need: what is below them does not move when they come. */
+  #reserve() {
+    const configured = this.#store.entries("acp").map(([name]) => `acp:${name}`);
+    const gone = this.#store.entries("runtimes").filter(([name]) => name.startsWith("acp:") && !configured.includes(name));
+    const count = BUILT_IN + configured.length + gone.length;
+    this.element.replaceChildren(...Array.from({ length: count }, (_, index) => runtimePlaceholder(index === 0 ? "Loading …" : null)));
   }
 
   async load() {

@@ -71,6 +71,13 @@ export class RuntimeRow {
   }
 }
 
+/** A line as high as that of an agent. */
+export function runtimePlaceholder(text) {
+  const space = "\u00a0";
+  const words = text ? make("span", { class: "runtime-loading", text }) : make("b", { text: space });
+  return make("div", { class: "runtime-placeholder" }, make("span", { class: "runtime-name" }, words, make("code", { class: "setting-key", text: space })), make("span", { class: "runtime-value", text: space }));
+}
+
 function summaryParts({ name, displayName, ready, isGone }, setting) {
   const word = isGone ? "No such agent" : ready ? "Ready" : "Not ready";
   return [
