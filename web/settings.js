@@ -1,9 +1,10 @@
 // The page of settings: one section at a time, named by the address's hash, or all that match a search.
 
 import { ask } from "./lib/api.js";
-import { byId, isWriting, make } from "./lib/dom.js";
+import { byId, isWriting } from "./lib/dom.js";
 import { inbox } from "./lib/inboxStream.js";
 import { setSubject } from "./lib/pageTitle.js";
+import { SETTINGS_KEYS } from "./panels/keyHelp.js";
 import { pageFrame } from "./panels/pageFrame.js";
 import { agentsSection } from "./settings/agents.js";
 import { appearanceSection } from "./settings/appearance.js";
@@ -81,6 +82,6 @@ inbox.addEventListener("connection", () => {
 });
 
 setSubject("Settings");
-pageFrame();
+pageFrame({}, null, SETTINGS_KEYS);
 sections.show();
 await load();

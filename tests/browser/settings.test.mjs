@@ -83,7 +83,7 @@ test("what the server refuses is said beside the box, in its words", async () =>
   const page = await openSettings(deck, "sessions");
   const row = setting(page, "recovery.first_delay");
   await row.getByRole("textbox").fill("soon");
-  await waitForText(row.locator(".field-problem"), /^"soon" is not a duration such as "90s" or "10m"/);
+  await waitForText(row.locator(".field-problem"), '"soon" is not a duration. Enter a number and a unit, such as 30s or 5m.');
   const before = await settingsFile(deck.server);
   await row.getByRole("button", { name: "Save" }).click();
   await waitForText(row.locator(".field-problem"), /not a duration/);
@@ -209,6 +209,31 @@ test("a search finds settings in all sections, by words of their names, texts an
   await waitForText(page.locator("#search-empty"), "No setting matches.");
   await page.keyboard.press("Escape");
   await setting(page, "sessions.runtime").waitFor();
+});
+
+test("? shows the keys of this page, and gives the focus back", async () => {
+  const page = await openSettings(deck, "server");
+  const box = setting(page, "limits.sessions").getByRole("textbox");
+  await box.fill("");
+  await box.press("?");
+  assert.equal(await box.inputValue(), "?", "in a box it is a character");
+  await box.press("Escape");
+  const link = page.locator('#section-list a[href="#server"]');
+  await link.focus();
+  await page.keyboard.press("?");
+  const panel = page.locator("#side-panel");
+  await waitForText(panel.locator("#side-panel-title"), "Keyboard shortcuts");
+  const keys = await panel.locator("dt").allTextContents();
+  for (const key of ["/", "?", "Escape", "Ctrl+K", "Alt+I", "Alt+A", "Alt+H"]) assert.ok(keys.includes(key), `${key} in ${keys}`);
+  for (const key of ["Ctrl+.", "j k", "Alt+O", "Alt+M", "Alt+B"]) assert.ok(!keys.includes(key), `${key} does nothing here`);
+  await checkAccessibility(page, "keys of the settings page");
+  await page.keyboard.press("?");
+  await panel.waitFor({ state: "hidden" });
+  assert.equal(await link.evaluate((one) => one === document.activeElement), true);
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type(">keys");
+  await page.keyboard.press("Enter");
+  await waitForText(panel.locator("#side-panel-title"), "Keyboard shortcuts");
 });
 
 test("the choices of this browser are kept in it", async () => {

@@ -108,3 +108,23 @@ test("a token is created, shown once, used and revoked", async () => {
   await waitForText(row.locator(".token-state"), "Revoked");
   assert.equal((await call()).status, 401);
 });
+
+test("the decision of a rule is not cut, on a desktop and on a phone", async () => {
+  for (const context of [{ viewport: { width: 1280, height: 800 } }, { viewport: { width: 800, height: 800 } }, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }]) {
+    const page = await openSettings(deck, "permissions", context);
+    const editor = setting(page, "permissions.rules");
+    await editor.getByRole("button", { name: "Add rule" }).click();
+    const select = editor.locator(".rule-decision").last();
+    assert.equal(await select.inputValue(), "ask", "what a new rule begins with");
+    const [width, wanted] = await select.evaluate((one) => {
+      const free = one.cloneNode(true);
+      free.style.cssText = "position: absolute; width: max-content; max-width: none;";
+      one.parentElement.append(free);
+      const widths = [one.getBoundingClientRect().width, free.getBoundingClientRect().width];
+      free.remove();
+      return widths;
+    });
+    // Fonts of other systems are up to a tenth wider.
+    assert.ok(width >= wanted * 1.1, `${width} px for ${wanted} px at ${context.viewport.width}`);
+  }
+});

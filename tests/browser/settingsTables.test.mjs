@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { once } from "node:events";
 import test, { after, before } from "node:test";
-import { useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { checkAccessibility, useDeck, waitFor, waitForText } from "./support/index.mjs";
 import { fileSays, fillField, openSettings, settingsFile } from "./support/settingsPage.mjs";
 
 const deck = useDeck();
@@ -40,7 +40,7 @@ test("a provider is added, tested, changed and removed, and its key is never sho
   await fillField(form(page), "Name", "my.box");
   await fillField(form(page), "Address", "localhost");
   await form(page).getByRole("button", { name: "Save" }).click();
-  await waitForText(form(page).locator(".field-problem"), /^Base_url is "localhost"; it must be an address/);
+  await waitForText(form(page).locator(".field-problem"), /^Address is "localhost"; it must be an address/);
   await fillField(form(page), "Address", `${service.url}/v1`);
   await fillField(form(page), "Models", "qwen3\n<i>x</i>");
   await fillField(form(page), "Key", "sk-browser-1");
@@ -114,6 +114,107 @@ test("a form shows the fields of its type, keeps what it does not know, and Esca
   await waitForText(form(page).locator(".field-problem"), "This name is already in use. Choose another name for the MCP server.");
   await page.keyboard.press("Escape");
   await form(page).waitFor({ state: "detached" });
+});
+
+test("an entry that is removed while its form is open is gone from the page, and another form stays", async () => {
+  const changes = { "mcp_servers.one": { command: "one" }, "mcp_servers.two": { command: "two" }, "mcp_servers.zed": { command: "zed" } };
+  await deck.server.call("PATCH", "settings", { changes });
+  const page = await openSettings(deck, "mcp");
+  const [one, two, zed] = ["one", "two", "zed"].map((name) => entry(page, "mcp_servers", name));
+  const remove = async (name) => {
+    await page.getByRole("button", { name: `Remove MCP server ${name}` }).click();
+    await page.locator("dialog").getByRole("button", { name: "Remove" }).click();
+  };
+  await one.getByRole("button", { name: "Edit" }).click();
+  await fillField(form(page), "Command", "changed");
+  await remove("one");
+  await one.waitFor({ state: "detached" });
+  assert.equal(await form(page).count(), 0);
+  assert.doesNotMatch(await settingsFile(deck.server), /mcp_servers\.one/);
+  const focused = () => page.evaluate(() => document.activeElement.textContent);
+  await waitFor(async () => (await focused()) === "Add MCP server", "the focus on what comes next");
+
+  await two.getByRole("button", { name: "Edit" }).click();
+  await fillField(form(page), "Command", "typed");
+  await remove("zed");
+  await zed.waitFor({ state: "detached" });
+  assert.equal(await form(page).getByLabel("Command", { exact: true }).inputValue(), "typed", "what is typed in another form stays");
+  assert.equal(await form(page).locator(".field-warning").isVisible(), false);
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await fileSays(deck.server, 'command = "typed"');
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.two": null } });
+});
+
+test("a form says that its entry was removed elsewhere, and what Save does", async () => {
+  deck.expectConsoleErrors(/409/);
+  const value = { command: "c", env: { TOKEN: "t-1" } };
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": value } });
+  const page = await openSettings(deck, "mcp");
+  const row = entry(page, "mcp_servers", "gone");
+  const warning = form(page).locator(".field-warning");
+  const reload = () => page.getByRole("button", { name: "Reload" }).click();
+  await row.getByRole("button", { name: "Edit" }).click();
+  await fillField(form(page), "Arguments", "--typed");
+  await form(page).getByLabel("Arguments").focus();
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": null } });
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await waitForText(warning, "This MCP server is no longer in your settings file. Save adds it again; its secrets are not kept, so enter them again.");
+  assert.doesNotMatch(await settingsFile(deck.server), /mcp_servers\.gone/, "nothing is written back without a word");
+  assert.equal(await form(page).getByLabel("Arguments").inputValue(), "--typed");
+  assert.equal(await row.getByRole("button", { name: "Remove MCP server gone" }).isVisible(), false);
+  await checkAccessibility(page, "an entry that is gone");
+
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": value } });
+  await reload();
+  await warning.waitFor({ state: "hidden" });
+  await waitForText(form(page).locator('[data-field="env"] .secret-kept'), /Set, not shown/);
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": null } });
+  await reload();
+  await warning.waitFor();
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await form(page).waitFor({ state: "detached" });
+  assert.deepEqual((await deck.server.call("GET", "settings")).settings.find(({ key }) => key === "mcp_servers.gone").value, { command: "c", args: ["--typed"], type: "stdio" });
+
+  await row.getByRole("button", { name: "Edit" }).click();
+  await deck.server.call("PATCH", "settings", { changes: { "mcp_servers.gone": null } });
+  await reload();
+  await warning.waitFor();
+  await form(page).getByRole("button", { name: "Cancel" }).click();
+  await row.waitFor({ state: "detached" });
+});
+
+test("what the server refuses is said with the names of the form, and a duration with an example", async () => {
+  deck.expectConsoleErrors(/400/);
+  const page = await openSettings(deck, "models");
+  await page.getByRole("button", { name: "Add provider" }).click();
+  await fillField(form(page), "Name", "refused");
+  await fillField(form(page), "Address", "not a url");
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await waitForText(form(page).locator(".field-problem"), 'Address is "not a url"; it must be an address such as "http://localhost:11434/v1".');
+  assert.equal(await form(page).getByLabel("Address").getAttribute("aria-invalid"), "true");
+  await fillField(form(page), "Address", "http://localhost");
+  assert.equal(await form(page).getByLabel("Address").getAttribute("aria-invalid"), null);
+
+  await page.goto(`${deck.server.url}/settings.html#mcp`);
+  await page.getByRole("button", { name: "Add MCP server" }).click();
+  await fillField(form(page), "Name", "refused");
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await waitForText(form(page).locator(".field-problem"), "Command is missing: set it to the program to start.");
+
+  await page.goto(`${deck.server.url}/settings.html#notifications`);
+  await page.getByRole("button", { name: "Add target" }).click();
+  await fillField(form(page), "Name", "refused");
+  await fillField(form(page), "Address", "url");
+  await form(page).getByRole("button", { name: "Save" }).click();
+  await waitForText(form(page).locator(".field-problem"), "Address must be an address that begins with http:// or https://.");
+  await fillField(form(page), "Address", service.url);
+  for (const typed of ["soon", "5", "10 parsecs"]) {
+    await fillField(form(page), "Minimum duration", typed);
+    await form(page).getByRole("button", { name: "Save" }).click();
+    await waitForText(form(page).locator(".field-problem"), `Minimum duration: "${typed}" is not a duration. Enter a number and a unit, such as 30s or 5m.`);
+    assert.equal(await form(page).getByLabel("Minimum duration").getAttribute("aria-invalid"), "true");
+  }
+  assert.doesNotMatch(await settingsFile(deck.server), /refused/);
 });
 
 test("an ACP agent is an agent at once, has defaults, and is checked", async () => {

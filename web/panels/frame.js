@@ -10,7 +10,8 @@ import { useDoctor } from "./doctor.js";
 import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
-import { useKeyHelp, useKeys } from "./keys.js";
+import { SESSION_KEYS, useKeyHelp } from "./keyHelp.js";
+import { useKeys } from "./keys.js";
 import { useMoreMenu } from "./moreMenu.js";
 import { notifications } from "../lib/notifications.js";
 import { fullHeight } from "../session/fullHeight.js";
@@ -64,7 +65,7 @@ export function useFrame(session) {
   const captures = useCaptures();
   const panels = { changes: useChanges(session), details: useSessionDetails(session, () => usage.open()), outline: useOutline(session), usage };
   const doctor = useDoctor();
-  const help = useKeyHelp();
+  const help = useKeyHelp(SESSION_KEYS);
   // In the menu and in the switcher; `also` is what else people may call it.
   const tools = [
     { label: "Settings", key: "Alt+,", icon: "settings", also: "preferences options configuration", run: () => location.assign(SETTINGS_PAGE) },

@@ -2,27 +2,8 @@
 
 import { goToRequest } from "./around.js";
 import { SETTINGS_PAGE } from "../lib/address.js";
-import { byId, isWriting, make } from "../lib/dom.js";
+import { byId, isWriting } from "../lib/dom.js";
 import { getMessageBlock } from "../messageBlock.js";
-import { SidePanel } from "./sidePanel.js";
-
-const HELP = [
-  ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"], ["@", "Mention a file in the folder"], ["/", "Commands and templates, at the start of the prompt"]]],
-  ["Permission or question", [["Alt+A", "Go to the oldest request, then the next"], ["1 … 9", "Choose an option, after Alt+A"]]],
-  ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["e", "Edit and resend the prompt"], ["Alt+O", "Outline: all prompts"], ["Alt+Home", "Jump to the beginning"], ["Alt+End", "Jump to the end and follow"], ["Alt+T", "Switch between transcript and request"]]],
-  ["Changes", [["n p", "Next or previous change"], ["N P", "Next or previous file"], ["e", "Expand or collapse all files"]]],
-  ["Navigation", [["Ctrl+K", "Go to a session, job or command, or search text"], ["Alt+N", "Next that needs your input"], ["Alt+L", "Show or hide the sidebar"], ["↑ ↓", "Previous or next row, in the sidebar"], ["Alt+I", "Inbox"], ["Alt+H", "All sessions"]]],
-  ["Page", [ ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+,", "Settings"], ["Alt+B", "Choose a folder"], ["Alt+J", "New job"], ["Alt+U", "Refresh"], ["/", "Search sessions"], ["Escape", "Close the panel or dialog"], ["?", "Keyboard shortcuts"]]],
-];
-
-export function useKeyHelp() {
-  return new SidePanel({
-    title: "Keyboard shortcuts",
-    build: (body) => {
-      body.append(...HELP.flatMap(([title, keys]) => [make("h3", { text: title }), make("dl", { class: "key-list" }, ...keys.flatMap(([key, does]) => [make("dt", {}, make("kbd", { text: key })), make("dd", { text: does })]))]));
-    },
-  });
-}
 
 /** `session()` returns the shown session or null; `around` and `panels` open by key; `help` lists the shortcuts. */
 export function useKeys({ session, around, panels, help, rename }) {

@@ -1,22 +1,30 @@
-// The frame of the pages of jobs: the way back, the inbox, and their keys.
+// The frame of the pages of jobs and settings: the way back, the inbox, and their keys.
 
 import { SETTINGS_PAGE } from "../lib/address.js";
-import { byId, make } from "../lib/dom.js";
+import { byId, isWriting, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
 import { notifications } from "../lib/notifications.js";
 import { Around, goToRequest } from "./around.js";
+import { useKeyHelp } from "./keyHelp.js";
 import { startServiceWorker } from "../lib/serviceWorker.js";
 // Loaded on demand elsewhere. The server may have stopped by then, so they are loaded here.
 import "../lib/dialog.js";
 import "../session/finished.js";
 
-/** Sets up the frame. `keys` are actions with Alt, by the place of the key; `shown` is the id of the job on the page. */
-export function pageFrame(keys = {}, shown = null) {
+/**
+ * Sets up the frame. `keys` are actions with Alt, by the place of the key; `shown` is the id of the job on the page;
+ * `shortcuts` are the groups that `?` lists.
+ */
+export function pageFrame(keys = {}, shown = null, shortcuts = null) {
   byId("home-link").append(icon("back"));
   const button = byId("inbox-button");
   button.prepend(icon("inbox"), make("span", { class: "button-label", text: "Inbox" }), " ");
-  const around = new Around(() => [{ id: "new-session", label: "New session", key: "Alt+H", also: "start all sessions home", run: () => byId("home-link").click() }]);
+  const help = shortcuts ? useKeyHelp(shortcuts) : null;
+  const around = new Around(() => [
+    { id: "new-session", label: "New session", key: "Alt+H", also: "start all sessions home", run: () => byId("home-link").click() },
+    ...(help ? [{ id: "keys", label: "Keyboard shortcuts", key: "?", also: "keys help", run: () => help.open() }] : []),
+  ]);
   button.disabled = false;
   notifications.setShown(shown);
   inbox.addEventListener("connection", () => {
@@ -35,6 +43,16 @@ export function pageFrame(keys = {}, shown = null) {
     event.preventDefault();
     all[event.code]();
   });
+  if (help) listenForHelp(help);
   inbox.start();
   startServiceWorker();
+}
+
+function listenForHelp(help) {
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "?" || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target) || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    if (help.isOpen) help.close();
+    else help.open({ opener: document.activeElement });
+  });
 }

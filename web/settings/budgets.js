@@ -29,6 +29,8 @@ export function budgetsSection({ store }) {
     }
     show();
   };
+  // It has the room that the figures need, so that nothing moves when they come.
+  for (const key of Object.keys(FIGURES)) fields.get(key)?.extra.replaceChildren(make("p", { class: "field-hint", text: "Today: …" }));
   load();
   store.addEventListener("change", show);
   return groups;

@@ -3,8 +3,10 @@
 import { announce } from "../lib/announcer.js";
 import { make, setText } from "../lib/dom.js";
 import { makeControl } from "./controls.js";
+import { refusedField, savingProblem, shortened } from "./savingProblem.js";
 import { Checks, SecretPairs, SecretText } from "./secretControls.js";
-import { entryKey, savingProblem, shortened } from "./settingsStore.js";
+import { layerBadge } from "./settingField.js";
+import { entryKey } from "./settingsStore.js";
 
 const SPECIAL = { secret: SecretText, pairs: SecretPairs, checks: Checks };
 
@@ -51,6 +53,35 @@ export class ObjectFields {
       if (!isDefault && (!isEmpty || (keepsEmpty && read !== undefined))) value[name] = read;
     }
     return value;
+  }
+
+  /** The fields with what is typed in them, to tell which one the server's words are about. */
+  get typed() {
+    return this.#fields.map(({ name, label, kind, control }) => ({ name, label, kind, typed: control.input.value?.trim() }));
+  }
+
+  /** Marks the field with that name as wrong, and no other. */
+  refuse(refused) {
+    for (const { name, control } of this.#fields) control.invalid = name === refused;
+  }
+
+  /** Shows at each value that is set where it comes from; `setting` is undefined if none is. */
+  showLayer(setting) {
+    for (const { name, row } of this.#fields) {
+      row.querySelector(".setting-meta")?.remove();
+      if (setting && name in this.#value) row.querySelector(".entry-field-body").append(make("p", { class: "setting-meta" }, layerBadge(setting)));
+    }
+  }
+
+  /** Offers these values for a text. */
+  suggest(wanted, values) {
+    this.#fields.find(({ name }) => name === wanted)?.control.suggest(values);
+  }
+
+  /** Secrets that the server has are lost with their entry, and there again with it. Returns whether there are any. */
+  setGone(isGone) {
+    const secrets = this.#fields.filter(({ control }) => control.setGone?.(isGone));
+    return secrets.length > 0;
   }
 
   #made(field) {
@@ -104,8 +135,13 @@ export class EntryForm {
   #fields;
   #name = null;
   #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
+  #gone = make("p", { class: "field-warning", role: "alert", hidden: true });
   #save = make("button", { type: "submit", class: "primary", text: "Save" });
+  #state = make("span", { class: "setting-state", role: "status" });
   #checks = 0;
+  /** Counts what is typed: what comes while an earlier value is being saved stays. */
+  #edits = 0;
+  #savedEdits = 0;
   /** A new entry is incomplete at first, which needs no word. */
   #isComplete;
 
@@ -116,15 +152,15 @@ export class EntryForm {
     const { name, value, fields, noun } = settings;
     this.#fields = new ObjectFields(fields);
     this.#fields.write(value);
-    this.#fields.onInput = () => setText(this.#problem, null);
+    this.#fields.onInput = () => this.#typed();
     const rows = [this.#fields.element];
     if (name === null) {
       this.#name = makeControl({ kind: "text", placeholder: settings.namePlaceholder });
       rows.unshift(make("div", { class: "entry-field" }, make("label", { for: this.#name.id, text: "Name" }), make("div", { class: "entry-field-body" }, this.#name.element, make("p", { class: "field-hint", text: settings.nameAbout ?? `What to call this ${noun}.` }))));
-      this.#name.onInput = () => setText(this.#problem, null);
+      this.#name.onInput = () => this.#typed();
     }
     const cancel = make("button", { type: "button", text: "Cancel", on: { click: () => this.onDone(null) } });
-    this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, ...rows, make("div", { class: "entry-buttons" }, this.#save, cancel), this.#problem);
+    this.element = make("form", { class: "entry-form", "aria-label": name === null ? `New ${noun}` : `${noun} ${name}`, novalidate: true }, this.#gone, ...rows, make("div", { class: "entry-buttons" }, this.#save, cancel, this.#state), this.#problem);
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#send();
@@ -138,8 +174,39 @@ export class EntryForm {
     });
   }
 
+  /** Whether something was typed that is not saved. */
+  get isDirty() {
+    return this.#edits !== this.#savedEdits;
+  }
+
+  /** Shows another value, instead of what was typed; `setting` says where it comes from. */
+  write(value, setting) {
+    this.#savedEdits = this.#edits;
+    this.#checks += 1;
+    this.#fields.write(value);
+    this.#fields.showLayer(setting);
+    this.say("");
+    this.#say(null);
+  }
+
+  suggest(field, values) {
+    this.#fields.suggest(field, values);
+  }
+
+  /** A word beside the buttons, for a form that stays. */
+  say(text) {
+    this.#state.textContent = text;
+  }
+
   focus() {
     (this.#name?.input ?? this.#fields.first)?.focus();
+  }
+
+  /** Whether the entry was removed elsewhere while this form was open: says so, and what Save does now. */
+  setGone(isGone) {
+    const hasSecrets = this.#fields.setGone(isGone);
+    const again = hasSecrets ? "Save adds it again; its secrets are not kept, so enter them again." : "Save adds it again.";
+    setText(this.#gone, isGone ? `This ${this.#settings.noun} is no longer in your settings file. ${again}` : null);
   }
 
   /** `{ key, value, name }`, or null with a word on what is missing. */
@@ -165,10 +232,26 @@ export class EntryForm {
     const check = this.#checks;
     try {
       await this.#store.check({ [read.key]: read.value });
-      if (check === this.#checks) setText(this.#problem, null);
+      if (check === this.#checks) this.#say(null);
     } catch (problem) {
-      if (check === this.#checks && problem.status === 400) setText(this.#problem, shortened(problem.message));
+      if (check === this.#checks && problem.status === 400) this.#refused(problem, shortened(problem.message, this.#fields.typed));
     }
+  }
+
+  #typed() {
+    this.#edits += 1;
+    this.say("");
+    this.#say(null);
+  }
+
+  #say(problem) {
+    setText(this.#problem, problem);
+    if (!problem) this.#fields.refuse(null);
+  }
+
+  #refused(problem, words) {
+    this.#say(words);
+    this.#fields.refuse(problem.status === 400 ? refusedField(problem.message, this.#fields.typed)?.name : null);
   }
 
   async #send() {
@@ -176,15 +259,21 @@ export class EntryForm {
     const read = this.#read();
     if (!read) return;
     this.#checks += 1;
+    this.say("");
+    const edits = this.#edits;
+    const focused = document.activeElement;
     this.#save.disabled = true;
     try {
       await this.#store.change({ [read.key]: read.value });
+      this.#savedEdits = edits;
       announce("Saved");
       this.onDone(read.name);
     } catch (problem) {
-      setText(this.#problem, savingProblem(problem));
+      this.#refused(problem, savingProblem(problem, this.#fields.typed));
     } finally {
       this.#save.disabled = false;
+      // A button that is disabled for a moment loses the focus.
+      if (document.activeElement === document.body && this.element.contains(focused)) focused.focus();
     }
   }
 }

@@ -6,7 +6,8 @@ import { make, setText } from "../lib/dom.js";
 import { exactElement, exactString } from "../lib/exactText.js";
 import { icon } from "../lib/icons.js";
 import { EntryForm } from "./entryForm.js";
-import { entryKey, savingProblem } from "./settingsStore.js";
+import { savingProblem } from "./savingProblem.js";
+import { entryKey } from "./settingsStore.js";
 
 /**
  * `table` is the configuration's, `noun` what an entry is, `fields` those of the form, `fresh` the value of a new one.
@@ -21,8 +22,11 @@ export class EntryTable {
   #add;
   #newPlace = make("div", { class: "entry-new" });
   #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
-  /** The name of the entry whose form is open; null for none. */
+  /** The name of the entry whose form is open; empty for a new one, null for none. */
   #open = null;
+  #form = null;
+  /** The entry that the person has just removed here: its form goes too. */
+  #removed = null;
   #shown = null;
 
   constructor(store, settings) {
@@ -36,12 +40,24 @@ export class EntryTable {
 
   show() {
     const entries = this.#store.entries(this.#settings.table);
+    const isThere = entries.some(([name]) => name === this.#open);
+    if (this.#open && this.#open === this.#removed && !isThere) this.#close();
     const shown = JSON.stringify(entries);
-    // A form in which somebody writes stays.
-    if (shown === this.#shown || this.#open !== null) return;
+    if (shown === this.#shown) return;
     this.#shown = shown;
-    const empty = make("li", { class: "empty", text: this.#settings.empty });
-    this.#list.replaceChildren(...(entries.length > 0 ? entries.map(([name, setting]) => this.#row(name, setting)) : [empty]));
+    // A form in which somebody writes stays, also when its entry was removed elsewhere.
+    const kept = this.#open ? this.#place(this.#open) : null;
+    if (kept) {
+      this.#form.setGone(!isThere);
+      kept.querySelector(".entry-actions").hidden = !isThere;
+    }
+    this.#list.querySelectorAll(":scope > li").forEach((row) => row !== kept && row.remove());
+    const rows = (those) => those.map(([name, setting]) => this.#row(name, setting));
+    if (kept) {
+      // It is not moved, because that would take the focus out of it.
+      kept.before(...rows(entries.filter(([name]) => name.localeCompare(this.#open) < 0)));
+      kept.after(...rows(entries.filter(([name]) => name.localeCompare(this.#open) > 0)));
+    } else this.#list.append(...(entries.length > 0 ? rows(entries) : [make("li", { class: "empty", text: this.#settings.empty })]));
   }
 
   #row(name, { value }) {
@@ -61,17 +77,18 @@ export class EntryTable {
 
   #edit(name) {
     this.#close();
+    this.show();
     const { table, fields, fresh, noun, pack, nameAbout, namePlaceholder } = this.#settings;
     const value = name === null ? fresh : Object.fromEntries(this.#store.entries(table))[name]?.value;
     const form = new EntryForm(this.#store, { table, name, value: this.#settings.unpack?.(value) ?? value, fields: typeof fields === "function" ? fields() : fields, noun, pack, nameAbout, namePlaceholder });
     form.onDone = (done) => {
       this.#close();
-      this.#shown = null;
       this.show();
       const place = this.#place(done ?? name);
       (place?.querySelector(".entry-actions button") ?? this.#add).focus();
     };
     this.#open = name ?? "";
+    this.#form = form;
     this.#add.hidden = true;
     (name === null ? this.#newPlace : this.#place(name)).append(form.element);
     form.focus();
@@ -79,6 +96,8 @@ export class EntryTable {
 
   #close() {
     this.#open = null;
+    this.#form = null;
+    this.#shown = null;
     this.#add.hidden = false;
     this.element.querySelectorAll(".entry-form").forEach((form) => form.remove());
   }
@@ -87,6 +106,7 @@ export class EntryTable {
     const { table, noun, removal } = this.#settings;
     const isSure = await confirmAction({ title: `Remove ${noun} ${exactString(name)}?`, text: removal?.(name) ?? "It is removed from your settings file.", action: "Remove" });
     if (!isSure) return;
+    this.#removed = name;
     try {
       await this.#store.change({ [entryKey(table, name)]: null });
       setText(this.#problem, null);
@@ -94,6 +114,8 @@ export class EntryTable {
       this.#add.focus();
     } catch (problem) {
       setText(this.#problem, savingProblem(problem));
+    } finally {
+      this.#removed = null;
     }
   }
 

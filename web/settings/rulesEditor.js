@@ -4,8 +4,8 @@ import { announce } from "../lib/announcer.js";
 import { make, setText } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { icon } from "../lib/icons.js";
+import { savingProblem, shortened } from "./savingProblem.js";
 import { layerBadge } from "./settingField.js";
-import { savingProblem, shortened } from "./settingsStore.js";
 
 const KEY = "permissions.rules";
 const DECISIONS = [["allow", "Allow"], ["deny", "Deny"], ["ask", "Follow the mode"]];

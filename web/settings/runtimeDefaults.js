@@ -1,129 +1,81 @@
 // `[runtimes.NAME]`: for each agent, what its sessions get that choose nothing. The server says which options it has.
 
 import { make } from "../lib/dom.js";
-import { exactString } from "../lib/exactText.js";
-import { plural } from "../lib/format.js";
-import { EFFORTS, MODES } from "./catalogue.js";
-import { EntryForm } from "./entryForm.js";
 import { notLoaded } from "./notLoaded.js";
+import { RuntimeRow, runtimePlaceholder } from "./runtimeRow.js";
 
-const OPTION = "options.";
-const KINDS = { count: "number", amount: "amount", text: "text", list: "list" };
+/** Every server has these: Copilot in three ways, Claude Code and the demo. ACP agents come from the settings. */
+const BUILT_IN = 5;
 
 export class RuntimeDefaults {
-  element = make("div", { class: "runtime-defaults-list" }, make("p", { class: "empty", text: "Loading …" }));
+  element = make("div", { class: "runtime-defaults-list", "aria-busy": "true" });
   #store;
   #sources;
-  #shown = null;
-  #open = new Set();
+  #runtimes = null;
+  #models = [];
+  /** The row of each agent, which stays while its values change: somebody may be writing in it. */
+  #rows = new Map();
 
   constructor(store, sources) {
     this.#store = store;
     this.#sources = sources;
-    store.addEventListener("change", () => this.load());
+    store.addEventListener("change", () => {
+      this.#show();
+      this.load();
+    });
+    this.#reserve();
     this.load();
   }
 
+  /** As much room as the agents will need: what is below them does not move when they come. */
+  #reserve() {
+    const configured = this.#store.entries("acp").map(([name]) => `acp:${name}`);
+    const gone = this.#store.entries("runtimes").filter(([name]) => name.startsWith("acp:") && !configured.includes(name));
+    const count = BUILT_IN + configured.length + gone.length;
+    this.element.replaceChildren(...Array.from({ length: count }, (_, index) => runtimePlaceholder(index === 0 ? "Loading …" : null)));
+  }
+
   async load() {
-    let runtimes;
-    let models = [];
+    this.#loadModels();
     try {
-      [runtimes, models] = await Promise.all([this.#sources.runtimes(), this.#sources.models().catch(() => [])]);
+      this.#runtimes = await this.#sources.runtimes();
     } catch (problem) {
-      this.element.replaceChildren(notLoaded("agents", problem, () => this.load()));
+      // Those that were shown before are better than none.
+      if (this.#runtimes === null) this.element.replaceChildren(notLoaded("agents", problem, () => this.load()));
+      this.element.removeAttribute("aria-busy");
       return;
     }
-    const set = new Map(this.#store.entries("runtimes").map(([name, { value }]) => [name, value]));
-    const shown = JSON.stringify([runtimes.map(({ name, ready, options }) => [name, ready, options]), [...set], models.length]);
-    if (shown === this.#shown || this.element.querySelector(".entry-form :focus")) return;
-    this.#shown = shown;
-    const gone = [...set.keys()].filter((name) => !runtimes.some((runtime) => runtime.name === name));
-    this.element.replaceChildren(...runtimes.map((runtime) => this.#row(runtime, set.get(runtime.name) ?? {}, models)), ...gone.map((name) => this.#row({ name, isGone: true, options: [] }, set.get(name), [])));
+    this.#show();
   }
 
-  #row(runtime, value, models) {
-    const { name, displayName, ready, isGone } = runtime;
-    const word = isGone ? "No such agent" : ready ? "Ready" : "Not ready";
-    const summary = make(
-      "summary",
-      {},
-      make("span", { class: "runtime-name" }, make("b", { text: exactString(displayName ?? name) }), make("code", { class: "setting-key", text: exactString(name) })),
-      make("span", { class: "runtime-set", text: summaryOf(value) }),
-      make("span", { class: `state state-${ready ? "ready" : isGone ? "failed" : "closed"}` }, make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { text: word })),
-    );
-    const details = make("details", { class: "runtime-defaults", data: { runtime: name }, open: this.#open.has(name) }, summary);
-    const build = () => {
-      if (details.querySelector("form")) return;
-      details.append(this.#form(runtime, value, models, details));
-    };
-    details.addEventListener("toggle", () => {
-      if (details.open) this.#open.add(name);
-      else this.#open.delete(name);
-      if (details.open) build();
+  /** They are suggestions only, and some agents take long to list theirs. */
+  async #loadModels() {
+    this.#models = await this.#sources.models().catch(() => []);
+    this.#suggest();
+  }
+
+  #suggest() {
+    for (const [name, row] of this.#rows) row.suggest(this.#models.filter(({ runtime }) => runtime === name));
+  }
+
+  #show() {
+    if (this.#runtimes === null) return;
+    const set = new Map(this.#store.entries("runtimes"));
+    const gone = [...set.keys()].filter((name) => !this.#runtimes.some((runtime) => runtime.name === name));
+    const all = [...this.#runtimes, ...gone.map((name) => ({ name, isGone: true }))];
+    const rows = new Map(all.map(({ name }) => [name, this.#rows.get(name) ?? new RuntimeRow(this.#store, name)]));
+    for (const runtime of all) rows.get(runtime.name).show(runtime, set.get(runtime.name));
+    this.#rows = rows;
+    this.#suggest();
+    this.#place([...rows.values()].map(({ element }) => element));
+    this.element.removeAttribute("aria-busy");
+  }
+
+  /** What is in its place is not moved, because that would take the focus out of it. */
+  #place(elements) {
+    for (const child of [...this.element.children]) if (!elements.includes(child)) child.remove();
+    elements.forEach((element, index) => {
+      if (this.element.children[index] !== element) this.element.insertBefore(element, this.element.children[index] ?? null);
     });
-    if (details.open) build();
-    return details;
   }
-
-  #form(runtime, value, models, details) {
-    const { name, options = [], capabilities } = runtime;
-    const own = models.filter((model) => model.runtime === name).map(({ id, name: title }) => ({ id, name: title }));
-    const levels = capabilities?.effortLevels ?? EFFORTS;
-    const fields = [
-      { name: "model", label: "Model", kind: "text", suggestions: own, placeholder: "Same as for all sessions" },
-      levels.length > 0 ? { name: "effort", label: "Effort", kind: "choice", choices: [["", "Same as for all sessions"], ...levels.map((level) => [level, level])] } : null,
-      { name: "permission_mode", label: "Permission mode", kind: "choice", choices: [["", "Same as for all sessions"], ...MODES] },
-      ...options.map(optionField),
-    ].filter(Boolean);
-    const form = new EntryForm(this.#store, { table: "runtimes", name, value: flat(value), fields, noun: "defaults of", pack: packed });
-    form.onDone = (done) => {
-      form.element.remove();
-      this.#shown = null;
-      if (done === null) {
-        details.open = false;
-        this.#open.delete(name);
-      }
-      details.querySelector("summary").focus();
-      this.load();
-    };
-    return form.element;
-  }
-}
-
-function optionField({ name, kind, label, hint, default: builtIn, choices = [] }) {
-  const field = { name: OPTION + name, label, about: hint };
-  if (kind === "switch") return { ...field, kind: "choice", choices: [["", `Default: ${builtIn ? "on" : "off"}`], ["true", "On"], ["false", "Off"]] };
-  if (kind === "choice") return { ...field, kind: "choice", choices: [["", "Agent's default"], ...choices.map(({ value, label: text }) => [value, text])] };
-  // Providers and MCP servers have sections of their own.
-  return KINDS[kind] ? { ...field, kind: KINDS[kind], suggestions: kind === "text" ? choices.map(({ value, label: text }) => ({ id: value, name: text })) : undefined } : null;
-}
-
-function camelCase(name) {
-  return name.replace(/_+(\w)/g, (_, letter) => letter.toUpperCase());
-}
-
-function snakeCase(name) {
-  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-/** The value of the configuration as the form has it: options beside the rest, switches as words. */
-function flat({ options = {}, ...rest }) {
-  const word = (value) => (typeof value === "boolean" ? String(value) : value);
-  return { ...rest, ...Object.fromEntries(Object.entries(options).map(([name, value]) => [OPTION + camelCase(name), word(value)])) };
-}
-
-/** The other way round; null if nothing is set. */
-function packed(form) {
-  const entries = Object.entries(form);
-  const value = (text) => (text === "true" ? true : text === "false" ? false : text);
-  const options = entries.filter(([name]) => name.startsWith(OPTION)).map(([name, text]) => [snakeCase(name.slice(OPTION.length)), value(text)]);
-  const rest = entries.filter(([name]) => !name.startsWith(OPTION));
-  if (entries.length === 0) return null;
-  return { ...Object.fromEntries(rest), ...(options.length > 0 ? { options: Object.fromEntries(options) } : {}) };
-}
-
-function summaryOf({ model, effort, permission_mode: mode, options = {} }) {
-  const count = Object.keys(options).length;
-  const parts = [model && `model ${exactString(model)}`, effort && `effort ${exactString(effort)}`, mode && `permissions ${exactString(mode)}`, count > 0 && plural(count, "option")].filter(Boolean);
-  return parts.length > 0 ? parts.join(" · ") : "No defaults";
 }

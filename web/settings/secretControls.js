@@ -12,6 +12,8 @@ class Hidden {
   input;
   /** The value stays as it is. */
   #isKept = false;
+  /** It would, but the server no longer has it. */
+  #isLost = false;
   #kept;
 
   constructor(input, noun) {
@@ -56,6 +58,18 @@ class Hidden {
   write(value) {
     this.input.value = "";
     this.#show(value !== undefined && value !== null && value !== "");
+  }
+
+  /** The server has the value no longer, or again. Returns whether the person must write it, to have one. */
+  setGone(isGone) {
+    if (isGone && this.#isKept) {
+      this.#isLost = true;
+      this.#show(false);
+    } else if (!isGone && this.#isLost) {
+      this.#isLost = false;
+      if (!this.input.value) this.#show(true);
+    }
+    return this.#isLost;
   }
 
   /** A new value is asked for; without one, there is none any more. */

@@ -2,15 +2,18 @@
 
 import { loginAddress } from "../lib/api.js";
 import { byId, make } from "../lib/dom.js";
+import { SettingSearch } from "./settingSearch.js";
 
 export class SectionList {
   isLoaded = false;
+  #isFailed = false;
   #sections;
   #context;
   #links = new Map();
   #places = new Map();
   #search = byId("settings-search");
   #select = byId("section-select");
+  #finder = new SettingSearch();
 
   /** `sections` are `{ id, title, build(context), isLocal }`; a local one needs nothing of the server. */
   constructor(sections, context) {
@@ -31,6 +34,9 @@ export class SectionList {
       this.#search.value = "";
       this.#find();
     });
+    // Some lists come later than their sections.
+    const later = new MutationObserver((changes) => this.#words.length > 0 && SettingSearch.concerns(changes) && this.#find());
+    later.observe(byId("settings-sections"), { childList: true, subtree: true, attributeFilter: ["aria-busy"] });
     addEventListener("hashchange", () => {
       this.#search.value = "";
       this.show();
@@ -44,19 +50,26 @@ export class SectionList {
     return this.#links.has(named) ? named : this.#sections[0].id;
   }
 
+  /** What is searched for; nothing while there is no search. */
+  get #words() {
+    return this.#search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  }
+
   loading() {
     this.isLoaded = false;
+    this.#isFailed = false;
     for (const { id, isLocal } of this.#sections) if (!isLocal) this.#body(id).replaceChildren(make("p", { class: "empty", text: "Loading …" }));
   }
 
   loaded() {
     this.isLoaded = true;
     for (const { id, isLocal } of this.#sections) if (!isLocal) delete this.#places.get(id).dataset.built;
-    this.show();
+    this.#find();
   }
 
   /** Nothing can be shown: says why in each section that needs the server. */
   failed(problem, retry) {
+    this.#isFailed = true;
     const words = problem.status === 403 ? "This login can't see settings: they need the scope admin. Log in with the server's own token, or use the link that `flightdeck open` prints." : problem.isLoggedOut ? "You are no longer logged in." : `Could not load the settings: ${problem.message}`;
     for (const { id, isLocal } of this.#sections) {
       if (isLocal) continue;
@@ -76,7 +89,7 @@ export class SectionList {
     }
     this.#select.value = current;
     byId("search-empty").hidden = true;
-    this.#places.forEach((place) => place.querySelectorAll(".not-found").forEach((one) => one.classList.remove("not-found")));
+    this.#places.forEach((place) => this.#finder.clear(place));
     this.#build(current);
   }
 
@@ -95,7 +108,7 @@ export class SectionList {
 
   /** Shows what contains all words of the search, whatever section it is in. */
   #find() {
-    const words = this.#search.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = this.#words;
     if (words.length === 0) {
       this.show();
       return;
@@ -103,26 +116,13 @@ export class SectionList {
     let found = 0;
     for (const [id, place] of this.#places) {
       this.#build(id);
-      let inSection = 0;
-      for (const one of place.querySelectorAll(".setting-group")) {
-        const heading = `${place.querySelector("h2").textContent} ${one.querySelector("h3").textContent}`.toLowerCase();
-        const items = one.querySelectorAll(".setting, .entry, .runtime-defaults");
-        const fits = (text) => words.every((word) => text.includes(word));
-        const isWhole = fits(heading);
-        let count = isWhole ? 1 : 0;
-        for (const item of items) {
-          const isFound = isWhole || fits(`${heading} ${item.textContent.toLowerCase()}`);
-          item.classList.toggle("not-found", !isFound);
-          count += isFound ? 1 : 0;
-        }
-        one.classList.toggle("not-found", count === 0);
-        inSection += count;
-      }
+      const inSection = this.#finder.find(place, words);
       place.hidden = inSection === 0;
       found += inSection;
     }
+    const isComplete = this.isLoaded && !byId("settings-sections").querySelector('[aria-busy="true"]');
     const empty = byId("search-empty");
     empty.hidden = found > 0;
-    empty.textContent = found > 0 ? "" : "No setting matches.";
+    empty.textContent = found > 0 ? "" : isComplete ? "No setting matches." : this.#isFailed ? "The settings could not be loaded." : "Searching …";
   }
 }

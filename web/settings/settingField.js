@@ -6,7 +6,7 @@ import { make, setText } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { bytes } from "../lib/format.js";
 import { makeControl } from "./controls.js";
-import { savingProblem, shortened } from "./settingsStore.js";
+import { savingProblem, shortened } from "./savingProblem.js";
 
 const CHECK_AFTER = 350;
 

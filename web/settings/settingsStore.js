@@ -83,19 +83,3 @@ export class SettingsStore extends EventTarget {
 export function entryKey(table, name) {
   return `${table}.${PLAIN_NAME.test(name) ? name : JSON.stringify(name)}`;
 }
-
-/** What went wrong, in words for the person who has just saved something. */
-export function savingProblem(problem) {
-  if (problem.code === "SettingsChanged") return "Not saved: the settings file was changed outside this page. Its values are shown now; save again to keep yours.";
-  if (problem.isUnreachable) return "Not saved: the server did not respond. Your input is still here; save again when the server is back.";
-  if (problem.isLoggedOut) return "Not saved: you are no longer logged in. Log in again in another tab, then save again.";
-  if (problem.status === 403) return `Not saved: this login can't change settings. ${problem.message}`;
-  return shortened(problem.message);
-}
-
-/** The server names the file and the key, which the person sees anyway. */
-export function shortened(message) {
-  const [, reason] = String(message).match(/ sets `[^`]*` to an invalid value: (.*)$/s) ?? [];
-  const text = (reason ?? String(message).replace(/^The server could not start with these settings: /, "")).trim();
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
