@@ -462,7 +462,7 @@ mod tests {
             family: "",
             capabilities: Capabilities { model_names: ModelNames::Copilot, ..Capabilities::default() },
             ready: true,
-            models: ModelList::known(vec![Model::named("claude-sonnet-4.5", "Claude Sonnet 4.5")]),
+            models: ModelList::known(vec![Model::named("Claude Sonnet 4.5", "claude-sonnet-4.5")]),
         };
         let runtimes = Runtimes::new(vec![Arc::new(copilot) as Arc<dyn Runtime>]);
         let runtimes = &runtimes;

@@ -214,6 +214,8 @@ mod tests {
             let runtime = Listed(name, &["first", "second"], Capabilities::default());
             assert_eq!(first_model(&runtime).await, model, "{name}");
         }
+        let portal = Listed("another", &["first", "gpt-5.2"], Capabilities::default());
+        assert_eq!(first_model(&portal).await, "gpt-5.2", "the portal's own default, where it is offered");
     }
 
     const NONE: (&str, &str) = ("", "");

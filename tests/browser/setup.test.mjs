@@ -9,8 +9,8 @@ import { openSetup, shown, useDeck, waitFor, waitForText } from "./support/index
 const deck = useDeck({ config: '[sessions]\nmodel = "demo-slow"\n' });
 
 /** Answers `api/models` with these instead of the server's. */
-async function withModels(context, models, notes = []) {
-  await context.route(/\/api\/models(\?|$)/, (route) => route.fulfill({ json: { models, notes } }));
+async function withModels(context, models, lists = []) {
+  await context.route(/\/api\/models(\?|$)/, (route) => route.fulfill({ json: { models, lists, notes: [] } }));
 }
 
 const model = (name, id, runtime = "demo") => ({ runtime, name, id, listedId: id, listed: true, multiplier: 1, hidden: false, provider: null });
@@ -40,13 +40,13 @@ test("models are sorted by name, names are shown, ids are used, and the configur
   const page = await openSetup(deck);
   assert.equal(await page.locator("#model-select").inputValue(), "demo-slow");
   const context = await deck.openContext();
-  await withModels(context, [model("Zeta", "zeta-1"), model("alpha 10", "a-10"), model("Alpha 2", "a-2"), model("GPT", "gpt-5.2")]);
+  await withModels(context, [model("Zeta", "zeta-1"), model("alpha 10", "a-10"), model("Alpha 2", "a-2"), model("GPT", "gpt-5.2")], [{ runtime: "demo", takesAnyName: false, agentChooses: false, default: "gpt-5.2" }]);
   const other = await context.newPage();
   await other.goto(deck.server.url);
   await waitFor(() => other.locator("#start-button").isEnabled(), "the start button");
   const options = await other.locator("#model-select option").evaluateAll((all) => all.map((option) => [option.textContent, option.value]));
   assert.deepEqual(options, [["Alpha 2", "a-2"], ["alpha 10", "a-10"], ["GPT", "gpt-5.2"], ["Zeta", "zeta-1"]]);
-  assert.equal(await other.locator("#model-select").inputValue(), "gpt-5.2", "the portal's own default, where the configured one is not offered");
+  assert.equal(await other.locator("#model-select").inputValue(), "gpt-5.2", "what the server would choose");
 });
 
 test("start waits for the models, and their absence is said at the box", async () => {

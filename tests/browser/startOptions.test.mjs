@@ -172,7 +172,9 @@ test("what another tab saves in the settings is shown at once", async () => {
   await waitForText(usual, "Default: ask me");
   const settings = await context.newPage();
   await settings.goto(`${deck.server.url}/settings.html#permissions`);
-  await settings.locator('.setting[data-key="permissions.default"] select').selectOption("deny");
+  const row = settings.locator('.setting[data-key="permissions.default"]');
+  await row.getByRole("combobox").selectOption("deny");
+  await row.getByRole("button", { name: "Save" }).click();
   await waitForText(usual, "Default: deny everything");
   await deck.server.call("PATCH", "settings", { changes: { "permissions.default": null } });
 });
