@@ -4,10 +4,12 @@ import { ask, sessionPath } from "../lib/api.js";
 import { setupAddress } from "../lib/address.js";
 import { byId, make } from "../lib/dom.js";
 import { ago } from "../lib/format.js";
+import { UnsentText } from "./unsentText.js";
 import { confirmStop, stopServer } from "../lib/stopServer.js";
 
 export class SessionEnding {
   #view;
+  #isDeleted = false;
 
   constructor(view) {
     this.#view = view;
@@ -36,7 +38,16 @@ export class SessionEnding {
 
   /** The session was deleted while the page showed it. */
   deleted() {
+    // The stream and the poll both say so.
+    if (this.#isDeleted || this.#view.hasLeft) return;
+    this.#isDeleted = true;
+    const box = byId("request-textarea");
+    const wasWriting = document.activeElement === box;
+    const unsent = this.#unsentText();
     this.#ended("This session was deleted. Only what is on this page remains.");
+    if (!unsent) return;
+    byId("closed-part").append(unsent.element);
+    if (wasWriting) unsent.takeFocus(box);
   }
 
   async neverThere() {
@@ -44,8 +55,13 @@ export class SessionEnding {
     showFinished({
       title: `${this.#view.sessionId} not found`,
       text: "It was deleted or never existed.",
-      action: homeLink(),
+      action: make("div", { class: "finished-actions" }, homeLink(), this.#unsentText()?.element),
     });
+  }
+
+  #unsentText() {
+    const { sessionId, composer, details } = this.#view;
+    return composer.text.trim() ? new UnsentText(sessionId, composer.text, details?.workingDirectory ?? null) : null;
   }
 
   #ended(text, ...actions) {
