@@ -3,7 +3,7 @@
 import { ask, sessionPath } from "../lib/api.js";
 import { setupAddress } from "../lib/address.js";
 import { byId, make } from "../lib/dom.js";
-import { ago } from "../lib/format.js";
+import { relativeTime } from "../lib/relativeTime.js";
 import { UnsentText } from "./unsentText.js";
 import { confirmStop, stopServer } from "../lib/stopServer.js";
 
@@ -31,7 +31,7 @@ export class SessionEnding {
       return;
     }
     this.#ended(
-      `This session is closed${closedAt ? ` (${ago(closedAt)})` : ""}. Its history is kept. You can close this page.`,
+      ["This session is closed", ...(closedAt ? [" (", relativeTime(closedAt), ")"] : []), ". Its history is kept. You can close this page."],
       make("button", { type: "button", class: "primary", id: "reopen-button", text: "Reopen", on: { click: (event) => this.#reopen(event.target) } }),
     );
   }
@@ -44,7 +44,7 @@ export class SessionEnding {
     const box = byId("request-textarea");
     const wasWriting = document.activeElement === box;
     const unsent = this.#unsentText();
-    this.#ended("This session was deleted. Only what is on this page remains.");
+    this.#ended(["This session was deleted. Only what is on this page remains."]);
     if (!unsent) return;
     byId("closed-part").append(unsent.element);
     if (wasWriting) unsent.takeFocus(box);
@@ -64,8 +64,8 @@ export class SessionEnding {
     return composer.text.trim() ? new UnsentText(sessionId, composer.text, details?.workingDirectory ?? null) : null;
   }
 
-  #ended(text, ...actions) {
-    const said = make("p", { role: "status", text });
+  #ended(words, ...actions) {
+    const said = make("p", { role: "status" }, ...words);
     byId("closed-part").replaceChildren(said, ...actions, homeLink());
     this.#showParts(false);
   }
@@ -100,7 +100,7 @@ export class SessionEnding {
       await this.#view.resume();
       this.#view.composer.focus();
     } catch (problem) {
-      this.#ended(`Could not reopen the session: ${problem.message}`, button);
+      this.#ended([`Could not reopen the session: ${problem.message}`], button);
       button.disabled = false;
     }
   }

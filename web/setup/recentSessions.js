@@ -6,9 +6,10 @@ import { announce } from "../lib/announcer.js";
 import { askForText, confirmAction } from "../lib/dialog.js";
 import { byId, make } from "../lib/dom.js";
 import { exactNodes, exactString } from "../lib/exactText.js";
-import { ago, exactTime, plural } from "../lib/format.js";
+import { plural } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { pathCell } from "./pathCell.js";
+import { relativeTime } from "../lib/relativeTime.js";
 import { sessionList } from "../lib/sessionList.js";
 import { arrange } from "../sidebar/arrange.js";
 import { isJobStep, stateElement } from "../lib/states.js";
@@ -33,7 +34,7 @@ export class RecentSessions {
   #problem = null;
   #order = [];
   #list = make("ul", { class: "session-rows" });
-  /** What the list shows: session → `{ key, element, time }`. */
+  /** What the list shows: session → `{ key, updatedAt, time, element }`. */
   #rows = new Map();
   #empty = make("p", { class: "empty" });
   #older = make("button", { type: "button", class: "quiet-button", text: "Show older sessions", on: { click: () => sessionList.loadMore().catch((problem) => this.#say(problem)) } });
@@ -44,8 +45,6 @@ export class RecentSessions {
     search.addEventListener("input", () => this.#searched());
     sessionList.addEventListener("change", () => this.#show());
     place.addEventListener("pointerleave", () => sessionList.isLoaded && this.#show());
-    // "5 min ago" must stay current.
-    setInterval(() => !document.hidden && this.#refreshTimes(), 30_000);
   }
 
   async load() {
@@ -100,15 +99,14 @@ export class RecentSessions {
     const key = JSON.stringify(rest);
     let row = this.#rows.get(session.sessionId);
     if (row?.key !== key) {
-      const time = make("time", { class: "session-time" });
-      row = { key, time, element: this.#row(session, time) };
+      const time = timeOf(session);
+      row = { key, updatedAt, time, element: this.#row(session, time) };
       this.#rows.set(session.sessionId, row);
+    } else if (row.updatedAt !== updatedAt) {
+      const time = timeOf(session);
+      row.time.replaceWith(time);
+      Object.assign(row, { updatedAt, time });
     }
-    if (row.time.dateTime !== updatedAt) {
-      row.time.dateTime = updatedAt;
-      row.time.title = exactTime(updatedAt);
-    }
-    showAge(row.time);
     return row.element;
   }
 
@@ -165,10 +163,6 @@ export class RecentSessions {
     );
   }
 
-  #refreshTimes() {
-    for (const { time } of this.#rows.values()) showAge(time);
-  }
-
   async #rename({ sessionId, title }) {
     const name = await askForText({ title: "Rename the session", label: "Title", value: title ?? "", action: "Rename" });
     if (name === null || !name.trim() || name === title) return;
@@ -214,9 +208,8 @@ export class RecentSessions {
   }
 }
 
-function showAge(time) {
-  const text = ago(time.dateTime);
-  if (time.textContent !== text) time.textContent = text;
+function timeOf({ updatedAt }) {
+  return relativeTime(updatedAt, { className: "session-time" });
 }
 
 function textOf({ sessionId, title, model, workingDirectory, runtime, state, job }) {
