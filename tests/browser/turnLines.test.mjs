@@ -191,6 +191,26 @@ test("Change model goes to the switch beside the request, or opens the details w
   await page.locator("#details-model").waitFor();
 });
 
+test("a tool that waits for a permission says so, and runs once it is answered", async () => {
+  const page = await rendererPage(true);
+  const state = (id) => page.locator('[data-type="Tool"]', { hasText: id }).locator(".message-block-state").evaluate((element) => getComputedStyle(element, "::after").content);
+  const asks = (requestId, toolCallId) => ({ callback: "onPermissionRequested", requestId, kind: "shell", title: "The agent wants to run a command", detail: "make", options: ["allow-once", "deny"], toolCallId });
+  const answers = (requestId) => ({ callback: "onPermissionAnswered", requestId, decision: "allow-once", by: "page" });
+  const feed = (...responses) => page.evaluate((events) => window.feed(...events.map((response) => [response])), responses);
+  await page.waitForFunction(() => document.styleSheets.length >= 3);
+  await feed(prompt(1), start("turn-1"), tool("one", "one", { command: "make" }), tool("two", "two", { command: "ls" }), asks("request-1", "one"), asks("request-2", "one"));
+  assert.equal(await state("one"), '"waiting for you"');
+  assert.equal(await state("two"), '"running"', "only the one that was asked about");
+  assert.equal(await page.locator(".message-block-header-text", { hasText: "one" }).textContent(), "Tool (one) [receiving...]", "for scripts as ever");
+  await feed(answers("request-1"));
+  assert.equal(await state("one"), '"waiting for you"', "it waits for the other one");
+  await feed(answers("request-2"));
+  assert.equal(await state("one"), '"running"');
+  // Some agents ask before they say that the tool begins.
+  await feed(asks("request-3", "three"), tool("three", "three", { command: "rm" }));
+  assert.equal(await state("three"), '"waiting for you"');
+});
+
 test("a denial is not repeated in other words, and partial answers before a retry are one line", async () => {
   const page = await rendererPage();
   const message = (messageId, completeContent, incomplete) => [{ callback: "onStartMessage", messageId }, { callback: "onEndMessage", messageId, completeContent, ...(incomplete ? { incomplete } : {}) }];
