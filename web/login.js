@@ -44,9 +44,19 @@ function finishLogin({ secret, next }) {
     localStorage.setItem(KEY, secret);
     location.replace(next);
   } catch {
-    // Without storage, the next page keeps it in memory. A fragment is never sent to a server.
-    const [address] = next.split("#");
-    location.replace(`${address}#secret=${secret}`);
+    continueWithout(secret, new URL(next, location.href));
+  }
+}
+
+/** Without storage, the next page takes the secret from the fragment, which is never sent to a server, and removes it. */
+function continueWithout(secret, next) {
+  const isHere = next.pathname === location.pathname && next.search === location.search;
+  next.hash = `secret=${secret}`;
+  if (!isHere) location.replace(next);
+  else {
+    // An address that differs in its fragment only would load nothing.
+    history.replaceState(null, "", next);
+    location.reload();
   }
 }
 

@@ -5,6 +5,7 @@ import { exactNodes, exactString } from "./lib/exactText.js";
 import { duration, exactTime } from "./lib/format.js";
 import { icon } from "./lib/icons.js";
 import { relativeTime } from "./lib/relativeTime.js";
+import { BoxEnd } from "./session/boxEnd.js";
 import { TextTail, showText } from "./session/plainText.js";
 import { forget, onRenderedClick, parseRendered, whenNear, whenThereIsTime } from "./session/renderedContent.js";
 import { StreamingMarkdown } from "./session/streamingMarkdown.js";
@@ -36,7 +37,7 @@ export class MessageBlock {
   #shown = "tail";
   #parts;
   #tail;
-  #followsEnd = true;
+  #end;
 
   /** Called once, when the block is complete and looks as it will. */
   onFinished = null;
@@ -47,6 +48,7 @@ export class MessageBlock {
     blocksMade += 1;
     this.#parts = this.#build(`block-${blocksMade}`);
     this.#tail = WRITES_MARKDOWN.has(blockType) ? new StreamingMarkdown(this.#parts.content) : new TextTail(this.#parts.content);
+    this.#end = new BoxEnd(this.#parts.body);
     this.divElement[FIELD] = this;
     this.#showHeader();
   }
@@ -82,7 +84,7 @@ export class MessageBlock {
     if (this.#completed) this.#showBody();
     else {
       this.#tail.append(text);
-      this.#scrollToEnd();
+      this.#end.added();
     }
   }
 
@@ -93,7 +95,7 @@ export class MessageBlock {
     if (this.#completed) this.#showBody();
     else if (!isKnown) {
       this.#tail.replace(text, quiet);
-      this.#scrollToEnd();
+      this.#end.added();
     }
   }
 
@@ -214,9 +216,6 @@ export class MessageBlock {
     raw.addEventListener("click", () => this.toggleRaw());
     copy.addEventListener("click", () => this.copy());
     body.addEventListener("beforematch", () => this.#setOpen(true));
-    body.addEventListener("scroll", () => {
-      this.#followsEnd = body.scrollHeight - body.scrollTop - body.clientHeight < 8;
-    });
     content.addEventListener("click", (event) => onRenderedClick(event, () => this.#render(true)));
     return { div, header, toggle, headerText, summary, outcome, time, tools, raw, copy, body, content };
   }
@@ -245,14 +244,6 @@ export class MessageBlock {
     if (open) body.removeAttribute("hidden");
     else body.setAttribute("hidden", "until-found");
     this.#showBody();
-  }
-
-  #scrollToEnd() {
-    if (!this.#followsEnd) return;
-    requestAnimationFrame(() => {
-      const { body } = this.#parts;
-      if (!this.#completed && this.#followsEnd) body.scrollTop = body.scrollHeight;
-    });
   }
 
   #showBody({ now = false } = {}) {

@@ -421,7 +421,10 @@ export class SessionResponseRenderer {
     // Agents announce reasoning that they then keep to themselves.
     if (type === "Reasoning" && entry.node.data === "") entry.node.divElement.hidden = true;
     entry.node.divElement.classList.toggle("nested", Boolean(data.parentToolCallId));
-    if (type === "Tool") this.#describeTool(entry, data);
+    if (type === "Tool") {
+      this.#describeTool(entry, data);
+      this.#showWait(data.toolCallId);
+    }
     if (headless?.end) {
       page.endsElsewhere.set(key, headless.end.mark.seq);
       if (entry.ended) this.#showOutcome(entry, headless.end.data, headless.end.mark);
@@ -519,7 +522,7 @@ export class SessionResponseRenderer {
       if (answer) {
         page.endsElsewhere.set(key, answer.mark.seq);
         this.#settleRequest(added, answer.data, answer.mark);
-      }
+      } else this.#showWait(data.toolCallId);
     } else if (!entry) {
       if (mode !== "refill") this.#headless.set(key, { end: { data, mark } });
     } else if (!entry.ended) {
@@ -539,6 +542,13 @@ export class SessionResponseRenderer {
     node.answered(data, mark.time, node.isLost(data) ? this.#askAgain.button(entry.seq, entry.page, { isRequest: true }) : null);
     // What is below moves up, under the pointer that has just pressed a button.
     if (moves) for (const other of this.openRequests) other.hold();
+    this.#showWait(node.request.toolCallId);
+  }
+
+  /** A tool does not run while its permission is asked for. */
+  #showWait(toolCallId) {
+    const tool = toolCallId ? this.#entries.get(`Tool-${toolCallId}`) : null;
+    tool?.node.divElement.classList.toggle("asks", this.openRequests.some(({ request }) => request.toolCallId === toolCallId));
   }
 
   // Places.

@@ -378,3 +378,13 @@ test("the panel is accessible in light and dark, and fits a phone", async () => 
     await page.keyboard.press("Escape");
   }
 });
+
+test("spaces around a file's name are seen", async () => {
+  const repository = new Repository("spaces");
+  const odd = ["  before.txt", "after.txt  ", "in  between.txt"];
+  for (const name of odd) repository.write(name, "x\n");
+  const page = await openPanel(repository, WIDE);
+  await waitFor(async () => (await names(page)).length === odd.length, "the files");
+  const shown = await page.locator(".changes-path").evaluateAll((all) => all.map((element) => element.innerText));
+  assert.deepEqual(shown.toSorted(), odd.toSorted());
+});

@@ -66,6 +66,63 @@ test("while receiving it is at most 150 pixels high, follows its end, and its he
   assert.ok(seen.text.startsWith("line 0\n") && seen.text.endsWith("line 199\n"));
 });
 
+for (const type of ["Message", "Tool"]) {
+  test(`text that comes before the page hears of its own scrolling does not end following, in a ${type}`, async () => {
+    const page = await blockPage();
+    const gaps = await page.evaluate(async (type) => {
+      const block = window.add(type);
+      const body = block.divElement.querySelector(".message-block-body");
+      const gaps = [];
+      for (let time = 0; time < 5; time += 1) {
+        block.appendData("line\n".repeat(40));
+        // After the block's own frame: it has scrolled, and the event for that comes with the next frame.
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+        block.appendData("line\n".repeat(40));
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        gaps.push(body.scrollHeight - body.scrollTop - body.clientHeight);
+      }
+      return gaps;
+    }, type);
+    assert.ok(gaps.every((gap) => gap < 2), String(gaps));
+  });
+}
+
+test("a receiving block stays where the reader scrolls to, also in small steps, and follows again from its end", async () => {
+  const page = await blockPage();
+  await page.evaluate(async () => {
+    window.block = window.add("Tool");
+    window.body = window.block.divElement.querySelector(".message-block-body");
+    window.atEnd = () => window.body.scrollHeight - window.body.scrollTop - window.body.clientHeight < 2;
+    window.more = async () => {
+      window.block.appendData("line\n".repeat(50));
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    };
+    await window.more();
+    await window.more();
+  });
+  const body = page.locator(".message-block-body");
+  /** Returns where the box is once it has moved and stands still. */
+  const wheel = async (pixels) => {
+    await body.hover();
+    await page.evaluate(() => {
+      const before = window.body.scrollTop;
+      window.moved = new Promise((resolve) => window.body.addEventListener("scrollend", () => window.body.scrollTop !== before && resolve(window.body.scrollTop)));
+    });
+    await page.mouse.wheel(0, pixels);
+    return page.evaluate(() => window.moved);
+  };
+  for (const pixels of [-5, -200]) {
+    const end = await body.evaluate((element) => element.scrollTop);
+    const top = await wheel(pixels);
+    assert.ok(top < end, `${top} is above ${end}`);
+    await page.evaluate(() => window.more());
+    assert.equal(await body.evaluate((element) => element.scrollTop), top, "the reader's place");
+    await wheel(100_000);
+    await page.evaluate(() => window.more());
+    assert.ok(await page.evaluate(() => window.atEnd()), "the end is followed again");
+  }
+});
+
 test("while receiving, an answer and reasoning are seen formatted, and the output of a tool as it is", async () => {
   const page = await blockPage();
   const seen = await page.evaluate(async (text) => {

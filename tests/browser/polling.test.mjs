@@ -1,8 +1,10 @@
 // Following a session: one call at a time, over lost connections, reloads and second tabs.
 
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
 import { test } from "node:test";
-import { blocks, openSession, reconnect, send, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSession, reconnect, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -179,4 +181,52 @@ test("a session that is deleted elsewhere says so, and one that never was too", 
   await waitForText(other.locator("#finished-ui"), /session-999 not found/);
   await other.locator("#finished-ui a").click();
   await other.locator("#setup-ui").waitFor();
+});
+
+test("the unsent text of a session that is deleted elsewhere can be copied, written on and used for a new session", async () => {
+  deck.expectConsoleErrors(/404/);
+  const id = await deck.server.session();
+  const context = await deck.openContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await shown(page);
+  const text = "A long thought,\n  in two lines.";
+  await page.locator("#request-textarea").fill(text);
+  await page.locator("#request-textarea").focus();
+  await deck.server.api("DELETE", `copilot/session/${id}`);
+  const unsent = page.locator("#closed-part").getByLabel("Your unsent text");
+  await unsent.waitFor();
+  assert.equal(await unsent.inputValue(), text);
+  // Who was typing goes on typing.
+  await page.keyboard.type(" And more.");
+  assert.equal(await unsent.inputValue(), `${text} And more.`);
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await waitFor(async () => (await page.evaluate(() => navigator.clipboard.readText())) === `${text} And more.`, "the text on the clipboard");
+  // A reload does not lose it either.
+  await page.reload();
+  await waitForText(page.locator("#finished-ui h2"), /not found/);
+  assert.equal(await page.locator("#finished-ui").getByLabel("Your unsent text").inputValue(), `${text} And more.`);
+
+  await page.getByRole("button", { name: "Start a new session with it" }).click();
+  await page.locator("#prompt-box").waitFor();
+  assert.equal(await page.locator("#prompt-box").inputValue(), `${text} And more.`);
+  await page.reload();
+  await waitFor(async () => (await page.locator("#prompt-box").inputValue()) === `${text} And more.`, "the prompt of the next session");
+});
+
+test("a new session with unsent text is in the same folder, and keeps what is in the prompt box", async () => {
+  deck.expectConsoleErrors(/404/);
+  const folder = path.join(deck.server.folder, "its folder");
+  mkdirSync(folder, { recursive: true });
+  const id = await deck.server.session({ workingDirectory: folder });
+  const page = await deck.openPage("/");
+  await page.locator("#prompt-box").fill("Begun here.");
+  await page.locator(`.session-row[data-session="${id}"] a`).first().click();
+  await shown(page);
+  await page.locator("#request-textarea").fill("Begun there.");
+  await deck.server.api("DELETE", `copilot/session/${id}`);
+  await page.getByRole("button", { name: "Start a new session with it" }).click();
+  await page.locator("#prompt-box").waitFor();
+  assert.equal(await page.locator("#prompt-box").inputValue(), "Begun here.\n\nBegun there.");
+  assert.equal(await page.locator("#working-dir").inputValue(), folder);
 });

@@ -117,3 +117,55 @@ test("a session that somebody else deletes disappears", async () => {
   await deck.server.api("DELETE", `copilot/session/${id}`);
   await row(page, id).waitFor({ state: "detached" });
 });
+
+test("200 changes that come together are shown together, and only changed rows are rebuilt", async () => {
+  const MANY = 200;
+  const ids = Array.from({ length: MANY }, (_, index) => `session-${index + 1}`);
+  const context = await deck.openContext();
+  // Another tab reads the stream: what it tells this one is up to the test.
+  const listener = await context.newPage();
+  await listener.goto(`${deck.server.url}/test.html`);
+  await listener.evaluate(
+    () =>
+      new Promise((held) => {
+        navigator.locks.request("flightdeck-inbox", () => {
+          held();
+          return new Promise(() => {});
+        });
+        window.channel = new BroadcastChannel("flightdeck-inbox");
+      }),
+  );
+  await context.route(/\/api\/copilot\/session\?/, (route) =>
+    route.fulfill({ json: { sessions: ids.map((sessionId, index) => ({ sessionId, title: `Before ${sessionId}`, state: "ready", model: "demo", workingDirectory: "/w", updatedAt: new Date(1e12 - index).toISOString(), pending: 0 })) } }),
+  );
+  const page = await context.newPage();
+  await page.clock.install();
+  await page.goto(deck.server.url);
+  await row(page, ids.at(-1)).waitFor();
+  await page.locator("#inbox-button:enabled").waitFor();
+  await page.clock.pauseAt(new Date(Date.now() + 60_000));
+  await page.evaluate(() => {
+    window.made = 0;
+    new MutationObserver((records) => {
+      window.made += records.flatMap(({ addedNodes }) => [...addedNodes]).flatMap((node) => [node, ...(node.querySelectorAll?.("*") ?? [])]).filter((node) => node.matches?.(".session-row")).length;
+    }).observe(document.querySelector("#session-list"), { childList: true, subtree: true });
+  });
+  const tell = (changed, title) =>
+    listener.evaluate(([changed, title]) => changed.forEach((sessionId, index) => window.channel.postMessage({ kind: "entry", entry: { sessionId, title: `${title} ${sessionId}`, state: "ready", pending: index === changed.length - 1 ? [{ requestId: "request-1", kind: "question", headline: "?" }] : [], workingDirectory: "/w" } })), [changed, title]);
+
+  await tell(ids, "After");
+  await page.waitForFunction(() => document.title.startsWith("(1)"));
+  assert.equal(await page.evaluate(() => window.made), 0, "nothing is shown before all has come");
+  await page.clock.runFor(1000);
+  await waitForText(row(page, ids[0]).locator(".session-link"), `After ${ids[0]}`);
+  assert.equal(await page.locator(".session-row").count(), MANY);
+  // The last one asks for something, so it has moved as well.
+  assert.ok((await page.evaluate(() => window.made)) <= MANY + 1, `${await page.evaluate(() => window.made)} rows were made`);
+
+  await row(page, ids[7]).evaluate((element) => element.setAttribute("data-untouched", ""));
+  await tell([ids[3]], "Again");
+  await page.waitForFunction(() => document.title.startsWith("(2)"));
+  await page.clock.runFor(1000);
+  await waitForText(row(page, ids[3]).locator(".session-link"), `Again ${ids[3]}`);
+  assert.equal(await row(page, ids[7]).getAttribute("data-untouched"), "");
+});

@@ -36,7 +36,7 @@ test("a file that was changed by hand is not overwritten without a word", async 
   await row.getByRole("textbox").fill("11");
   await writeFile(settingsPath(deck.server), `${await settingsFile(deck.server)}\n[limits]\nsessions = 12\nqueued_prompts = 13\n`);
   await row.getByRole("textbox").press("Enter");
-  await waitForText(row.locator(".field-problem"), /^Not saved: the settings file was changed outside this page/);
+  await waitForText(row.locator(".field-problem"), /^Not saved: the settings have changed since this page loaded them\./);
   assert.equal(await row.getByRole("textbox").inputValue(), "11", "what was typed stays");
   assert.match(await settingsFile(deck.server), /sessions = 12/);
   await waitFor(async () => (await setting(page, "limits.queued_prompts").getByRole("textbox").inputValue()) === "13", "the other value by hand");

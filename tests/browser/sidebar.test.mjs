@@ -308,3 +308,24 @@ test("without sessions it says so, on every page it is there, and without storag
   await bare.locator(".sidebar-by-folder").click();
   assert.equal(await bare.locator(".sidebar-by-folder").getAttribute("aria-pressed"), "true");
 });
+
+test("the session of the page is scrolled into view when the page opens, and only then", async () => {
+  await endAll();
+  const ids = [];
+  for (let number = 0; number < 50; number += 1) ids.push(await deck.server.session({ title: `Number ${number}` }));
+  const page = await openSession(deck, ids[0], WIDE);
+  const here = page.locator('.sidebar-row[aria-current="page"]');
+  const inView = () =>
+    here.evaluate((element) => {
+      const [row, list] = [element.getBoundingClientRect(), element.closest(".sidebar-list").getBoundingClientRect()];
+      return row.top >= list.top && row.bottom <= list.bottom;
+    });
+  await here.waitFor({ state: "attached" });
+  assert.ok(await inView(), "the last row of many");
+  assert.deepEqual(await page.evaluate(() => [document.scrollingElement.scrollTop, document.querySelector("#page").scrollTop, document.querySelector("#sidebar").scrollTop]), [0, 0, 0], "the page itself does not move");
+  // A change of the list leaves the reader where they have scrolled to.
+  await page.locator(".sidebar-list").evaluate((list) => list.scrollTo({ top: 0, behavior: "instant" }));
+  await deck.server.call("PATCH", `copilot/session/${ids[40]}`, { title: "Renamed" });
+  await row(page, "Renamed").waitFor();
+  assert.equal(await page.locator(".sidebar-list").evaluate((list) => list.scrollTop), 0);
+});

@@ -9,20 +9,25 @@ import { send, shown, turn, useDeck, waitFor, waitForText } from "./support/inde
 
 const deck = useDeck();
 
-/** A page at `address` in a browser that refuses both storages, and locks too. */
-async function openWithoutStorage(address) {
+/** A page of a browser that refuses every storage, and locks too. */
+async function pageWithoutStorage() {
   const context = await deck.openStrangersContext({ viewport: { width: 1440, height: 900 } });
   await context.addInitScript(() => {
     const refuse = () => {
       throw new DOMException("The storage is disabled.", "SecurityError");
     };
-    for (const name of ["localStorage", "sessionStorage"]) Object.defineProperty(window, name, { get: refuse });
+    for (const name of ["localStorage", "sessionStorage", "indexedDB"]) Object.defineProperty(window, name, { get: refuse });
     // The empty page before the first one has none.
     if (!globalThis.LockManager) return;
     LockManager.prototype.request = async () => refuse();
     LockManager.prototype.query = async () => refuse();
   });
-  const page = await context.newPage();
+  return context.newPage();
+}
+
+/** Such a page at `address`, logged in by a link. */
+async function openWithoutStorage(address) {
+  const page = await pageWithoutStorage();
   const { code } = await deck.server.call("POST", "login-code");
   await page.goto(`${deck.server.url}/login?code=${code}&next=${encodeURIComponent(address)}`);
   return page;
@@ -84,4 +89,37 @@ test("the settings work without storage, and say what is not kept", async () => 
   await waitFor(async () => (await page.getByText("This browser can't save it").count()) === 3, "three notes");
   await page.locator("#section-list a").first().click();
   await page.locator(".settings-section[data-built]:visible .setting-group").first().waitFor();
+});
+
+for (const wanted of ["/", "/?session="]) {
+  test(`the token logs in without storage at ${wanted}, leaves no secret in the history, and the page says what is not kept`, async () => {
+    deck.expectConsoleErrors(/401/);
+    const id = await deck.server.session();
+    const address = wanted === "/" ? wanted : `${wanted}${id}`;
+    const page = await pageWithoutStorage();
+    await page.goto(deck.server.url + address);
+    await page.locator("#token").fill(await deck.server.token());
+    await page.getByRole("button", { name: "Log in" }).click();
+    if (wanted === "/") await page.locator(".session-row").first().waitFor();
+    else await shown(page);
+    assert.equal(page.url(), deck.server.url + address);
+    const { entries } = await (await page.context().newCDPSession(page)).send("Page.getNavigationHistory");
+    assert.deepEqual(entries.map(({ url }) => url).filter((url) => url.includes("secret")), []);
+    // Said once, until it is dismissed, wherever the page goes.
+    const note = page.locator("#storage-note");
+    await waitForText(note, /storage is off.*log in again/);
+    assert.equal(await note.count(), 1);
+    await note.getByRole("button", { name: "Dismiss" }).click();
+    await note.waitFor({ state: "detached" });
+    if (wanted !== "/") await page.locator("#home-link").click();
+    await page.locator(".session-row a").first().click();
+    await shown(page);
+    assert.equal(await note.count(), 0);
+  });
+}
+
+test("a browser with storage is told nothing of it", async () => {
+  const page = await deck.openPage("/");
+  await page.locator("#inbox-button:enabled").waitFor();
+  assert.equal(await page.locator("#storage-note").count(), 0);
 });

@@ -151,6 +151,34 @@ test("a failure is one sentence, with Details, Retry and Change model; a crash i
   assert.equal(await page.evaluate(() => window.asked), "prompt-2");
 });
 
+test("what a failure offers: Details if there is more to read, Change model if the model may be the reason", async () => {
+  const page = await rendererPage(true);
+  const failures = [
+    { sessionError: "Copilot's login was rejected (401 Unauthorized: bad key)", errorClass: "auth", raw: "401 Unauthorized: bad key" },
+    { sessionError: "The model does not exist (404 model_not_found)", errorClass: "model-unavailable", raw: "404 model_not_found" },
+    { sessionError: "The service failed (503 upstream)", errorClass: "network", raw: "503 upstream" },
+    { sessionError: "Copilot exited: exit status: 134; stderr: fatal error: out of memory\n  at heap.c:17", errorClass: "process-gone" },
+    { sessionError: "Pi is gone: stderr: Segmentation fault", errorClass: "process-gone" },
+    { sessionError: "the demo agent crashed, as requested", errorClass: "process-gone" },
+  ];
+  await page.evaluate((events) => window.feed(...events.map((response) => [response])), failures.flatMap((failure, index) => [prompt(index + 1), start(`turn-${index + 1}`), failure, idle]));
+  const lines = await page.locator(".session-error").evaluateAll((errors) =>
+    errors.map((error) => ({
+      sentence: error.querySelector(".session-error-text").textContent.replace(/^Failed /, ""),
+      details: error.querySelector("pre")?.textContent ?? null,
+      buttons: [...error.querySelectorAll("button")].filter((button) => !button.hidden).map((button) => button.textContent),
+    })),
+  );
+  assert.deepEqual(lines, [
+    { sentence: "Copilot's login was rejected.", details: "401 Unauthorized: bad key", buttons: ["Retry", "Change model"] },
+    { sentence: "The model does not exist.", details: "404 model_not_found", buttons: ["Retry", "Change model"] },
+    { sentence: "The service failed.", details: "503 upstream", buttons: ["Retry", "Change model"] },
+    { sentence: "Copilot exited: exit status: 134.", details: "fatal error: out of memory\n  at heap.c:17", buttons: ["Retry"] },
+    { sentence: "Pi is gone.", details: "Segmentation fault", buttons: ["Retry"] },
+    { sentence: "the demo agent crashed, as requested", details: null, buttons: ["Retry"] },
+  ]);
+});
+
 test("Change model goes to the switch beside the request, or opens the details where it cannot be used", async () => {
   const id = await deck.server.session();
   const page = await openSession(deck, id);
@@ -161,6 +189,26 @@ test("Change model goes to the switch beside the request, or opens the details w
   await page.locator("#composer-model").evaluate((element) => (element.disabled = true));
   await page.getByRole("button", { name: "Change model" }).click();
   await page.locator("#details-model").waitFor();
+});
+
+test("a tool that waits for a permission says so, and runs once it is answered", async () => {
+  const page = await rendererPage(true);
+  const state = (id) => page.locator('[data-type="Tool"]', { hasText: id }).locator(".message-block-state").evaluate((element) => getComputedStyle(element, "::after").content);
+  const asks = (requestId, toolCallId) => ({ callback: "onPermissionRequested", requestId, kind: "shell", title: "The agent wants to run a command", detail: "make", options: ["allow-once", "deny"], toolCallId });
+  const answers = (requestId) => ({ callback: "onPermissionAnswered", requestId, decision: "allow-once", by: "page" });
+  const feed = (...responses) => page.evaluate((events) => window.feed(...events.map((response) => [response])), responses);
+  await page.waitForFunction(() => document.styleSheets.length >= 3);
+  await feed(prompt(1), start("turn-1"), tool("one", "one", { command: "make" }), tool("two", "two", { command: "ls" }), asks("request-1", "one"), asks("request-2", "one"));
+  assert.equal(await state("one"), '"waiting for you"');
+  assert.equal(await state("two"), '"running"', "only the one that was asked about");
+  assert.equal(await page.locator(".message-block-header-text", { hasText: "one" }).textContent(), "Tool (one) [receiving...]", "for scripts as ever");
+  await feed(answers("request-1"));
+  assert.equal(await state("one"), '"waiting for you"', "it waits for the other one");
+  await feed(answers("request-2"));
+  assert.equal(await state("one"), '"running"');
+  // Some agents ask before they say that the tool begins.
+  await feed(asks("request-3", "three"), tool("three", "three", { command: "rm" }));
+  assert.equal(await state("three"), '"waiting for you"');
 });
 
 test("a denial is not repeated in other words, and partial answers before a retry are one line", async () => {

@@ -6,8 +6,9 @@ import { ask, sessionPath } from "../lib/api.js";
 import { copyFromButton } from "../lib/clipboard.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
-import { ago, exactTime, plural } from "../lib/format.js";
+import { exactTime, plural } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
+import { relativeTime } from "../lib/relativeTime.js";
 import { SidePanel } from "../panels/sidePanel.js";
 import { useChangeKeys } from "./changeKeys.js";
 import { FileRow } from "./fileRow.js";
@@ -260,7 +261,7 @@ class Changes {
       return;
     }
     const sum = (key) => files.reduce((total, file) => total + (file[key] ?? 0), 0);
-    const times = since ? make("span", { class: "changes-since", title: until ? `${exactTime(since)} – ${exactTime(until)}` : `Since ${exactTime(since)}`, text: until ? `${ago(since)}` : `since ${ago(since)}` }) : null;
+    const times = since ? make("span", { class: "changes-since", }, until ? null : "since ", relativeTime(since, { title: until ? `${exactTime(since)} – ${exactTime(until)}` : `Since ${exactTime(since)}` })) : null;
     this.#summary.replaceChildren(
       make("span", { class: "changes-branch" }, icon("branch"), make("code", { text: branch ?? "no branch" })),
       make("span", { text: files.length === 0 ? "no changes" : `${plural(files.length, "file")}${truncated ? " and more" : ""}` }),
@@ -275,7 +276,7 @@ class Changes {
       const { path, hunk, revertedAt } = revert;
       const what = hunk === undefined ? "Reverted " : `Reverted hunk ${hunk + 1} of `;
       const undo = make("button", { type: "button", class: "link-button", text: "Undo", "aria-label": `Undo the revert of ${exactString(path)}`, on: { click: () => this.#undo(revert) } });
-      return make("li", { data: { revert: revert.revert } }, make("span", { class: "changes-reverted" }, what, make("code", { text: exactString(path) })), make("time", { datetime: revertedAt, title: exactTime(revertedAt), text: ago(revertedAt) }), undo);
+      return make("li", { data: { revert: revert.revert } }, make("span", { class: "changes-reverted" }, what, make("code", { text: exactString(path) })), relativeTime(revertedAt), undo);
     };
     const more = () => {
       this.#showsAllReverts = true;

@@ -3,7 +3,7 @@
 import { askHtml } from "../lib/api.js";
 import { make } from "../lib/dom.js";
 import { exactElement } from "../lib/exactText.js";
-import { ago, exactTime } from "../lib/format.js";
+import { relativeTime } from "../lib/relativeTime.js";
 import { gatePromptPath } from "../lib/jobs.js";
 import { renderedElement } from "../session/renderedContent.js";
 import { BY } from "../session/requestBlock.js";
@@ -64,7 +64,7 @@ function answerLine(answer) {
   return make(
     "div",
     { class: "gate-answer" },
-    make("p", {}, make("b", { class: approved ? "verdict-yes" : "verdict-no", text: approved ? "Approved" : "Rejected" }), by ? exactElement("span", {}, ` ${BY[by] ?? `by ${by}`}`, { oneLine: true }) : "", time ? make("time", { text: ` ${ago(time)}`, title: exactTime(time), datetime: time }) : ""),
+    make("p", {}, make("b", { class: approved ? "verdict-yes" : "verdict-no", text: approved ? "Approved" : "Rejected" }), by ? exactElement("span", {}, ` ${BY[by] ?? `by ${by}`}`, { oneLine: true }) : "", ...(time ? [" ", relativeTime(time)] : [])),
     note ? exactElement("blockquote", { class: "gate-note" }, note) : null,
   );
 }

@@ -24,9 +24,9 @@ export function setExactTimes(exact) {
 /** How long ago, in one or two short words; or when, for a person who prefers that. */
 export function ago(time, now = Date.now()) {
   if (isExact()) return new Date(time).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
-  const seconds = Math.max(0, Math.round((now - new Date(time).getTime()) / 1000));
-  if (seconds < 10) return "now";
-  if (seconds < MINUTE) return `${seconds} s ago`;
+  const seconds = Math.max(0, Math.floor((now - new Date(time).getTime()) / 1000));
+  // Seconds would only make a page restless.
+  if (seconds < MINUTE) return "just now";
   if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ago`;
   if (seconds < DAY) return `${Math.floor(seconds / HOUR)} h ago`;
   if (seconds < 14 * DAY) return `${Math.floor(seconds / DAY)} d ago`;

@@ -5,6 +5,8 @@ import { inbox } from "./inboxStream.js";
 import { BUSY_STATES } from "./states.js";
 
 const PAGE = 200;
+/** Messages that come together are one change: a new connection repeats everything. */
+const TOGETHER = 40;
 
 class SessionList extends EventTarget {
   sessions = [];
@@ -13,6 +15,7 @@ class SessionList extends EventTarget {
   isLoaded = false;
   problem = null;
   #wasLost = false;
+  #scheduled = null;
 
   constructor() {
     super();
@@ -61,13 +64,21 @@ class SessionList extends EventTarget {
 
   /** Applies a change made on this page before the server confirms it. */
   change(sessionId, news) {
-    this.sessions = this.sessions.map((session) => (session.sessionId === sessionId ? { ...session, ...news } : session));
+    this.#change(sessionId, news);
     this.#changed();
   }
 
   remove(sessionId) {
-    this.sessions = this.sessions.filter((session) => session.sessionId !== sessionId);
+    this.#remove(sessionId);
     this.#changed();
+  }
+
+  #change(sessionId, news) {
+    this.sessions = this.sessions.map((session) => (session.sessionId === sessionId ? { ...session, ...news } : session));
+  }
+
+  #remove(sessionId) {
+    this.sessions = this.sessions.filter((session) => session.sessionId !== sessionId);
   }
 
   async #fetch(query) {
@@ -98,13 +109,20 @@ class SessionList extends EventTarget {
     if (!this.isLoaded) return;
     const { sessionId, state } = entry;
     const known = this.sessions.some((session) => session.sessionId === sessionId);
-    if (state === null) this.remove(sessionId);
-    else if (known) this.change(sessionId, { ...newsOf(entry), ...(hasMoved(entry, before) ? { updatedAt: new Date().toISOString() } : {}) });
     // The stream does not contain its model. Those on older pages are loaded with their page.
-    else if (!this.hasMore || number(entry) > number(this.sessions.at(-1))) this.load().catch(() => {});
+    if (state !== null && !known) {
+      if (!this.hasMore || number(entry) > number(this.sessions.at(-1))) this.load().catch(() => {});
+      return;
+    }
+    if (state === null) this.#remove(sessionId);
+    else this.#change(sessionId, { ...newsOf(entry), ...(hasMoved(entry, before) ? { updatedAt: new Date().toISOString() } : {}) });
+    // A timer and no frame: hidden tabs have no frames.
+    this.#scheduled ??= setTimeout(() => this.#changed(), TOGETHER);
   }
 
   #changed() {
+    clearTimeout(this.#scheduled);
+    this.#scheduled = null;
     this.dispatchEvent(new Event("change"));
   }
 }

@@ -1,6 +1,15 @@
 // What the browser keeps for these pages: all tabs share one storage, and each tab has one of its own. A browser may refuse both,
 // and they may be full. early.js and login.js cannot use this module: one runs before modules do, the other before the login.
 
+/** Whether the browser keeps anything at all. */
+export function hasStorage() {
+  try {
+    return Boolean(localStorage);
+  } catch {
+    return false;
+  }
+}
+
 /** The text that was kept under a key; null if there is none, or no storage. */
 export function kept(key) {
   return read(() => localStorage, key);

@@ -6,6 +6,7 @@ import { nextWaiting } from "../lib/attention.js";
 import { Sidebar } from "../sidebar/sidebar.js";
 import { Switcher } from "../switcher/switcher.js";
 import { useInbox } from "./inbox.js";
+import { showStorageNote } from "./storageNote.js";
 import { nextTheme, setTheme } from "../lib/theme.js";
 
 export class Around {
@@ -15,6 +16,7 @@ export class Around {
 
   /** `commands()` returns what the page can do now, for the switcher. */
   constructor(commands) {
+    showStorageNote();
     this.switcher = new Switcher(() => [...commands(), ...this.#ownCommands()]);
     this.sidebar = new Sidebar({ openSwitcher: () => this.switcher.open() });
     // Also while somebody writes: no page has another use for it.

@@ -4,9 +4,9 @@ import { byId, make } from "../lib/dom.js";
 import { jobAddress, jobInAddress, sessionAddress, sessionInAddress } from "../lib/address.js";
 import { needsPerson, waitingThings } from "../lib/attention.js";
 import { exactElement } from "../lib/exactText.js";
-import { ago, exactTime } from "../lib/format.js";
 import { inbox } from "../lib/inboxStream.js";
 import { jobStateElement } from "../lib/jobs.js";
+import { relativeTime } from "../lib/relativeTime.js";
 import { arrange } from "../sidebar/arrange.js";
 import { SidePanel } from "./sidePanel.js";
 import { stateElement } from "../lib/states.js";
@@ -228,7 +228,7 @@ function headlineElement(kind, headline, askedAt, requestId) {
     "span",
     { class: "inbox-request", data: { request: requestId } },
     make("span", { class: "inbox-kind", text: KINDS[kind] ?? kind }),
-    askedAt ? make("span", { class: "inbox-age", text: ` ${ago(askedAt)}`, title: exactTime(askedAt) }) : null,
+    askedAt ? make("span", { class: "inbox-age" }, " ", relativeTime(askedAt)) : null,
     " ",
     exactElement("bdi", { class: "inbox-headline" }, headline, { oneLine: true }),
   );

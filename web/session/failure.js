@@ -6,7 +6,9 @@ import { exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 
 /** Failures that another model may not have. */
-const OF_THE_MODEL = new Set(["rate-limit", "quota", "model-unavailable", "context-too-long", "content-filter", "invalid-request", "tool-conflict", "network", "stream-broken", "timeout", "unknown"]);
+const OF_THE_MODEL = new Set(["auth", "rate-limit", "quota", "model-unavailable", "context-too-long", "content-filter", "invalid-request", "tool-conflict", "network", "stream-broken", "timeout", "unknown"]);
+/** Failures of the agent's program, which another model would not change. */
+const ENDED = new Set(["process-gone", "crash"]);
 const LONGEST_SENTENCE = 200;
 
 export class FailureLine {
@@ -41,7 +43,10 @@ export class FailureLine {
 }
 
 /** The first sentence, and everything that was said if there is more. */
-function wordsOf({ sessionError, raw }) {
+function wordsOf({ sessionError, raw, errorClass }) {
+  // Of a program that ended, the server has how it ended and what it wrote last, in one text.
+  const [, ended, written] = (ENDED.has(errorClass) && /^(.+?)[;:] stderr: ([\s\S]+)$/.exec(sessionError)) || [];
+  if (written) return { sentence: `${ended}.`, details: [written, raw].filter(Boolean).join("\n\n") };
   // The server puts the first line of the agent's words into brackets.
   const [, before, quoted] = /^([^(]+?) \(([\s\S]+)\)\.?$/.exec(sessionError) ?? [];
   const isQuoted = quoted && raw?.includes(quoted.replace(/…$/, "").slice(0, 60));

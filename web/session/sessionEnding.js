@@ -3,11 +3,13 @@
 import { ask, sessionPath } from "../lib/api.js";
 import { setupAddress } from "../lib/address.js";
 import { byId, make } from "../lib/dom.js";
-import { ago } from "../lib/format.js";
+import { relativeTime } from "../lib/relativeTime.js";
+import { UnsentText } from "./unsentText.js";
 import { confirmStop, stopServer } from "../lib/stopServer.js";
 
 export class SessionEnding {
   #view;
+  #isDeleted = false;
 
   constructor(view) {
     this.#view = view;
@@ -29,14 +31,23 @@ export class SessionEnding {
       return;
     }
     this.#ended(
-      `This session is closed${closedAt ? ` (${ago(closedAt)})` : ""}. Its history is kept. You can close this page.`,
+      ["This session is closed", ...(closedAt ? [" (", relativeTime(closedAt), ")"] : []), ". Its history is kept. You can close this page."],
       make("button", { type: "button", class: "primary", id: "reopen-button", text: "Reopen", on: { click: (event) => this.#reopen(event.target) } }),
     );
   }
 
   /** The session was deleted while the page showed it. */
   deleted() {
-    this.#ended("This session was deleted. Only what is on this page remains.");
+    // The stream and the poll both say so.
+    if (this.#isDeleted || this.#view.hasLeft) return;
+    this.#isDeleted = true;
+    const box = byId("request-textarea");
+    const wasWriting = document.activeElement === box;
+    const unsent = this.#unsentText();
+    this.#ended(["This session was deleted. Only what is on this page remains."]);
+    if (!unsent) return;
+    byId("closed-part").append(unsent.element);
+    if (wasWriting) unsent.takeFocus(box);
   }
 
   async neverThere() {
@@ -44,12 +55,17 @@ export class SessionEnding {
     showFinished({
       title: `${this.#view.sessionId} not found`,
       text: "It was deleted or never existed.",
-      action: homeLink(),
+      action: make("div", { class: "finished-actions" }, homeLink(), this.#unsentText()?.element),
     });
   }
 
-  #ended(text, ...actions) {
-    const said = make("p", { role: "status", text });
+  #unsentText() {
+    const { sessionId, composer, details } = this.#view;
+    return composer.text.trim() ? new UnsentText(sessionId, composer.text, details?.workingDirectory ?? null) : null;
+  }
+
+  #ended(words, ...actions) {
+    const said = make("p", { role: "status" }, ...words);
     byId("closed-part").replaceChildren(said, ...actions, homeLink());
     this.#showParts(false);
   }
@@ -84,7 +100,7 @@ export class SessionEnding {
       await this.#view.resume();
       this.#view.composer.focus();
     } catch (problem) {
-      this.#ended(`Could not reopen the session: ${problem.message}`, button);
+      this.#ended([`Could not reopen the session: ${problem.message}`], button);
       button.disabled = false;
     }
   }

@@ -2,7 +2,7 @@
 
 /** What went wrong, for the person who has just saved something. `fields` are those of the form, `{ name, label, … }`. */
 export function savingProblem(problem, fields) {
-  if (problem.code === "SettingsChanged") return "Not saved: the settings file was changed outside this page. Its values are shown now; save again to keep yours.";
+  if (problem.code === "SettingsChanged") return "Not saved: the settings have changed since this page loaded them. The current values are shown now; save again to keep yours.";
   if (problem.isUnreachable) return "Not saved: the server did not respond. Your input is still here; save again when the server is back.";
   if (problem.isLoggedOut) return "Not saved: you are no longer logged in. Log in again in another tab, then save again.";
   if (problem.status === 403) return `Not saved: this login can't change settings. ${problem.message}`;

@@ -3,7 +3,7 @@
 import { ask } from "../lib/api.js";
 import { goTo, sessionAddress } from "../lib/address.js";
 import { byId, make, prose } from "../lib/dom.js";
-import { ago, exactTime } from "../lib/format.js";
+import { relativeTime } from "../lib/relativeTime.js";
 import { pathCell } from "./pathCell.js";
 
 const place = byId("agent-session-list");
@@ -49,7 +49,7 @@ export class AgentSessions {
       make("span", { class: "session-model", text: runtime }),
       make("span", { class: "session-link", text: name, title: agentSessionId }),
       pathCell(workingDirectory),
-      time ? make("time", { class: "session-time", datetime: time, title: exactTime(time), text: ago(time) }) : make("span"),
+      time ? relativeTime(time, { className: "session-time" }) : make("span"),
       make("span", { class: "agent-session-action" }, action),
     );
     if (!adoptedAs) action.addEventListener("click", () => this.#adopt(runtime, agentSessionId, action, row));

@@ -8,6 +8,17 @@ const DRAFT = "(new session)";
 /** Text is written down once nobody types any more. */
 const PAUSE_MS = 300;
 
+/** Puts a text behind what the box has; with `folder`, the session is to work there. The box may not have been shown yet. */
+export function addToPromptBox(text, folder = null) {
+  const before = (area.value || readDraft(DRAFT)).trimEnd();
+  area.value = before ? `${before}\n\n${text}` : text;
+  keepDraft(DRAFT, area.value);
+  if (!folder) return;
+  const input = byId("working-dir");
+  input.value = folder;
+  input.dispatchEvent(new Event("input"));
+}
+
 export class PromptBox {
   #timer = null;
   /** Called for Ctrl+Enter. */

@@ -6,10 +6,12 @@ import { announce } from "../lib/announcer.js";
 import { askForText, confirmAction } from "../lib/dialog.js";
 import { byId, make } from "../lib/dom.js";
 import { exactNodes, exactString } from "../lib/exactText.js";
-import { ago, exactTime, plural } from "../lib/format.js";
+import { plural } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { pathCell } from "./pathCell.js";
+import { relativeTime } from "../lib/relativeTime.js";
 import { sessionList } from "../lib/sessionList.js";
+import { arrange } from "../sidebar/arrange.js";
 import { isJobStep, stateElement } from "../lib/states.js";
 import { TextSearch } from "./textSearch.js";
 
@@ -31,6 +33,11 @@ export class RecentSessions {
   #filter = "all";
   #problem = null;
   #order = [];
+  #list = make("ul", { class: "session-rows" });
+  /** What the list shows: session → `{ key, updatedAt, time, element }`. */
+  #rows = new Map();
+  #empty = make("p", { class: "empty" });
+  #older = make("button", { type: "button", class: "quiet-button", text: "Show older sessions", on: { click: () => sessionList.loadMore().catch((problem) => this.#say(problem)) } });
   #texts = new TextSearch(byId("search-results"));
 
   constructor() {
@@ -38,8 +45,6 @@ export class RecentSessions {
     search.addEventListener("input", () => this.#searched());
     sessionList.addEventListener("change", () => this.#show());
     place.addEventListener("pointerleave", () => sessionList.isLoaded && this.#show());
-    // "5 min ago" must stay current.
-    setInterval(() => !document.hidden && this.#refreshTimes(), 30_000);
   }
 
   async load() {
@@ -71,20 +76,43 @@ export class RecentSessions {
       return;
     }
     const words = search.value.toLowerCase().replaceAll(/["*]/g, " ").split(/\s+/).filter(Boolean);
-    const shown = this.#inOrder(sessionList.sessions).filter((session) => this.#fits(session.sessionId) && words.every((word) => hasWord(session, word)));
+    const shown = this.#inOrder(sessionList.sessions).filter((session) => this.#isChosen(session) && words.every((word) => hasWord(session, word)));
     const focused = document.activeElement?.closest?.(".session-row")?.dataset.session;
     const focusedAction = document.activeElement?.dataset?.action;
     const steps = sessionList.sessions.filter(isJobStep).length;
     byId("session-filters").querySelector(`[data-filter="${STEPS}"]`).hidden = steps === 0 && this.#filter !== STEPS;
-    const list = shown.length > 0 ? make("ul", { class: "session-rows" }, ...shown.map((session) => this.#row(session))) : make("p", { class: "empty", text: emptyText(sessionList.sessions.length - steps, words.length > 0) });
-    place.replaceChildren(list, this.#problem ?? "");
-    if (sessionList.hasMore && words.length === 0) {
-      place.append(make("button", { type: "button", class: "quiet-button", text: "Show older sessions", on: { click: () => sessionList.loadMore().catch((problem) => this.#say(problem)) } }));
-    }
-    if (focused) {
-      const row = list.querySelector(`[data-session="${CSS.escape(focused)}"]`);
+    const rows = shown.map((session) => this.#rowOf(session));
+    this.#forgetRows();
+    arrange(this.#list, rows);
+    if (shown.length === 0) this.#empty.textContent = emptyText(sessionList.sessions.length - steps, words.length > 0);
+    const hasOlder = sessionList.hasMore && words.length === 0;
+    arrange(place, [shown.length > 0 ? this.#list : this.#empty, this.#problem, hasOlder && this.#older].filter(Boolean));
+    if (focused && !place.contains(document.activeElement)) {
+      const row = this.#rows.get(focused)?.element;
       (row?.querySelector(focusedAction ? `[data-action="${focusedAction}"]` : "a") ?? row?.querySelector("a"))?.focus({ preventScroll: true });
     }
+  }
+
+  /** The row of a session. One that says the same is left alone, apart from its time. */
+  #rowOf(session) {
+    const { updatedAt, ...rest } = session;
+    const key = JSON.stringify(rest);
+    let row = this.#rows.get(session.sessionId);
+    if (row?.key !== key) {
+      const time = timeOf(session);
+      row = { key, updatedAt, time, element: this.#row(session, time) };
+      this.#rows.set(session.sessionId, row);
+    } else if (row.updatedAt !== updatedAt) {
+      const time = timeOf(session);
+      row.time.replaceWith(time);
+      Object.assign(row, { updatedAt, time });
+    }
+    return row.element;
+  }
+
+  #forgetRows() {
+    const known = new Set(sessionList.sessions.map(({ sessionId }) => sessionId));
+    for (const sessionId of this.#rows.keys()) if (!known.has(sessionId)) this.#rows.delete(sessionId);
   }
 
   /**
@@ -103,13 +131,16 @@ export class RecentSessions {
   /** Whether a session is in one of the states that are chosen. One that is not loaded is only among all. */
   #fits(sessionId) {
     const session = sessionList.sessions.find((one) => one.sessionId === sessionId);
-    if (!session) return this.#filter === "all";
+    return session ? this.#isChosen(session) : this.#filter === "all";
+  }
+
+  #isChosen(session) {
     const isHidden = this.#filter !== STEPS && search.value.trim() === "" && isJobStep(session);
     return !isHidden && FILTERS.find(([name]) => name === this.#filter)[2](session);
   }
 
-  #row(session) {
-    const { sessionId, title, state, model, workingDirectory, updatedAt, pending, job, unread, failed } = session;
+  #row(session, time) {
+    const { sessionId, title, state, model, workingDirectory, pending, job, unread, failed } = session;
     const action = (name, label, run) =>
       make("button", { type: "button", class: "quiet-button icon-button", "aria-label": `${label} ${title || sessionId}`, title: label, data: { action: name }, on: { click: run } }, icon(name));
     const actions = [action("edit", "Rename", () => this.#rename(session))];
@@ -127,13 +158,9 @@ export class RecentSessions {
       ),
       make("span", { class: "session-model", text: model, title: model }),
       pathCell(workingDirectory),
-      make("time", { class: "session-time", datetime: updatedAt, title: exactTime(updatedAt), text: ago(updatedAt) }),
+      time,
       make("span", { class: "session-actions" }, ...actions),
     );
-  }
-
-  #refreshTimes() {
-    for (const time of place.querySelectorAll("time")) time.textContent = ago(time.dateTime);
   }
 
   async #rename({ sessionId, title }) {
@@ -179,6 +206,10 @@ export class RecentSessions {
     this.#problem = make("p", { class: "field-problem", role: "alert", text: problem.message });
     this.#show();
   }
+}
+
+function timeOf({ updatedAt }) {
+  return relativeTime(updatedAt, { className: "session-time" });
 }
 
 function textOf({ sessionId, title, model, workingDirectory, runtime, state, job }) {

@@ -4,7 +4,8 @@ import { ask } from "../lib/api.js";
 import { sessionAddress } from "../lib/address.js";
 import { make } from "../lib/dom.js";
 import { exactNodes, exactString } from "../lib/exactText.js";
-import { ago, exactTime, plural } from "../lib/format.js";
+import { plural } from "../lib/format.js";
+import { relativeTime } from "../lib/relativeTime.js";
 import { pathCell } from "./pathCell.js";
 
 /** Typing this fast counts as one change. */
@@ -135,7 +136,7 @@ function hitItem({ sessionId, seq, kind, time, snippet, number }) {
       { class: "search-hit", href: sessionAddress(sessionId, seq), data: { local: "", hit: number, event: seq } },
       make("span", { class: "search-kind", text: KINDS[kind] ?? kind }),
       make("span", { class: "search-snippet" }, ...parts),
-      make("time", { class: "session-time", datetime: time, title: exactTime(time), text: ago(time) }),
+      relativeTime(time, { className: "session-time" }),
     ),
   );
 }

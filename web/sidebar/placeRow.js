@@ -54,7 +54,7 @@ export class PlaceRow {
   }
 }
 
-/** In few letters; seconds would only make the list restless. */
+/** In few letters: "now", "5 min". */
 function age(time) {
-  return Date.now() - time < 60_000 ? "now" : ago(time).replace(/ ago$/, "");
+  return ago(time).replace(/^just | ago$/, "");
 }

@@ -46,6 +46,8 @@ export class Sidebar {
   #isPointedAt = false;
   /** What has the focus until the row of this page is loaded. */
   #focusedMeanwhile = null;
+  /** Whether the row of this page has been shown, so that the reader's own scrolling counts from then on. */
+  #hasShownHere = false;
 
   /** `openSwitcher` opens the switcher. */
   constructor({ openSwitcher }) {
@@ -167,8 +169,18 @@ export class Sidebar {
     };
     const byFolder = this.#byFolder.getAttribute("aria-pressed") === "true";
     arrange(this.#list, [...(byFolder ? this.#folderGroups(places, rowOf) : this.#plainGroups(places, rowOf)), ...this.#remarks(places)]);
+    this.#showHere();
     if (document.activeElement === this.#focusedMeanwhile) this.#focusRow();
     else this.#focusedMeanwhile = null;
+  }
+
+  /** Scrolls the list, and nothing around it, to the row of this page. */
+  #showHere() {
+    const here = this.#list.querySelector('[aria-current="page"]');
+    if (this.#hasShownHere || !here?.checkVisibility()) return;
+    this.#hasShownHere = true;
+    const [row, list] = [here.getBoundingClientRect(), this.#list.getBoundingClientRect()];
+    if (row.top < list.top || row.bottom > list.bottom) this.#list.scrollTop += row.top - list.top - (list.height - row.height) / 2;
   }
 
   #plainGroups(places, rowOf) {
