@@ -9,7 +9,7 @@ import { SidePanel } from "./sidePanel.js";
 const HELP = [
   ["Request", [["Ctrl+Enter", "Send"], ["Alt+Enter", "Queue while the agent works"], ["Ctrl+Shift+Enter", "Steer the running turn"], ["Ctrl+.", "Interrupt the turn"], ["↑ ↓", "Previous requests, from the first or last line"], ["@", "Mention a file in the folder"], ["/", "Commands and templates, at the start of the prompt"]]],
   ["Permission or question", [["Alt+A", "Go to the oldest request, then the next"], ["1 … 9", "Choose an option, after Alt+A"]]],
-  ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["e", "Edit and resend the prompt"], ["Alt+O", "Outline: all prompts"], ["Alt+Home", "Jump to the beginning"], ["Alt+End", "Jump to the end and follow"], ["Alt+T", "Switch between transcript and request"]]],
+  ["Transcript", [["j k", "Next or previous block"], ["o", "Expand or collapse the block"], ["r", "Switch between raw and formatted text"], ["c", "Copy the block"], ["e", "Edit and resend the prompt"], ["Alt+O", "Outline: all prompts"], ["Alt+Home", "Jump to the beginning"], ["Alt+End", "Jump to the end and follow"], ["Alt+T", "Switch between transcript and request"], ["Any other", "Type in the request box"]]],
   ["Changes", [["n p", "Next or previous change"], ["N P", "Next or previous file"], ["e", "Expand or collapse all files"]]],
   ["Navigation", [["Ctrl+K", "Go to a session, job or command, or search text"], ["Alt+N", "Next that needs your input"], ["Alt+L", "Show or hide the sidebar"], ["↑ ↓", "Previous or next row, in the sidebar"], ["Alt+I", "Inbox"], ["Alt+H", "All sessions"]]],
   ["Page", [ ["Alt+C", "Changes"], ["Alt+S", "Session details"], ["Alt+R", "Rename the session"], ["Alt+M", "Usage and cost"], ["Alt+,", "Settings"], ["Alt+B", "Choose a folder"], ["Alt+J", "New job"], ["Alt+U", "Refresh"], ["/", "Search sessions"], ["Escape", "Close the panel or dialog"], ["?", "Keyboard shortcuts"]]],
@@ -65,7 +65,10 @@ export function useKeys({ session, around, panels, help, rename }) {
     if (!view) return event.key === "/" ? run(() => byId("session-search").focus()) : false;
     const block = getMessageBlock(document.activeElement?.closest?.(".message-block"));
     const actions = { j: () => step(1), k: () => step(-1), o: block && (() => block.toggle()), r: block && (() => block.toggleRaw()), c: block && (() => block.copy()), e: block?.blockType === "User" && (() => block.divElement.querySelector(".message-block-edit")?.click()) };
-    return run(actions[event.key]);
+    if (run(actions[event.key])) return true;
+    const isShortcut = block ? event.key in actions : event.key === "/";
+    if (!isShortcut && isText(event)) writeInRequest(event);
+    return false;
   }
 }
 
@@ -73,6 +76,22 @@ function run(action) {
   if (!action) return false;
   action();
   return true;
+}
+
+/** Whether a key writes a character. Space scrolls, and presses the button that has the focus. */
+function isText({ key, altKey, isComposing }) {
+  return key.length === 1 && key !== " " && !altKey && !isComposing;
+}
+
+/**
+ * Somebody who types after a click into the transcript means the request: what has the focus when the key's default action
+ * happens gets the character. In a card, digits are choices, so that none of them may come to mean something else.
+ */
+function writeInRequest({ key, target }) {
+  const textarea = byId("request-textarea");
+  const isInTranscript = target === document.body || byId("session-part").contains(target);
+  const isChoice = /^\d$/.test(key) && target.closest(".request-block.waiting");
+  if (isInTranscript && !isChoice && !textarea.disabled && textarea.checkVisibility()) textarea.focus({ preventScroll: true });
 }
 
 function switchPart() {
