@@ -48,19 +48,23 @@ export class PermissionBlock extends RequestBlock {
       const covered = decision === "allow-always" && covers ? { ...coveredBy(covers, this.request), ...(place?.value === "folder" ? { scope: "folder" } : {}) } : {};
       return { path: "permission", json: { decision, ...covered, feedback: (decision === "deny" && feedback.value.trim()) || undefined } };
     };
-    const buttons = options
+    // What belongs to a decision stays beside it.
+    const besides = { "allow-always": [covers, place].filter(Boolean), deny: [feedback] };
+    const groups = options
       .filter((option) => option in DECISIONS)
-      .flatMap((option) => {
+      .map((option) => {
         const label = option === "allow-always" && !covers ? `Always allow ${kind}` : DECISIONS[option].label;
         const button = this.choice(label, () => decide(option), { className: `decision-${option}`, grants: option !== "deny" });
-        return option === "allow-always" && covers ? [button, covers, ...(place ? [place] : [])] : [button];
+        const beside = besides[option] ?? [];
+        return beside.length > 0 ? make("div", { class: `request-decision request-decision-${option}` }, button, ...beside) : button;
       });
     feedback.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
       this.send(decide("deny"));
     });
-    this.divElement.append(make("div", { class: "request-choices" }, ...buttons, feedback), this.keyHint, this.problem);
+    const rest = options.includes("deny") ? [] : [feedback];
+    this.divElement.append(make("div", { class: "request-choices" }, ...groups, ...rest), this.keyHint, this.problem);
   }
 
   answered({ decision, by }, time, again) {
