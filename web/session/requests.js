@@ -61,7 +61,7 @@ export class PermissionBlock extends RequestBlock {
     feedback.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
-      this.send(decide("deny"));
+      this.send(decide("deny"), DECISIONS.deny.label);
     });
     const rest = options.includes("deny") ? [] : [feedback];
     this.divElement.append(make("div", { class: "request-choices" }, ...groups, ...rest), this.keyHint, this.problem);
@@ -147,7 +147,7 @@ export class QuestionBlock extends RequestBlock {
     const form = make("form", { class: "request-free" }, input, send, this.#declineButton());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (input.value.trim()) this.send(answer(input.value));
+      if (input.value.trim()) this.send(answer(input.value), input.value);
       else input.focus();
     });
     this.divElement.append(buttons.length > 0 ? make("div", { class: "request-choices" }, ...buttons) : "", form);
@@ -164,13 +164,13 @@ export class QuestionBlock extends RequestBlock {
       form.addEventListener("submit", (event) => {
         event.preventDefault();
         const content = fields.read();
-        if (content) this.send({ path: "answer", json: { content } });
+        if (content) this.send({ path: "answer", json: { content } }, "Answer");
       });
     });
   }
 
   #declineButton() {
-    return make("button", { type: "button", class: "quiet-button", text: "Decline", on: { click: () => this.send({ path: "answer", json: { decline: true } }) } });
+    return make("button", { type: "button", class: "quiet-button", text: "Decline", on: { click: () => this.send({ path: "answer", json: { decline: true } }, "Decline") } });
   }
 
   answered({ answer, by }, time, again) {
