@@ -22,13 +22,14 @@ export class ComposerMenu {
   }
 
   #fill() {
-    const queued = opener.dataset.queued;
+    const { queued } = opener.dataset;
+    const hidden = [queued && `${queued} queued`, document.getElementById("folder-note") && "shared folder"].filter(Boolean);
     menu.classList.toggle("for-toolbar", isToolbar());
     menu.replaceChildren(
       entry("template", "Save as template", () => this.#save(), { disabled: this.#composer.text.trim() === "" }),
       entry("edit", "Manage templates", () => this.#manage()),
       entry("attach", "Attach files", () => this.#composer.chooseFiles(), { className: "only-in-toolbar" }),
-      entry("up", queued ? `Show everything (${queued} queued)` : "Show everything", () => expandRequestPart(), { className: "only-in-toolbar" }),
+      entry("up", `Show everything${hidden.length > 0 ? ` (${hidden.join(", ")})` : ""}`, () => expandRequestPart(), { className: "only-in-toolbar" }),
       entry("leave", "Close Session", () => byId("close-session-button").click(), { className: "only-in-toolbar" }),
     );
   }

@@ -1,6 +1,7 @@
 // How full the context is and what the session has used, beside the request.
 
 import { byId, make } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { count } from "../lib/format.js";
 import { usageFacts } from "../session/notices.js";
 import { budgetLines } from "../panels/usage.js";
@@ -20,8 +21,8 @@ export class Meters {
   }
 
   #show() {
-    const { context, usage, budget } = this.#view.details ?? {};
-    const now = JSON.stringify([context, usage, budget]);
+    const { context, usage, budget, agentName, runtime } = this.#view.details ?? {};
+    const now = JSON.stringify([context, usage, budget, agentName, runtime]);
     if (now === this.#shown) return;
     this.#shown = now;
     const facts = usageFacts(usage);
@@ -30,8 +31,10 @@ export class Meters {
       facts.length > 0 ? make("span", { class: "meter-usage", text: facts.join(" · "), title: "Used by this session so far" }) : null,
       ...budgetLines(budget, usage).map(limitLine),
     ].filter(Boolean);
-    box.replaceChildren(...parts);
-    box.hidden = parts.length === 0;
+    // On a phone the agent has no room beside the switches.
+    const agent = agentName ?? runtime ? make("span", { class: "meter-agent", text: exactString(agentName ?? runtime) }) : null;
+    box.replaceChildren(...[agent, ...parts].filter(Boolean));
+    box.hidden = !agent && parts.length === 0;
   }
 }
 

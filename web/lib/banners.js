@@ -9,7 +9,6 @@ import { icon } from "./icons.js";
 export class Banners {
   #container = byId("banners");
   #shown = new Map();
-  #keptAway = new Set();
 
   constructor() {
     this.clear();
@@ -20,7 +19,6 @@ export class Banners {
    * `actions` are `{ label, run }` or `{ label, href }`; with `onDismiss` it can be dismissed.
    */
   show(name, { tone = "info", text, detail = null, actions = [], onDismiss = null }) {
-    if (this.#keptAway.has(name)) return;
     const banner = make("div", { class: `banner banner-${tone}`, role: tone === "info" ? "status" : "alert", data: { banner: name } });
     const controls = actions.map(({ label, run, href }) =>
       href ? make("a", { class: "button", href, text: label }) : make("button", { type: "button", text: label, on: { click: run } }),
@@ -37,11 +35,6 @@ export class Banners {
     this.#shown.get(name)?.remove();
     this.#shown.set(name, banner);
     this.#container.append(banner);
-  }
-
-  /** A banner of that name is not shown again on this page. */
-  keepAway(name) {
-    this.#keptAway.add(name);
   }
 
   /** Changes the words of a banner without making a screen reader read it again. */

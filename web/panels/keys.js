@@ -46,7 +46,10 @@ export function useKeys({ session, around, panels, help, rename }) {
     if (!view) return event.key === "/" ? run(() => byId("session-search").focus()) : false;
     const block = getMessageBlock(document.activeElement?.closest?.(".message-block"));
     const actions = { j: () => step(1), k: () => step(-1), o: block && (() => block.toggle()), r: block && (() => block.toggleRaw()), c: block && (() => block.copy()), e: block?.blockType === "User" && (() => block.divElement.querySelector(".message-block-edit")?.click()) };
-    return run(actions[event.key]);
+    if (run(actions[event.key])) return true;
+    const isShortcut = block ? event.key in actions : event.key === "/";
+    if (!isShortcut && isText(event)) writeInRequest(event);
+    return false;
   }
 }
 
@@ -54,6 +57,22 @@ function run(action) {
   if (!action) return false;
   action();
   return true;
+}
+
+/** Whether a key writes a character. Space scrolls, and presses the button that has the focus. */
+function isText({ key, altKey, isComposing }) {
+  return key.length === 1 && key !== " " && !altKey && !isComposing;
+}
+
+/**
+ * Somebody who types after a click into the transcript means the request: what has the focus when the key's default action
+ * happens gets the character. In a card, digits are choices, so that none of them may come to mean something else.
+ */
+function writeInRequest({ key, target }) {
+  const textarea = byId("request-textarea");
+  const isInTranscript = target === document.body || byId("session-part").contains(target);
+  const isChoice = /^\d$/.test(key) && target.closest(".request-block.waiting");
+  if (isInTranscript && !isChoice && !textarea.disabled && textarea.checkVisibility()) textarea.focus({ preventScroll: true });
 }
 
 function switchPart() {

@@ -34,6 +34,9 @@ const AGE_TICK = 30_000;
 /** Younger requests do not say their age. */
 const WORTH_SAYING = 60_000;
 
+/** Of a longer answer only the beginning is repeated. */
+const MOST_WORDS = 60;
+
 let requestsMade = 0;
 
 export class RequestBlock {
@@ -49,6 +52,9 @@ export class RequestBlock {
   #takesKeys = false;
   #held = null;
   #age = null;
+  /** The person's answer, in their words, once another one was first. */
+  #late = null;
+  #settled = null;
 
   /** `actions` is `{ folder, answer(requestId, body) }`, or null where nothing can be answered. `asked` is when, if known. */
   constructor(request, actions, { kind, asked = null }) {
@@ -121,7 +127,7 @@ export class RequestBlock {
     const button = make("button", { type: "button", class: `request-choice ${className}`.trim(), "aria-disabled": grants && this.isHeld ? "true" : null });
     button.append(make("bdi", {}, ...exactNodes(label, { oneLine: true })), number <= MOST_KEYS ? make("kbd", { "aria-hidden": "true", text: String(number) }) : "");
     button.addEventListener("click", () => {
-      if (!(grants && this.isHeld)) this.send(body());
+      if (!(grants && this.isHeld)) this.send(body(), label);
     });
     // Enter is pressed without looking, at the end of a line that was meant for another place.
     if (grants) button.addEventListener("keydown", (event) => this.#refuseEnter(event));
@@ -130,13 +136,18 @@ export class RequestBlock {
     return button;
   }
 
-  async send(body) {
+  /** Sends an answer; `words` is what the person chose or wrote. */
+  async send(body, words) {
     this.#lock(true);
     this.say(null);
     try {
       await this.#actions.answer(this.request.requestId, body);
     } catch (problem) {
-      if (!this.isOpen) return;
+      if (problem.code === "AlreadyAnswered") this.#late = words;
+      if (!this.isOpen) {
+        this.#sayLate();
+        return;
+      }
       this.#lock(false);
       this.say(problem.message);
     }
@@ -188,7 +199,19 @@ export class RequestBlock {
       again,
     );
     this.divElement.replaceChildren(line);
+    this.#settled = { verdict, by };
+    this.#sayLate();
     if (hadFocus) this.divElement.focus({ preventScroll: true });
+  }
+
+  /** The line above shows an answer that is not the person's own: without a word they would take it for theirs. */
+  #sayLate() {
+    if (this.#late === null || !this.#settled) return;
+    const { verdict, by } = this.#settled;
+    const words = exactString(this.#late.trim().replace(/\s+/g, " "));
+    const short = words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS)}…` : words;
+    this.divElement.append(make("p", { class: "request-late", role: "alert", text: `Your answer (${short}) came too late: ${outcome(verdict, by)}.` }));
+    this.#late = null;
   }
 
   #listen() {
@@ -251,4 +274,10 @@ export class RequestBlock {
   #lock(locked) {
     for (const control of this.divElement.querySelectorAll("button, input, select, textarea")) control.disabled = locked;
   }
+}
+
+/** How a request ended, as the rest of a sentence. */
+function outcome(verdict, by) {
+  const how = { "Always allowed": "answered with “Always allow”", "Not answered": "closed" }[verdict] ?? verdict.toLowerCase();
+  return verdict === "The agent stopped" ? "the agent stopped first" : `it was already ${how} ${BY[by] ?? `by ${by}`}`;
 }

@@ -48,19 +48,23 @@ export class PermissionBlock extends RequestBlock {
       const covered = decision === "allow-always" && covers ? { ...coveredBy(covers, this.request), ...(place?.value === "folder" ? { scope: "folder" } : {}) } : {};
       return { path: "permission", json: { decision, ...covered, feedback: (decision === "deny" && feedback.value.trim()) || undefined } };
     };
-    const buttons = options
+    // What belongs to a decision stays beside it.
+    const besides = { "allow-always": [covers, place].filter(Boolean), deny: [feedback] };
+    const groups = options
       .filter((option) => option in DECISIONS)
-      .flatMap((option) => {
+      .map((option) => {
         const label = option === "allow-always" && !covers ? `Always allow ${kind}` : DECISIONS[option].label;
         const button = this.choice(label, () => decide(option), { className: `decision-${option}`, grants: option !== "deny" });
-        return option === "allow-always" && covers ? [button, covers, ...(place ? [place] : [])] : [button];
+        const beside = besides[option] ?? [];
+        return beside.length > 0 ? make("div", { class: `request-decision request-decision-${option}` }, button, ...beside) : button;
       });
     feedback.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
-      this.send(decide("deny"));
+      this.send(decide("deny"), DECISIONS.deny.label);
     });
-    this.divElement.append(make("div", { class: "request-choices" }, ...buttons, feedback), this.keyHint, this.problem);
+    const rest = options.includes("deny") ? [] : [feedback];
+    this.divElement.append(make("div", { class: "request-choices" }, ...groups, ...rest), this.keyHint, this.problem);
   }
 
   answered({ decision, by }, time, again) {
@@ -143,7 +147,7 @@ export class QuestionBlock extends RequestBlock {
     const form = make("form", { class: "request-free" }, input, send, this.#declineButton());
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      if (input.value.trim()) this.send(answer(input.value));
+      if (input.value.trim()) this.send(answer(input.value), input.value);
       else input.focus();
     });
     this.divElement.append(buttons.length > 0 ? make("div", { class: "request-choices" }, ...buttons) : "", form);
@@ -160,13 +164,13 @@ export class QuestionBlock extends RequestBlock {
       form.addEventListener("submit", (event) => {
         event.preventDefault();
         const content = fields.read();
-        if (content) this.send({ path: "answer", json: { content } });
+        if (content) this.send({ path: "answer", json: { content } }, "Answer");
       });
     });
   }
 
   #declineButton() {
-    return make("button", { type: "button", class: "quiet-button", text: "Decline", on: { click: () => this.send({ path: "answer", json: { decline: true } }) } });
+    return make("button", { type: "button", class: "quiet-button", text: "Decline", on: { click: () => this.send({ path: "answer", json: { decline: true } }, "Decline") } });
   }
 
   answered({ answer, by }, time, again) {

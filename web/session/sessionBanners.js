@@ -1,9 +1,6 @@
-// Banners above a session: lost connections, lost agents, missing logins, lost context, shared folders.
+// Banners above a session: lost connections, lost agents, missing logins, lost context.
 
-import { sessionAddress } from "../lib/address.js";
 import { Banners, ConnectionBanner } from "../lib/banners.js";
-import { make } from "../lib/dom.js";
-import { exactString } from "../lib/exactText.js";
 import { LostSession } from "./lostSession.js";
 
 /** Notices that stay visible until they are dismissed or the page is left. */
@@ -88,22 +85,6 @@ export class SessionBanners {
     const { notice } = this.#lostSession;
     if (!notice) return;
     this.#banners.show("notice-fresh-session", { tone: "waiting", text: notice.message, detail: notice.detail, onDismiss: () => this.#lostSession.dismiss() });
-  }
-
-  /** The warning about the folder is not shown again on this page. */
-  dismissSharedFolder() {
-    this.#banners.keepAway("shared-folder");
-  }
-
-  /** Other sessions that work in the same folder. */
-  showSharedFolder(sessions, onDismiss) {
-    if (sessions.length === 0) {
-      this.#banners.hide("shared-folder");
-      return;
-    }
-    const links = sessions.map(({ sessionId, title }, index) => [index > 0 ? ", " : "", make("a", { href: sessionAddress(sessionId), data: { local: "" }, text: exactString(title || sessionId) })]).flat();
-    const text = make("span", {}, sessions.length === 1 ? "Another session is working in this folder and may change the same files: " : "Other sessions are working in this folder and may change the same files: ", ...links);
-    this.#banners.show("shared-folder", { tone: "info", text, onDismiss });
   }
 }
 

@@ -6,34 +6,59 @@ import { exactNodes, exactString } from "../lib/exactText.js";
 import { baseName, count, shortPath } from "../lib/format.js";
 import { showState } from "../lib/states.js";
 
+/** What gives way to the title, in this order, and how much of it each leaves in pixels. The last is about ten characters. */
+const GIVE_WAY = [
+  ["path", 260],
+  ["fact-folder", 180],
+  ["fact-model", 180],
+  ["fact-context", 104],
+  ["fact-job", 104],
+];
+
 const heading = byId("session-heading");
 const facts = byId("session-facts");
+const title = byId("session-title");
+
+// Called after layout and before paint: nothing is seen that does not fit.
+new ResizeObserver(() => fit()).observe(heading);
 
 export class SessionHeader {
   #details = {};
+  #shown = "";
 
   show(details) {
     this.#details = { ...this.#details, ...details };
-    const { title, state, stateDetail, sessionId, model, workingDirectory, context, job, failed } = this.#details;
+    const { state, stateDetail, sessionId, model, workingDirectory, context, job, failed } = this.#details;
     heading.hidden = false;
     byId("page-heading").hidden = true;
     showState(byId("session-state"), state, stateDetail, { failed });
-    const name = title || sessionId;
-    const button = byId("session-title");
-    button.replaceChildren(make("bdi", {}, ...exactNodes(name, { oneLine: true })));
-    button.setAttribute("aria-label", `${exactString(name)}: rename`);
+    const name = this.#details.title || sessionId;
+    const now = JSON.stringify([name, state, failed, model, workingDirectory, context, job]);
+    if (now === this.#shown) return;
+    this.#shown = now;
+    title.replaceChildren(make("bdi", {}, ...exactNodes(name, { oneLine: true })));
+    title.setAttribute("aria-label", `${exactString(name)}: rename`);
     const parts = [make("span", { class: "fact fact-model", text: model, title: `Model ${model}` })];
     if (job) parts.unshift(jobLink(job));
     if (workingDirectory) parts.push(folderButton(workingDirectory));
     if (context?.tokenLimit) parts.push(contextMeter(context));
     facts.replaceChildren(...parts);
+    fit();
   }
 
   hide() {
     this.#details = {};
+    this.#shown = "";
     heading.hidden = true;
     byId("page-heading").hidden = false;
   }
+}
+
+/** Shows as many facts as there is room for. The composer shows model and context too, and the details show everything. */
+function fit() {
+  const isTight = (keeps) => heading.scrollWidth > heading.clientWidth || title.clientWidth < Math.min(title.scrollWidth, keeps);
+  for (const [name] of GIVE_WAY) facts.classList.remove(`without-${name}`);
+  for (const [name, keeps] of GIVE_WAY) if (isTight(keeps)) facts.classList.add(`without-${name}`);
 }
 
 /** The job that the session works for. */

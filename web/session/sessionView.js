@@ -19,6 +19,7 @@ import { SessionBanners } from "./sessionBanners.js";
 import { SessionHeader } from "./sessionHeader.js";
 import { SessionResponseRenderer } from "../sessionResponse.js";
 import { BUSY_STATES } from "../lib/states.js";
+import { TurnBeginning } from "./turnBeginning.js";
 import { TurnChanges } from "./turnChanges.js";
 
 const RETRY_OPENING = 2000;
@@ -48,6 +49,7 @@ export class SessionView extends EventTarget {
   #asked = new Map();
   /** Whether a turn runs at the end of the log; null while that is unknown. */
   #runs = null;
+  #turnBeginning = new TurnBeginning();
 
   constructor(sessionId) {
     super();
@@ -60,10 +62,7 @@ export class SessionView extends EventTarget {
     this.#history.onOlder = (events) => {
       this.composer.history.addOlder(promptsIn(events).map(({ text }) => text));
       this.#showNotices(events);
-      if (this.#runs === null) {
-        this.#runs = runsAfter(events);
-        this.#showWorking();
-      }
+      this.#noteTurn(events);
     };
     this.banners = new SessionBanners(this);
     this.#ending = later(() => import("./sessionEnding.js")).then(({ SessionEnding }) => new SessionEnding(this));
@@ -87,13 +86,13 @@ export class SessionView extends EventTarget {
       this.#history.showEnd(page);
       this.#showNotices(page.events);
       for (const { promptId, text } of promptsIn(page.events)) this.composer.promptArrived(promptId, text);
-      this.#runs = runsAfter(page.events);
-      this.#showWorking();
+      this.#noteTurn(page.events);
       this.#ending.then((ending) => ending.show());
       if (details.state !== "closed") this.startPolling(page.events.at(-1)?.seq ?? 0);
       performance.mark("session-shown");
       if (page.events.length === 0) await this.#showEmpty();
       this.#lookAround();
+      this.#findTurnBeginning();
       await this.#history.loadBackTo(oldestRequest(details));
       if (event !== null) await this.showEvent(event);
       await this.#history.fillView();
@@ -325,11 +324,28 @@ export class SessionView extends EventTarget {
     announce(waits ? "The agent stopped and needs your input" : "The agent finished");
   }
 
+  /** Learns from a page of the log, the newest first, whether a turn runs and since when. */
+  #noteTurn(events) {
+    const { time } = this.#turnBeginning;
+    this.#turnBeginning.note(events);
+    const isNew = this.#runs === null || this.#turnBeginning.time !== time;
+    this.#runs ??= runsAfter(events);
+    if (isNew) this.#showWorking();
+  }
+
+  async #findTurnBeginning() {
+    if (!this.renderer.isWorking) return;
+    const queued = (this.details.queuedPrompts ?? []).map(({ promptId }) => promptId);
+    // Without it the line only says that the agent works.
+    await this.#turnBeginning.find({ sessionId: this.sessionId, queued, signal: this.signal }).catch(() => {});
+    if (this.renderer.isWorking && !this.hasLeft) this.#showWorking();
+  }
+
   /** Whether a turn runs, from the log; from the state as long as the log's end does not say. */
   #showWorking() {
     const { state } = this.details;
     const working = this.#runs === null ? this.renderer.pages.length > 0 && BUSY_STATES.includes(state) : this.#runs && !STOPPED_STATES.includes(state);
-    this.renderer.setWorking(working);
+    this.renderer.setWorking(working, this.#turnBeginning.time);
     this.composer.setWorking(working);
     this.#showWithdrawal();
   }

@@ -1,11 +1,10 @@
 // The folder that a session is to work in.
 
 import { projectInAddress } from "../lib/address.js";
-import { byId, setText } from "../lib/dom.js";
+import { byId, make, setText } from "../lib/dom.js";
 import { openFolderPicker } from "./folderPicker.js";
 import { sessionList } from "../lib/sessionList.js";
-import { BUSY_STATES } from "../lib/states.js";
-import { exactString } from "../lib/exactText.js";
+import { workingSentence } from "../lib/folderSessions.js";
 
 const PROBLEMS = {
   WorkingDirectoryNotAbsolutePath: "Not an absolute path. Enter the full path, starting at the root.",
@@ -14,9 +13,8 @@ const PROBLEMS = {
   WorkingDirectoryNotAllowed: "Sessions are not allowed in this folder. The setting sessions.roots lists the allowed folders.",
 };
 
-const MOST_NAMES = 3;
-
 const input = byId("working-dir");
+const warning = byId("working-dir-warning");
 
 export class WorkingDirectory {
   #default = "";
@@ -74,10 +72,11 @@ export class WorkingDirectory {
 
   /** Warns that two sessions in one folder may conflict. */
   warn() {
-    const here = sessionList.openIn(this.path).filter(({ state }) => BUSY_STATES.includes(state));
-    const names = here.slice(0, MOST_NAMES).map(({ title, sessionId }) => exactString(title || sessionId));
-    if (here.length > MOST_NAMES) names.push(`${here.length - MOST_NAMES} more`);
-    setText(byId("working-dir-warning"), here.length > 0 ? `Another session is working in this folder and may change the same files: ${names.join(", ")}` : "");
+    const here = sessionList.workingIn(this.path);
+    const sentence = make("span", {}, ...(here.length > 0 ? workingSentence(here, (_, name) => make("span", name)) : []));
+    warning.hidden = here.length === 0;
+    // What says the same is not read out again.
+    if (warning.textContent !== sentence.textContent) warning.replaceChildren(sentence);
   }
 }
 
