@@ -55,10 +55,10 @@ struct ModelListEntry {
     takes_any_name: bool,
     /// A session that names no model gets the agent's own default.
     agent_chooses: bool,
-    /// The model of a session that chooses only the runtime; empty if the agent chooses, null if such a session cannot be
-    /// started.
+    /// The model of a session that chooses only the runtime; empty if the agent chooses, missing if such a session cannot
+    /// be started.
     #[serde(skip_serializing_if = "Option::is_none")]
-    default: Option<Option<String>>,
+    default: Option<String>,
 }
 
 /// Why a list is incomplete, or why no session can be started.
@@ -77,7 +77,7 @@ pub(in crate::http) async fn models(
     let lists = sessions.runtimes().model_lists(&sessions.settings().default_runtime, freshness).await;
     let mut reply = models_reply(lists);
     for list in &mut reply.lists {
-        list.default = Some(sessions.default_model_of(&list.runtime).await);
+        list.default = sessions.default_model_of(&list.runtime).await;
     }
     Json(reply)
 }
