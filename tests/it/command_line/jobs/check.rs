@@ -88,7 +88,7 @@ async fn a_folders_jobs_can_be_started_once_they_are_trusted() {
         [file.to_str().expect("UTF-8"), "runs: test -e fixed", "commands that begin with `git diff`", "--hash "];
     check_failed(&asked, 1, &words);
     let hash = asked.stderr.split("SHA-256: ").nth(1).and_then(|rest| rest.lines().next()).expect("a hash").to_owned();
-    check_failed(&jobs(&server, &["trust", "--hash", "0123"]).await, 1, &["another hash than 0123"]);
+    check_failed(&jobs(&server, &["trust", "--hash", "0123"]).await, 1, &["does not have the hash 0123"]);
     let trusted = jobs(&server, &["trust", "--hash", &hash, "--json"]).await;
     assert_eq!(json_of(&trusted), json!({ "path": file, "hash": hash, "trusted": true }));
     assert!(jobs(&server, &["trust"]).await.stdout.contains("already trusted"));
