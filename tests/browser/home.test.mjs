@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { blocks, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSetup, painted, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -35,9 +35,6 @@ async function holdBack(context, pattern) {
   });
   return release;
 }
-
-/** Two frames, so that everything that was changed has been painted and measured. */
-const painted = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
 
 const settled = async (page) => {
   await page.locator("#home-sections").waitFor();

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import test from "node:test";
-import { useDeck, waitForText } from "./support/index.mjs";
+import { painted, useDeck, waitForText } from "./support/index.mjs";
 
 const SECTIONS = ["agents", "models", "mcp", "permissions", "budgets", "notifications", "tokens", "sessions", "jobs", "server"];
 
@@ -18,9 +18,6 @@ function watchShifts(context) {
     }).observe({ type: "layout-shift", buffered: true });
   });
 }
-
-/** Two frames, so that everything that was changed has been painted and measured. */
-const painted = (page) => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
 
 /** Holds back what a pattern matches until the function that it returns is called. */
 async function hold(context, pattern) {

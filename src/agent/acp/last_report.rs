@@ -42,7 +42,7 @@ impl LastReport {
     pub async fn replace(&self, version: Option<String>, models: Vec<Model>) {
         let report = {
             let mut known = self.report.lock();
-            let models = if models.is_empty() { std::mem::take(&mut known.models) } else { models };
+            let models = if models.is_empty() { known.models.clone() } else { models };
             let next = Report { command: self.command.clone(), version, models };
             if std::mem::replace(&mut *known, next.clone()) == next {
                 return;
@@ -81,6 +81,12 @@ mod tests {
         assert_eq!(first.current(), Report::default());
         first.replace(Some("1.0".to_owned()), vec![Model::named("M", "m")]).await;
         first.replace(Some("1.1".to_owned()), Vec::new()).await;
+        let file = folder.path().join("cache").join(file_name("acp:../a"));
+        let moved = folder.path().join("moved");
+        std::fs::rename(&file, &moved).expect("written");
+        first.replace(Some("1.1".to_owned()), Vec::new()).await;
+        assert!(!file.exists(), "nothing new is not written again");
+        std::fs::rename(&moved, &file).expect("moved back");
         let second = last("acp:../a", "acp").current();
         assert_eq!((second.version.as_deref(), second.models.as_slice()), (Some("1.1"), &[Model::named("M", "m")][..]));
         assert_eq!(last("acp:../a", "other").current(), Report::default());

@@ -43,6 +43,11 @@ export async function choose(page, number) {
   await page.keyboard.press(String(number));
 }
 
+/** Waits two frames, so that everything that was changed has been painted and measured. */
+export function painted(page) {
+  return page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
+}
+
 /** The blocks of a kind, newest last. */
 export function blocks(page, type) {
   return page.locator(type ? `.message-block[data-type="${type}"]` : ".message-block");
