@@ -6,8 +6,6 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const LATE_MS = 60;
-
 /** The sessions that the client opened: what was asked for, and what the proxy remembers. */
 const sessions = new Map();
 const sessionOf = (id) => {
@@ -43,6 +41,18 @@ const behind = (isKept, ends) => (message) => {
   if (session && isKept(message)) return void session.kept.push(message);
   toClient(message);
   if (session && ends(message)) release(session);
+};
+/**
+ * Answers a request of the program in the client's place. The client gets it together with the end of the tool, so that no
+ * check depends on how fast the machine is.
+ */
+const beforeTheClient = (isRequest, answer) => {
+  const pass = behind(isRequest, () => false);
+  return (message) => {
+    if (isEvent(message, "tool.execution_complete")) release(sessionOf(message.params.sessionId));
+    pass(message);
+    if (isRequest(message)) answer(message);
+  };
 };
 /** Calls the model without the program. */
 const callModel = (session, headers = {}) => {
@@ -143,14 +153,13 @@ const breaks = {
     },
   },
   "impatient-hook": {
-    program: (message) => {
-      toClient(message);
-      if (!isHook(message) || message.params.input.toolName !== "awaited_tool") return;
-      setTimeout(() => {
+    program: beforeTheClient(
+      (message) => isHook(message) && message.params.input.toolName === "awaited_tool",
+      (message) => {
         answered.add(message.id);
         writeToProgram({ jsonrpc: "2.0", id: message.id, result: { output: { permissionDecision: "deny", permissionDecisionReason: "too late" } } });
-      }, LATE_MS);
-    },
+      },
+    ),
     client: (message) => (!message.method && answered.has(message.id)) || toProgram(message),
   },
   "no-session-id": { program: (message) => toClient(isHook(message) ? changed(message, { input: { ...message.params.input, sessionId: undefined } }) : message) },
@@ -246,13 +255,14 @@ const breaks = {
     },
   },
   "impatient-tool": {
-    program: (message) => {
-      toClient(message);
-      if (!isEvent(message, "external_tool.requested") || message.params.event.data.toolName !== "patient_tool") return;
-      const { sessionId } = message.params;
-      const { requestId } = message.params.event.data;
-      setTimeout(() => writeToProgram({ jsonrpc: "2.0", id: `proxy-${invented++}`, method: "session.tools.handlePendingToolCall", params: { sessionId, requestId, result: "timed out" } }), LATE_MS * 4);
-    },
+    program: beforeTheClient(
+      (message) => isEvent(message, "external_tool.requested") && message.params.event.data.toolName === "patient_tool",
+      (message) => {
+        const { sessionId } = message.params;
+        const { requestId } = message.params.event.data;
+        writeToProgram({ jsonrpc: "2.0", id: `proxy-${invented++}`, method: "session.tools.handlePendingToolCall", params: { sessionId, requestId, result: "timed out" } });
+      },
+    ),
   },
   "result-rewritten": {
     client: (message) => {
@@ -302,8 +312,12 @@ const breaks = {
 
   // Client.
   "output-stays-open": {
-    // A grandchild in a group of its own keeps standard output open after the kill.
-    start: () => spawn("sleep", ["10"], { detached: true, stdio: ["ignore", "inherit", "ignore"], env: { PATH: process.env.PATH } }).unref(),
+    // A grandchild in a group of its own keeps standard output open after the kill, until the check's folder is gone.
+    start: () => {
+      const { COPILOT_HOME, PATH } = process.env;
+      const script = 'for second in $(seq 120); do [ -d "$COPILOT_HOME" ] || exit; sleep 1; done';
+      spawn("sh", ["-c", script], { detached: true, stdio: ["ignore", "inherit", "ignore"], env: { COPILOT_HOME, PATH } }).unref();
+    },
     only: () => isOwnHome(),
   },
   "lock-left-behind": {

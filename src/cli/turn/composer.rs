@@ -1,5 +1,6 @@
 //! The line at the bottom of an attached terminal: editing, history, and output above it.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -166,7 +167,12 @@ impl Composer {
     }
 
     fn print(&mut self, text: String) -> anyhow::Result<()> {
-        self.printer.print(text).context("cannot write to the terminal")
+        // After a line that leaves, nobody draws for the printer any more, and nothing is typed that text could disturb.
+        if self.printer.print(text.clone()).is_ok() {
+            return Ok(());
+        }
+        let mut output = std::io::stdout();
+        output.write_all(text.as_bytes()).and_then(|()| output.flush()).context("cannot write to the terminal")
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Terminal {
     screen: ChildStdout,
     /// Everything that was on the screen so far.
     pub seen: String,
+    /// The end of the last text that was waited for. One read may bring several of them.
+    mark: usize,
 }
 
 impl Terminal {
@@ -57,20 +59,25 @@ impl Terminal {
         command.stdin(Stdio::piped()).env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
         let mut child = command.spawn().expect("python3 runs");
         let (keys, screen) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        Self { child, keys, screen, seen: String::new() }
+        Self { child, keys, screen, seen: String::new(), mark: 0 }
     }
 
-    /// Waits until a text is on the screen that was not there before.
+    /// Waits until a text is on the screen behind everything that was waited for before.
     pub async fn until(&mut self, text: &str) {
-        let from = self.seen.len();
-        while !self.seen[from..].contains(text) {
-            assert!(self.read().await, "{text:?} does not appear: {}", self.seen);
-        }
+        self.until_behind(self.mark, text).await;
     }
 
     /// Waits until a text is on the screen, or was.
     pub async fn until_seen(&mut self, text: &str) {
-        while !self.seen.contains(text) {
+        self.until_behind(0, text).await;
+    }
+
+    async fn until_behind(&mut self, from: usize, text: &str) {
+        loop {
+            if let Some(place) = self.seen[from..].find(text) {
+                self.mark = self.mark.max(from + place + text.len());
+                return;
+            }
             assert!(self.read().await, "{text:?} does not appear: {}", self.seen);
         }
     }

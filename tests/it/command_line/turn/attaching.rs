@@ -129,13 +129,29 @@ async fn a_terminal_continues_where_it_left_off() {
     terminal.until_seen("read your prompt: first words").await;
     terminal.press("/detach\r").await;
     terminal.until_seen("between").await;
-    let before = terminal.seen.len();
     terminal.until("/help lists commands").await;
     session.ask("second words").await;
     terminal.until_seen("read your prompt: second words").await;
     terminal.press("/detach\r").await;
     let (_, seen) = terminal.ended().await;
-    assert!(!seen[before..].contains("read your prompt: first words"), "{seen}");
+    let (_, second) = seen.split_once("between").expect("it was seen");
+    assert!(!second.contains("read your prompt: first words"), "{seen}");
+}
+
+#[tokio::test]
+async fn leaving_while_text_appears_is_no_error_and_keeps_the_place() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.ask("blocks 200").await;
+    let binary = env!("CARGO_BIN_EXE_flightdeck");
+    let attach = format!("{binary} --data-dir '{}' attach 1", server.data().display());
+    let command = format!("{attach}; echo \"the end: $?\"");
+    let mut terminal = Terminal::start_program(&server, &["sh", "-c", &command]);
+    // It is there before the first line of the transcript is.
+    terminal.press("/detach\r").await;
+    let (_, seen) = terminal.ended().await;
+    assert!(seen.contains("Detached; session-1 continues") && seen.contains("the end: 0"), "{seen}");
+    assert!(server.data().join("terminals.json").exists(), "{seen}");
 }
 
 #[tokio::test]
