@@ -182,7 +182,8 @@ mod tests {
     fn the_sheets_that_scripts_of_people_rely_on_stay_linked_by_name() {
         let page = String::from_utf8_lossy(&BY_PATH["/index.html"].content);
         for sheet in ["index.css", "messageBlock.css", "sessionResponse.css"] {
-            assert!(page.contains(&format!("<link rel=\"stylesheet\" href=\"{sheet}\">")), "{sheet}");
+            assert!(page.contains(&format!("<link rel=\"stylesheet\" href=\"{sheet}\" disabled>")), "{sheet}");
+            assert!(text_of("index.bundle.css").contains(&*text_of(sheet)), "{sheet}");
         }
     }
 

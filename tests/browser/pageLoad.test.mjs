@@ -23,7 +23,9 @@ test("the page of a session asks for little, and for no module of its own", asyn
   await page.goto(`${deck.server.url}/?session=${id}`);
   await shown(page);
   await blocks(page, "Message").first().waitFor();
-  assert.ok(files(paths).length <= 12, files(paths).join("\n"));
+  assert.ok(files(paths).length <= 8, files(paths).join("\n"));
+  const sheets = files(paths).filter((path) => path.endsWith(".css"));
+  assert.ok(sheets.length === 1 && /^\/version\/[^/]+\/index\.bundle\.css$/.test(sheets[0]), `one that is kept for good: ${sheets}`);
   const scripts = files(paths).filter((path) => path.endsWith(".js")).map((path) => path.split("/").at(-1));
   assert.deepEqual(scripts.toSorted(), ["early.js", "index.bundle.js", "index.later.js"]);
 });

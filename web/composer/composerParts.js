@@ -32,7 +32,7 @@ export class ComposerParts {
       const { runtimes } = await ask("api/runtimes", { signal: this.#view.signal });
       const { capabilities } = runtimes.find(({ name }) => name === this.#view.details.runtime) ?? {};
       this.#view.composer.setCanSteer(capabilities?.steering === true);
-      switches.setCapabilities(capabilities);
+      switches.setRuntimes(runtimes);
       byId("session-part").classList.toggle("can-fork", capabilities?.fork === true);
     } catch {
       // Steering stays off, and so do the switches that the agent may not have; requests are queued.

@@ -1,8 +1,14 @@
-// The switches beside the request: agent, model, effort and permission mode of the session.
+// The switches beside the request: agent, model, effort and permission mode of the session. A session keeps its agent, so
+// another one is for a new session, which the home page starts.
 
+import { goTo, setupAddress } from "../lib/address.js";
+import { agentsOf } from "../lib/agents.js";
+import { announce } from "../lib/announcer.js";
 import { ask, sessionPath } from "../lib/api.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
+import { chooseAgent } from "../setup/agentSelect.js";
+import { addToPromptBox } from "../setup/promptBox.js";
 
 const MODES = [
   ["ask", "Ask me"],
@@ -18,7 +24,7 @@ const box = byId("composer-switches");
 export class Switches {
   #view;
   #models = [];
-  #capabilities = {};
+  #runtimes = [];
   #parts = null;
   #shown = "";
   /** A model is being typed that is not in the list. */
@@ -34,11 +40,19 @@ export class Switches {
     this.#loadModels();
   }
 
-  /** What the session's agent can do. */
-  setCapabilities(capabilities) {
-    this.#capabilities = capabilities ?? {};
+  /** All runtimes: what the session's own can do, and which agents there are beside it. */
+  setRuntimes(runtimes) {
+    this.#runtimes = runtimes;
     this.#shown = "";
     this.#show();
+  }
+
+  get #runtime() {
+    return this.#runtimes.find(({ name }) => name === this.#view.details.runtime);
+  }
+
+  get #capabilities() {
+    return this.#runtime?.capabilities ?? {};
   }
 
   #showModels(event) {
@@ -77,7 +91,7 @@ export class Switches {
     const isClosed = state === "closed";
     const efforts = effort && !effortLevels.includes(effort) ? [effort, ...effortLevels] : effortLevels;
     const parts = [
-      labelled("Agent", make("span", { class: "switch-value", text: exactString(`${agentName ?? runtime}${demo ? " (no AI)" : ""}`), title: exactString(`Agent: ${agentName ?? runtime} (${runtime})`) }), "span"),
+      this.#agent(exactString(`${agentName ?? runtime}${demo ? " (no AI)" : ""}`), exactString(`Agent: ${agentName ?? runtime} (${runtime})`)),
       labelled("Model", this.#modelSelect(model, isClosed || !modelSwitch)),
       efforts.length > 0 && labelled("Effort", this.#select("composer-effort", [...(effort ? [] : [["", "default"]]), ...efforts.map((one) => [one, one])], effort ?? "", (value) => value && { effort: value }, isClosed || !modelSwitch)),
       labelled("Permissions", this.#select("composer-mode", modes, permissionMode, (value) => ({ permissionMode: value }), isClosed)),
@@ -86,6 +100,28 @@ export class Switches {
     box.prepend(...parts);
     this.#parts = parts;
     if (focused?.startsWith("composer-")) document.getElementById(focused)?.focus();
+  }
+
+  #agent(name, title) {
+    const others = agentsOf(this.#runtimes).filter(({ id, isReady }) => isReady && id !== this.#runtime?.agent);
+    if (others.length === 0) return labelled("Agent", make("span", { class: "switch-value", text: name, title }), "span", "agent-switch");
+    const group = make("optgroup", { label: "In a new session" }, ...others.map((agent) => make("option", { value: agent.id, text: exactString(agent.title) })));
+    const select = make("select", { id: "composer-agent", title }, make("option", { value: "", text: name }), group);
+    select.addEventListener("change", () => {
+      const agent = others.find(({ id }) => id === select.value);
+      select.value = "";
+      if (agent) this.#startWith(agent);
+    });
+    return labelled("Agent", select, "label", "agent-switch");
+  }
+
+  /** What is not sent stays here too, so that nothing is lost on the way. */
+  #startWith({ id, title }) {
+    chooseAgent(id);
+    addToPromptBox(this.#view.composer.text, this.#view.details.workingDirectory);
+    goTo(setupAddress());
+    byId("prompt-box").focus();
+    announce(`A new session with ${exactString(title)}`);
   }
 
   #modelSelect(model, disabled) {
@@ -145,6 +181,6 @@ export class Switches {
   }
 }
 
-function labelled(name, control, tag = "label") {
-  return make(tag, { class: "switch" }, make("span", { class: "switch-name", text: name }), control);
+function labelled(name, control, tag = "label", kind = "") {
+  return make(tag, { class: `switch ${kind}`.trim() }, make("span", { class: "switch-name", text: name }), control);
 }

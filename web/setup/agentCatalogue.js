@@ -1,6 +1,7 @@
 // The agents with their connections and models. What the last visit saw is there at once, and is corrected when the server
 // has answered.
 
+import { agentsOf } from "../lib/agents.js";
 import { ask } from "../lib/api.js";
 import { remember, remembered } from "./remembered.js";
 
@@ -21,16 +22,9 @@ class AgentCatalogue extends EventTarget {
     remember(CACHE, this.#known);
   }
 
-  /** One entry for each agent: `{ id, title, runtimes, isDefault, isReady, isDemo }`, in the server's order. */
+  /** One entry for each agent (see lib/agents.js). */
   get agents() {
-    return [...Map.groupBy(this.#known.runtimes, ({ agent }) => agent)].map(([id, runtimes]) => ({
-      id,
-      title: runtimes[0].title,
-      runtimes,
-      isDefault: runtimes.some((runtime) => runtime.default),
-      isReady: runtimes.some(({ ready }) => ready),
-      isDemo: runtimes.every(({ capabilities }) => capabilities.demo),
-    }));
+    return agentsOf(this.#known.runtimes);
   }
 
   runtime(name) {

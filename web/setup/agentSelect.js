@@ -7,6 +7,14 @@ import { remember, remembered } from "./remembered.js";
 const CHOSEN = "agent";
 const select = byId("runtime-select");
 
+/** Chooses the agent of the next session. The form may not have been shown yet. */
+export function chooseAgent(id) {
+  remember(CHOSEN, id);
+  if (![...select.options].some(({ value }) => value === id)) return;
+  select.value = id;
+  select.dispatchEvent(new Event("change"));
+}
+
 export class AgentSelect {
   #configuredModel = "";
   /** Whether the person has chosen on this page; only then a better default does not replace it. */

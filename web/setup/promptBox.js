@@ -11,7 +11,8 @@ const PAUSE_MS = 300;
 /** Puts a text behind what the box has; with `folder`, the session is to work there. The box may not have been shown yet. */
 export function addToPromptBox(text, folder = null) {
   const before = (area.value || readDraft(DRAFT)).trimEnd();
-  area.value = before ? `${before}\n\n${text}` : text;
+  const isNew = !before.endsWith(text.trimEnd());
+  area.value = [before, isNew && text].filter(Boolean).join("\n\n");
   keepDraft(DRAFT, area.value);
   if (!folder) return;
   const input = byId("working-dir");

@@ -55,8 +55,8 @@ pub fn made_files(sources: &Sources<'_>) -> Result<BTreeMap<String, String>, Bun
         let Some(entry) = page::entry_of(html) else { continue };
         let chunks = Chunks::of(sources, entry, name)?;
         made.extend(chunks.files(entry));
-        made.extend(page::sheets(name, html, sources)?);
-        made.insert((*name).to_owned(), page::html(html, entry));
+        made.extend(page::sheet(name, html, sources)?);
+        made.insert((*name).to_owned(), page::html(name, html, entry));
     }
     Ok(made)
 }

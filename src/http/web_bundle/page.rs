@@ -1,14 +1,13 @@
 //! A page: which files it loads.
 
-use std::collections::BTreeMap;
-
 use super::chunk::bundle_name;
 use super::{BundleError, Sources};
 
 /// Stands in a page for the version of all files.
 pub const VERSION_MARK: &str = "{{version}}";
 
-/// Scripts of people rely on these links, so they stay as they are.
+/// Scripts of people look for links with these names, so they stay. The page's one stylesheet has their content: a browser
+/// would ask for each of them again before it paints anything.
 const KEPT: [&str; 5] = ["index.css", "messageBlock.css", "sessionResponse.css", "jobs.css", "jobTracking.css"];
 
 const MODULE: &str = "<script type=\"module\" src=\"";
@@ -31,74 +30,49 @@ fn plain(name: &str) -> &str {
 
 /// The page with the files that were made for it. Files below the path of their version never change, so that a browser
 /// keeps them for good and never mixes those of two versions. The path is a full one: a page may be served anywhere.
-pub(super) fn html(html: &str, entry: &str) -> String {
+pub(super) fn html(page: &str, html: &str, entry: &str) -> String {
     let folder = format!("/version/{VERSION_MARK}/");
     let mut made = String::new();
-    for part in parts(html) {
-        match part {
-            Part::Line(line) if name_in(line, MODULE) == Some(entry) => {
+    let mut has_sheet = false;
+    for line in html.lines() {
+        if let Some(name) = name_in(line, SHEET) {
+            if !std::mem::replace(&mut has_sheet, true) {
+                made.extend([SHEET, &folder, &sheet_name(page), "\">\n"]);
+            }
+            if KEPT.contains(&name) {
+                made.extend([SHEET, name, "\" disabled>\n"]);
+            }
+            continue;
+        }
+        match (name_in(line, MODULE), name_in(line, SCRIPT)) {
+            (Some(name), _) if name == entry => {
                 made.push_str(&line.replace(entry, &format!("{folder}{}", bundle_name(entry))));
             }
-            Part::Line(line) => match name_in(line, SCRIPT) {
-                Some(name) if !name.starts_with('/') => {
-                    made.push_str(&line.replace(name, &format!("{folder}{}", plain(name))));
-                }
-                _ => made.push_str(line),
-            },
-            Part::Sheets(names) => made.extend([SHEET, &folder, &sheet_name(&names), "\">"]),
+            (_, Some(name)) if !name.starts_with('/') => {
+                made.push_str(&line.replace(name, &format!("{folder}{}", plain(name))));
+            }
+            _ => made.push_str(line),
         }
         made.push('\n');
     }
     made
 }
 
-/// Stylesheets that follow each other in a page, put together.
-pub(super) fn sheets(page: &str, html: &str, sources: &Sources<'_>) -> Result<BTreeMap<String, String>, BundleError> {
-    let mut made = BTreeMap::new();
-    for part in parts(html) {
-        let Part::Sheets(names) = part else { continue };
-        let mut together = String::new();
-        for name in &names {
-            let Some(text) = sources.get(name) else {
-                let line = html.lines().zip(1..).find(|(line, _)| name_in(line, SHEET).map(plain) == Some(name));
-                let line = line.map_or(1, |(_, number)| number);
-                return Err(BundleError::new(page, line, format!("there is no file web/{name}")));
-            };
-            together.extend(["/* ", name, " */\n", text.trim_end(), "\n"]);
-        }
-        if names.len() > 1 {
-            made.insert(sheet_name(&names), together);
-        }
+/// The stylesheets of a page, put together in their order: the name of that file, and its text. `None` if there are none.
+pub(super) fn sheet(page: &str, html: &str, sources: &Sources<'_>) -> Result<Option<(String, String)>, BundleError> {
+    let mut together = String::new();
+    for (line, number) in html.lines().zip(1..) {
+        let Some(name) = name_in(line, SHEET).map(plain) else { continue };
+        let Some(text) = sources.get(name) else {
+            return Err(BundleError::new(page, number, format!("there is no file web/{name}")));
+        };
+        together.extend(["/* ", name, " */\n", text.trim_end(), "\n"]);
     }
-    Ok(made)
+    Ok((!together.is_empty()).then(|| (sheet_name(page), together)))
 }
 
-/// The same sheets have the same name in every page, so that a browser loads them once.
-fn sheet_name(names: &[&str]) -> String {
-    if let [only] = names {
-        return (*only).to_owned();
-    }
-    let stems: Vec<&str> = names.iter().map(|name| name.trim_end_matches(".css")).collect();
-    format!("{}.bundle.css", stems.join("-").replace('/', "-"))
-}
-
-enum Part<'a> {
-    Line(&'a str),
-    /// Links to stylesheets that may be put together.
-    Sheets(Vec<&'a str>),
-}
-
-fn parts(html: &str) -> Vec<Part<'_>> {
-    let mut parts = Vec::new();
-    for line in html.lines() {
-        let sheet = name_in(line, SHEET).filter(|name| !KEPT.contains(name)).map(plain);
-        match (sheet, parts.last_mut()) {
-            (Some(name), Some(Part::Sheets(names))) => names.push(name),
-            (Some(name), _) => parts.push(Part::Sheets(vec![name])),
-            (None, _) => parts.push(Part::Line(line)),
-        }
-    }
-    parts
+fn sheet_name(page: &str) -> String {
+    format!("{}.bundle.css", page.trim_end_matches(".html"))
 }
 
 #[cfg(test)]
@@ -110,45 +84,43 @@ mod tests {
         <link rel=\"stylesheet\" href=\"more.css\">\n<script type=\"module\" src=\"index.js\"></script>\n";
 
     #[test]
-    fn sheets_that_follow_each_other_are_one_file_and_kept_names_stay() {
+    fn the_sheets_of_a_page_are_one_file_and_kept_names_stay_as_links() {
         let sources = Sources::from([
             ("theme.css", "a {}\n"),
             ("lib/frame.css", "b {}\n"),
             ("more.css", "c {}\n"),
             ("index.css", "d {}\n"),
         ]);
-        let made = sheets("index.html", PAGE, &sources).expect("made");
+        let (name, text) = sheet("index.html", PAGE, &sources).expect("made").expect("there");
+        assert_eq!(name, "index.bundle.css");
         assert_eq!(
-            made.into_iter().collect::<Vec<_>>(),
-            [(
-                "theme-lib-frame.bundle.css".to_owned(),
-                "/* theme.css */\na {}\n/* lib/frame.css */\nb {}\n".to_owned()
-            )]
+            text,
+            "/* theme.css */\na {}\n/* lib/frame.css */\nb {}\n/* index.css */\nd {}\n/* more.css */\nc {}\n"
         );
         assert_eq!(
-            html(PAGE, "index.js"),
+            html("index.html", PAGE, "index.js"),
             "<script src=\"/version/{{version}}/early.js\"></script>\n\
-             <link rel=\"stylesheet\" href=\"/version/{{version}}/theme-lib-frame.bundle.css\">\n\
-             <link rel=\"stylesheet\" href=\"index.css\">\n\
-             <link rel=\"stylesheet\" href=\"/version/{{version}}/more.css\">\n\
+             <link rel=\"stylesheet\" href=\"/version/{{version}}/index.bundle.css\">\n\
+             <link rel=\"stylesheet\" href=\"index.css\" disabled>\n\
              <script type=\"module\" src=\"/version/{{version}}/index.bundle.js\"></script>\n"
         );
+        assert_eq!(sheet("test.html", "<p>", &sources), Ok(None));
     }
 
     #[test]
     fn a_page_may_be_served_below_a_folder() {
         let page = "<script src=\"../early.js\"></script>\n<link rel=\"stylesheet\" href=\"../theme.css\">\n\
             <script type=\"module\" src=\"docs.js\"></script>\n";
-        assert!(sheets("docs.html", page, &Sources::from([("theme.css", "")])).is_ok());
-        let made = html(page, "docs.js");
-        for file in ["early.js", "theme.css", "docs.bundle.js"] {
+        assert!(sheet("docs.html", page, &Sources::from([("theme.css", "")])).is_ok());
+        let made = html("docs.html", page, "docs.js");
+        for file in ["early.js", "docs.bundle.css", "docs.bundle.js"] {
             assert!(made.contains(&format!("\"/version/{{{{version}}}}/{file}\"")), "{made}");
         }
     }
 
     #[test]
     fn a_sheet_that_is_missing_is_named_with_its_line() {
-        let error = sheets("index.html", PAGE, &Sources::from([("theme.css", "")])).expect_err("missing");
+        let error = sheet("index.html", PAGE, &Sources::from([("theme.css", "")])).expect_err("missing");
         assert_eq!(error.to_string(), "web/index.html:3: there is no file web/lib/frame.css");
     }
 }
