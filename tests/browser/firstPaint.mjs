@@ -77,7 +77,10 @@ async function loadInNewTab(loadOnce, context) {
   return figures;
 }
 
-/** The control: a page with nothing but a line of text. What it needs, every page needs on this machine. */
+/**
+ * The control: a page with nothing but a line of text. What it needs, every page needs on this machine. It has the header that
+ * gives a new tab a process of its own.
+ */
 async function loadPlain(page) {
   await page.goto(plainAddress);
   return { first: await firstPaint(page), conversation: 0 };
@@ -92,7 +95,7 @@ async function figures(loadOnce) {
   return { first: median(loads.map(({ first }) => first)), conversation: median(loads.map(({ conversation }) => conversation)) };
 }
 
-const plain = createServer((_, answer) => answer.setHeader("content-type", "text/html").end("<!doctype html><title>Plain</title><p>A line of text"));
+const plain = createServer((_, answer) => answer.setHeader("content-type", "text/html").setHeader("cross-origin-opener-policy", "same-origin").end("<!doctype html><title>Plain</title><p>A line of text"));
 await new Promise((resolve) => plain.listen(0, "127.0.0.1", resolve));
 const plainAddress = `http://127.0.0.1:${plain.address().port}/`;
 
