@@ -45,6 +45,17 @@ test("another agent is for a new session, with the same folder and what was writ
   await waitForText(page.locator(".user-prompt, .message-block").first(), /Tidy up/);
 });
 
+test("a key on the closed list of agents does not leave the session", async () => {
+  const page = await openSession(deck, await deck.server.session({ runtime: "demo" }));
+  for (const key of ["ArrowDown", "End", "<"]) {
+    await agentSwitch(page).focus();
+    await page.keyboard.press(key);
+    await page.keyboard.press("Escape");
+    assert.match(page.url(), /session=/, key);
+    assert.equal(await agentSwitch(page).inputValue(), "", key);
+  }
+});
+
 test("an agent that is not ready is not offered, and one agent alone is plain text", async () => {
   const page = await deck.openPage("/");
   await page.route("**/api/runtimes", async (route) => {

@@ -122,7 +122,8 @@ test("opened by key before its rows are there, the focus goes on to the row of t
     const held = new Promise((resolve) => {
       release = resolve;
     });
-    await context.route(/\/api\/copilot\/session\?/, (route) => held.then(() => route.continue()));
+    // News of a session would bring its row as well.
+    await context.route(/\/api\/(copilot\/session\?|events)/, (route) => held.then(() => route.continue()));
     const page = await context.newPage();
     await page.goto(`${deck.server.url}/?session=${id}`);
     await shown(page);

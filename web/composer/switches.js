@@ -107,6 +107,7 @@ export class Switches {
     if (others.length === 0) return labelled("Agent", make("span", { class: "switch-value", text: name, title }), "span", "agent-switch");
     const group = make("optgroup", { label: "In a new session" }, ...others.map((agent) => make("option", { value: agent.id, text: exactString(agent.title) })));
     const select = make("select", { id: "composer-agent", title }, make("option", { value: "", text: name }), group);
+    select.addEventListener("keydown", openInsteadOfChoosing);
     select.addEventListener("change", () => {
       const agent = others.find(({ id }) => id === select.value);
       select.value = "";
@@ -178,6 +179,18 @@ export class Switches {
     // Whatever was refused is shown as it is.
     this.#shown = "";
     this.#show();
+  }
+}
+
+/** On some systems a key chooses the next entry of a closed list at once; here that would leave the page. */
+function openInsteadOfChoosing(event) {
+  const moves = event.key.length === 1 ? event.key !== " " : /^(Arrow|Page|Home$|End$)/.test(event.key);
+  if (!moves || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  try {
+    event.target.showPicker?.();
+  } catch {
+    // Enter and Space open it.
   }
 }
 
