@@ -132,7 +132,7 @@ test("a mode is explained, and differently where the agent cannot ask", async ()
   await waitForText(hint, /without asking/);
   await page.locator("#connection-select").selectOption("copilot-headless");
   await waitForText(hint, /can't ask during a turn/);
-  assert.deepEqual((await option(page, "permissionMode").locator("option").allTextContents()).slice(0, 2), ["Default: rules only, deny the rest", "Rules only, deny the rest"]);
+  assert.deepEqual((await option(page, "permissionMode").locator("option").allTextContents()).slice(0, 2), ["Default: rules only", "Rules only"]);
 });
 
 test("the form shows what a session gets that chooses nothing, and sends only what differs", async () => {

@@ -5,19 +5,14 @@ import { goTo, setupAddress } from "../lib/address.js";
 import { agentsOf } from "../lib/agents.js";
 import { announce } from "../lib/announcer.js";
 import { ask, sessionPath } from "../lib/api.js";
+import { chooseFromOpenList } from "../lib/closedList.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
+import { modesOf } from "../lib/permissionModes.js";
+import { confirmMode } from "../session/modeChange.js";
 import { chooseAgent } from "../setup/agentSelect.js";
 import { addToPromptBox } from "../setup/promptBox.js";
 
-const MODES = [
-  ["ask", "Ask me"],
-  ["allow-all", "Allow everything"],
-  ["deny", "Deny everything"],
-  ["folder", "Files in the folder"],
-];
-/** In the place of the first, for agents that can't ask during a turn. */
-const RULES_ONLY = ["ask", "Rules only"];
 const OTHER = "\u0000other";
 const box = byId("composer-switches");
 
@@ -86,15 +81,14 @@ export class Switches {
     if (now === this.#shown) return;
     this.#shown = now;
     const focused = document.activeElement?.id;
-    const { effortLevels = [], modelSwitch = false, permissions = true } = this.#capabilities;
-    const modes = permissions ? MODES : [RULES_ONLY, ...MODES.slice(1)];
+    const { effortLevels = [], modelSwitch = false } = this.#capabilities;
     const isClosed = state === "closed";
     const efforts = effort && !effortLevels.includes(effort) ? [effort, ...effortLevels] : effortLevels;
     const parts = [
       this.#agent(exactString(`${agentName ?? runtime}${demo ? " (no AI)" : ""}`), exactString(`Agent: ${agentName ?? runtime} (${runtime})`)),
       labelled("Model", this.#modelSelect(model, isClosed || !modelSwitch)),
       efforts.length > 0 && labelled("Effort", this.#select("composer-effort", [...(effort ? [] : [["", "default"]]), ...efforts.map((one) => [one, one])], effort ?? "", (value) => value && { effort: value }, isClosed || !modelSwitch)),
-      labelled("Permissions", this.#select("composer-mode", modes, permissionMode, (value) => ({ permissionMode: value }), isClosed)),
+      labelled("Permissions", this.#select("composer-mode", modesOf(this.#capabilities), permissionMode, (value) => this.#mode(value), isClosed)),
     ].filter(Boolean);
     this.#parts?.forEach((part) => part.remove());
     box.prepend(...parts);
@@ -107,7 +101,7 @@ export class Switches {
     if (others.length === 0) return labelled("Agent", make("span", { class: "switch-value", text: name, title }), "span", "agent-switch");
     const group = make("optgroup", { label: "In a new session" }, ...others.map((agent) => make("option", { value: agent.id, text: exactString(agent.title) })));
     const select = make("select", { id: "composer-agent", title }, make("option", { value: "", text: name }), group);
-    select.addEventListener("keydown", openInsteadOfChoosing);
+    chooseFromOpenList(select);
     select.addEventListener("change", () => {
       const agent = others.find(({ id }) => id === select.value);
       select.value = "";
@@ -162,11 +156,20 @@ export class Switches {
   #select(id, options, value, change, disabled) {
     const select = make("select", { id, disabled }, ...options.map(([key, text]) => make("option", { value: key, text: exactString(text), selected: key === value })));
     select.title = exactString(options.find(([key]) => key === value)?.[1] ?? "");
-    select.addEventListener("change", () => {
-      const json = change(select.value);
+    chooseFromOpenList(select);
+    select.addEventListener("change", async () => {
+      const json = await change(select.value);
       if (json) this.#change(json);
     });
     return select;
+  }
+
+  /** What the mode's list changes; nothing if the person thinks better of it. */
+  async #mode(value) {
+    const { permissionMode } = this.#view.details;
+    if (await confirmMode(value, this.#view.renderer.openRequests)) return { permissionMode: value };
+    byId("composer-mode").value = permissionMode;
+    return null;
   }
 
   async #change(json) {
@@ -179,18 +182,6 @@ export class Switches {
     // Whatever was refused is shown as it is.
     this.#shown = "";
     this.#show();
-  }
-}
-
-/** On some systems a key chooses the next entry of a closed list at once; here that would leave the page. */
-function openInsteadOfChoosing(event) {
-  const moves = event.key.length === 1 ? event.key !== " " : /^(Arrow|Page|Home$|End$)/.test(event.key);
-  if (!moves || event.ctrlKey || event.metaKey || event.altKey) return;
-  event.preventDefault();
-  try {
-    event.target.showPicker?.();
-  } catch {
-    // Enter and Space open it.
   }
 }
 

@@ -3,22 +3,18 @@
 import { jobAddress } from "../lib/address.js";
 import { ask, downloadAddress, sessionPath } from "../lib/api.js";
 import { copyFromButton } from "../lib/clipboard.js";
+import { chooseFromOpenList } from "../lib/closedList.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
+import { modesOf } from "../lib/permissionModes.js";
+import { confirmMode } from "../session/modeChange.js";
 import { usageFacts } from "../session/notices.js";
 import { contextMeter } from "../session/sessionHeader.js";
 import { FolderRules, ruleText } from "./folderRules.js";
 import { SidePanel } from "./sidePanel.js";
 import { budgetLines } from "./usage.js";
-
-const MODES = [
-  ["ask", "Ask me"],
-  ["allow-all", "Allow everything"],
-  ["deny", "Deny everything"],
-  ["folder", "Allow files in the folder, deny the rest"],
-];
 
 /** Format, label and explanation. */
 export const EXPORTS = [
@@ -39,6 +35,8 @@ class Details {
   #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
   #controls = make("div", { class: "details-controls" });
   #facts = make("dl", { class: "details-facts" });
+  /** By the field of the session's details that each of them changes. */
+  #selects = {};
   #closed = new AbortController();
   #folderRules = new FolderRules(() => this.#showFacts(), (text) => this.#say(text));
 
@@ -50,7 +48,7 @@ class Details {
 
   start() {
     this.#body.replaceChildren(this.#controls, this.#problem, this.#facts);
-    this.#view.addEventListener("change", () => this.#showFacts(), { signal: this.#closed.signal });
+    this.#view.addEventListener("change", () => this.#show(), { signal: this.#closed.signal });
     this.#load();
     return () => this.#closed.abort();
   }
@@ -59,43 +57,66 @@ class Details {
     this.#showFacts();
     try {
       const { signal } = this.#closed;
-      const [, { models }] = await Promise.all([
+      const [, { models }, { runtimes }] = await Promise.all([
         this.#view.refresh(),
         ask("api/models", { signal }),
+        ask("api/runtimes", { signal }),
         this.#folderRules.load(this.#view.details?.workingDirectory, signal),
       ]);
-      this.#showControls(models);
+      this.#showControls(models, runtimes);
       this.#showFacts();
     } catch (problem) {
       if (!this.#closed.signal.aborted) this.#say(problem.message);
     }
   }
 
-  #showControls(models) {
-    const { runtime, model, permissionMode, state } = this.#view.details;
-    const own = models.filter((one) => one.runtime === runtime).toSorted((one, other) => one.name.localeCompare(other.name));
-    if (!own.some(({ id }) => id === model)) own.unshift({ id: model, name: model });
-    const modelSelect = this.#select("details-model", own.map(({ id, name }) => [id, name]), model, (value) => ({ model: value }));
-    const modeSelect = this.#select("details-mode", MODES, permissionMode, (value) => ({ permissionMode: value }));
-    for (const select of [modelSelect, modeSelect]) select.disabled = state === "closed";
-    this.#controls.replaceChildren(
-      make("label", { for: "details-model", text: "Model" }),
-      modelSelect,
-      make("label", { for: "details-mode", text: "When the agent asks for permission" }),
-      modeSelect,
-    );
+  #show() {
+    this.#showChosen();
+    this.#showFacts();
   }
 
-  #select(id, options, value, change) {
-    const select = make("select", { id }, ...options.map(([key, text]) => make("option", { value: key, text, selected: key === value })));
+  #showControls(models, runtimes) {
+    const { runtime, model } = this.#view.details;
+    const own = models.filter((one) => one.runtime === runtime).toSorted((one, other) => one.name.localeCompare(other.name));
+    if (!own.some(({ id }) => id === model)) own.unshift({ id: model, name: model });
+    const modes = modesOf(runtimes.find(({ name }) => name === runtime)?.capabilities);
+    this.#selects = {
+      model: this.#select("details-model", own.map(({ id, name }) => [id, name]), (value) => ({ model: value })),
+      permissionMode: this.#select("details-mode", modes, (value) => this.#mode(value)),
+    };
+    this.#controls.replaceChildren(
+      make("label", { for: "details-model", text: "Model" }),
+      this.#selects.model,
+      make("label", { for: "details-mode", text: "Permissions" }),
+      this.#selects.permissionMode,
+    );
+    this.#showChosen();
+  }
+
+  /** What is in force, wherever it was chosen. */
+  #showChosen() {
+    for (const [field, select] of Object.entries(this.#selects)) {
+      select.value = this.#view.details[field];
+      select.disabled = this.#view.details.state === "closed";
+    }
+  }
+
+  async #mode(value) {
+    return (await confirmMode(value, this.#view.renderer.openRequests)) ? { permissionMode: value } : null;
+  }
+
+  #select(id, options, change) {
+    const select = make("select", { id }, ...options.map(([key, text]) => make("option", { value: key, text })));
+    chooseFromOpenList(select);
     select.addEventListener("change", async () => {
       this.#say("");
       try {
-        this.#view.update(await ask(sessionPath(this.#view.sessionId), { method: "PATCH", json: change(select.value) }));
+        const json = await change(select.value);
+        if (json) this.#view.update(await ask(sessionPath(this.#view.sessionId), { method: "PATCH", json }));
       } catch (problem) {
-        select.value = value;
         this.#say(`Could not change the setting: ${problem.message}`);
       }
+      this.#showChosen();
     });
     return select;
   }

@@ -1,14 +1,12 @@
 // What each setting is called, what it is for, and how it is edited. A setting that is missing here is shown with its
 // key among the others of the server.
 
-const MODES = [["ask", "Ask"], ["folder", "Folder: files in the working directory only"], ["deny", "Deny everything"], ["allow-all", "Allow everything"]];
-const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
+import { ALLOW_ALL, MODES } from "../lib/permissionModes.js";
 
-/** The permission modes, for boxes that choose one; `[value, text]` each. */
-export { MODES, EFFORTS };
+export const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
 
 export function warnOfAllowAll(mode) {
-  return mode === "allow-all" ? "Agents run every command without asking you." : null;
+  return mode === ALLOW_ALL ? "Agents run every command without asking you." : null;
 }
 
 function of(kind, key, label, about, more = {}) {
@@ -56,7 +54,7 @@ export const GROUPS = {
     title: "Session permissions",
     settings: [
       of("choice", "permissions.default", "Permission mode", "What happens when an agent wants to act and no rule decides.", { choices: MODES, warning: warnOfAllowAll }),
-      toggle("permissions.allow_reads", "Reads without asking", "In mode Ask, agents read files in the working directory without asking."),
+      toggle("permissions.allow_reads", "Reads without asking", "With “Ask me”, agents read files in the working directory without asking."),
       duration("permissions.unattended_timeout", "Deny unattended requests after", "Requests in sessions that a program started are denied after this time if nobody is watching. Leave empty for never.", { empty: "never" }),
       of("choice", "portal.permissions", "Portal permission mode", "The mode of sessions that are started through the portal's routes.", { choices: [["", "Same as other sessions"], ...MODES], empty: "same as other sessions", warning: warnOfAllowAll }),
       list("sessions.roots", "Allowed folders", "Sessions may work only in these folders and their subfolders.", { empty: "anywhere" }),
@@ -115,7 +113,7 @@ export const GROUPS = {
       duration("recovery.first_delay", "First delay", "The delay before the second attempt. It doubles after each attempt."),
       duration("recovery.longest_delay", "Longest delay", "The longest delay between attempts."),
       duration("recovery.silence_notice", "Report an unresponsive agent after", "No output, no CPU use and no reply during a turn. Leave empty for never.", { empty: "never" }),
-      toggle("recovery.end_hung", "Restart unresponsive agents", "End such an agent and restart it, with all sessions that share it."),
+      toggle("recovery.end_hung", "Restart unresponsive agents", "Stop and restart an unresponsive agent, with every session that shares it."),
     ],
   },
   retention: {

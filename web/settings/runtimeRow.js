@@ -4,8 +4,9 @@
 import { make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { plural } from "../lib/format.js";
-import { EFFORTS, MODES } from "./catalogue.js";
+import { EFFORTS } from "./catalogue.js";
 import { EntryForm } from "./entryForm.js";
+import { MODES } from "../lib/permissionModes.js";
 import { layerBadge } from "./settingField.js";
 
 const OPTION = "options.";

@@ -1,28 +1,30 @@
 // What the agent may do without asking, with a sentence about each mode.
 
 import { make } from "../lib/dom.js";
+import { ALLOW_ALL, modesOf } from "../lib/permissionModes.js";
 import { catalogue } from "./agentCatalogue.js";
 import { nextId } from "./optionField.js";
 
-/** Mode, label, and what it means. */
-const ALL_MODES = [
-  ["ask", "Ask me", "You are asked before each action that no rule covers."],
-  ["folder", "Allow files in the folder, deny the rest", "The agent reads and writes files in the working directory. Everything else is denied unless a rule allows it."],
-  ["deny", "Deny everything", "Every action that no rule allows is denied."],
-  ["allow-all", "Allow everything", "The agent runs every tool without asking. Use it only where nothing can be lost."],
-];
-/** In the place of the first, for connections that can't ask. */
-const RULES_ONLY = ["ask", "Rules only, deny the rest", "This connection can't ask during a turn: anything that no rule allows is denied."];
+const MEANINGS = {
+  ask: "You are asked before each action that no rule covers.",
+  folder: "The agent reads and writes files in the working directory. Everything else is denied unless a rule allows it.",
+  deny: "Every action that no rule allows is denied.",
+  [ALLOW_ALL]: "The agent runs every tool without asking. Use it only where nothing can be lost.",
+};
+/** Of the first mode, for connections that can't ask. */
+const ONLY_RULES = "This connection can't ask during a turn: anything that no rule allows is denied.";
 
 export class PermissionField {
   #modes;
+  #meanings;
   /** The mode of a session that chooses none. */
   #usual;
   #select;
   #hint;
 
   constructor(runtime, value, onChange) {
-    this.#modes = runtime.capabilities.permissions === false ? [RULES_ONLY, ...ALL_MODES.slice(1)] : ALL_MODES;
+    this.#modes = modesOf(runtime.capabilities);
+    this.#meanings = runtime.capabilities.permissions === false ? { ...MEANINGS, ask: ONLY_RULES } : MEANINGS;
     this.#usual = catalogue.defaultsOf(runtime.name).permissionMode;
     const id = nextId();
     const usual = this.#modes.find(([mode]) => mode === this.#usual)?.[1];
@@ -50,7 +52,7 @@ export class PermissionField {
 
   /** Whether nothing stops the agent, by choice or by default. */
   get isRisky() {
-    return this.#mode === "allow-all";
+    return this.#mode === ALLOW_ALL;
   }
 
   get #mode() {
@@ -58,7 +60,7 @@ export class PermissionField {
   }
 
   #explain() {
-    this.#hint.textContent = this.#modes.find(([mode]) => mode === this.#mode)?.[2] ?? "Same as in your settings.";
+    this.#hint.textContent = this.#meanings[this.#mode] ?? "Same as in your settings.";
     this.#hint.classList.toggle("field-warning", this.isRisky);
   }
 }
