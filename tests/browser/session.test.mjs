@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, choose, openSession, openSetup, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, choose, openSession, openSetup, send, shown, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -142,6 +142,28 @@ test("Close Session ends it, polling stops, and Reopen goes on", async () => {
   assert.equal(await blocks(page, "User").count(), 2);
 });
 
+test("the button and the news of a session that is reopened go on together once", async () => {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  await turn(page, "hello");
+  await page.locator("#close-session-button").click();
+  await page.locator("#reopen-button").waitFor();
+  // What the button asks for is held until the news has come, too.
+  let release;
+  const held = new Promise((resolve) => {
+    release = resolve;
+  });
+  await page.route(new RegExp(`/session/${id}$`), (route) => held.then(() => route.continue()));
+  const tokens = watchCalls(page, /\/api\/token$/);
+  await page.locator("#reopen-button").click();
+  await waitForText(page.locator("#session-state .state-word"), "Ready");
+  release();
+  await page.locator("#request-textarea").waitFor();
+  await turn(page, "hello again");
+  assert.equal(tokens.all.length, 1, "one reader");
+  assert.equal(await page.locator(".turn-end").count(), 2);
+});
+
 test("a session that was closed long ago shows its history and can be reopened", async () => {
   const id = await deck.server.session();
   await deck.server.turn(id, "hello");
@@ -161,6 +183,7 @@ test("details: the permission mode and the model are changed here, usage and con
   const page = await openSession(deck, id);
   await page.keyboard.press("Alt+s");
   await page.locator("#details-mode").selectOption("allow-all");
+  await page.locator("dialog[open] .danger").click();
   await waitFor(async () => (await deck.server.call("GET", `copilot/session/${id}`)).permissionMode === "allow-all", "the mode");
   await page.locator("#details-model").selectOption("demo-slow");
   await waitFor(async () => (await deck.server.call("GET", `copilot/session/${id}`)).model === "demo-slow", "the model");

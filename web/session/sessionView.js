@@ -39,6 +39,8 @@ export class SessionView extends EventTarget {
   #header = new SessionHeader();
   #history;
   #polling = null;
+  /** The continuation that is under way, or null. */
+  #resuming = null;
   #ending;
   #empty = null;
   #toEnd;
@@ -93,11 +95,22 @@ export class SessionView extends EventTarget {
       if (page.events.length === 0) await this.#showEmpty();
       this.#lookAround();
       this.#findTurnBeginning();
-      await this.#history.loadBackTo(oldestRequest(details));
+    } catch (problem) {
+      if (!this.hasLeft) this.#cannotOpen(problem, event);
+      return;
+    }
+    await this.#showPast(event);
+  }
+
+  /** What is further back, once the session is open: open requests, and what `event` wrote. */
+  async #showPast(event) {
+    try {
+      await this.#history.loadBackTo(oldestRequest(this.details));
       if (event !== null) await this.showEvent(event);
       await this.#history.fillView();
     } catch (problem) {
-      if (!this.hasLeft) this.#cannotOpen(problem, event);
+      if (!(problem instanceof Problem)) throw problem;
+      if (!this.hasLeft) this.composer.say(`Could not load earlier parts of the session: ${problem.message}`);
     }
   }
 
@@ -190,7 +203,9 @@ export class SessionView extends EventTarget {
     return details;
   }
 
+  /** Follows the session from an event. There is only ever one that follows, or each event would be shown twice. */
   startPolling(after) {
+    this.#polling?.stop();
     const polling = new Polling(this.sessionId, after, (from, last) => this.#history.read(from, last));
     polling.onResponse = (response) => this.#take(response);
     polling.onBatch = () => {
@@ -213,8 +228,15 @@ export class SessionView extends EventTarget {
     this.banners.showConnection(null);
   }
 
-  /** Continues after a close, from the last event. */
-  async resume() {
+  /** Continues after a close, from the last event. The button that reopens a session and the news of it may both ask for this. */
+  resume() {
+    this.#resuming ??= this.#resume().finally(() => {
+      this.#resuming = null;
+    });
+    return this.#resuming;
+  }
+
+  async #resume() {
     if (this.canReceive) return;
     await this.refresh();
     this.#ending.then((ending) => ending.show());
@@ -222,7 +244,7 @@ export class SessionView extends EventTarget {
     if (after !== undefined) this.startPolling(after);
     else {
       const { events } = await this.#history.fetchEnd();
-      this.startPolling(events.at(-1)?.seq ?? 0);
+      if (!this.hasLeft) this.startPolling(events.at(-1)?.seq ?? 0);
     }
   }
 
@@ -367,7 +389,7 @@ export class SessionView extends EventTarget {
     } else {
       const reopened = this.details.state === "closed" && state !== "closed";
       this.update({ title, state, stateDetail: detail ?? null, unread, failed });
-      if (reopened && !this.canReceive) this.resume();
+      if (reopened) this.resume().catch(() => this.#polled("reopened"));
     }
   }
 
