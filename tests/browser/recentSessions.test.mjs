@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { openSetup, painted, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 import { ENTRY, jobWhen, makeFolder, startJob } from "./support/realJobs.mjs";
 
 const deck = useDeck({ jobs: ENTRY });
@@ -169,3 +169,34 @@ test("200 changes that come together are shown together, and only changed rows a
   await waitForText(row(page, ids[3]).locator(".session-link"), `Again ${ids[3]}`);
   assert.equal(await row(page, ids[7]).getAttribute("data-untouched"), "");
 });
+
+test("a search while the server cannot be reached asks once, says so, and goes on when it is back", async () => {
+  deck.expectConsoleErrors(/net::ERR_FAILED|Failed to fetch/);
+  const context = await deck.openContext();
+  let isDown = true;
+  let asked = 0;
+  const session = (number) => ({ sessionId: `session-${number}`, title: `Number ${number}`, state: "ready", model: "demo", workingDirectory: "/w", updatedAt: new Date(1e12 + number).toISOString(), pending: 0 });
+  await context.route(/\/api\/copilot\/session\?/, (route) => {
+    if (!route.request().url().includes("after=")) return route.fulfill({ json: { sessions: [session(2)], next: "2" } });
+    asked += 1;
+    return isDown ? route.abort() : route.fulfill({ json: { sessions: [session(1)] } });
+  });
+  const page = await openSetupIn(context);
+  await row(page, "session-2").waitFor();
+  await page.locator("#session-search").fill("number");
+  await waitForText(page.locator("#session-list"), /Could not load sessions/);
+  for (let frame = 0; frame < 10; frame += 1) await painted(page);
+  assert.equal(asked, 1, "a failure is not tried again at once");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "session-search", "typing goes on");
+  isDown = false;
+  await page.locator("#session-search").press("End");
+  await page.keyboard.type(" 1");
+  await row(page, "session-1").waitFor();
+});
+
+async function openSetupIn(context) {
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  return page;
+}

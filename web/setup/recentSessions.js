@@ -32,6 +32,7 @@ const search = byId("session-search");
 export class RecentSessions {
   #filter = "all";
   #problem = null;
+  #isLoadingAll = false;
   #order = [];
   #list = make("ul", { class: "session-rows" });
   /** What the list shows: session → `{ key, updatedAt, time, element }`. */
@@ -43,7 +44,11 @@ export class RecentSessions {
   constructor() {
     byId("session-filters").append(...FILTERS.map(([name, label]) => this.#filterButton(name, label)));
     search.addEventListener("input", () => this.#searched());
-    sessionList.addEventListener("change", () => this.#show());
+    sessionList.addEventListener("change", () => {
+      this.#show();
+      // A list that was loaded anew has its first page only.
+      if (!sessionList.problem) this.#loadAll();
+    });
     place.addEventListener("pointerleave", () => sessionList.isLoaded && this.#show());
   }
 
@@ -63,11 +68,22 @@ export class RecentSessions {
     return button;
   }
 
-  /** Searching means all sessions, not only those that are loaded. */
-  async #searched() {
+  #searched() {
     this.#texts.search(search.value);
     this.#show();
-    while (search.value.trim() && sessionList.hasMore) await sessionList.loadMore().catch(() => search.blur());
+    this.#loadAll();
+  }
+
+  /** Searching means all sessions, not only those that are loaded. What fails is said by the list; the next letter tries again. */
+  async #loadAll() {
+    if (this.#isLoadingAll) return;
+    this.#isLoadingAll = true;
+    try {
+      while (search.value.trim() && sessionList.hasMore) await sessionList.loadMore();
+    } catch {
+      // The list shows it.
+    }
+    this.#isLoadingAll = false;
   }
 
   #show() {
