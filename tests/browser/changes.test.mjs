@@ -193,6 +193,22 @@ test("files are shown inline or side by side, and the choice is remembered", asy
   await page.getByRole("button", { name: "Collapse all" }).waitFor({ state: "detached" });
 });
 
+test("all files are opened and closed together, however many there are", async () => {
+  const repository = new Repository("many-files");
+  for (let number = 0; number < 205; number += 1) repository.write(`file-${number}.txt`, `${number}\n`);
+  const page = await openPanel(repository);
+  const all = page.getByRole("button", { name: /all files|Expand all|Collapse all/ }).first();
+  const opened = () => page.locator('.changes-file[aria-expanded="true"]').count();
+  await all.click();
+  await waitForText(all, "Collapse all");
+  assert.equal(await opened(), 200, "as many as a page can show");
+  await page.locator("button.changes-file").last().click();
+  assert.equal(await opened(), 201);
+  await all.click();
+  await waitForText(all, "Expand all");
+  assert.equal(await opened(), 0);
+});
+
 test("keys go from change to change and from file to file, and open what is closed", async () => {
   const repository = new Repository("keys");
   repository.change();

@@ -135,7 +135,7 @@ class Changes {
   /** A row was opened or closed. */
   opened() {
     const rows = [...this.#rows.values()];
-    this.#all.textContent = rows.length > 0 && rows.every((row) => row.isOpen) ? "Collapse all" : "Expand all";
+    this.#all.textContent = rows.length > 0 && hasAllOpen(rows) ? "Collapse all" : "Expand all";
   }
 
   async copyPatch(button, path) {
@@ -290,8 +290,8 @@ class Changes {
 
   #toggleAll() {
     const rows = [...this.#rows.values()];
-    const open = rows.some((row) => !row.isOpen);
-    for (const row of rows.slice(0, open ? MOST_OPENED : rows.length)) if (row.isOpen !== open) row.setOpen(open);
+    const open = !hasAllOpen(rows);
+    for (const row of open ? rows.slice(0, MOST_OPENED) : rows) if (row.isOpen !== open) row.setOpen(open);
   }
 
   #showView() {
@@ -310,4 +310,9 @@ class Changes {
     element.textContent = text;
     element.hidden = !text;
   }
+}
+
+/** Whether all files are open that may be opened together. */
+function hasAllOpen(rows) {
+  return rows.slice(0, MOST_OPENED).every((row) => row.isOpen);
 }
