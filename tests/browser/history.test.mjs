@@ -68,6 +68,7 @@ test("going up loads what was before, and what is being read stays where it is",
 test("the whole way up and down stays light, in order and complete", async () => {
   const page = await openSession(deck, await longSession());
   await waitForText(blocks(page).last(), /all the demo's blocks/);
+  const calls = watchCalls(page, /\/log$/);
   // Goes up by itself, as fast as pages come, and notes every tool call that is ever in the document.
   await page.evaluate(() => {
     const part = document.querySelector("#session-part");
@@ -85,9 +86,9 @@ test("the whole way up and down stays light, in order and complete", async () =>
   });
   // Thousands of frames: as long as a busy machine needs.
   await page.waitForFunction(() => window.walk.done, null, { timeout: 0 });
-  const { most, calls } = await page.evaluate(() => ({ most: window.walk.most, calls: [...window.walk.seen].filter((text) => text.startsWith("echo ")).length }));
+  const { most, tools } = await page.evaluate(() => ({ most: window.walk.most, tools: [...window.walk.seen].filter((text) => text.startsWith("echo ")).length }));
   assert.ok(most < 2000, `at most ${most} blocks were in the document`);
-  assert.equal(calls, BLOCKS / 2, "every tool call was there");
+  assert.equal(tools, BLOCKS / 2, "every tool call was there");
   await scrollTo(page, 0);
   await waitForText(blocks(page, "User").first(), new RegExp(`blocks ${BLOCKS}`));
   // In the middle pages were let go of; coming back fills them again.
@@ -106,6 +107,8 @@ test("the whole way up and down stays light, in order and complete", async () =>
   await part(page).evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
   await waitForText(blocks(page).last(), /all the demo's blocks/);
   assert.ok((await inDocument(page)) < 2000);
+  const again = calls.all.filter((call) => call.includes("after="));
+  assert.ok(again.length > 0 && again.every((call) => Number(/limit=(\d+)/.exec(call)[1]) <= 400), `no more than a page that was let go of: ${again}`);
 });
 
 test("what grows above the view does not move it, however the reader came there", async () => {

@@ -9,6 +9,8 @@ import { endsOf, stretches } from "./farEvents.js";
 /** As early.js asks for it. */
 const FIRST_PAGE = 40;
 const NEXT_PAGE = 400;
+/** The most that the server returns at once. */
+const LONGEST_PAGE = 1000;
 /** Larger than any event number. */
 const THE_END = Number.MAX_SAFE_INTEGER;
 /** Older pages are loaded when the reader is this close to the top, in heights of the view. */
@@ -82,7 +84,7 @@ export class History {
   async read(after, last) {
     const found = [];
     for (let from = after; from < last; ) {
-      const { events, next } = await this.#ask(`after=${from}&limit=1000`);
+      const { events, next } = await this.#ask(`after=${from}&limit=${Math.min(last - from, LONGEST_PAGE)}`);
       found.push(...events.filter(({ seq }) => seq <= last));
       if (next === undefined || events.length === 0) break;
       from = next;
@@ -151,7 +153,7 @@ export class History {
     const load = async () => {
       const before = this.#renderer.firstSeq;
       const { events, next } = await this.#ask(`before=${seq + NEXT_PAGE / 2}&limit=${NEXT_PAGE}`);
-      const ends = await endsOf(events, before, (after) => this.#ask(`after=${after}&limit=1000`));
+      const ends = await endsOf(events, before, (after) => this.#ask(`after=${after}&limit=${LONGEST_PAGE}`));
       if (this.#ended.signal.aborted) return;
       const gaps = this.#renderer.prependFarEvents(events, ends, stretches(events.at(-1)?.seq ?? seq, before), STRETCH_HEIGHT);
       for (const { element } of gaps) this.#reloads.observe(element);
@@ -179,8 +181,8 @@ export class History {
 
   async #fillAgain(page) {
     this.#reloads.unobserve(page.element);
-    const events = await this.read(page.firstSeq - 1, page.lastSeq);
-    for (const end of page.endsElsewhere.values()) events.push(...(await this.read(end - 1, end)));
+    const ends = [...page.endsElsewhere.values()].map((end) => this.read(end - 1, end));
+    const events = (await Promise.all([this.read(page.firstSeq - 1, page.lastSeq), ...ends])).flat();
     if (page.isLoaded || this.#ended.signal.aborted) return;
     this.#keepingPlace(() => this.#renderer.refillPage(page, events));
     this.letGoOfFarPages();
