@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LogStub, shown, useDeck } from "./support/index.mjs";
+import { LogStub, openSession, send, shown, useDeck, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -42,4 +42,18 @@ test("Always allow and its scopes are one group, Deny and its note another, with
     await page.setViewportSize({ width, height: 900 });
     await check(`${width} px, beside a panel`);
   }
+});
+
+test("Enter that ends the composition of a word sends no answer", async () => {
+  const page = await openSession(deck, await deck.server.session());
+  await send(page, "permission");
+  const note = page.locator(".request-block.waiting .request-feedback");
+  await note.fill("こ");
+  const answers = [];
+  page.on("request", (request) => request.url().includes("/permission/") && answers.push(request.postData()));
+  await note.evaluate((input) => input.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true })));
+  assert.deepEqual(answers, []);
+  await note.press("Enter");
+  await waitForText(page.locator(".request-block").first(), /^Denied/);
+  assert.equal(answers.length, 1);
 });

@@ -140,6 +140,7 @@ export class Switches {
       byId("composer-model").focus();
     };
     input.addEventListener("keydown", (event) => {
+      if (event.isComposing) return;
       if (event.key === "Enter") done(input.value.trim());
       else if (event.key === "Escape") done("");
       else return;

@@ -59,7 +59,8 @@ export class PermissionBlock extends RequestBlock {
         return beside.length > 0 ? make("div", { class: `request-decision request-decision-${option}` }, button, ...beside) : button;
       });
     feedback.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return;
+      // Enter may only end the composition of a word.
+      if (event.key !== "Enter" || event.isComposing) return;
       event.preventDefault();
       this.send(decide("deny"), DECISIONS.deny.label);
     });

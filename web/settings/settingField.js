@@ -167,7 +167,7 @@ export class SettingField {
   }
 
   #key(event) {
-    if (event.target !== this.control.input || !this.#isDirty) return;
+    if (event.target !== this.control.input || !this.#isDirty || event.isComposing) return;
     const saves = event.key === "Enter" && (!this.control.hasLines || event.ctrlKey || event.metaKey);
     if (saves) this.save();
     else if (event.key === "Escape") this.#revert();
