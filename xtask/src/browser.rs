@@ -6,8 +6,8 @@ use std::process::Command;
 use crate::npm::{self, Package};
 use crate::shell::{apt_get_install, cargo, read, run, workspace};
 
-/// The driver alone (it downloads no browser; Debian's is used), and the accessibility rules.
-const PACKAGES: [Package; 2] = [("playwright-core", "1.65.0"), ("axe-core", "4.14.0")];
+/// The driver alone (it downloads no browser; Debian's is used), the accessibility rules, and what decrypts pushed messages.
+const PACKAGES: [Package; 3] = [("playwright-core", "1.65.0"), ("axe-core", "4.14.0"), ("http_ece", "1.2.1")];
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 /// Chromium without windows, as Debian names it.
 const SHELL: &str = "chromium-headless-shell";

@@ -26,5 +26,8 @@ const packages = createRequire(path.join(needed("TEST_BROWSER"), "package.json")
 /** Playwright's driver for Chromium. */
 export const { chromium } = packages("playwright-core");
 
+/** Encrypted content encoding for HTTP (RFC 8188), which push messages use. */
+export const encryptedContent = packages("http_ece");
+
 /** The script that checks a page's accessibility. */
 export const axeScript = packages.resolve("axe-core/axe.min.js");

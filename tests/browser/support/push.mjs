@@ -1,9 +1,10 @@
-// A push service and a browser's subscription, made with Node's own cryptography: an implementation of RFC 8291 and 8292 that shares
-// nothing with the server's.
+// A push service and a browser's subscription. Messages are decrypted by a library of its own (RFC 8188 and 8291) and signatures
+// are verified by Node (RFC 8292): neither shares anything with the server's code.
 
-import { createDecipheriv, createECDH, createPublicKey, hkdfSync, randomBytes, verify } from "node:crypto";
+import { createECDH, createPublicKey, randomBytes, verify } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
+import { encryptedContent } from "./environment.mjs";
 import { waitFor } from "./waiting.mjs";
 
 /** The keys of a browser, and how it reads its messages. */
@@ -21,21 +22,7 @@ export class Subscriber {
 
   /** The text of an encrypted body (RFC 8188 and 8291). */
   decrypt(body) {
-    const salt = body.subarray(0, 16);
-    const recordSize = body.readUInt32BE(16);
-    const sender = body.subarray(21, 21 + body[20]);
-    const record = body.subarray(21 + body[20]);
-    if (record.length > recordSize) throw new Error("more than one record");
-    const info = Buffer.concat([Buffer.from("WebPush: info\0"), this.#ecdh.getPublicKey(), sender]);
-    const input = Buffer.from(hkdfSync("sha256", this.#ecdh.computeSecret(sender), this.#auth, info, 32));
-    const key = Buffer.from(hkdfSync("sha256", input, salt, "Content-Encoding: aes128gcm\0", 16));
-    const nonce = Buffer.from(hkdfSync("sha256", input, salt, "Content-Encoding: nonce\0", 12));
-    const decipher = createDecipheriv("aes-128-gcm", key, nonce);
-    decipher.setAuthTag(record.subarray(-16));
-    const padded = Buffer.concat([decipher.update(record.subarray(0, -16)), decipher.final()]);
-    const end = padded.findLastIndex((byte) => byte !== 0);
-    if (padded[end] !== 2) throw new Error("not the last record");
-    return padded.subarray(0, end).toString();
+    return encryptedContent.decrypt(body, { version: "aes128gcm", privateKey: this.#ecdh, authSecret: this.#auth.toString("base64url") }).toString();
   }
 }
 
