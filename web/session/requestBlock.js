@@ -245,7 +245,7 @@ export class RequestBlock {
     const most = Math.min(this.#choices.length, MOST_KEYS);
     this.divElement.classList.toggle("takes-keys", this.#takesKeys);
     const keys = most > 2 ? `1 to ${most}` : most === 2 ? "1 or 2" : "1";
-    this.#keyHint.textContent = this.#takesKeys ? `Press ${keys} to choose.` : "To choose by key: Alt+A, then the number.";
+    this.#keyHint.textContent = this.#takesKeys ? `Press ${keys} to choose.` : "To answer from the keyboard, press Alt+A, then a number.";
     this.#keyHint.hidden = most === 0;
   }
 

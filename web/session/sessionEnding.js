@@ -44,7 +44,7 @@ export class SessionEnding {
     const box = byId("request-textarea");
     const wasWriting = document.activeElement === box;
     const unsent = this.#unsentText();
-    this.#ended(["This session was deleted. Only what is on this page remains."]);
+    this.#ended(["This session was deleted. Only what you see here is left."]);
     if (!unsent) return;
     byId("closed-part").append(unsent.element);
     if (wasWriting) unsent.takeFocus(box);
