@@ -4,7 +4,7 @@ import { byId, setText } from "../lib/dom.js";
 import { ask, sessionPath } from "../lib/api.js";
 import { Attempts } from "../lib/attempts.js";
 import { bytes } from "../lib/format.js";
-import { keepDraft, readDraft } from "../lib/drafts.js";
+import { keepDraft, readDraft, showDraftNote } from "../lib/drafts.js";
 import { PromptHistory } from "./promptHistory.js";
 
 /** The server's default limit on a prompt; a server with a lower limit returns an error. */
@@ -46,6 +46,7 @@ export class Composer {
     this.say("");
     this.#hint("");
     this.setWithdraws(0);
+    showDraftNote(byId("draft-note"), sessionId);
     this.#listen();
     this.#show();
   }
@@ -200,7 +201,12 @@ export class Composer {
     this.history.leave();
     this.say("");
     this.#hint("");
+    this.#keepDraft();
+  }
+
+  #keepDraft() {
     keepDraft(this.#sessionId, textarea.value);
+    showDraftNote(byId("draft-note"), this.#sessionId);
   }
 
   #key(event) {
@@ -217,7 +223,7 @@ export class Composer {
       if (event.altKey) return this.#press(event, this.#working ? buttons.queue : buttons.send);
     } else if (this.history.handleKey(event, textarea)) {
       event.preventDefault();
-      keepDraft(this.#sessionId, textarea.value);
+      this.#keepDraft();
     }
     return undefined;
   }
@@ -321,7 +327,7 @@ export class Composer {
     this.#completion?.close();
     // The person may have kept typing while the request was being sent.
     textarea.value = textarea.value.startsWith(text) ? textarea.value.slice(text.length) : textarea.value;
-    keepDraft(this.#sessionId, textarea.value);
+    this.#keepDraft();
     this.#attachments?.clear();
   }
 

@@ -1,7 +1,7 @@
 // What a new session is to do. The text survives a reload, until it is sent.
 
 import { byId } from "../lib/dom.js";
-import { keepDraft, readDraft } from "../lib/drafts.js";
+import { keepDraft, readDraft, showDraftNote } from "../lib/drafts.js";
 
 const area = byId("prompt-box");
 const DRAFT = "(new session)";
@@ -13,11 +13,16 @@ export function addToPromptBox(text, folder = null) {
   const before = (area.value || readDraft(DRAFT)).trimEnd();
   const isNew = !before.endsWith(text.trimEnd());
   area.value = [before, isNew && text].filter(Boolean).join("\n\n");
-  keepDraft(DRAFT, area.value);
+  keepText();
   if (!folder) return;
   const input = byId("working-dir");
   input.value = folder;
   input.dispatchEvent(new Event("input"));
+}
+
+function keepText() {
+  keepDraft(DRAFT, area.value);
+  showDraftNote(byId("prompt-draft-note"), DRAFT);
 }
 
 export class PromptBox {
@@ -52,6 +57,6 @@ export class PromptBox {
 
   #keep() {
     clearTimeout(this.#timer);
-    keepDraft(DRAFT, area.value);
+    keepText();
   }
 }
