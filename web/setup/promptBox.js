@@ -26,6 +26,7 @@ function keepText() {
 }
 
 export class PromptBox {
+  /** While it runs, something was typed that is not kept yet. */
   #timer = null;
   /** Called for Ctrl+Enter. */
   onStart = () => {};
@@ -38,15 +39,17 @@ export class PromptBox {
       event.preventDefault();
       this.onStart();
     });
-    addEventListener("pagehide", () => this.#keep());
+    // Another tab may have kept something else since then, or sent what both had.
+    addEventListener("pagehide", () => this.#timer !== null && this.#keep());
   }
 
   get text() {
     return area.value;
   }
 
-  clear() {
-    area.value = "";
+  /** A prompt was sent: what was typed behind it meanwhile stays, and so does a text that no longer begins with it. */
+  removeSent(text) {
+    if (area.value.startsWith(text)) area.value = area.value.slice(text.length);
     this.#keep();
   }
 
@@ -57,6 +60,7 @@ export class PromptBox {
 
   #keep() {
     clearTimeout(this.#timer);
+    this.#timer = null;
     keepText();
   }
 }
