@@ -198,7 +198,7 @@ export class Composer {
   }
 
   #edited() {
-    this.history.leave();
+    if (this.history.isFilling) return;
     this.say("");
     this.#hint("");
     this.#keepDraft();
@@ -223,7 +223,10 @@ export class Composer {
       if (event.altKey) return this.#press(event, this.#working ? buttons.queue : buttons.send);
     } else if (this.history.handleKey(event, textarea)) {
       event.preventDefault();
-      this.#keepDraft();
+      // The arrow keys are for the history, whatever the text begins with.
+      this.#completion?.close();
+      // A reload brings back what is being written, not an earlier prompt that was looked at.
+      if (this.history.isAtEnd) this.#keepDraft();
     }
     return undefined;
   }
@@ -325,6 +328,7 @@ export class Composer {
 
   #accepted(text) {
     this.#completion?.close();
+    this.history.sent();
     // The person may have kept typing while the request was being sent.
     textarea.value = textarea.value.startsWith(text) ? textarea.value.slice(text.length) : textarea.value;
     this.#keepDraft();
