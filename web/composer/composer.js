@@ -2,6 +2,8 @@
 
 import { byId, setText } from "../lib/dom.js";
 import { ask, sessionPath } from "../lib/api.js";
+import { announce } from "../lib/announcer.js";
+import { attachedFiles } from "./attachedFiles.js";
 import { Attempts } from "../lib/attempts.js";
 import { bytes } from "../lib/format.js";
 import { keepDraft, readDraft, showDraftNote } from "../lib/drafts.js";
@@ -17,10 +19,15 @@ const buttons = {
   steer: byId("steer-button"),
   interrupt: byId("interrupt-button"),
 };
+/** Problems of sessions that the person had left by then: session → text. */
+const unseenProblems = new Map();
+/** Whose text the box has. */
+let shownSession = null;
 
 export class Composer {
   history = new PromptHistory();
   #sessionId;
+  /** Shows the files, once there are any. */
   #attachments = null;
   #working = false;
   #sending = false;
@@ -41,14 +48,17 @@ export class Composer {
 
   constructor(sessionId) {
     this.#sessionId = sessionId;
+    shownSession = sessionId;
     textarea.value = readDraft(sessionId);
     textarea.placeholder = "What should the agent do?";
-    this.say("");
+    this.say(unseenProblems.get(sessionId) ?? "");
+    unseenProblems.delete(sessionId);
     this.#hint("");
     this.setWithdraws(0);
     showDraftNote(byId("draft-note"), sessionId);
     this.#listen();
     this.#show();
+    this.#showFiles();
   }
 
   /** How many requests are open although their turn has ended: a new prompt takes the place of their answers. */
@@ -114,14 +124,21 @@ export class Composer {
     textarea.focus({ preventScroll: true });
   }
 
-  /** Shows a problem next to the request. */
+  /** Shows a problem next to the request; next to that of another session it would be taken for that session's. */
   say(text) {
+    if (this.#hasLeft) {
+      if (!text) return;
+      unseenProblems.set(this.#sessionId, text);
+      announce(text);
+      return;
+    }
     this.#isUnreachable = false;
     setText(byId("request-problem"), text);
   }
 
   /** Says what to do instead. */
   #hint(text) {
+    if (this.#hasLeft) return;
     setText(byId("request-hint"), text);
   }
 
@@ -133,7 +150,8 @@ export class Composer {
   /** Stops listening; the next session has its own composer. */
   leave() {
     this.#left.abort();
-    this.#attachments?.clear();
+    shownSession = null;
+    this.#attachments?.hide();
     this.#completion?.leave();
   }
 
@@ -164,8 +182,13 @@ export class Composer {
     buttons.interrupt.disabled = false;
   }
 
+  get #hasLeft() {
+    return this.#left.signal.aborted;
+  }
+
   #listen() {
     const { signal } = this.#left;
+    attachedFiles.addEventListener("change", ({ detail }) => detail === this.#sessionId && this.#showFiles(), { signal });
     const on = (element, kind, listener) => element.addEventListener(kind, listener, { signal });
     on(textarea, "input", () => this.#edited());
     on(textarea, "keydown", (event) => this.#key(event));
@@ -253,10 +276,20 @@ export class Composer {
   }
 
   async #attach(files) {
+    (await this.#loadAttachments()).add(files);
+    if (!this.#hasLeft) this.focus();
+  }
+
+  async #showFiles() {
+    if (!this.#attachments && attachedFiles.of(this.#sessionId).length === 0) return;
+    const attachments = await this.#loadAttachments();
+    if (!this.#hasLeft) attachments.show();
+  }
+
+  async #loadAttachments() {
     const { Attachments } = await import("./attachments.js");
-    this.#attachments ??= new Attachments((text) => this.say(text));
-    this.#attachments.add(files);
-    this.focus();
+    this.#attachments ??= new Attachments(this.#sessionId, (text) => this.say(text));
+    return this.#attachments;
   }
 
   async #send(mode, button) {
@@ -264,10 +297,11 @@ export class Composer {
     const text = this.#expand(written);
     if (this.#sending || button.disabled) return;
     if (this.#tasks?.chosen && button === buttons.send) {
-      await this.#startTask(text);
+      await this.#startTask(written, text);
       return;
     }
-    if (!text.trim() && (this.#attachments?.isEmpty ?? true)) {
+    const files = attachedFiles.of(this.#sessionId);
+    if (!text.trim() && files.length === 0) {
       this.focus();
       return;
     }
@@ -281,7 +315,7 @@ export class Composer {
     this.#hint("");
     this.#show();
     try {
-      const attachments = (await this.#attachments?.encoded()) ?? [];
+      const attachments = files.length > 0 ? await encodedFiles(files) : [];
       const content = JSON.stringify([text, mode, attachments.map(({ name, data }) => [name, data.length])]);
       const { promptId } = await ask(sessionPath(this.#sessionId, "prompt"), {
         json: { text, mode, attachments: attachments.length > 0 ? attachments : undefined },
@@ -290,6 +324,7 @@ export class Composer {
       this.#attempts.arrived(content);
       this.#await(promptId);
       this.#accepted(written);
+      attachedFiles.remove(this.#sessionId, files);
     } catch (problem) {
       this.say(`Not sent: ${problem.message}${problem.isUnreachable ? " Your text is kept. Send it when the connection is back." : ""}`);
       this.#isUnreachable = problem.isUnreachable === true;
@@ -300,7 +335,8 @@ export class Composer {
     }
   }
 
-  async #startTask(text) {
+  /** A task takes no files: those that are attached wait for a request. */
+  async #startTask(written, text) {
     if (this.#tasks.chosen.requireUserInput && !text.trim()) {
       this.say("This task needs input.");
       this.focus();
@@ -311,7 +347,7 @@ export class Composer {
     this.#show();
     try {
       await this.#tasks.start(text);
-      this.#accepted(text);
+      this.#accepted(written);
     } catch (problem) {
       this.say(`Could not start the task: ${problem.message}`);
     } finally {
@@ -326,16 +362,21 @@ export class Composer {
     if (!this.#arrived.has(promptId)) this.#awaited = promptId;
   }
 
+  /** The person may have kept typing while the request was being sent, or gone to another session, or come back. */
   #accepted(text) {
-    this.#completion?.close();
     this.history.sent();
-    // The person may have kept typing while the request was being sent.
-    textarea.value = textarea.value.startsWith(text) ? textarea.value.slice(text.length) : textarea.value;
+    const rest = (now) => (now.startsWith(text) ? now.slice(text.length) : now);
+    if (shownSession !== this.#sessionId) {
+      keepDraft(this.#sessionId, rest(readDraft(this.#sessionId)));
+      return;
+    }
+    this.#completion?.close();
+    textarea.value = rest(textarea.value);
     this.#keepDraft();
-    this.#attachments?.clear();
   }
 
   #show() {
+    if (this.#hasLeft) return;
     const { send, queue, steer, interrupt } = buttons;
     const busy = this.#working || this.#awaited !== null;
     send.disabled = busy || this.#sending;
@@ -348,4 +389,9 @@ export class Composer {
       steer.title = "Send to the agent during the running turn";
     }
   }
+}
+
+async function encodedFiles(files) {
+  const { encoded } = await import("./attachments.js");
+  return encoded(files);
 }

@@ -8,7 +8,8 @@ import { ask, sessionPath } from "../lib/api.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { chooseAgent } from "../setup/agentSelect.js";
-import { addToPromptBox } from "../setup/promptBox.js";
+import { attachedFiles } from "./attachedFiles.js";
+import { addToPromptBox, sayFilesStay } from "../setup/promptBox.js";
 
 const MODES = [
   ["ask", "Ask me"],
@@ -121,6 +122,7 @@ export class Switches {
     chooseAgent(id);
     addToPromptBox(this.#view.composer.text, this.#view.details.workingDirectory);
     goTo(setupAddress());
+    sayFilesStay(attachedFiles.of(this.#view.sessionId));
     byId("prompt-box").focus();
     announce(`A new session with ${exactString(title)}`);
   }

@@ -1,6 +1,7 @@
 // What a new session is to do. The text survives a reload, until it is sent.
 
-import { byId } from "../lib/dom.js";
+import { byId, setText } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { keepDraft, readDraft, showDraftNote } from "../lib/drafts.js";
 
 const area = byId("prompt-box");
@@ -18,6 +19,14 @@ export function addToPromptBox(text, folder = null) {
   const input = byId("working-dir");
   input.value = folder;
   input.dispatchEvent(new Event("input"));
+}
+
+/** Names the files of the session that the person comes from, which do not come along, until the home page is left. */
+export function sayFilesStay(files) {
+  if (files.length === 0) return;
+  const note = byId("prompt-files-note");
+  setText(note, `A new session starts without files. What you attached stays with the session that you left: ${files.map(({ name }) => exactString(name || "pasted")).join(", ")}.`);
+  addEventListener("popstate", () => setText(note, ""), { once: true });
 }
 
 function keepText() {
