@@ -181,3 +181,24 @@ test("files of a session that is deleted while it is not shown are dropped", asy
   await page.locator("#reopen-button").waitFor();
   assert.deepEqual(await names(page), []);
 });
+
+test("a sent file that cannot be opened says so beside it, until it can", async () => {
+  deck.expectConsoleErrors(/503/);
+  const page = await openSession(deck, await deck.server.session());
+  await attach(page, [textFile("a.txt")]);
+  await send(page, "hello");
+  await page.locator(".turn-end").waitFor();
+  await page.route("**/api/ticket", (route) => route.fulfill({ status: 503, json: { error: "Busy", message: "No room." } }), { times: 2 });
+  const open = page.getByRole("button", { name: /^Open a\.txt/ });
+  const problem = page.locator('.sent-attachments [role="alert"]');
+  await open.click();
+  await waitForText(problem, "Could not open a.txt: No room.");
+  const asked = page.waitForResponse("**/api/ticket");
+  await open.click();
+  await asked;
+  await waitForText(problem, "Could not open a.txt: No room.");
+  const opened = page.context().waitForEvent("page");
+  await open.click();
+  await opened;
+  await problem.waitFor({ state: "detached" });
+});
