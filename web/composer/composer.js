@@ -124,16 +124,22 @@ export class Composer {
     textarea.focus({ preventScroll: true });
   }
 
-  /** Shows a problem next to the request; next to that of another session it would be taken for that session's. */
+  /** Shows a problem next to the request. */
   say(text) {
     if (this.#hasLeft) {
-      if (!text) return;
-      unseenProblems.set(this.#sessionId, text);
-      announce(text);
+      if (text) this.#sayElsewhere(text);
       return;
     }
     this.#isUnreachable = false;
     setText(byId("request-problem"), text);
+  }
+
+  /** The person has left the session, and may be in another one or back. */
+  #sayElsewhere(text) {
+    const isBack = shownSession === this.#sessionId;
+    if (!isBack) unseenProblems.set(this.#sessionId, text);
+    if (shownSession === null) announce(text);
+    else setText(byId("request-problem"), isBack ? text : `In another session: ${text}`);
   }
 
   /** Says what to do instead. */
