@@ -45,6 +45,25 @@ test("another agent is for a new session, with the same folder and what was writ
   await waitForText(page.locator(".user-prompt, .message-block").first(), /Tidy up/);
 });
 
+test("files stay with the session, and the start form says so until it is left", async () => {
+  const id = await deck.server.session({ runtime: "demo", workingDirectory: deck.server.workFolder });
+  const page = await openSession(deck, id);
+  await agentSwitch(page).waitFor();
+  await textarea(page).fill("Look at this");
+  await page.locator("#attach-input").setInputFiles([{ name: "shot <b>.png", mimeType: "text/plain", buffer: Buffer.from("a") }]);
+  await page.locator(".attachment").waitFor();
+  await agentSwitch(page).selectOption({ label: MARKUP });
+  await page.locator("#start-button:enabled").waitFor();
+  const note = page.locator("#prompt-files-note");
+  await waitForText(note, "A new session starts without files. What you attached stays with the session that you left: shot <b>.png.");
+  await page.goBack();
+  await agentSwitch(page).waitFor();
+  await waitForText(page.locator(".attachment-name"), "shot <b>.png");
+  await page.keyboard.press("Alt+h");
+  await page.locator("#start-button:enabled").waitFor();
+  assert.ok(await note.isHidden());
+});
+
 test("a key on the closed list of agents does not leave the session", async () => {
   const page = await openSession(deck, await deck.server.session({ runtime: "demo" }));
   for (const key of ["ArrowDown", "End", "<"]) {

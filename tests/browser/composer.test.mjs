@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, send, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, openSession, painted, send, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -77,6 +77,87 @@ test("the arrow keys bring earlier requests back, and what was being written too
   await textarea(page).fill("one\ntwo");
   await page.keyboard.press("ArrowUp");
   assert.equal(await textarea(page).inputValue(), "one\ntwo", "within a text the keys move the cursor");
+});
+
+/** A session with two requests, "hello first" and "hello second", and a text that is not sent. */
+async function withUnsentText() {
+  const id = await deck.server.session();
+  await deck.server.turn(id, "hello first");
+  await deck.server.turn(id, "hello second");
+  const page = await openSession(deck, id);
+  await waitFor(async () => (await blocks(page, "User").count()) === 2, "the history");
+  await textarea(page).fill("unfinished");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello second");
+  return page;
+}
+
+test("typing into an earlier request does not lose what was being written, nor the change", async () => {
+  const page = await withUnsentText();
+  await page.keyboard.type("Now ");
+  assert.equal(await textarea(page).inputValue(), "Now hello second");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await textarea(page).inputValue(), "unfinished");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "Now hello second");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello first");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await textarea(page).inputValue(), "unfinished");
+});
+
+test("a request that arrives meanwhile does not lose what was being written, and sending starts over", async () => {
+  const page = await withUnsentText();
+  const id = new URL(page.url()).searchParams.get("session");
+  await deck.server.turn(id, "hello from elsewhere");
+  await waitFor(async () => (await blocks(page, "User").count()) === 3, "the request from elsewhere");
+  await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await textarea(page).inputValue(), "hello from elsewhere");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await textarea(page).inputValue(), "unfinished");
+  await page.keyboard.press("Home");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.type("hello again: ");
+  await turn(page, "hello again");
+  assert.equal(await textarea(page).inputValue(), "");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello again");
+  await page.keyboard.press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello from elsewhere", "as it was sent");
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await textarea(page).inputValue(), "");
+});
+
+test("bringing an earlier request back can be undone, and a reload brings back what was being written", async () => {
+  const page = await withUnsentText();
+  await page.reload();
+  await waitFor(async () => (await textarea(page).inputValue()) === "unfinished", "the draft");
+  await waitFor(async () => (await blocks(page, "User").count()) === 2, "the history");
+  await textarea(page).press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello second");
+  await page.keyboard.press("Control+z");
+  assert.equal(await textarea(page).inputValue(), "unfinished");
+});
+
+test("a command that is brought back opens no list, so the arrow keys go on", async () => {
+  const id = await deck.server.session();
+  await deck.server.turn(id, "hello");
+  await deck.server.turn(id, "/nothing");
+  const page = await openSession(deck, id);
+  await waitFor(async () => (await blocks(page, "User").count()) === 2, "the history");
+  await page.locator("#composer-mode").waitFor();
+  const calls = watchCalls(page, /\/api\/prompts$/);
+  await textarea(page).press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "/nothing");
+  await painted(page);
+  assert.deepEqual(calls.all, [], "nobody asks what it could be completed with");
+  await textarea(page).press("ArrowUp");
+  assert.equal(await textarea(page).inputValue(), "hello");
 });
 
 test("requests from before the first screens are brought back too", async () => {

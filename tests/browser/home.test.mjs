@@ -64,6 +64,103 @@ test("a prompt starts a session and is sent, by the button and by Ctrl+Enter", a
   assert.notEqual(sessionOf(page), details.sessionId);
 });
 
+/** Holds the start of a session on the page until the returned function is called. */
+async function holdStart(page) {
+  const hold = held();
+  let isAsked = false;
+  await page.route("**/api/copilot/session", async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    isAsked = true;
+    await hold.done;
+    return route.fallback();
+  });
+  return { asked: () => waitFor(() => isAsked, "the start"), release: hold.release };
+}
+
+function held() {
+  let release;
+  const done = new Promise((resolve) => {
+    release = resolve;
+  });
+  return { done, release };
+}
+
+test("what is typed while a session starts is the draft of the next one", async () => {
+  const page = await openSetup(deck);
+  const start = await holdStart(page);
+  await page.locator("#prompt-box").fill("hello there");
+  await page.keyboard.press("Control+Enter");
+  await start.asked();
+  await page.keyboard.type(" and the next");
+  start.release();
+  await shown(page);
+  await waitForText(blocks(page, "User"), /hello there$/);
+  await page.goBack();
+  await page.locator("#prompt-box").waitFor();
+  assert.equal(await page.locator("#prompt-box").inputValue(), " and the next");
+  await page.reload();
+  await settled(page);
+  assert.equal(await page.locator("#prompt-box").inputValue(), " and the next");
+});
+
+test("a prompt that was rewritten while its session starts stays as it is", async () => {
+  const page = await openSetup(deck);
+  const start = await holdStart(page);
+  await page.locator("#prompt-box").fill("hello there");
+  await page.keyboard.press("Control+Enter");
+  await start.asked();
+  await page.locator("#prompt-box").fill("something else");
+  start.release();
+  await shown(page);
+  await page.goBack();
+  await page.locator("#prompt-box").waitFor();
+  assert.equal(await page.locator("#prompt-box").inputValue(), "something else");
+});
+
+test("a session that starts while another one is shown does not take its place", async () => {
+  const other = await deck.server.session({ title: "Opened meanwhile" });
+  const page = await openSetup(deck);
+  const start = await holdStart(page);
+  await page.locator("#prompt-box").fill("hello from the home page");
+  await page.keyboard.press("Control+Enter");
+  await start.asked();
+  await page.locator(`.session-row[data-session="${other}"] a`).first().click();
+  await shown(page);
+  await page.keyboard.type("for the ");
+  start.release();
+  await page.locator("[aria-live=polite]", { hasText: "The new session was started. It is in the sidebar." }).waitFor({ state: "attached" });
+  await page.keyboard.type("other one");
+  assert.equal(sessionOf(page), other);
+  assert.equal(await page.locator("#request-textarea").inputValue(), "for the other one");
+  await page.goBack();
+  await page.locator("#prompt-box").waitFor();
+  assert.equal(await page.locator("#prompt-box").inputValue(), "");
+});
+
+test("a start that fails while another session is shown is announced there", async () => {
+  deck.expectConsoleErrors(/503/);
+  const other = await deck.server.session({ title: "Opened during a failing start" });
+  const page = await openSetup(deck);
+  const start = held();
+  let isAsked = false;
+  await page.route("**/api/copilot/session", async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    isAsked = true;
+    await start.done;
+    return route.fulfill({ status: 503, json: { error: "Busy", message: "No room." } });
+  });
+  await page.locator("#prompt-box").fill("hello");
+  await page.keyboard.press("Control+Enter");
+  await waitFor(() => isAsked, "the start");
+  await page.locator(`.session-row[data-session="${other}"] a`).first().click();
+  await shown(page);
+  start.release();
+  await page.locator("[aria-live=polite]", { hasText: "Could not start the session: No room." }).waitFor({ state: "attached" });
+  await page.goBack();
+  await waitForText(page.locator("#start-problem"), /No room\./);
+  assert.equal(await page.locator("#prompt-box").inputValue(), "hello");
+});
+
 test("without a prompt, Start just opens a session", async () => {
   const page = await openSetup(deck);
   await page.locator("#prompt-box").fill("  \n ");
@@ -124,6 +221,39 @@ test("the text survives a reload", async () => {
   const page = await openSetup(deck);
   await page.locator("#prompt-box").fill("half a thought");
   await page.reload();
+  await settled(page);
+  assert.equal(await page.locator("#prompt-box").inputValue(), "half a thought");
+});
+
+test("a tab in which nobody typed leaves the kept text alone when it is closed", async () => {
+  const context = await deck.openContext();
+  const [empty, writing] = [await context.newPage(), await context.newPage()];
+  for (const page of [empty, writing]) {
+    await page.goto(deck.server.url);
+    await settled(page);
+  }
+  await writing.locator("#prompt-box").fill("half a thought");
+  const kept = () => writing.evaluate(() => Object.entries(localStorage).find(([key]) => key.includes("(new session)"))?.[1] ?? null);
+  await waitFor(async () => (await kept()) === "half a thought", "the kept text");
+  await empty.goto(`${deck.server.url}/test.html`);
+  assert.equal(await kept(), "half a thought", "the empty tab deletes nothing");
+
+  const stale = await context.newPage();
+  await stale.goto(deck.server.url);
+  await settled(stale);
+  assert.equal(await stale.locator("#prompt-box").inputValue(), "half a thought");
+  await writing.locator("#start-button").click();
+  await shown(writing);
+  assert.equal(await kept(), null);
+  await stale.goto(`${deck.server.url}/test.html`);
+  assert.equal(await kept(), null, "what was sent does not come back");
+});
+
+test("what was typed last is kept when the tab is closed at once", async () => {
+  const page = await openSetup(deck);
+  await page.locator("#prompt-box").fill("half a thought");
+  await page.goto(`${deck.server.url}/test.html`);
+  await page.goto(deck.server.url);
   await settled(page);
   assert.equal(await page.locator("#prompt-box").inputValue(), "half a thought");
 });

@@ -85,9 +85,12 @@ test("a task runs in the session that chose it, with its decisions", async () =>
   const page = await openSession(deck, await deck.server.session({ workingDirectory }));
   await waitFor(async () => (await page.locator("#task-select option").count()) === Object.keys(ENTRY.tasks).length + 1, "the tasks");
   await page.locator("#task-select").selectOption("plan");
+  await page.locator("#attach-input").setInputFiles([{ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("a") }]);
+  await page.locator(".attachment").waitFor();
   await page.locator("#request-textarea").fill("reason");
   await page.keyboard.press("Control+Enter");
   await waitForText(page.locator(".task-decision").last(), /succeeded/i);
+  assert.equal(await page.locator("#attachment-list .attachment").count(), 1, "a task takes no files, so they wait for a request");
   await page.locator(".message-block[data-type=Reasoning]").waitFor();
   await waitForText(page.locator(".message-block[data-type=User]:not(.task-decision)"), /reason/);
   assert.equal(await page.locator("#task-select").inputValue(), "");

@@ -104,6 +104,22 @@ test("what goes wrong is said beside the button, and the input stays", async () 
   assert.equal(await page.locator("#user-input-textarea").inputValue(), "Fix it", "also over a reload");
 });
 
+test("an input too long for the storage outlasts the choice of another job, and the page says what a reload does", async () => {
+  const { page } = await open();
+  await choose(page, "review");
+  const textarea = page.locator("#user-input-textarea");
+  await textarea.evaluate((element) => {
+    element.value = "x".repeat(300_000);
+    element.dispatchEvent(new Event("input"));
+  });
+  await waitForText(page.locator("#user-input-draft-note"), /^This draft is too long to survive a reload\./);
+  await choose(page, "ask-job");
+  assert.ok(await page.locator("#user-input-draft-note").isHidden());
+  await choose(page, "review");
+  assert.equal(await textarea.evaluate(({ value }) => value.length), 300_000);
+  await waitForText(page.locator("#user-input-draft-note"), /^This draft is too long/);
+});
+
 test("the preview opens without a job", async () => {
   const { page, stub, context } = await open();
   await choose(page, "ask-job");

@@ -117,6 +117,20 @@ test("without storage the secret stays in memory, and not in the address", async
   assert.doesNotMatch(page.url(), /secret/);
 });
 
+test("a whole output that cannot be opened says so beside its link", async () => {
+  deck.expectConsoleErrors(/503/);
+  const id = await deck.server.session();
+  const context = await deck.openContext();
+  await context.route(/\/block\//, (route) => route.fulfill({ contentType: "text/html", body: `<p><a class="whole-output" target="_blank" rel="noopener" href="/api/copilot/session/${id}/blob/none">Open the whole output</a></p>` }));
+  await context.route("**/api/ticket", (route) => route.fulfill({ status: 503, json: { error: "Busy", message: "No room." } }));
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await shown(page);
+  await turn(page, "hello");
+  await page.locator(".whole-output").last().click();
+  await waitForText(page.locator('.whole-output + [role="alert"]'), "Could not open the whole output: No room.");
+});
+
 test("the whole of an output opens in a new tab, by an address that works once", async () => {
   const id = await deck.server.session();
   await deck.server.turn(id, "tool 300000");

@@ -31,6 +31,57 @@ test("the outline has every prompt, also those that are not loaded, and goes to 
   assert.ok(await page.locator("#side-panel").isHidden());
 });
 
+/** Lets the page load nothing further back until `end()`. */
+async function refuseOlder(page) {
+  deck.expectConsoleErrors(/503/);
+  const pattern = /\/log\?.*limit=(400|1000)/;
+  const refuse = (route) => route.fulfill({ status: 503, json: { error: "Busy", message: "The disk is slow." } });
+  await page.route(pattern, refuse);
+  return { end: () => page.unroute(pattern, refuse) };
+}
+
+// The first is so far back that what is in between is left out, the second is not.
+for (const count of [2000, 300]) {
+  test(`a jump over ${count} blocks that fails is said above the session, and can be retried`, async () => {
+    const id = await deck.server.session();
+    await deck.server.turn(id, "hello at first");
+    await deck.server.turn(id, `blocks ${count}`);
+    const page = await openSession(deck, id);
+    await waitForText(blocks(page).last(), /all the demo's blocks/);
+    const refusal = await refuseOlder(page);
+    await page.keyboard.press("Alt+o");
+    await page.locator(".outline-prompt").first().click();
+    const banner = page.locator('[data-banner="jump"]');
+    await waitForText(banner.locator(".banner-text"), "Could not load this part of the session: The disk is slow.");
+    assert.equal(await banner.getAttribute("role"), "alert");
+    await page.keyboard.press("Alt+Home");
+    await waitForText(banner.locator(".banner-text"), "Could not load the beginning of the session: The disk is slow.");
+    await refusal.end();
+    await banner.getByRole("button", { name: "Retry" }).click();
+    await waitFor(() => page.locator("#session-part").evaluate((part) => part.scrollTop < 5 && part.textContent.includes("hello at first")), "the beginning");
+    assert.equal(await banner.count(), 0);
+    await page.locator(".outline-prompt").first().click();
+    await page.waitForFunction(() => document.querySelector(".found-block")?.textContent.includes("hello at first"));
+  });
+}
+
+test("a link to an event that cannot be loaded says so, and the session is there", async () => {
+  const id = await deck.server.session();
+  await deck.server.turn(id, "hello at first");
+  await deck.server.turn(id, "blocks 2000");
+  const page = await deck.openPage("/");
+  const refusal = await refuseOlder(page);
+  await page.goto(`${deck.server.url}/?session=${id}&event=1`);
+  const banner = page.locator('[data-banner="jump"]');
+  await waitForText(banner.locator(".banner-text"), "Could not load this part of the session: The disk is slow.");
+  await waitForText(blocks(page).last(), /all the demo's blocks/);
+  assert.equal(await page.locator('[data-banner="connection"]').count(), 0);
+  await refusal.end();
+  await banner.getByRole("button", { name: "Retry" }).click();
+  await banner.waitFor({ state: "detached" });
+  await waitForText(blocks(page, "User").first(), /hello at first/);
+});
+
 test("many prompts can be filtered, and what the server cannot say is said", async () => {
   const id = await deck.server.session();
   for (let number = 0; number < 9; number += 1) await deck.server.turn(id, `topic ${number}`);

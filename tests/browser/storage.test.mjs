@@ -79,6 +79,23 @@ test("a session, its changes and the sidebar work without storage", async () => 
   await waitForText(page.locator("#inbox-count"), "1");
 });
 
+test("without storage a draft outlasts the way to another session, and what a reload loses is said once", async () => {
+  const [one, other] = [await deck.server.session({ title: "Written here" }), await deck.server.session({ title: "Looked at" })];
+  const page = await openWithoutStorage(`/?session=${one}`);
+  await shown(page);
+  await page.locator("#request-textarea").fill("half a thought");
+  await page.locator("#storage-note").waitFor();
+  assert.ok(await page.locator("#draft-note").isHidden());
+  await page.locator(".sidebar-row", { hasText: "Looked at" }).click();
+  await page.waitForURL((url) => url.searchParams.get("session") === other);
+  await shown(page);
+  assert.equal(await page.locator("#request-textarea").inputValue(), "");
+  await page.locator(".sidebar-row", { hasText: "Written here" }).click();
+  await page.waitForURL((url) => url.searchParams.get("session") === one);
+  await shown(page);
+  assert.equal(await page.locator("#request-textarea").inputValue(), "half a thought");
+});
+
 test("the settings work without storage, and say what is not kept", async () => {
   const page = await openWithoutStorage("/settings.html");
   await page.locator("#section-list a", { hasText: "Appearance" }).click();

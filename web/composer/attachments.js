@@ -1,5 +1,6 @@
 // Files that go along with a request: dropped, pasted or chosen.
 
+import { attachedFiles } from "./attachedFiles.js";
 import { byId, make } from "../lib/dom.js";
 import { bytes, plural } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
@@ -10,52 +11,48 @@ const MOST = 20;
 
 export class Attachments {
   #list = byId("attachment-list");
-  #files = [];
+  #sessionId;
   #say;
 
   /** `say(text)` shows which files were not attached. */
-  constructor(say) {
+  constructor(sessionId, say) {
+    this.#sessionId = sessionId;
     this.#say = say;
   }
 
-  get isEmpty() {
-    return this.#files.length === 0;
-  }
-
   add(files) {
+    const attached = [...attachedFiles.of(this.#sessionId)];
     const refused = [];
     for (const file of files) {
-      const sum = this.#files.reduce((total, { size }) => total + size, file.size);
-      if (this.#files.length >= MOST || sum > LARGEST_SUM) refused.push(file);
-      else this.#files.push(file);
+      const sum = attached.reduce((total, { size }) => total + size, file.size);
+      if (attached.length >= MOST || sum > LARGEST_SUM) refused.push(file);
+      else attached.push(file);
     }
+    attachedFiles.set(this.#sessionId, attached);
     if (refused.length > 0) {
       const names = refused.map(({ name, size }) => `${name} (${bytes(size)})`).join(", ");
       this.#say(`Not attached: ${names}. A request can have up to ${plural(MOST, "file")} and ${bytes(LARGEST_SUM)} in total. Put larger files in the working directory and mention them.`);
     }
-    this.#show();
   }
 
-  clear() {
-    this.#files = [];
-    this.#show();
+  show() {
+    this.#showChips(attachedFiles.of(this.#sessionId));
   }
 
-  /** In the API's format. */
-  async encoded() {
-    return Promise.all(this.#files.map(async (file) => ({ name: file.name || "pasted", mime: file.type || "application/octet-stream", data: await base64(file) })));
+  /** Another session is shown; the files stay attached. */
+  hide() {
+    this.#showChips([]);
   }
 
-  #show() {
+  #showChips(files) {
     for (const picture of this.#list.querySelectorAll("img")) URL.revokeObjectURL(picture.src);
-    this.#list.hidden = this.isEmpty;
-    this.#list.replaceChildren(...this.#files.map((file) => this.#chip(file)));
+    this.#list.hidden = files.length === 0;
+    this.#list.replaceChildren(...files.map((file) => this.#chip(file)));
   }
 
   #chip(file) {
     const remove = () => {
-      this.#files = this.#files.filter((other) => other !== file);
-      this.#show();
+      attachedFiles.remove(this.#sessionId, [file]);
       byId("request-textarea").focus();
     };
     const picture = file.type.startsWith("image/") ? make("img", { src: URL.createObjectURL(file), alt: "" }) : null;
@@ -68,6 +65,11 @@ export class Attachments {
       make("button", { type: "button", class: "quiet-button icon-button", "aria-label": `Remove ${file.name}`, title: "Remove", on: { click: remove } }, icon("close")),
     );
   }
+}
+
+/** Files in the API's format. */
+export async function encoded(files) {
+  return Promise.all(files.map(async (file) => ({ name: file.name || "pasted", mime: file.type || "application/octet-stream", data: await base64(file) })));
 }
 
 function base64(file) {

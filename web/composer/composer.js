@@ -2,9 +2,11 @@
 
 import { byId, setText } from "../lib/dom.js";
 import { ask, sessionPath } from "../lib/api.js";
+import { announce } from "../lib/announcer.js";
+import { attachedFiles } from "./attachedFiles.js";
 import { Attempts } from "../lib/attempts.js";
 import { bytes } from "../lib/format.js";
-import { keepDraft, readDraft } from "../lib/drafts.js";
+import { keepDraft, readDraft, showDraftNote } from "../lib/drafts.js";
 import { PromptHistory } from "./promptHistory.js";
 
 /** The server's default limit on a prompt; a server with a lower limit returns an error. */
@@ -17,10 +19,15 @@ const buttons = {
   steer: byId("steer-button"),
   interrupt: byId("interrupt-button"),
 };
+/** Problems of sessions that the person had left by then: session → text. */
+const unseenProblems = new Map();
+/** Whose text the box has. */
+let shownSession = null;
 
 export class Composer {
   history = new PromptHistory();
   #sessionId;
+  /** Shows the files, once there are any. */
   #attachments = null;
   #working = false;
   #sending = false;
@@ -41,13 +48,17 @@ export class Composer {
 
   constructor(sessionId) {
     this.#sessionId = sessionId;
+    shownSession = sessionId;
     textarea.value = readDraft(sessionId);
     textarea.placeholder = "What should the agent do?";
-    this.say("");
+    this.say(unseenProblems.get(sessionId) ?? "");
+    unseenProblems.delete(sessionId);
     this.#hint("");
     this.setWithdraws(0);
+    showDraftNote(byId("draft-note"), sessionId);
     this.#listen();
     this.#show();
+    this.#showFiles();
   }
 
   /** How many requests are open although their turn has ended: a new prompt takes the place of their answers. */
@@ -115,12 +126,25 @@ export class Composer {
 
   /** Shows a problem next to the request. */
   say(text) {
+    if (this.#hasLeft) {
+      if (text) this.#sayElsewhere(text);
+      return;
+    }
     this.#isUnreachable = false;
     setText(byId("request-problem"), text);
   }
 
+  /** The person has left the session, and may be in another one or back. */
+  #sayElsewhere(text) {
+    const isBack = shownSession === this.#sessionId;
+    if (!isBack) unseenProblems.set(this.#sessionId, text);
+    if (shownSession === null) announce(text);
+    else setText(byId("request-problem"), isBack ? text : `In another session: ${text}`);
+  }
+
   /** Says what to do instead. */
   #hint(text) {
+    if (this.#hasLeft) return;
     setText(byId("request-hint"), text);
   }
 
@@ -132,7 +156,8 @@ export class Composer {
   /** Stops listening; the next session has its own composer. */
   leave() {
     this.#left.abort();
-    this.#attachments?.clear();
+    shownSession = null;
+    this.#attachments?.hide();
     this.#completion?.leave();
   }
 
@@ -163,8 +188,13 @@ export class Composer {
     buttons.interrupt.disabled = false;
   }
 
+  get #hasLeft() {
+    return this.#left.signal.aborted;
+  }
+
   #listen() {
     const { signal } = this.#left;
+    attachedFiles.addEventListener("change", ({ detail }) => detail === this.#sessionId && this.#showFiles(), { signal });
     const on = (element, kind, listener) => element.addEventListener(kind, listener, { signal });
     on(textarea, "input", () => this.#edited());
     on(textarea, "keydown", (event) => this.#key(event));
@@ -197,10 +227,15 @@ export class Composer {
   }
 
   #edited() {
-    this.history.leave();
+    if (this.history.isFilling) return;
     this.say("");
     this.#hint("");
+    this.#keepDraft();
+  }
+
+  #keepDraft() {
     keepDraft(this.#sessionId, textarea.value);
+    showDraftNote(byId("draft-note"), this.#sessionId);
   }
 
   #key(event) {
@@ -217,7 +252,10 @@ export class Composer {
       if (event.altKey) return this.#press(event, this.#working ? buttons.queue : buttons.send);
     } else if (this.history.handleKey(event, textarea)) {
       event.preventDefault();
-      keepDraft(this.#sessionId, textarea.value);
+      // The arrow keys are for the history, whatever the text begins with.
+      this.#completion?.close();
+      // A reload brings back what is being written, not an earlier prompt that was looked at.
+      if (this.history.isAtEnd) this.#keepDraft();
     }
     return undefined;
   }
@@ -244,10 +282,20 @@ export class Composer {
   }
 
   async #attach(files) {
+    (await this.#loadAttachments()).add(files);
+    if (!this.#hasLeft) this.focus();
+  }
+
+  async #showFiles() {
+    if (!this.#attachments && attachedFiles.of(this.#sessionId).length === 0) return;
+    const attachments = await this.#loadAttachments();
+    if (!this.#hasLeft) attachments.show();
+  }
+
+  async #loadAttachments() {
     const { Attachments } = await import("./attachments.js");
-    this.#attachments ??= new Attachments((text) => this.say(text));
-    this.#attachments.add(files);
-    this.focus();
+    this.#attachments ??= new Attachments(this.#sessionId, (text) => this.say(text));
+    return this.#attachments;
   }
 
   async #send(mode, button) {
@@ -255,10 +303,11 @@ export class Composer {
     const text = this.#expand(written);
     if (this.#sending || button.disabled) return;
     if (this.#tasks?.chosen && button === buttons.send) {
-      await this.#startTask(text);
+      await this.#startTask(written, text);
       return;
     }
-    if (!text.trim() && (this.#attachments?.isEmpty ?? true)) {
+    const files = attachedFiles.of(this.#sessionId);
+    if (!text.trim() && files.length === 0) {
       this.focus();
       return;
     }
@@ -272,7 +321,7 @@ export class Composer {
     this.#hint("");
     this.#show();
     try {
-      const attachments = (await this.#attachments?.encoded()) ?? [];
+      const attachments = files.length > 0 ? await encodedFiles(files) : [];
       const content = JSON.stringify([text, mode, attachments.map(({ name, data }) => [name, data.length])]);
       const { promptId } = await ask(sessionPath(this.#sessionId, "prompt"), {
         json: { text, mode, attachments: attachments.length > 0 ? attachments : undefined },
@@ -281,6 +330,7 @@ export class Composer {
       this.#attempts.arrived(content);
       this.#await(promptId);
       this.#accepted(written);
+      attachedFiles.remove(this.#sessionId, files);
     } catch (problem) {
       this.say(`Not sent: ${problem.message}${problem.isUnreachable ? " Your text is kept. Send it when the connection is back." : ""}`);
       this.#isUnreachable = problem.isUnreachable === true;
@@ -291,7 +341,8 @@ export class Composer {
     }
   }
 
-  async #startTask(text) {
+  /** A task takes no files: those that are attached wait for a request. */
+  async #startTask(written, text) {
     if (this.#tasks.chosen.requireUserInput && !text.trim()) {
       this.say("This task needs input.");
       this.focus();
@@ -302,7 +353,7 @@ export class Composer {
     this.#show();
     try {
       await this.#tasks.start(text);
-      this.#accepted(text);
+      this.#accepted(written);
     } catch (problem) {
       this.say(`Could not start the task: ${problem.message}`);
     } finally {
@@ -317,15 +368,21 @@ export class Composer {
     if (!this.#arrived.has(promptId)) this.#awaited = promptId;
   }
 
+  /** The person may have kept typing while the request was being sent, or gone to another session, or come back. */
   #accepted(text) {
+    this.history.sent();
+    const rest = (now) => (now.startsWith(text) ? now.slice(text.length) : now);
+    if (shownSession !== this.#sessionId) {
+      keepDraft(this.#sessionId, rest(readDraft(this.#sessionId)));
+      return;
+    }
     this.#completion?.close();
-    // The person may have kept typing while the request was being sent.
-    textarea.value = textarea.value.startsWith(text) ? textarea.value.slice(text.length) : textarea.value;
-    keepDraft(this.#sessionId, textarea.value);
-    this.#attachments?.clear();
+    textarea.value = rest(textarea.value);
+    this.#keepDraft();
   }
 
   #show() {
+    if (this.#hasLeft) return;
     const { send, queue, steer, interrupt } = buttons;
     const busy = this.#working || this.#awaited !== null;
     send.disabled = busy || this.#sending;
@@ -338,4 +395,9 @@ export class Composer {
       steer.title = "Send to the agent during the running turn";
     }
   }
+}
+
+async function encodedFiles(files) {
+  const { encoded } = await import("./attachments.js");
+  return encoded(files);
 }

@@ -11,7 +11,8 @@ import { exactString } from "../lib/exactText.js";
 import { modesOf } from "../lib/permissionModes.js";
 import { confirmMode } from "../session/modeChange.js";
 import { chooseAgent } from "../setup/agentSelect.js";
-import { addToPromptBox } from "../setup/promptBox.js";
+import { attachedFiles } from "./attachedFiles.js";
+import { addToPromptBox, sayFilesStay } from "../setup/promptBox.js";
 
 const OTHER = "\u0000other";
 const box = byId("composer-switches");
@@ -115,6 +116,7 @@ export class Switches {
     chooseAgent(id);
     addToPromptBox(this.#view.composer.text, this.#view.details.workingDirectory);
     goTo(setupAddress());
+    sayFilesStay(attachedFiles.of(this.#view.sessionId));
     byId("prompt-box").focus();
     announce(`A new session with ${exactString(title)}`);
   }

@@ -4,7 +4,7 @@ import { jobAddress, previewAddress } from "../lib/address.js";
 import { ask } from "../lib/api.js";
 import { Attempts } from "../lib/attempts.js";
 import { byId, make, setText } from "../lib/dom.js";
-import { keepDraft, readDraft } from "../lib/drafts.js";
+import { keepDraft, readDraft, showDraftNote } from "../lib/drafts.js";
 import { exactString } from "../lib/exactText.js";
 import { inputDraft } from "../lib/jobInput.js";
 
@@ -24,6 +24,7 @@ export class JobStart {
     textarea.addEventListener("input", () => {
       this.#say("");
       keepDraft(inputDraft(folder, this.#job.jobName), textarea.value);
+      this.#showDraftNote();
     });
     buttons.start.addEventListener("click", () => this.#start());
     buttons.preview.addEventListener("click", () => this.#preview());
@@ -41,6 +42,7 @@ export class JobStart {
     const takesInput = job?.requireUserInput === true;
     textarea.disabled = !takesInput;
     textarea.value = takesInput ? readDraft(inputDraft(this.#folder, job.jobName)) : "";
+    this.#showDraftNote();
     textarea.placeholder = takesInput ? "What should the job work on?" : "";
     byId("user-input-hint").textContent = hintFor(job);
     buttons.start.textContent = job ? `Start Job: ${exactString(job.jobName)}` : "Job Not Selected";
@@ -52,6 +54,10 @@ export class JobStart {
   #say(text) {
     setText(byId("job-problem"), text);
     textarea.setAttribute("aria-invalid", String(Boolean(text) && !textarea.disabled));
+  }
+
+  #showDraftNote() {
+    showDraftNote(byId("user-input-draft-note"), inputDraft(this.#folder, this.#job?.jobName));
   }
 
   #preview() {
@@ -76,6 +82,7 @@ export class JobStart {
       const { jobId } = await ask("api/jobs", { json, headers: { "Idempotency-Key": this.#attempts.keyFor(content) } });
       this.#attempts.arrived(content);
       keepDraft(inputDraft(this.#folder, job.jobName), "");
+      this.#showDraftNote();
       this.#started({ jobId, jobName: job.jobName });
     } catch (problem) {
       this.#say(`Could not start the job: ${problem.message}`);

@@ -5,6 +5,7 @@ import { make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { bytes } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
+import { sayBeside } from "./problemBeside.js";
 import { scheduleLoad, whenNear } from "./renderedContent.js";
 
 /** Images that every browser shows; others are chips. */
@@ -24,7 +25,7 @@ function chip(sessionId, { name, mime, size, hash }) {
   const button = make("button", { type: "button", class: "sent-attachment", title: `${shown} (${bytes(size)})` }, make("span", { class: "visually-hidden", text: "Open " }));
   button.addEventListener("click", (event) => {
     event.stopPropagation();
-    open(path, button);
+    open(path, button, shown);
   });
   if (SHOWN.test(mime)) {
     button.classList.add("sent-image");
@@ -59,10 +60,11 @@ function notShown(image, done = () => {}) {
   image.replaceWith(icon("file"));
 }
 
-async function open(path, button) {
+async function open(path, button, name) {
   try {
     window.open(await downloadAddress(path), "_blank", "noopener");
+    sayBeside(button, "");
   } catch (problem) {
-    button.title = `Could not be opened: ${problem.message}`;
+    sayBeside(button, `Could not open ${name}: ${problem.message}`);
   }
 }

@@ -70,12 +70,15 @@ export class History {
     while (this.#older !== null && this.#renderer.firstSeq > seq && !this.#problem && !this.#ended.signal.aborted) await this.#loadOlder();
   }
 
-  /** Loads the event with that number and what is around it. Returns whether it is there. */
+  /** Loads the event with that number and what is around it. Returns whether it is there; rejects if it could not be loaded. */
   async goTo(seq) {
-    await this.#loading;
+    // Another jump says itself what went wrong with it.
+    await this.#loading?.catch(() => {});
+    this.#problem = null;
     if (this.#renderer.firstSeq - seq > FAR && this.#older !== null) await this.#loadFar(seq);
     else await this.loadBackTo(seq);
     const page = this.#renderer.pages.find(({ firstSeq, lastSeq }) => firstSeq <= seq && seq <= lastSeq);
+    if (!page && this.#problem) throw this.#problem;
     if (page && !page.isLoaded) await this.#fillAgain(page);
     return page !== undefined;
   }

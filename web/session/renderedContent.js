@@ -6,6 +6,7 @@
 import { askBlob, downloadAddress } from "../lib/api.js";
 import { make } from "../lib/dom.js";
 import { markTextsBelow } from "../lib/exactText.js";
+import { sayBeside } from "./problemBeside.js";
 
 const AT_ONCE = 4;
 let running = 0;
@@ -130,7 +131,12 @@ async function openWhole(event) {
   const link = event.target.closest(".whole-output");
   if (!link || event.button > 1) return;
   event.preventDefault();
-  window.open(await downloadAddress(link.getAttribute("href")), "_blank", "noopener");
+  try {
+    window.open(await downloadAddress(link.getAttribute("href")), "_blank", "noopener");
+    sayBeside(link, "");
+  } catch (problem) {
+    sayBeside(link, `Could not open the whole output: ${problem.message}`);
+  }
 }
 
 /** Handles a click inside rendered content. `showAll` fetches the whole of a folded output. */

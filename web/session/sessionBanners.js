@@ -51,6 +51,12 @@ export class SessionBanners {
     }
   }
 
+  /** What was to be shown could not be loaded: `failed` is `{ text, retry }`; null when that is over. */
+  showJump(failed) {
+    if (failed) this.#banners.show("jump", { tone: "failed", text: failed.text, actions: [{ label: "Retry", run: failed.retry }], onDismiss: () => {} });
+    else this.#banners.hide("jump");
+  }
+
   #shownState = null;
 
   /** A banner that says the same is left alone, so that it is not read out again. */

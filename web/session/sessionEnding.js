@@ -2,7 +2,9 @@
 
 import { ask, sessionPath } from "../lib/api.js";
 import { setupAddress } from "../lib/address.js";
+import { attachedFiles } from "../composer/attachedFiles.js";
 import { byId, make } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { relativeTime } from "../lib/relativeTime.js";
 import { UnsentText } from "./unsentText.js";
 import { confirmStop, stopServer } from "../lib/stopServer.js";
@@ -39,12 +41,13 @@ export class SessionEnding {
   /** The session was deleted while the page showed it. */
   deleted() {
     // The stream and the poll both say so.
+    const files = attachedFiles.take(this.#view.sessionId);
     if (this.#isDeleted || this.#view.hasLeft) return;
     this.#isDeleted = true;
     const box = byId("request-textarea");
     const wasWriting = document.activeElement === box;
     const unsent = this.#unsentText();
-    this.#ended(["This session was deleted. Only what you see here is left."]);
+    this.#ended(["This session was deleted. Only what you see here is left.", notSent(files)]);
     if (!unsent) return;
     byId("closed-part").append(unsent.element);
     if (wasWriting) unsent.takeFocus(box);
@@ -54,7 +57,7 @@ export class SessionEnding {
     const { showFinished } = await import("./finished.js");
     showFinished({
       title: `${this.#view.sessionId} not found`,
-      text: "It was deleted or never existed.",
+      text: `It was deleted or never existed.${notSent(attachedFiles.take(this.#view.sessionId))}`,
       action: make("div", { class: "finished-actions" }, homeLink(), this.#unsentText()?.element),
     });
   }
@@ -115,6 +118,12 @@ export class SessionEnding {
       this.#view.resume().catch(() => {});
     }
   }
+}
+
+/** Unlike the text, files cannot be taken along to a new session. */
+function notSent(files) {
+  const names = files.map(({ name }) => exactString(name || "pasted")).join(", ");
+  return names ? ` The attached files were not sent: ${names}.` : "";
 }
 
 function homeLink() {

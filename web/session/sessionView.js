@@ -117,9 +117,8 @@ export class SessionView extends EventTarget {
   /** Goes to what an event wrote, however far back it is. */
   async showEvent(seq) {
     const { FoundBlock } = await later(() => import("./foundBlock.js"));
-    this.renderer.follow.stop();
-    const isThere = await this.#history.goTo(seq);
-    if (this.hasLeft) return;
+    const isThere = await this.#reach(seq, "this part of the session", () => this.showEvent(seq));
+    if (isThere === null || this.hasLeft) return;
     const block = isThere ? this.renderer.blockOf(seq) : null;
     if (block) new FoundBlock(block, this.renderer.pages, this.signal);
     else announce("The text that was found is no longer in this session");
@@ -127,12 +126,25 @@ export class SessionView extends EventTarget {
 
   /** Goes to the beginning, however far back it is. */
   async showBeginning() {
-    this.renderer.follow.stop();
-    if (!(await this.#history.goTo(1)) || this.hasLeft) return;
+    if (!(await this.#reach(1, "the beginning of the session", () => this.showBeginning())) || this.hasLeft) return;
     const part = byId("session-part");
     part.scrollTo({ top: 0, behavior: "instant" });
     part.focus({ preventScroll: true });
     announce("Beginning of the session");
+  }
+
+  /** Loads an event, however far back it is. Returns whether it is there; null if that is unknown, which a banner says. */
+  async #reach(seq, what, retry) {
+    this.renderer.follow.stop();
+    this.banners.showJump(null);
+    try {
+      return await this.#history.goTo(seq);
+    } catch (problem) {
+      if (this.hasLeft) return null;
+      if (!(problem instanceof Problem)) throw problem;
+      this.banners.showJump({ text: `Could not load ${what}: ${problem.message}`, retry });
+      return null;
+    }
   }
 
   /** Puts a prompt into the request box. What is there can be brought back by undoing. */

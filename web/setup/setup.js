@@ -2,6 +2,7 @@
 
 import { ask } from "../lib/api.js";
 import { goTo, jobsAddress, sessionAddress } from "../lib/address.js";
+import { announce } from "../lib/announcer.js";
 import { catalogue } from "./agentCatalogue.js";
 import { INSTALLED } from "./agentInstall.js";
 import { AgentLine } from "./agentLine.js";
@@ -148,11 +149,15 @@ export class Setup {
     this.#showWhetherItCanStart();
     try {
       const body = { runtime: this.#options.runtime.name, model: this.#models.chosen || undefined, workingDirectory: this.workingDirectory.path, ...this.#options.body };
-      const sessionId = await this.#sessionStart.start(body, this.#prompt.text);
-      this.#prompt.clear();
-      goTo(sessionAddress(sessionId));
+      const { text } = this.#prompt;
+      const sessionId = await this.#sessionStart.start(body, text);
+      this.#prompt.removeSent(text);
+      // Whoever has gone elsewhere meanwhile stays there: the next key that they press is meant for that page.
+      if (isShown()) goTo(sessionAddress(sessionId));
+      else announce("The new session was started. It is in the sidebar.");
     } catch (problem) {
       this.#explain(problem);
+      if (!isShown()) announce(problem.startedSession ? `The new session was started, but its prompt was not sent: ${problem.message}` : `Could not start the session: ${problem.message}`);
     } finally {
       this.#isStarting = false;
       this.#showWhetherItCanStart();
@@ -185,4 +190,9 @@ export class Setup {
     place.replaceChildren(...content);
     place.hidden = content.join("") === "";
   }
+}
+
+/** Whether the home page is what the person sees. */
+function isShown() {
+  return !byId("setup-ui").hidden;
 }
