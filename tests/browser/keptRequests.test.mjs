@@ -40,7 +40,7 @@ async function open({ more = [] } = {}) {
 }
 
 async function assertKept(page) {
-  await waitForText(page.locator("#request-note"), "A request is open. Sending a new prompt cancels it.");
+  await waitForText(page.locator("#request-note"), "The agent is waiting for your answer. Sending a new prompt cancels its request.");
   assert.equal(await page.locator("#session-state").textContent(), "Needs your input");
   await waitForText(page.locator('.session-notice[data-kind="request-kept"] .session-notice-text'), NOTICE);
   assert.ok(await page.locator("#send-button").isEnabled());
@@ -83,7 +83,7 @@ test("it is there after a reload, with its age, however much came after it", asy
 test("of several open requests, Alt+A goes to the oldest and then to the next", async () => {
   const { page, log } = await open();
   log.add(asked("request-second"), ...cut);
-  await waitForText(page.locator("#request-note"), "2 requests are open. Sending a new prompt cancels them.");
+  await waitForText(page.locator("#request-note"), "The agent is waiting for 2 answers. Sending a new prompt cancels its requests.");
   const current = () => page.evaluate(() => [...document.querySelectorAll(".request-block")].indexOf(document.activeElement));
   const places = [];
   for (let press = 0; press < 3; press += 1) {

@@ -4,8 +4,8 @@
 import { mkdir, rm } from "node:fs/promises";
 import path from "node:path";
 import { takeJobPictures } from "./support/jobPictures.mjs";
-import { agentsFolder, blocks, Deck, send, shown, startModel, waitFor } from "./support/index.mjs";
-import { answer, FIX, makeProject, PUBLISH } from "./support/pictureStory.mjs";
+import { blocks, Deck, send, shown, startModel, waitFor } from "./support/index.mjs";
+import { answer, copilotEnvironment, FIX, makeProject, PUBLISH } from "./support/pictureStory.mjs";
 
 const PICTURES = path.resolve(import.meta.dirname, "../../docs/screenshots");
 const DESKTOP = { viewport: { width: 1440, height: 900 } };
@@ -17,18 +17,7 @@ const LOOKS = {
 
 const project = await makeProject();
 const model = await startModel(answer(project));
-const deck = new Deck({
-  environment: {
-    COPILOT_CLI_PATH: path.join(agentsFolder, "node_modules/@github/copilot-linux-x64/copilot"),
-    COPILOT_CACHE_HOME: path.join(agentsFolder, "cache"),
-    COPILOT_HOME: path.join(project, "../copilot"),
-    COPILOT_PROVIDER_BASE_URL: model.url,
-    COPILOT_PROVIDER_API_KEY: "sk-scripted",
-    COPILOT_MODEL: "scripted-model",
-    COPILOT_OFFLINE: "true",
-    COPILOT_AUTO_UPDATE: "false",
-  },
-});
+const deck = new Deck({ environment: copilotEnvironment(project, model) });
 
 async function picture(page, look, name) {
   // Fonts, pictures and what the server renders are there.
@@ -73,6 +62,12 @@ async function makeSessions(server) {
 async function openSession(id, look) {
   const page = await deck.openPage(`/?session=${id}`, LOOKS[look]);
   await shown(page);
+  return page;
+}
+
+async function settingsSection(look, section) {
+  const page = await deck.openPage(`/settings.html#${section}`, LOOKS[look]);
+  await page.locator(`#section-${section} .section-body > *`).first().waitFor();
   return page;
 }
 
@@ -131,11 +126,63 @@ const SCREENS = {
     await page.locator(".switcher-option").nth(3).waitFor();
     return page;
   },
-  settings: async (look) => {
-    const page = await deck.openPage("/settings.html", LOOKS[look]);
-    await page.locator(".setting").first().waitFor();
+  "start-options": async (look) => {
+    const page = await SCREENS.home(look);
+    await page.locator("#more-options-button").click();
+    await page.locator("#start-options .option").first().waitFor();
     return page;
   },
+  agents: async (look) => {
+    const page = await SCREENS.home(look);
+    await page.locator("#agents summary").click();
+    await page.locator("#runtime-list > *").first().waitFor();
+    await page.locator("#agents").evaluate((section) => section.scrollIntoView());
+    return page;
+  },
+  "sidebar-by-folder": async (look, { fix }) => {
+    const page = await SCREENS.session(look, { fix });
+    if (await page.locator("#sidebar").isHidden()) await page.keyboard.press("Alt+l");
+    await page.locator("#sidebar").getByRole("button", { name: "Group by folder" }).click();
+    await page.locator("#sidebar .sidebar-row").nth(3).waitFor();
+    return page;
+  },
+  details: async (look, { fix }) => {
+    const page = await SCREENS.session(look, { fix });
+    await page.locator("#details-button").click();
+    await page.locator("#details-mode").waitFor();
+    return page;
+  },
+  outline: async (look, { fix }) => {
+    const page = await SCREENS.session(look, { fix });
+    await page.keyboard.press("Alt+o");
+    await page.locator(".outline-list li").first().waitFor();
+    return page;
+  },
+  keys: async (look) => {
+    const page = await SCREENS.home(look);
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("?");
+    await page.locator("#side-panel .key-list").first().waitFor();
+    return page;
+  },
+  "side-by-side": async (look, { fix }) => {
+    const page = await SCREENS.changes(look, { fix });
+    const button = page.locator("#side-panel").getByRole("button", { name: "Side by side" });
+    // A phone has no room for two columns.
+    if (await button.isVisible()) await button.click();
+    return page;
+  },
+  "system-check": async (look) => {
+    const page = await SCREENS.home(look);
+    await page.locator("#more-button").click();
+    await page.locator("#more-menu button", { hasText: "System check" }).click();
+    await page.locator("#side-panel .check-list li").first().waitFor();
+    return page;
+  },
+  settings: (look) => settingsSection(look, "agents"),
+  "settings-permissions": (look) => settingsSection(look, "permissions"),
+  "settings-notifications": (look) => settingsSection(look, "notifications"),
+  "settings-appearance": (look) => settingsSection(look, "appearance"),
   usage: async (look) => {
     const page = await SCREENS.home(look);
     await page.locator("#more-button").click();

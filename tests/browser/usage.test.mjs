@@ -60,7 +60,7 @@ test("figures stand in a table by day, model, agent and session, and lead to the
   assert.deepEqual(await cells(page, "thead"), [["Day", "In", "Out", "Premium", "Credits", "Cost"]]);
   assert.deepEqual(await cells(page, "tbody"), [[today, "1.6k", "≥ 20", "≥ 0.5", "≥ 1.25", dash]]);
   assert.deepEqual(await cells(page, "tfoot"), [["Total", "1.6k", "≥ 20", "≥ 0.5", "≥ 1.25", dash]]);
-  await waitForText(page.locator(".usage-note"), /Days are in UTC.*not reported by any agent.*some reports lack/);
+  await waitForText(page.locator(".usage-note"), /Days are in UTC.*means not reported.*some reports lack/);
   assert.match(await page.locator(".usage-table tbody td").nth(1).getAttribute("title"), /at least 20; 2 of 3 reports lack this figure/);
   await groupBy(page, "Model");
   await waitFor(async () => (await cells(page, "tbody")).length === 2, "two models");

@@ -63,7 +63,7 @@ export class Composer {
 
   /** How many requests are open although their turn has ended: a new prompt takes the place of their answers. */
   setWithdraws(requests) {
-    const text = requests > 1 ? `${requests} requests are open. Sending a new prompt cancels them.` : "A request is open. Sending a new prompt cancels it.";
+    const text = requests > 1 ? `The agent is waiting for ${requests} answers. Sending a new prompt cancels its requests.` : "The agent is waiting for your answer. Sending a new prompt cancels its request.";
     setText(byId("request-note"), requests > 0 ? text : "");
   }
 

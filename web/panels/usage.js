@@ -170,7 +170,7 @@ function notes({ rows, total, truncated }) {
   const lacks = [...rows, total].some(({ usage, unknown }) => FIGURES.some(({ name }) => usage[name] != null && unknown[name] > 0));
   const misses = [...rows, total].some(({ usage }) => FIGURES.some(({ name }) => usage[name] == null));
   const texts = ["Days are in UTC."];
-  if (misses) texts.push("– was not reported by any agent.");
+  if (misses) texts.push("– means not reported.");
   if (lacks) texts.push("≥ marks a lower bound: some reports lack the figure.");
   if (truncated) texts.push("Not all rows are shown; choose a shorter period.");
   return [make("p", { class: "field-hint usage-note", text: texts.join(" ") })];

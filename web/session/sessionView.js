@@ -104,14 +104,9 @@ export class SessionView extends EventTarget {
 
   /** What is further back, once the session is open: open requests, and what `event` wrote. */
   async #showPast(event) {
-    try {
-      await this.#history.loadBackTo(oldestRequest(this.details));
-      if (event !== null) await this.showEvent(event);
-      await this.#history.fillView();
-    } catch (problem) {
-      if (!(problem instanceof Problem)) throw problem;
-      if (!this.hasLeft) this.composer.say(`Could not load earlier parts of the session: ${problem.message}`);
-    }
+    await this.#history.loadBackTo(oldestRequest(this.details));
+    if (event !== null) await this.showEvent(event);
+    await this.#history.fillView();
   }
 
   /** Goes to what an event wrote, however far back it is. */

@@ -1,22 +1,25 @@
-// The pictures of the pages of jobs: the built-in jobs, and one like its `feature` that the demo agent does.
+// The pictures of the pages of jobs: the built-in jobs, and one like its `feature`, which the real Copilot does with a scripted model.
 
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { Deck } from "./deck.mjs";
-import { commitAll, gateCard, jobWhen, node, openJob, startJob } from "./realJobs.mjs";
+import { startModel } from "./model.mjs";
+import { answer, copilotEnvironment, FIX, makeProject, STEPS } from "./pictureStory.mjs";
+import { gateCard, jobWhen, node, openJob, startJob } from "./realJobs.mjs";
 
 const BUILT_IN = path.resolve(import.meta.dirname, "../../../src/jobs/entry/default_entry.json");
 const INPUT = "Greet the world when nobody is named.";
-/** What the demo agent does for each task; the rest is what the built-in entry says. */
-const PROMPTS = { plan: "reason", implement: "edit", "build-and-test": "colours", "final-review": "markdown", "apply-review": "edit" };
+/** What each task asks for; those that are not named here review. */
+const PROMPTS = { plan: STEPS.plan, implement: FIX, "build-and-test": STEPS.check, "final-review": STEPS.verdict, "apply-review": STEPS.check };
 
-/** The built-in entry with prompts for the demo agent, checks that hold, and a gate before the commit. */
+/** The built-in entry with these prompts, checks that hold, and a gate before the commit. */
 async function playedEntry() {
   const entry = JSON.parse(await readFile(BUILT_IN, "utf8"));
   const holds = { command: { run: ["true"] }, failureAction: { retryTimes: 0 } };
   // The loop takes a second pass.
   const atSecond = { command: { run: ["sh", "-c", "test -e .git/reviewed || { touch .git/reviewed; exit 1; }"] }, failureAction: { retryTimes: 0 } };
-  const played = (name, task) => ({ ...task, prompt: [task.requireUserInput && name !== "plan" ? "$user-input" : (PROMPTS[name] ?? "tool")], requireUserInput: task.requireUserInput && name !== "plan", criteria: name === "final-review" ? atSecond : holds });
+  const permissions = { rules: [{ tool: "shell", decision: "allow", prefix: "node check.mjs" }] };
+  const played = (name, task) => ({ ...task, permissions, prompt: [PROMPTS[name] ?? STEPS.review], requireUserInput: false, criteria: name === "final-review" ? atSecond : holds });
   entry.tasks = Object.fromEntries(Object.entries(entry.tasks).map(([name, task]) => [name, played(name, task)]));
   entry.promptVariables = {};
   const { works } = entry.jobs.feature.work;
@@ -25,36 +28,24 @@ async function playedEntry() {
   return entry;
 }
 
-async function makeProject(server) {
-  const folder = path.join(server.workFolder, "greeter");
-  await mkdir(path.join(folder, "src"), { recursive: true });
-  await writeFile(path.join(folder, "src/greeting.mjs"), "export const greeting = (name) => `Hello, ${name}!`;\n");
-  await writeFile(path.join(folder, "check.mjs"), "import { greeting } from \"./src/greeting.mjs\";\n");
-  commitAll(folder);
-  return folder;
-}
-
-/** What an agent would have changed. */
-async function change(folder) {
-  await writeFile(path.join(folder, "src/greeting.mjs"), "export function greeting(name) {\n  const whom = name.trim() || \"world\";\n  return `Hello, ${whom}!`;\n}\n");
-  await writeFile(path.join(folder, "check.mjs"), "import assert from \"node:assert\";\nimport { greeting } from \"./src/greeting.mjs\";\n\nassert.equal(greeting(\"\"), \"Hello, world!\");\n");
-  await writeFile(path.join(folder, "CHANGES.md"), "- An empty name is greeted as the world.\n");
-}
-
-async function onDeck(settings, work) {
-  const deck = new Deck(settings);
+async function onDeck(jobs, work) {
+  const project = await makeProject();
+  const model = await startModel(answer(project));
+  const deck = new Deck({ jobs, environment: copilotEnvironment(project, model) });
   try {
     await deck.start();
-    await work(deck, await makeProject(deck.server));
+    await work(deck, project);
   } finally {
     await deck.endTest();
     await deck.end();
+    model.close();
+    await rm(path.dirname(project), { recursive: true, force: true });
   }
 }
 
 /** Takes the pictures in each look; `picture(page, look, name)` saves one. */
 export async function takeJobPictures(picture, looks) {
-  await onDeck({ jobs: "built-in" }, async (deck, folder) => {
+  await onDeck("built-in", async (deck, folder) => {
     for (const [look, context] of Object.entries(looks)) {
       const page = await deck.openPage(`/jobs.html?wb=${encodeURIComponent(folder)}`, context);
       await page.locator('.matrix-job-btn[data-job-name="feature"]').click();
@@ -62,8 +53,7 @@ export async function takeJobPictures(picture, looks) {
       await picture(page, look, "jobs");
     }
   });
-  await onDeck({ jobs: await playedEntry() }, async (deck, workingDirectory) => {
-    await change(workingDirectory);
+  await onDeck(await playedEntry(), async (deck, workingDirectory) => {
     const jobId = await startJob(deck.server, "feature", { workingDirectory });
     const { chart } = await jobWhen(deck.server, jobId, ({ waiting }) => waiting.length > 0);
     for (const [look, context] of Object.entries(looks)) {

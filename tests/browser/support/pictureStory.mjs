@@ -4,9 +4,17 @@ import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
+import { agentsFolder } from "./environment.mjs";
 
 export const FIX = "The greeting for nobody in particular is wrong. Find out why and fix it.";
 export const PUBLISH = "Publish it";
+/** What the steps of the job are asked besides. */
+export const STEPS = {
+  plan: "Plan the change.",
+  check: "Run the checks.",
+  review: "Review the change.",
+  verdict: "Sum up the reviews.",
+};
 
 const bash = (command, description) => ({ name: "bash", arguments: { command, description } });
 
@@ -42,6 +50,10 @@ export function greeting(name) {
 `,
       },
     ],
+    [STEPS.plan]: [{ text: "1. Let `greeting` fall back to `world` when the name is empty.\n2. Run `node check.mjs`." }],
+    [STEPS.check]: [{ tool: bash("node check.mjs", "Run the checks") }, { text: "All checks pass." }],
+    [STEPS.review]: [{ tool: { name: "view", arguments: { path: file } } }, { text: "The change does what was asked, and nothing else." }],
+    [STEPS.verdict]: [{ text: "All reviewers agree.\n\n| review | findings |\n|---|---|\n| correctness | none |\n| tests | none |\n| simplicity | none |\n" }],
     [PUBLISH]: [{ text: "I commit the change and push it.", tool: bash('git commit --all --message "Greet the world when nobody is named" && git push origin main', "Commit and push") }, { text: "Done." }],
   };
   return (messages) => {
@@ -74,4 +86,18 @@ process.exitCode = failed;
   git("add", ".");
   git("commit", "--quiet", "--message=Greet people");
   return project;
+}
+
+/** What a server needs so that the real Copilot asks a model of the pictures, with its own folder beside the project. */
+export function copilotEnvironment(project, model) {
+  return {
+    COPILOT_CLI_PATH: path.join(agentsFolder, "node_modules/@github/copilot-linux-x64/copilot"),
+    COPILOT_CACHE_HOME: path.join(agentsFolder, "cache"),
+    COPILOT_HOME: path.join(project, "../copilot"),
+    COPILOT_PROVIDER_BASE_URL: model.url,
+    COPILOT_PROVIDER_API_KEY: "sk-scripted",
+    COPILOT_MODEL: "scripted-model",
+    COPILOT_OFFLINE: "true",
+    COPILOT_AUTO_UPDATE: "false",
+  };
 }
