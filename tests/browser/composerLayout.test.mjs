@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { checkAccessibility, openSession, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { checkAccessibility, openSession, send, shown, taken, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 const textarea = (page) => page.locator("#request-textarea");
@@ -64,7 +64,7 @@ test("all buttons share one row at every width, idle and working, with and witho
   await page.setViewportSize({ width: 1440, height: 900 });
   await send(page, "hello", "Alt+Enter");
   await page.locator("#composer-queue-list li").first().waitFor();
-  await waitFor(async () => (await textarea(page).inputValue()) === "", "the request to be taken");
+  await taken(page);
   await textarea(page).fill("more");
   await textarea(page).press("Control+Enter");
   await page.locator("#request-hint").waitFor();
@@ -195,6 +195,7 @@ test("Ctrl+Enter while the agent works says what to press, until it is done", as
   const page = await openSession(deck, await deck.server.session());
   await send(page, "permission");
   await page.locator(".request-choice").first().waitFor();
+  await taken(page);
   await textarea(page).fill("hello");
   await textarea(page).press("Control+Enter");
   await waitForText(page.locator("#request-hint"), "The agent is working. Alt+Enter queues your request.");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, folderKnown, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -95,6 +95,7 @@ test("the sentence counts: one, two, three", async () => {
     await waitForText(note(page), sentence);
     await page.goto(deck.server.url);
     await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+    await folderKnown(page);
     await page.locator("#working-dir").fill(deck.server.workFolder);
     await waitForText(warning(page), sentence);
   }
@@ -116,6 +117,7 @@ test("the warning on the home page moves nothing either, whichever reply comes f
       const page = await context.newPage();
       await page.goto(`${deck.server.url}/`);
       await page.locator("#inbox-button:enabled").waitFor();
+      await folderKnown(page);
       await page.locator("#working-dir").fill(deck.server.workFolder);
       const tops = () => page.evaluate(() => ["#start-button", "#recent-sessions-title", "#session-list"].map((selector) => Math.round(document.querySelector(selector).getBoundingClientRect().top)));
       const before = await tops();
