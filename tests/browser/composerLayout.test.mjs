@@ -1,6 +1,8 @@
 // The request part's layout: the transcript's column, buttons in one row, the toolbar, and what is remembered.
 
 import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
 import { test } from "node:test";
 import { checkAccessibility, openSession, send, shown, taken, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
@@ -80,7 +82,10 @@ test("all buttons share one row at every width, idle and working, with and witho
 
 test("the text keeps its height when work begins, beside a panel and on a phone too", async () => {
   for (const [width, hasPanel] of [[1440, false], [1440, true], [800, true], [360, false]]) {
-    const id = await deck.server.session();
+    // Nobody else waits there, which a note beside the text would say.
+    const workingDirectory = path.join(deck.server.workFolder, `${width}-${hasPanel}`);
+    await mkdir(workingDirectory);
+    const id = await deck.server.session({ workingDirectory });
     const context = await deck.openContext({ viewport: { width, height: 900 } });
     await steerable(context);
     const page = await context.newPage();

@@ -54,6 +54,21 @@ export function painted(page) {
   return page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
 }
 
+/** Waits until finished blocks in view, and those that are loaded ahead, show the server's HTML and have its height. */
+export function rendered(page) {
+  return waitFor(async () => {
+    await painted(page);
+    return page.evaluate(() => {
+      const { top, bottom } = document.querySelector("#session-part").getBoundingClientRect();
+      const ahead = 1200;
+      const isNear = (block) => block.getBoundingClientRect().bottom >= top - ahead && block.getBoundingClientRect().top <= bottom + ahead;
+      // The button says "Raw" if the block is to show what is rendered.
+      const isText = (block) => block.querySelector(".message-block-raw:not([hidden])")?.textContent === "Raw" && block.querySelector(".message-block-content.message-block-text");
+      return ![...document.querySelectorAll(".message-block:not(.receiving, .collapsed)")].some((block) => isText(block) && isNear(block));
+    });
+  }, "the server's HTML");
+}
+
 /** The blocks of a kind, newest last. */
 export function blocks(page, type) {
   return page.locator(type ? `.message-block[data-type="${type}"]` : ".message-block");
