@@ -182,6 +182,29 @@ test("dragged small it is one toolbar, and that is remembered", async () => {
   await waitFor(async () => (await height(page)) === 324, "the chosen height after a reload");
 });
 
+test("a menu that is opened before its entries are loaded gets them, above its button", async () => {
+  const context = await deck.openContext();
+  let release;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  await context.route(/index\.later\.js/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${await deck.server.session()}`);
+  const menu = page.locator("#composer-menu");
+  await page.locator("#composer-more-button").click();
+  assert.ok(await menu.evaluate((element) => element.matches(":popover-open")));
+  assert.ok(await menu.isHidden(), "an empty box is nothing to look at");
+  release();
+  await menu.getByRole("button", { name: "Manage templates" }).waitFor();
+  const [box, button] = [await menu.boundingBox(), await page.locator("#composer-more-button").boundingBox()];
+  assert.ok(box.y + box.height <= button.y && box.x <= button.x, JSON.stringify([box, button]));
+  assert.ok(await menu.evaluate((element) => element.contains(document.activeElement)), "the keys go on in it");
+});
+
 test("without storage the page works, and forgets the height", async () => {
   const id = await deck.server.session();
   const page = await openSession(deck, id);
