@@ -95,7 +95,8 @@ test("Enter never allows, on no button, and says how to", async () => {
 /** Two open requests in a renderer whose answers are collected, with a clock that only the test moves. */
 async function twoRequests() {
   const page = await deck.openPage("/test.html");
-  await page.clock.install();
+  await page.clock.install({ time: 0 });
+  await page.clock.pauseAt(60_000);
   await page.evaluate(async () => {
     const { SessionResponseRenderer } = await import("/sessionResponse.js");
     const part = document.createElement("div");

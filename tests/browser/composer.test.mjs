@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, painted, send, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+import { blocks, openSession, painted, send, taken, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -20,6 +20,7 @@ test("while the agent works, requests queue and the turn can be interrupted", as
   assert.ok(await page.locator("#steer-button").isDisabled(), "the demo takes nothing while it works");
   await send(page, "hello one", "Alt+Enter");
   await waitForText(blocks(page, "User").last().locator(".message-block-header-text"), "User (queued)");
+  await taken(page);
   await textarea(page).fill("hello two");
   await page.locator("#queue-button").click();
   await waitFor(async () => (await blocks(page, "User").count()) === 3, "the second queued request");
@@ -53,7 +54,7 @@ test("an agent that can be steered gets the request in its turn", async () => {
   await send(page, "rather this way", "Control+Shift+Enter");
   await waitFor(() => sent.length === 2, "the steering");
   assert.deepEqual([sent[1].mode, sent[1].text], ["steer", "rather this way"]);
-  await waitFor(async () => (await textarea(page).inputValue()) === "", "the empty box");
+  await taken(page);
 });
 
 test("the arrow keys bring earlier requests back, and what was being written too", async () => {
@@ -186,6 +187,7 @@ test("a draft stays over a reload, per session, and goes when it is sent", async
   await waitFor(async () => (await textarea(page).inputValue()) === "hello, half a thought", "the draft");
   await textarea(page).press("Control+Enter");
   await page.locator(".turn-end").waitFor();
+  await taken(page);
   await page.reload();
   await blocks(page, "User").waitFor();
   assert.equal(await textarea(page).inputValue(), "");
@@ -220,7 +222,7 @@ test("files are attached by drop and by paste, taken off again, and go along", a
   const { attachments } = (await asked).postDataJSON();
   assert.deepEqual(attachments.map(({ name, mime, data }) => [name, mime, atob(data).length]), [["notes <b>.txt", "text/plain", 2048], ["shot.png", "image/png", 100]]);
   await page.locator(".turn-end").waitFor();
-  assert.equal(await chips.count(), 0);
+  await waitFor(async () => (await chips.count()) === 0, "no attachments");
 });
 
 test("what is too large is not taken, and the page says so and goes on", async () => {
@@ -271,6 +273,6 @@ test("a request whose answer is lost is not sent twice", async () => {
   await page.locator(".turn-end").waitFor();
   await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
   await textarea(page).press("Control+Enter");
-  await waitFor(async () => (await textarea(page).inputValue()) === "", "the second try");
+  await taken(page);
   assert.equal((await prompts(id)).length, 1);
 });

@@ -1,8 +1,10 @@
 // The request part's layout: the transcript's column, buttons in one row, the toolbar, and what is remembered.
 
 import assert from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
 import { test } from "node:test";
-import { checkAccessibility, openSession, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { checkAccessibility, openSession, send, shown, taken, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 const textarea = (page) => page.locator("#request-textarea");
@@ -64,7 +66,7 @@ test("all buttons share one row at every width, idle and working, with and witho
   await page.setViewportSize({ width: 1440, height: 900 });
   await send(page, "hello", "Alt+Enter");
   await page.locator("#composer-queue-list li").first().waitFor();
-  await waitFor(async () => (await textarea(page).inputValue()) === "", "the request to be taken");
+  await taken(page);
   await textarea(page).fill("more");
   await textarea(page).press("Control+Enter");
   await page.locator("#request-hint").waitFor();
@@ -80,7 +82,10 @@ test("all buttons share one row at every width, idle and working, with and witho
 
 test("the text keeps its height when work begins, beside a panel and on a phone too", async () => {
   for (const [width, hasPanel] of [[1440, false], [1440, true], [800, true], [360, false]]) {
-    const id = await deck.server.session();
+    // Nobody else waits there, which a note beside the text would say.
+    const workingDirectory = path.join(deck.server.workFolder, `${width}-${hasPanel}`);
+    await mkdir(workingDirectory);
+    const id = await deck.server.session({ workingDirectory });
     const context = await deck.openContext({ viewport: { width, height: 900 } });
     await steerable(context);
     const page = await context.newPage();
@@ -177,6 +182,29 @@ test("dragged small it is one toolbar, and that is remembered", async () => {
   await waitFor(async () => (await height(page)) === 324, "the chosen height after a reload");
 });
 
+test("a menu that is opened before its entries are loaded gets them, above its button", async () => {
+  const context = await deck.openContext();
+  let release;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  await context.route(/index\.later\.js/, async (route) => {
+    await released;
+    await route.continue();
+  });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${await deck.server.session()}`);
+  const menu = page.locator("#composer-menu");
+  await page.locator("#composer-more-button").click();
+  assert.ok(await menu.evaluate((element) => element.matches(":popover-open")));
+  assert.ok(await menu.isHidden(), "an empty box is nothing to look at");
+  release();
+  await menu.getByRole("button", { name: "Manage templates" }).waitFor();
+  const [box, button] = [await menu.boundingBox(), await page.locator("#composer-more-button").boundingBox()];
+  assert.ok(box.y + box.height <= button.y && box.x <= button.x, JSON.stringify([box, button]));
+  assert.ok(await menu.evaluate((element) => element.contains(document.activeElement)), "the keys go on in it");
+});
+
 test("without storage the page works, and forgets the height", async () => {
   const id = await deck.server.session();
   const page = await openSession(deck, id);
@@ -195,6 +223,7 @@ test("Ctrl+Enter while the agent works says what to press, until it is done", as
   const page = await openSession(deck, await deck.server.session());
   await send(page, "permission");
   await page.locator(".request-choice").first().waitFor();
+  await taken(page);
   await textarea(page).fill("hello");
   await textarea(page).press("Control+Enter");
   await waitForText(page.locator("#request-hint"), "The agent is working. Alt+Enter queues your request.");

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LogStub, blocks, openSession, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { LogStub, blocks, openSession, rendered, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -78,7 +78,7 @@ test("a finished answer moves nobody who reads elsewhere, also where the browser
   await page.locator("#to-end-button").waitFor();
   const read = blocks(page, "Tool").nth(8);
   await read.scrollIntoViewIfNeeded();
-  await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  await rendered(page);
   const before = await topOf(read);
   end(log);
   await blocks(page, "Message").last().locator(".rendered-content, .message-block-text").first().waitFor();

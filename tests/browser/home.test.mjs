@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { blocks, openSetup, painted, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, folderKnown, openSetup, painted, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -38,6 +38,7 @@ async function holdBack(context, pattern) {
 
 const settled = async (page) => {
   await page.locator("#home-sections").waitFor();
+  await folderKnown(page);
   await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
   await page.locator("#inbox-button:enabled").waitFor();
   await painted(page);
@@ -273,8 +274,8 @@ test("what needs somebody is first, then what works, then the newest; no row mov
   await waitForText(page.locator(`[data-session="${waiting}"] .state-word`), "Needs your input");
   await waitFor(async () => (await rowIds(page)).indexOf(working) === (await rowIds(page)).indexOf(waiting) + 1, "the working one second");
   assert.ok((await rowIds(page)).indexOf(quiet) > (await rowIds(page)).indexOf(working));
-  const before = await rowIds(page);
   await page.locator(`[data-session="${quiet}"]`).hover();
+  const before = await rowIds(page);
   await deck.server.call("POST", `copilot/session/${quiet}/prompt`, { text: "permission" });
   await waitForText(page.locator(`[data-session="${quiet}"] .state-word`), "Needs your input");
   assert.deepEqual(await rowIds(page), before, "nothing moves under the pointer");

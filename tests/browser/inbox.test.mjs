@@ -82,8 +82,10 @@ test("one tab listens for all, and when it goes the next one takes over", async 
   assert.equal(streams, 1, "browsers have few connections");
   await first.close();
   await waitFor(() => streams === 2, "the next listener");
+  await prompt(await deck.server.session({ title: "Seen by the second" }), "permission");
+  await waitFor(async () => (await second.title()) === "(2) Flightdeck", "news of its own stream");
   await deck.server.api("DELETE", `copilot/session/${id}`);
-  await waitFor(async () => (await second.title()) === "Flightdeck", "nothing waits");
+  await waitFor(async () => (await second.title()) === "(1) Flightdeck", "one less");
 });
 
 test("notifications are asked for, tell what needs a person and what is done, and nothing that is seen", async () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ENTRY, gate, job, JobsStub, NO_ENTRY, openSession, shown, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+import { ENTRY, folderKnown, gate, job, JobsStub, NO_ENTRY, openSession, shown, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -13,6 +13,7 @@ async function setUp(answers, path = "/") {
   const page = await context.newPage();
   await page.goto(`${deck.server.url}${path}`);
   await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  await folderKnown(page);
   return { page, stub, context };
 }
 

@@ -10,14 +10,23 @@ const deck = useDeck();
 async function pageHearing(responses) {
   const id = await deck.server.session();
   await deck.server.turn(id, "hello");
-  const page = await openSession(deck, id);
+  const page = await (await deck.openContext()).newPage();
+  let release;
+  const isShown = new Promise((resolve) => {
+    release = resolve;
+  });
   let sent = false;
   await page.route(/\/live\//, async (route) => {
-    if (sent) return route.fulfill({ json: { error: "HttpRequestTimeout" } });
+    // The next call waits, as it does while there is nothing new.
+    if (sent) return undefined;
     sent = true;
+    await isShown;
     const after = Number(new URL(route.request().url()).searchParams.get("after"));
     return route.fulfill({ json: { responses, lastSeq: after + responses.length } });
   });
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await shown(page);
+  release();
   return { id, page };
 }
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession, send, shown, useDeck, waitFor } from "./support/index.mjs";
+import { openSession, send, shown, taken, useDeck, waitFor } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -68,7 +68,7 @@ test("two queued prompts are both seen below a heading with their count, more sc
     const queue = async (text, count) => {
       await send(page, text, "Alt+Enter");
       await waitFor(async () => (await page.locator("#composer-queue-list li").count()) === count, `${count} in the queue`);
-      await waitFor(async () => (await page.locator("#request-textarea").inputValue()) === "", "the request to be taken");
+      await taken(page);
     };
     await queue("hello one", 1);
     await queue("hello two", 2);

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { folderKnown, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck({ config: '[sessions]\nmodel = "demo-slow"\n' });
 
@@ -17,6 +17,7 @@ const model = (name, id, runtime = "demo") => ({ runtime, name, id, listedId: id
 
 test("every part has the portal's id, in the portal's places", async () => {
   const page = await openSetup(deck);
+  await page.locator("#home-sections").waitFor();
   const places = await page.evaluate(() => {
     const left = document.querySelector("#setup-buttons-left");
     const box = (id) => document.querySelector(id).getBoundingClientRect();
@@ -117,6 +118,7 @@ test("the configured model is chosen even if it is known later than the list, un
     letThrough();
     await (await config).finished();
     await waitFor(async () => (await select.inputValue()) === (choice ?? "demo-slow"), `the model is ${choice ?? "the configured one"}`);
+    await folderKnown(page);
     await page.locator("#working-dir").fill(deck.server.workFolder);
     await page.locator("#start-button").click();
     await shown(page);

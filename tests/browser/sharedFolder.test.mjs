@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, folderKnown, rendered, shown, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -51,18 +51,15 @@ for (const [device, settings] of [["a wide page", { viewport: { width: 1440, hei
       const context = await deck.openContext(settings);
       const release = await crowd(context, 50);
       const page = await context.newPage();
+      // All but the list of sessions, which is held, and what stays open.
+      const calls = watchCalls(page, /^\/api\/(?!events$|copilot\/session$|copilot\/session\/[^/]+\/live)/);
       await page.goto(`${deck.server.url}/?session=${id}`);
       await shown(page);
       await blocks(page, "Message").last().waitFor();
       await page.locator("#composer-model:enabled").waitFor();
-      // Rendered answers have their heights once the server's HTML is there.
-      await page.locator('[data-type="Message"] .message-block-rendered, [data-type="Message"] h1, [data-type="Message"] h2').first().waitFor();
-      let before = await places(page);
-      await waitFor(async () => {
-        const last = before;
-        before = await places(page);
-        return JSON.stringify(last) === JSON.stringify(before);
-      }, "a page that stands still");
+      await waitFor(() => calls.underWay === 0, "all replies");
+      await rendered(page);
+      const before = await places(page);
       release();
       await note(page).waitFor();
       assert.match(await note(page).textContent(), /^50 other sessions are working in this folder.*: Other 1: [^,]+…, Other 2: .+… and 48 more$/);
@@ -95,6 +92,7 @@ test("the sentence counts: one, two, three", async () => {
     await waitForText(note(page), sentence);
     await page.goto(deck.server.url);
     await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+    await folderKnown(page);
     await page.locator("#working-dir").fill(deck.server.workFolder);
     await waitForText(warning(page), sentence);
   }
@@ -116,6 +114,7 @@ test("the warning on the home page moves nothing either, whichever reply comes f
       const page = await context.newPage();
       await page.goto(`${deck.server.url}/`);
       await page.locator("#inbox-button:enabled").waitFor();
+      await folderKnown(page);
       await page.locator("#working-dir").fill(deck.server.workFolder);
       const tops = () => page.evaluate(() => ["#start-button", "#recent-sessions-title", "#session-list"].map((selector) => Math.round(document.querySelector(selector).getBoundingClientRect().top)));
       const before = await tops();

@@ -241,7 +241,11 @@ test("200 sessions: one change touches one row, and a name is only text", async 
   await endAll();
   const ids = [];
   for (let number = 1; number <= 200; number += 1) ids.push(await deck.server.session({ title: number === 7 ? '<img src=x onerror="alert(1)">\u202Eevil' : `Session ${number}` }));
-  const page = await openSession(deck, ids[0], WIDE);
+  const page = await (await deck.openContext(WIDE)).newPage();
+  // A minute that passes would touch every row.
+  await page.clock.setFixedTime(Date.now());
+  await page.goto(`${deck.server.url}/?session=${ids[0]}`);
+  await shown(page);
   await waitFor(async () => (await page.locator(".sidebar-recent .sidebar-row").count()) === 100, "the newest hundred");
   await page.locator(".sidebar-older").waitFor();
   await page.evaluate(() => {

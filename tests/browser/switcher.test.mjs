@@ -55,6 +55,35 @@ test("what waits comes first, arrows move, and the marked option is announced", 
   await page.locator(".switcher").waitFor({ state: "detached" });
 });
 
+test("what is marked stays marked when jobs come late, and another query begins with its best", async () => {
+  const workingDirectory = await makeFolder(deck.server);
+  const jobId = await startJob(deck.server, "gate", { workingDirectory });
+  await jobWhen(deck.server, jobId, ({ waiting }) => waiting.length === 1);
+  await deck.server.session({ title: "Another" });
+  const context = await deck.openContext();
+  let release;
+  const held = new Promise((resolve) => {
+    release = resolve;
+  });
+  await context.route(/\/api\/jobs\?limit=/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${await deck.server.session({ title: "Late jobs" })}`);
+  await shown(page);
+  await openSwitcher(page);
+  await option(page, "Another").first().waitFor();
+  await page.keyboard.press("ArrowDown");
+  const choice = await marked(page).getAttribute("data-choice");
+  release();
+  await page.locator(`.switcher-option[data-choice="${jobId}"]`).waitFor();
+  assert.equal(await marked(page).getAttribute("data-choice"), choice);
+  assert.equal(await page.locator(".switcher-input").getAttribute("aria-activedescendant"), await marked(page).getAttribute("id"));
+  await page.keyboard.type("another");
+  assert.equal(await page.locator(".switcher-option").first().getAttribute("aria-selected"), "true");
+});
+
 test("nothing that Enter takes answers, ends or deletes anything", async () => {
   const id = await deck.server.session({ title: "Asks for something" });
   await prompt(id, "permission");
@@ -138,6 +167,7 @@ test("jobs are found, and on their page the keys are the same", async () => {
   const job = await openJob(deck, "gate", jobId);
   await openSwitcher(job);
   await job.keyboard.type("beside");
+  await option(job, "Beside the job").first().waitFor();
   await job.keyboard.press("Enter");
   await waitForText(job.locator("#session-title"), "Beside the job");
 });

@@ -19,6 +19,11 @@ export class ComposerMenu {
     menu.addEventListener("beforetoggle", (event) => event.newState === "open" && this.#fill(), { signal });
     menu.addEventListener("toggle", (event) => event.newState === "open" && this.#opened(), { signal });
     menu.addEventListener("keydown", (event) => moveFocus(event), { signal });
+    // Its button opens it before this is loaded. What belongs to a session that was left is gone.
+    signal.addEventListener("abort", () => menu.replaceChildren());
+    if (!menu.matches(":popover-open")) return;
+    this.#fill();
+    this.#opened();
   }
 
   #fill() {

@@ -26,6 +26,8 @@ export class Switcher {
   #hitsNote = "";
   #options = [];
   #marked = 0;
+  /** Whether the person has marked something else than the best. */
+  #isChosen = false;
   #timer = null;
   #asking = new AbortController();
 
@@ -46,8 +48,8 @@ export class Switcher {
     this.#build();
     this.#rank();
     // The lists may not have been needed before.
-    if (!sessionList.isLoaded) sessionList.load().then(() => this.#dialog && this.#rank()).catch(() => {});
-    if (jobList.jobs.length === 0) jobList.load().then(() => this.#dialog && this.#rank());
+    if (!sessionList.isLoaded) sessionList.load().then(() => this.#rankAgain()).catch(() => {});
+    if (jobList.jobs.length === 0) jobList.load().then(() => this.#rankAgain());
   }
 
   #build() {
@@ -104,6 +106,20 @@ export class Switcher {
   }
 
   #rank() {
+    this.#isChosen = false;
+    this.#order();
+  }
+
+  /** More is known: what the person has marked stays marked. */
+  #rankAgain() {
+    if (!this.#dialog) return;
+    const chosen = this.#isChosen ? this.#options[this.#marked]?.choice.id : null;
+    this.#order();
+    const number = this.#options.findIndex(({ choice }) => choice.id === chosen);
+    if (number >= 0) this.#mark(number);
+  }
+
+  #order() {
     const query = this.#input.value.trim();
     this.#groups = query ? rankedChoices(query, this.#commands()) : firstChoices(this.#commands());
     this.#marked = 0;
@@ -140,9 +156,14 @@ export class Switcher {
     const element = make("div", { class: "switcher-option", role: "option", id: `switcher-option-${number}`, "aria-selected": "false", data: { choice: choice.id } }, signOf(choice), make("span", { class: "switcher-text" }, titleOf(choice), make("span", { class: "switcher-aside" }, ...exactNodes(choice.aside, { oneLine: true }))), make(choice.kind === "command" ? "kbd" : "span", { class: "switcher-hint", text: choice.hint }));
     element.addEventListener("click", (event) => this.#take(choice, event));
     // A moving pointer marks; a list that moves under a pointer at rest does not.
-    element.addEventListener("pointermove", () => number !== this.#marked && this.#mark(number, { scroll: false }));
+    element.addEventListener("pointermove", () => number !== this.#marked && this.#choose(number, { scroll: false }));
     this.#options.push({ choice, element });
     return element;
+  }
+
+  #choose(number, how) {
+    this.#isChosen = true;
+    this.#mark(number, how);
   }
 
   #mark(number, { scroll = true } = {}) {
@@ -160,10 +181,10 @@ export class Switcher {
     if (event.isComposing) return;
     const last = this.#options.length - 1;
     const steps = {
-      ArrowDown: () => this.#mark(this.#marked >= last ? 0 : this.#marked + 1),
-      ArrowUp: () => this.#mark(this.#marked <= 0 ? last : this.#marked - 1),
-      PageDown: () => this.#mark(Math.min(last, this.#marked + 8)),
-      PageUp: () => this.#mark(Math.max(0, this.#marked - 8)),
+      ArrowDown: () => this.#choose(this.#marked >= last ? 0 : this.#marked + 1),
+      ArrowUp: () => this.#choose(this.#marked <= 0 ? last : this.#marked - 1),
+      PageDown: () => this.#choose(Math.min(last, this.#marked + 8)),
+      PageUp: () => this.#choose(Math.max(0, this.#marked - 8)),
       Enter: event.target === this.#input && (() => !event.repeat && this.#options[this.#marked] && this.#take(this.#options[this.#marked].choice, event)),
     };
     if (event.altKey || !steps[event.key]) return;

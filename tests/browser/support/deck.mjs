@@ -63,8 +63,10 @@ export class Deck {
   }
 
   async start() {
-    this.server = await Server.start(this.#settings);
-    this.#browser = await launchChromium(this.#settings);
+    const [server, browser] = await Promise.allSettled([Server.start(this.#settings), launchChromium(this.#settings)]);
+    // Both are ended, whichever of them did not start.
+    [this.server, this.#browser] = [server.value, browser.value];
+    for (const { status, reason } of [server, browser]) if (status === "rejected") throw reason;
   }
 
   /**

@@ -15,10 +15,16 @@ export async function shown(page) {
   await page.locator("#details-button:enabled").waitFor();
 }
 
-/** Writes a request and sends it with the keyboard. */
+/** Writes a request and sends it with the keyboard, once the one before has been taken: its events may come before its reply. */
 export async function send(page, text, keys = "Control+Enter") {
+  await page.locator("#queue-button:not([disabled])").waitFor({ state: "attached" });
   await page.locator("#request-textarea").fill(text);
   await page.locator("#request-textarea").press(keys);
+}
+
+/** Waits until the request that was sent is no longer in its box: events of its turn may come before. */
+export function taken(page) {
+  return waitFor(async () => (await page.locator("#request-textarea").inputValue()) === "", "the request to be taken");
 }
 
 /** Sends a request and waits until its turn is over. */
@@ -48,14 +54,35 @@ export function painted(page) {
   return page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(resolve)))));
 }
 
+/** Waits until finished blocks in view, and those that are loaded ahead, show the server's HTML and have its height. */
+export function rendered(page) {
+  return waitFor(async () => {
+    await painted(page);
+    return page.evaluate(() => {
+      const { top, bottom } = document.querySelector("#session-part").getBoundingClientRect();
+      const ahead = 1200;
+      const isNear = (block) => block.getBoundingClientRect().bottom >= top - ahead && block.getBoundingClientRect().top <= bottom + ahead;
+      // The button says "Raw" if the block is to show what is rendered.
+      const isText = (block) => block.querySelector(".message-block-raw:not([hidden])")?.textContent === "Raw" && block.querySelector(".message-block-content.message-block-text");
+      return ![...document.querySelectorAll(".message-block:not(.receiving, .collapsed)")].some((block) => isText(block) && isNear(block));
+    });
+  }, "the server's HTML");
+}
+
 /** The blocks of a kind, newest last. */
 export function blocks(page, type) {
   return page.locator(type ? `.message-block[data-type="${type}"]` : ".message-block");
 }
 
+/** Waits until the set-up has its folder: the reply that names it would mix with what a test writes there. */
+export function folderKnown(page) {
+  return waitFor(() => page.locator("#working-dir").inputValue(), "the folder");
+}
+
 /** Opens the set-up and waits until a session can be started. */
 export async function openSetup(deck, path = "/", context) {
   const page = await deck.openPage(path, context);
+  await folderKnown(page);
   await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
   await page.locator("#inbox-button:enabled").waitFor();
   return page;

@@ -172,7 +172,8 @@ export class Server {
   /** Ends it and removes its folder. */
   async remove() {
     await this.#end("SIGTERM");
-    await rm(this.folder, { recursive: true, force: true });
+    // An agent or git that was killed with it may still write.
+    await rm(this.folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     folders.delete(this.folder);
   }
 
