@@ -64,6 +64,26 @@ test("files stay with the session, and the start form says so until it is left",
   assert.ok(await note.isHidden());
 });
 
+test("on a phone, and in a toolbar, the menu beside the request has the other agents", async () => {
+  const id = await deck.server.session({ runtime: "demo", workingDirectory: deck.server.workFolder });
+  const page = await openSession(deck, id, { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+  const entries = page.locator("#composer-menu button:visible", { hasText: "New session with" });
+  await agentSwitch(page).waitFor({ state: "attached" });
+  assert.ok(await agentSwitch(page).isHidden());
+  await textarea(page).fill("Tidy up");
+  await page.locator("#composer-more-button").tap();
+  assert.deepEqual(await entries.allTextContents(), [`New session with ${MARKUP}`]);
+  await entries.tap();
+  await page.locator("#start-button:enabled").waitFor();
+  assert.equal(await page.locator("#runtime-select").evaluate((select) => select.selectedOptions[0].text), MARKUP);
+  assert.equal(await page.locator("#prompt-box").inputValue(), "Tidy up");
+  const wide = await openSession(deck, id);
+  await agentSwitch(wide).waitFor();
+  await wide.locator("#composer-more-button").click();
+  await wide.locator("#composer-menu button:visible").first().waitFor();
+  assert.equal(await wide.locator("#composer-menu button:visible", { hasText: "New session with" }).count(), 0, "the switch is there");
+});
+
 test("a key on the closed list of agents does not leave the session", async () => {
   const page = await openSession(deck, await deck.server.session({ runtime: "demo" }));
   for (const key of ["ArrowDown", "End", "<"]) {

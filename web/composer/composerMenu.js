@@ -1,6 +1,7 @@
 // The menu "…" beside the request: templates, and what a toolbar has no room for.
 
 import { byId, make } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { icon } from "../lib/icons.js";
 import { expandRequestPart, isToolbar } from "./resizeBar.js";
 import { placeToWrite } from "./templates.js";
@@ -11,10 +12,12 @@ const opener = byId("composer-more-button");
 export class ComposerMenu {
   #composer;
   #templates;
+  #switches;
 
-  constructor(view, templates) {
+  constructor(view, templates, switches) {
     this.#composer = view.composer;
     this.#templates = templates;
+    this.#switches = switches;
     const { signal } = view;
     menu.addEventListener("beforetoggle", (event) => event.newState === "open" && this.#fill(), { signal });
     menu.addEventListener("toggle", (event) => event.newState === "open" && this.#opened(), { signal });
@@ -35,6 +38,7 @@ export class ComposerMenu {
       entry("edit", "Manage templates", () => this.#manage()),
       entry("attach", "Attach files", () => this.#composer.chooseFiles(), { className: "only-in-toolbar" }),
       entry("up", `Show everything${hidden.length > 0 ? ` (${hidden.join(", ")})` : ""}`, () => expandRequestPart(), { className: "only-in-toolbar" }),
+      ...this.#switches.otherAgents.map((agent) => entry("plus", `New session with ${exactString(agent.title)}`, () => this.#switches.startWith(agent), { className: "without-agent-switch" })),
       entry("leave", "Close Session", () => byId("close-session-button").click(), { className: "only-in-toolbar" }),
     );
   }

@@ -20,7 +20,7 @@ export class ComposerParts {
     const switches = new Switches(view);
     new Meters(view);
     new QueueList(view);
-    new ComposerMenu(view, this.#templates);
+    new ComposerMenu(view, this.#templates, switches);
     const completion = new Completion([fileSource(view.sessionId), commandSource((signal) => this.#loadCommands(signal))]);
     view.composer.setCompletion(completion, (text) => this.#templates.expand(text, (name) => this.#isCommand(name)));
     this.#learnCapabilities(switches);

@@ -97,8 +97,13 @@ export class Switches {
     if (focused?.startsWith("composer-")) document.getElementById(focused)?.focus();
   }
 
+  /** The agents that a new session could have instead. */
+  get otherAgents() {
+    return agentsOf(this.#runtimes).filter(({ id, isReady }) => isReady && id !== this.#runtime?.agent);
+  }
+
   #agent(name, title) {
-    const others = agentsOf(this.#runtimes).filter(({ id, isReady }) => isReady && id !== this.#runtime?.agent);
+    const others = this.otherAgents;
     if (others.length === 0) return labelled("Agent", make("span", { class: "switch-value", text: name, title }), "span", "agent-switch");
     const group = make("optgroup", { label: "In a new session" }, ...others.map((agent) => make("option", { value: agent.id, text: exactString(agent.title) })));
     const select = make("select", { id: "composer-agent", title }, make("option", { value: "", text: name }), group);
@@ -106,13 +111,13 @@ export class Switches {
     select.addEventListener("change", () => {
       const agent = others.find(({ id }) => id === select.value);
       select.value = "";
-      if (agent) this.#startWith(agent);
+      if (agent) this.startWith(agent);
     });
     return labelled("Agent", select, "label", "agent-switch");
   }
 
-  /** What is not sent stays here too, so that nothing is lost on the way. */
-  #startWith({ id, title }) {
+  /** Opens the start form with one of these agents. What is not sent stays here too, so that nothing is lost on the way. */
+  startWith({ id, title }) {
     chooseAgent(id);
     addToPromptBox(this.#view.composer.text, this.#view.details.workingDirectory);
     goTo(setupAddress());
