@@ -134,6 +134,46 @@ test("an answer given elsewhere first is said, and the card can do no more", asy
   assert.deepEqual(await answers(id), ["deny"]);
 });
 
+test("a request whose event is not in the log yet has its card a moment later", async () => {
+  await endAll();
+  const id = await deck.server.session({ title: "Early" });
+  await prompt(id, "permission");
+  const context = await deck.openContext();
+  let asked = 0;
+  await context.route(/\/log\?before=\d+&limit=1$/, async (route) => {
+    asked += 1;
+    if (asked === 1) await route.fulfill({ json: { events: [] } });
+    else await route.continue();
+  });
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await page.locator("#inbox-count", { hasText: "1" }).waitFor();
+  await page.locator("#inbox-button").click();
+  await ready(group(page, "Early")).waitFor();
+  assert.equal(asked, 2);
+});
+
+test("a request that the log does not have stays a line, and is asked for twice", async () => {
+  await endAll();
+  const id = await deck.server.session({ title: "Unknown" });
+  await prompt(id, "permission");
+  const context = await deck.openContext();
+  let asked = 0;
+  await context.route(/\/log\?before=\d+&limit=1$/, (route) => {
+    asked += 1;
+    return route.fulfill({ json: { events: [] } });
+  });
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await page.locator("#inbox-count", { hasText: "1" }).waitFor();
+  await page.locator("#inbox-button").click();
+  await waitFor(() => asked === 2, "the second question");
+  // Its next change asks no more.
+  await deck.server.call("PATCH", `copilot/session/${id}`, { title: "Unknown still" });
+  await group(page, "Unknown still").locator(".inbox-request").waitFor();
+  assert.equal(asked, 2);
+});
+
 test("a second tab that answers first settles the card, and while an answer is under way nothing else is sent", async () => {
   const { id, page, card } = await asking();
   const context = page.context();

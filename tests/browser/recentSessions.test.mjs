@@ -23,6 +23,51 @@ test("sessions show what they are doing, as it happens", async () => {
   assert.equal(await row(page, id).locator("a").getAttribute("href"), `?session=${id}`);
 });
 
+/** The home page whose list of sessions, as it was, comes when `release` is called; one session asks for something. */
+async function heldList() {
+  const asking = await deck.server.session({ title: "Asking" });
+  await deck.server.call("POST", `copilot/session/${asking}/prompt`, { text: "permission" });
+  const context = await deck.openContext();
+  let release;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  let isRead = false;
+  await context.route(/\/api\/copilot\/session\?limit=/, async (route) => {
+    const response = await route.fetch();
+    isRead = true;
+    await released;
+    await route.fulfill({ response });
+  });
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await waitFor(() => isRead, "the list");
+  const count = page.locator("#inbox-count");
+  await waitForText(count, "1");
+  return { page, release, asking, count };
+}
+
+test("a session that is deleted while the list is on its way does not come back", async () => {
+  const stays = await deck.server.session({ title: "Stays" });
+  const { page, release, asking, count } = await heldList();
+  await deck.server.api("DELETE", `copilot/session/${asking}`);
+  await count.waitFor({ state: "hidden" });
+  release();
+  await row(page, stays).waitFor();
+  assert.equal(await row(page, asking).count(), 0);
+});
+
+test("a session that is created while the list is on its way is in it", async () => {
+  const { page, release, asking, count } = await heldList();
+  const created = await deck.server.session({ title: "Created meanwhile" });
+  await deck.server.call("POST", `copilot/session/${created}/prompt`, { text: "permission" });
+  await waitForText(count, "2");
+  release();
+  await row(page, asking).waitFor();
+  await row(page, created).waitFor();
+  for (const id of [asking, created]) await deck.server.call("POST", `copilot/session/${id}/stop`);
+});
+
 test("the filter finds by title, folder, model and state", async () => {
   const apple = await deck.server.session({ title: "Apple pie" });
   const pear = await deck.server.session({ title: "Pear tart", model: "demo-slow" });

@@ -29,16 +29,22 @@ class SessionList extends EventTarget {
 
   /** Reloads the newest sessions. */
   load() {
-    this.#asking ??= this.#fetch(`limit=${PAGE}`)
-      .then(({ sessions, next }) => {
-        this.sessions = sessions.map((session) => this.#withNews(session));
-        this.#next = next ?? null;
-        this.#changed();
-      })
-      .finally(() => {
-        this.#asking = null;
-      });
+    this.#asking ??= this.#loadNewest().finally(() => {
+      this.#asking = null;
+    });
     return this.#asking;
+  }
+
+  async #loadNewest() {
+    const known = new Set(inbox.entries.keys());
+    const { sessions, next } = await this.#fetch(`limit=${PAGE}`);
+    this.sessions = sessions.map((session) => this.#withNews(session));
+    this.#next = next ?? null;
+    this.#changed();
+    // Created while the reply was on its way: asked for once this is over.
+    const newest = Math.max(0, ...sessions.map(number));
+    const isMissing = (sessionId) => !known.has(sessionId) && number({ sessionId }) > newest;
+    if ([...inbox.entries.keys()].some(isMissing)) setTimeout(() => this.load().catch(() => {}));
   }
 
   /** Loads the next older sessions. */
@@ -81,16 +87,22 @@ class SessionList extends EventTarget {
     this.sessions = this.sessions.filter((session) => session.sessionId !== sessionId);
   }
 
+  /** A page of sessions, without those that were deleted since it was asked for. */
   async #fetch(query) {
+    const deleted = new Set();
+    const hear = ({ detail: { entry } }) => entry.state === null && deleted.add(entry.sessionId);
+    inbox.addEventListener("entry", hear);
     try {
-      const reply = await ask(`api/copilot/session?${query}`);
+      const { sessions, next } = await ask(`api/copilot/session?${query}`);
       this.problem = null;
       this.isLoaded = true;
-      return reply;
+      return { sessions: sessions.filter(({ sessionId }) => !deleted.has(sessionId)), next };
     } catch (problem) {
       this.problem = problem;
       this.#changed();
       throw problem;
+    } finally {
+      inbox.removeEventListener("entry", hear);
     }
   }
 

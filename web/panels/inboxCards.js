@@ -8,6 +8,8 @@ import { WaitingCards } from "../jobTracking/waitingCards.js";
 
 /** So far back the answer of a request is looked for; it has just been written. */
 const ANSWER_WINDOW = 60;
+/** The stream may tell of a request before its event is in the log. */
+const ASK_AGAIN_AFTER = 500;
 const BLOCKS = { onPermissionRequested: PermissionBlock, onQuestionAsked: QuestionBlock };
 const ANSWERS = ["onPermissionAnswered", "onQuestionAnswered"];
 
@@ -75,9 +77,15 @@ export class SessionCards {
   async #eventOf(requestId) {
     const seq = Number(/^request-(\d+)$/.exec(requestId)?.[1]);
     if (!seq) return undefined;
-    try {
+    const read = async () => {
       const { events } = await ask(sessionPath(this.#sessionId, `log?before=${seq + 1}&limit=1`));
       return events.find(({ response }) => response.requestId === requestId && response.callback in BLOCKS);
+    };
+    try {
+      const found = await read();
+      if (found) return found;
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_AFTER));
+      return await read();
     } catch {
       return null;
     }
