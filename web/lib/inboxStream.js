@@ -1,6 +1,7 @@
 // The states of all sessions and jobs, from the server's stream. Browsers allow few connections for all tabs together, so one tab
 // reads the stream and forwards it to the others.
 
+import { openChannel } from "./channel.js";
 import { readEvents } from "./eventStream.js";
 
 const CHANNEL = "flightdeck-inbox";
@@ -30,7 +31,8 @@ class InboxStream extends EventTarget {
   }
 
   start() {
-    if (navigator.locks && typeof BroadcastChannel === "function") this.#startShared();
+    this.#channel = openChannel(CHANNEL);
+    if (navigator.locks && this.#channel) this.#startShared();
     else this.#listen();
   }
 
@@ -40,7 +42,6 @@ class InboxStream extends EventTarget {
   }
 
   #startShared() {
-    this.#channel = new BroadcastChannel(CHANNEL);
     this.#channel.onmessage = ({ data }) => this.#hear(data);
     this.#channel.postMessage({ kind: "hello" });
     // The lock is held until this tab goes away; then the next tab in line gets it.
