@@ -2,11 +2,11 @@
 // reads the stream and forwards it to the others.
 
 import { openChannel } from "./channel.js";
+import { Connection } from "./connection.js";
 import { readEvents } from "./eventStream.js";
 
 const CHANNEL = "flightdeck-inbox";
 const LOCK = "flightdeck-inbox";
-const RETRY_AFTER = 3000;
 
 class InboxStream extends EventTarget {
   /** The latest state of each session: id → `{ sessionId, title, state, detail, pending, workingDirectory, unread, failed }`. */
@@ -17,6 +17,7 @@ class InboxStream extends EventTarget {
   isListener = false;
   #connected = null;
   #channel = null;
+  #connection = new Connection();
   #stopped = new AbortController();
 
   /** null until something is known, then whether the server answers. */
@@ -31,57 +32,77 @@ class InboxStream extends EventTarget {
   }
 
   start() {
+    this.#stopped = new AbortController();
+    const { signal } = this.#stopped;
     this.#channel = openChannel(CHANNEL);
-    if (navigator.locks && this.#channel) this.#startShared();
-    else this.#listen();
+    if (navigator.locks && this.#channel) this.#startShared(signal);
+    else this.#listen(signal);
+    document.addEventListener("visibilitychange", () => this.#look(), { signal });
   }
 
-  /** The server is being stopped, so no tab should reconnect. */
+  /** The server is being stopped, so this tab should not reconnect. Another tab takes over and waits for its return. */
   stop() {
     this.#stopped.abort();
+    this.#connection.now();
+    this.#channel?.close();
+    this.#channel = null;
+    this.isListener = false;
   }
 
-  #startShared() {
+  #startShared(signal) {
     this.#channel.onmessage = ({ data }) => this.#hear(data);
     this.#channel.postMessage({ kind: "hello" });
-    // The lock is held until this tab goes away; then the next tab in line gets it.
-    const holding = navigator.locks.request(LOCK, () => {
-      this.#listen();
-      return new Promise(() => {});
-    });
-    // A browser that refuses storage may refuse locks too: each tab then listens for itself.
-    holding.catch(() => this.#listen());
+    // The lock is held until this tab stops or goes away; then the next tab in line gets it. A browser that refuses storage
+    // may refuse locks too: each tab then listens for itself.
+    navigator.locks.request(LOCK, { signal }, () => this.#listen(signal)).catch(() => this.#listen(signal));
+  }
+
+  /** Somebody looks at this tab, so the listening tab should try again at once. */
+  #look() {
+    if (!document.hidden && !this.isListener && this.#connected === false) this.#tell({ kind: "hello" });
   }
 
   /** Handles a message from another tab. */
   #hear({ kind, entry, entries, connected }) {
-    if (kind === "hello" && this.isListener) this.#tell({ kind: "all", entries: [...this.entries.values(), ...this.jobs.values()], connected: this.#connected });
+    if (kind === "hello" && this.isListener) this.#greet();
     else if (this.isListener) return;
     else if (kind === "all") this.#replace(entries, connected);
     else if (kind === "entry") this.#take(entry);
     else if (kind === "connected") this.#setConnected(connected);
   }
 
+  /** Answers a tab that was opened or is being looked at. */
+  #greet() {
+    this.#tell({ kind: "all", entries: [...this.entries.values(), ...this.jobs.values()], connected: this.#connected });
+    this.#connection.now();
+  }
+
   #tell(message) {
     this.#channel?.postMessage(message);
   }
 
-  async #listen() {
+  async #listen(signal) {
+    if (signal.aborted) return;
     this.isListener = true;
-    while (!this.#stopped.signal.aborted) {
-      await this.#read();
+    for (;;) {
+      await this.#read(signal);
+      if (signal.aborted) return;
       this.#setConnected(false);
-      await this.#pause();
+      await this.#connection.failed();
+      if (signal.aborted) return;
     }
   }
 
   /** Reads the stream until it ends, for whatever reason. */
-  async #read() {
+  async #read(signal) {
     let fresh = true;
     try {
       await readEvents("api/events", {
-        signal: this.#stopped.signal,
-        onOpen: () => this.#setConnected(true),
+        signal,
+        onOpen: () => {
+          this.#connection.succeeded();
+          this.#setConnected(true);
+        },
         onData: (data) => {
           // The first event after a connection starts over: deleted sessions are not mentioned.
           if (fresh) this.#replace([], true);
@@ -94,16 +115,6 @@ class InboxStream extends EventTarget {
     } catch {
       // Retried after a pause.
     }
-  }
-
-  #pause() {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, RETRY_AFTER);
-      this.#stopped.signal.addEventListener("abort", () => {
-        clearTimeout(timer);
-        resolve();
-      });
-    });
   }
 
   #replace(entries, connected) {
