@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { test } from "node:test";
-import { checkAccessibility, openSession, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { checkAccessibility, openSession, shown, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 import { ENTRY, jobWhen, makeFolder, startJob } from "./support/realJobs.mjs";
 
 const deck = useDeck({ jobs: ENTRY });
@@ -207,6 +207,58 @@ test("by folder, each has its sessions, its jobs and its changes", async () => {
   await page.waitForURL(/jobTracking\.html/);
   await page.locator("#sidebar-button:enabled").click();
   await waitForText(page.locator('.sidebar-row[aria-current="page"] .sidebar-title'), "gate");
+});
+
+test("changes are counted again only where somebody sees the count", async () => {
+  await endAll();
+  const folder = await folderNamed("counted", { git: true });
+  const elsewhere = await deck.server.session({ title: "Elsewhere" });
+  const id = await deck.server.session({ title: "Counted", workingDirectory: folder });
+  const page = await openSession(deck, elsewhere, WIDE);
+  const counts = watchCalls(page, /\/changes$/);
+  const fact = page.locator(".sidebar-folder-group", { has: page.locator(`[title="${folder}"]`) }).locator(".sidebar-fact").first();
+  const setHidden = (isHidden) =>
+    page.evaluate((isHidden) => {
+      Object.defineProperty(document, "hidden", { configurable: true, get: () => isHidden });
+      document.dispatchEvent(new Event("visibilitychange"));
+    }, isHidden);
+  const waiting = async () => Number(await page.locator("#inbox-count").textContent());
+  /** A turn after which another file is there; its news has reached the page. */
+  let files = 1;
+  const work = async () => {
+    files += 1;
+    const others = await waiting();
+    await writeFile(path.join(folder, `new-${files}.txt`), "new\n");
+    await prompt(id, "permission");
+    await waitFor(async () => (await waiting()) === others + 1, "the request");
+    await deck.server.call("POST", `copilot/session/${id}/interrupt`, {});
+    await waitFor(async () => (await waiting()) === others, "the end of the turn");
+  };
+  await row(page, "Counted").waitFor();
+  await page.locator(".sidebar-by-folder").click();
+  await page.mouse.move(1000, 300);
+  await waitForText(fact, "1 change");
+  await setHidden(true);
+  const before = counts.all.length;
+  await work();
+  assert.equal(counts.all.length, before, "nobody sees the tab");
+  await setHidden(false);
+  await waitForText(fact, "2 changes");
+  await page.locator("#sidebar-button").click();
+  await waitFor(() => counts.underWay === 0, "the last count");
+  const closed = counts.all.length;
+  await work();
+  assert.equal(counts.all.length, closed, "the sidebar is closed");
+  await page.locator("#sidebar-button").click();
+  await waitForText(fact, "3 changes");
+  await page.locator(".sidebar-by-folder").click();
+  await waitFor(() => counts.underWay === 0, "the last count");
+  const ungrouped = counts.all.length;
+  await work();
+  assert.equal(counts.all.length, ungrouped, "no folder is shown");
+  await page.locator(".sidebar-by-folder").click();
+  await page.mouse.move(1000, 300);
+  await waitForText(fact, "4 changes");
 });
 
 test("on a phone it is a drawer that leaves the request part alone", async () => {

@@ -2,9 +2,61 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession, Server, send, useDeck, waitForText } from "./support/index.mjs";
+import { openSession, Server, send, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
+
+/** Something new waits for a person. Gives the id of the session. */
+async function askSomething(server) {
+  const id = await server.session();
+  await server.call("POST", `copilot/session/${id}/prompt`, { text: "permission" });
+  return id;
+}
+
+test("a stop that the server refuses leaves the page with its news", async () => {
+  deck.expectConsoleErrors(/500/);
+  const context = await deck.openContext();
+  const page = await context.newPage();
+  await page.route(/\/stop$/, (route) => route.fulfill({ status: 500, json: { error: "Broken", message: "The disk is on fire." } }));
+  await page.goto(`${deck.server.url}/?session=${await deck.server.session()}`);
+  await page.locator("#stop-server-button").click();
+  await page.getByText("The disk is on fire.").first().waitFor();
+  const asking = [await askSomething(deck.server)];
+  await waitForText(page.locator("#inbox-count"), "1");
+  const other = await context.newPage();
+  await other.goto(deck.server.url);
+  await waitForText(other.locator("#inbox-count"), "1");
+  await page.close();
+  asking.push(await askSomething(deck.server));
+  await waitForText(other.locator("#inbox-count"), "2");
+  for (const id of asking) await deck.server.api("DELETE", `copilot/session/${id}`);
+});
+
+test("the news of other tabs returns with the server while the tab that stopped it is still open", async () => {
+  const server = await Server.start({ auth: "none" });
+  try {
+    deck.expectConsoleErrors(/asked another host|ERR_CONNECTION|ERR_INCOMPLETE|Failed to load resource/);
+    const context = await deck.openStrangersContext();
+    const first = await context.newPage();
+    await first.goto(`${server.url}/?session=${await server.session()}`);
+    await first.locator("#session-state .state-word").waitFor();
+    await first.locator("#stop-server-button:enabled").waitFor();
+    const second = await context.newPage();
+    await second.goto(server.url);
+    await askSomething(server);
+    for (const page of [first, second]) await waitForText(page.locator("#inbox-count"), "1");
+    await first.locator("#stop-server-button").click();
+    await first.locator("dialog").getByRole("button", { name: "Stop the server" }).click();
+    await waitForText(first.locator("#finished-ui"), /server has stopped/i);
+    await server.ended();
+    await server.startAgain();
+    await askSomething(server);
+    await waitFor(async () => (await second.title()) === "(2) Flightdeck", "the news");
+    assert.ok(await first.locator("#finished-ui").isVisible(), "the first tab is still open");
+  } finally {
+    await server.remove();
+  }
+});
 
 test("with others at work it asks first; then it stops everything and says that the page may be closed", async () => {
   const other = await deck.server.session({ title: "Somebody else's" });

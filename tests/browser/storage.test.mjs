@@ -9,7 +9,7 @@ import { send, shown, turn, useDeck, waitFor, waitForText } from "./support/inde
 
 const deck = useDeck();
 
-/** A page of a browser that refuses every storage, and locks too. */
+/** A page of a browser that refuses every storage, and with it locks and channels. */
 async function pageWithoutStorage() {
   const context = await deck.openStrangersContext({ viewport: { width: 1440, height: 900 } });
   await context.addInitScript(() => {
@@ -17,6 +17,11 @@ async function pageWithoutStorage() {
       throw new DOMException("The storage is disabled.", "SecurityError");
     };
     for (const name of ["localStorage", "sessionStorage", "indexedDB"]) Object.defineProperty(window, name, { get: refuse });
+    globalThis.BroadcastChannel = class {
+      constructor() {
+        refuse();
+      }
+    };
     // The empty page before the first one has none.
     if (!globalThis.LockManager) return;
     LockManager.prototype.request = async () => refuse();
@@ -74,7 +79,7 @@ test("a session, its changes and the sidebar work without storage", async () => 
   await page.locator(".sidebar-row:visible", { hasText: "The other one" }).click();
   await page.waitForURL((url) => url.searchParams.get("session") === other);
   await shown(page);
-  // News arrives although no lock can be had.
+  // News arrives although neither locks nor channels can be had.
   await deck.server.api("POST", `copilot/session/${id}/prompt`, { text: "permission" });
   await waitForText(page.locator("#inbox-count"), "1");
 });

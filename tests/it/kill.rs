@@ -52,7 +52,7 @@ async fn a_permission_request_of_the_demo_is_still_answerable_after_a_kill() {
         let server = server.kill_and_restart().await;
         let session = session.seen_by(server.http());
         assert_eq!(session.state().await, "waiting");
-        let inbox = server.http().events("/api/events").await.next().await.expect("an entry").json();
+        let inbox = server.http().events("/api/events").await.next_entry().await;
         assert_eq!(inbox["pending"][0]["requestId"], json!(request));
         let reply = session.post(&format!("/permission/{request}"), json!({ "decision": decision })).await;
         assert_eq!(reply.status, 200, "{}", reply.text());

@@ -248,7 +248,7 @@ async fn events_of_streams_are_as_described() {
     let other = server.session().await;
     let mut inbox = server.http().events("/api/events").await;
     let seen = inbox.until(|event| event.json()["sessionId"] == json!(other.id)).await;
-    for event in seen {
+    for event in seen.iter().filter(|event| event.event.is_none()) {
         api.check_value(&schema("/api/events"), &event.json(), "an entry of the inbox");
     }
 }

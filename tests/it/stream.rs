@@ -132,6 +132,20 @@ async fn a_quiet_stream_says_that_it_is_still_there() {
 }
 
 #[tokio::test]
+async fn the_inbox_says_once_that_the_latest_states_were_sent() {
+    let server = Server::start().await;
+    let mut inbox = server.http().events("/api/events").await;
+    let first = inbox.next().await.expect("an event");
+    assert_eq!((first.event.as_deref(), first.data.as_str()), (Some("current"), "{}"), "also when nothing is open");
+    let session = server.session().await;
+    let changes = inbox.until(|event| event.json()["sessionId"] == json!(session.id)).await;
+    assert!(changes.iter().all(|event| event.event.is_none()), "{changes:#?}");
+    let mut inbox = server.http().events("/api/events").await;
+    let states = inbox.until(|event| event.event.as_deref() == Some("current")).await;
+    assert!(states.iter().any(|event| event.json()["sessionId"] == json!(session.id)), "{states:#?}");
+}
+
+#[tokio::test]
 async fn the_inbox_shows_states_and_open_requests_of_all_sessions() {
     let server = Server::start().await;
     let quiet = server.session().await;
@@ -139,7 +153,7 @@ async fn the_inbox_shows_states_and_open_requests_of_all_sessions() {
     inbox.until(|event| event.json()["sessionId"] == json!(quiet.id)).await;
     let session = server.session().await;
     let request = session.prompt_and_get_request("permission").await;
-    let seen = inbox.until(|event| !event.json()["pending"].as_array().expect("a list").is_empty()).await;
+    let seen = inbox.until(|event| event.json()["pending"][0].is_object()).await;
     let entry = seen.last().expect("one").json();
     assert_eq!((&entry["sessionId"], &entry["state"]), (&json!(session.id), &json!("waiting")));
     assert_eq!(

@@ -61,7 +61,7 @@ async fn a_failed_turn_is_marked_in_details_lists_and_the_inbox_until_one_succee
     }
     session.ask("error quota").await;
     let server = server.kill_and_restart().await;
-    let entry = server.http().events("/api/events").await.next().await.expect("an entry").json();
+    let entry = server.http().events("/api/events").await.next_entry().await;
     assert_eq!(entry["failed"], true, "also when nothing has loaded the session: {entry}");
 }
 
@@ -83,10 +83,10 @@ async fn the_inbox_names_the_folder_of_a_session() {
     let body = json!({ "runtime": "demo", "workingDirectory": folder });
     let session = TestSession::start_with(server.http(), body).await;
     let folder = session.get("").await.json()["workingDirectory"].clone();
-    let entry = server.http().events("/api/events").await.next().await.expect("an entry").json();
+    let entry = server.http().events("/api/events").await.next_entry().await;
     assert_eq!(entry["workingDirectory"], folder);
     let server = server.kill_and_restart().await;
-    let entry = server.http().events("/api/events").await.next().await.expect("an entry").json();
+    let entry = server.http().events("/api/events").await.next_entry().await;
     assert_eq!(entry["workingDirectory"], folder, "also when nothing has loaded the session");
 }
 

@@ -3,6 +3,7 @@
 
 import { announce } from "../lib/announcer.js";
 import { ask, sessionPath } from "../lib/api.js";
+import { openChannel } from "../lib/channel.js";
 import { copyFromButton } from "../lib/clipboard.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
@@ -48,8 +49,8 @@ class Changes {
   #closed = new AbortController();
   #scope;
   #view = new ViewChoice(this.#closed.signal);
-  /** Other tabs that show the same session. */
-  #tabs = new BroadcastChannel("flightdeck.changes");
+  /** Other tabs that show the same session; null without channels. */
+  #tabs = openChannel("flightdeck.changes");
   #rows = new Map();
   #query = {};
   #loads = 0;
@@ -82,7 +83,7 @@ class Changes {
     useChangeKeys(byId("side-panel"), { rows: () => [...this.#rows.values()], toggleAll: () => this.#toggleAll(), signal });
     this.#scope.addEventListener("change", () => this.#reset());
     this.#view.addEventListener("change", () => this.#showView());
-    this.#tabs.addEventListener("message", ({ data }) => data === this.#session.sessionId && this.#load());
+    this.#tabs?.addEventListener("message", ({ data }) => data === this.#session.sessionId && this.#load());
     // The files have probably changed at the end of a turn.
     let state = this.#session.details?.state;
     this.#session.addEventListener(
@@ -100,7 +101,7 @@ class Changes {
     this.#load();
     return () => {
       this.#closed.abort();
-      this.#tabs.close();
+      this.#tabs?.close();
       byId("side-panel").classList.remove("side-by-side-panel");
     };
   }
@@ -172,7 +173,7 @@ class Changes {
   async #change(address, json, failure) {
     try {
       await ask(address, { json });
-      this.#tabs.postMessage(this.sessionId);
+      this.#tabs?.postMessage(this.sessionId);
       this.#tell(this.#problem, "");
     } catch (problem) {
       if (this.signal.aborted) return;

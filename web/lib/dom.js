@@ -43,3 +43,14 @@ export function prose(text) {
 export function isWriting(target = document.activeElement) {
   return target instanceof HTMLElement && (target.isContentEditable || target.matches("input:not([type=checkbox]), textarea, select"));
 }
+
+/** Option on Apple's keyboards writes characters; elsewhere AltGr does, and Alt writes none. */
+const ALT_WRITES = /^(Mac|iP)/.test(navigator.platform);
+
+/** Whether a key with Alt writes a character into a text field, such as Option+L for "@" in German, and is no shortcut there. */
+export function writesWithAlt(event) {
+  const { code, key, target } = event;
+  if (!isWriting(target)) return false;
+  if (key === "Dead" || event.getModifierState("AltGraph")) return true;
+  return ALT_WRITES && key.length === 1 && code !== `Key${key.toUpperCase()}`;
+}

@@ -15,8 +15,14 @@ class Notifications {
   #letGo = null;
 
   constructor() {
-    inbox.addEventListener("entry", ({ detail: { entry, before } }) => this.#hear(entry.sessionId, sessionAddress(entry.sessionId), before && newsOf(entry, before)));
-    inbox.addEventListener("job", ({ detail: { job, before } }) => this.#hear(job.jobId, jobAddress(job), before && jobNewsOf(job, before)));
+    inbox.addEventListener("entry", ({ detail: { entry, before, isNew } }) => {
+      const known = before ?? (isNew ? { ...entry, state: null, pending: [] } : null);
+      this.#hear(entry.sessionId, sessionAddress(entry.sessionId), known && newsOf(entry, known));
+    });
+    inbox.addEventListener("job", ({ detail: { job, before, isNew } }) => {
+      const known = before ?? (isNew ? { ...job, status: null, waiting: [] } : null);
+      this.#hear(job.jobId, jobAddress(job), known && jobNewsOf(job, known));
+    });
   }
 
   get isPossible() {
@@ -62,7 +68,7 @@ class Notifications {
     this.#letGo = () => ended.abort();
   }
 
-  /** `news` is null or undefined when there is nothing to say: states from before the page loaded do not count. */
+  /** `news` is null when there is nothing to say: states from before the page loaded do not count. */
   async #hear(id, address, news) {
     // One tab notifies for all, unless the server does.
     if (!inbox.isListener || !this.isOn || isPushed() || !news || (await isSeen(id))) return;

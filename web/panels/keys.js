@@ -1,14 +1,15 @@
-// Keyboard shortcuts. With Alt they work everywhere; single letters work outside text fields.
+// Keyboard shortcuts. With Alt they work everywhere, unless Alt writes a character there; single letters work outside text fields.
 
 import { goToRequest } from "./around.js";
 import { SETTINGS_PAGE } from "../lib/address.js";
-import { byId, isWriting } from "../lib/dom.js";
+import { byId, isWriting, writesWithAlt } from "../lib/dom.js";
 import { getMessageBlock } from "../messageBlock.js";
 
 /** `session()` returns the shown session or null; `around` and `panels` open by key; `help` lists the shortcuts. */
 export function useKeys({ session, around, panels, help, rename }) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || document.querySelector("dialog[open]")) return;
+    if (event.altKey && writesWithAlt(event)) return;
     const handled = event.altKey && !event.ctrlKey && !event.metaKey ? withAlt(event) : plain(event);
     if (handled) event.preventDefault();
   });

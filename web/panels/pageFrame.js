@@ -1,7 +1,7 @@
 // The frame of the pages of jobs and settings: the way back, the inbox, and their keys.
 
 import { SETTINGS_PAGE } from "../lib/address.js";
-import { byId, isWriting, make } from "../lib/dom.js";
+import { byId, isWriting, make, writesWithAlt } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { inbox } from "../lib/inboxStream.js";
 import { notifications } from "../lib/notifications.js";
@@ -39,7 +39,7 @@ export function pageFrame(keys = {}, shown = null, shortcuts = null) {
   };
   const all = { ...around.keys, KeyH: () => byId("home-link").click(), Comma: () => location.assign(SETTINGS_PAGE), ...keys, KeyA: toRequest };
   document.addEventListener("keydown", (event) => {
-    if (event.defaultPrevented || !event.altKey || event.ctrlKey || event.metaKey || !all[event.code] || document.querySelector("dialog[open]")) return;
+    if (event.defaultPrevented || !event.altKey || event.ctrlKey || event.metaKey || !all[event.code] || writesWithAlt(event) || document.querySelector("dialog[open]")) return;
     event.preventDefault();
     all[event.code]();
   });

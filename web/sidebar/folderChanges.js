@@ -1,4 +1,5 @@
-// How many files differ from the last commit in each folder, asked for one folder at a time.
+// How many files differ from the last commit in each folder, asked for one folder at a time and only while somebody sees the tab:
+// comparing a large repository takes the server a while.
 
 import { ask, sessionPath } from "../lib/api.js";
 
@@ -7,22 +8,25 @@ export class FolderChanges {
   onChange = () => {};
   /** Folder → `{ count, truncated }`, or null without a repository. */
   #known = new Map();
+  /** Folders that were asked for since their files changed. */
+  #asked = new Set();
   /** Folder → the session to ask through. */
   #wanted = new Map();
   #isAsking = false;
 
-  /** What is known of a folder; asks for it if nothing is. `sessionId` is any session in it. */
+  /** What is known of a folder that is shown; asks for it if that is nothing, or old. `sessionId` is any session in it. */
   of(folder, sessionId) {
-    if (!this.#known.has(folder)) this.#want(folder, sessionId);
+    if (!document.hidden && !this.#asked.has(folder)) this.#want(folder, sessionId);
     return this.#known.get(folder) ?? null;
   }
 
   /** Files in a folder may have changed. */
-  refresh(folder, sessionId) {
-    if (this.#known.has(folder)) this.#want(folder, sessionId);
+  setOld(folder) {
+    this.#asked.delete(folder);
   }
 
   #want(folder, sessionId) {
+    this.#asked.add(folder);
     this.#wanted.set(folder, sessionId);
     if (!this.#isAsking) this.#askAll();
   }
@@ -34,6 +38,10 @@ export class FolderChanges {
       if (!next) break;
       const [folder, sessionId] = next;
       this.#wanted.delete(folder);
+      if (document.hidden) {
+        this.setOld(folder);
+        continue;
+      }
       this.#known.set(folder, await changesOf(sessionId));
       this.onChange();
     }

@@ -95,7 +95,7 @@ export class Sidebar {
     for (const source of [sessionList, jobList]) source.addEventListener("change", () => this.#schedule());
     // Sessions that are older than those in the list are known from the stream alone.
     inbox.addEventListener("entry", ({ detail: { entry, before } }) => {
-      if (before && entry.state !== before.state && entry.workingDirectory) this.#changes.refresh(entry.workingDirectory, entry.sessionId);
+      if (before && entry.state !== before.state && entry.workingDirectory) this.#changes.setOld(entry.workingDirectory);
       this.#schedule();
     });
     inbox.addEventListener("connection", () => {
@@ -103,6 +103,7 @@ export class Sidebar {
     });
     this.#changes.onChange = () => this.#schedule();
     this.#drawer.onChange = () => this.#showOpen();
+    document.addEventListener("visibilitychange", () => !document.hidden && this.#schedule());
     addEventListener("popstate", () => {
       this.#drawer.set(false);
       this.#show({ moves: true });

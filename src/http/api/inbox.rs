@@ -16,14 +16,17 @@ use crate::http::sse::{self, Chunks};
 use crate::jobs::JobFeedEntry;
 use crate::session::{AnswererGuard, SessionStatus};
 
-/// First the latest state of every open session and every job that runs, then changes. A reader that reconnects gets the
-/// latest states again, so it needs no number to resume from.
+/// Ends the latest states: a reader that reconnects then knows that what was not mentioned is over or was deleted.
+const CURRENT: &[u8] = b"event: current\ndata: {}\n\n";
+
+/// First the latest state of every open session and every job that runs, then `event: current`, then changes. A reader
+/// that reconnects gets the latest states again, so it needs no number to resume from.
 pub(in crate::http) async fn inbox(State(app): State<App>, Extension(caller): Extension<Caller>) -> Response {
     let version = app.sessions().session_feed().watch();
     // A page shows what waits in every session, and a person can answer there.
     let answers = (caller == Caller::Page).then(|| app.sessions().answerers().enter());
     let job_version = app.jobs().feed().watch();
-    sse::stream(Inbox { app, version, job_version, seen: 0, jobs_seen: 0, _answers: answers })
+    sse::stream(Inbox { app, version, job_version, seen: 0, jobs_seen: 0, is_current: false, _answers: answers })
 }
 
 struct Inbox {
@@ -32,6 +35,8 @@ struct Inbox {
     job_version: watch::Receiver<u64>,
     seen: u64,
     jobs_seen: u64,
+    /// Whether the reader got the latest states.
+    is_current: bool,
     _answers: Option<AnswererGuard>,
 }
 
@@ -47,13 +52,17 @@ impl Chunks for Inbox {
             let (version, sessions) = self.app.sessions().session_feed().since(self.seen);
             let (job_version, jobs) = self.app.jobs().feed().since(self.jobs_seen);
             (self.seen, self.jobs_seen) = (version, job_version);
-            if !sessions.is_empty() || !jobs.is_empty() {
+            if !sessions.is_empty() || !jobs.is_empty() || !self.is_current {
                 let mut chunk = BytesMut::new();
                 for entry in &sessions {
                     write_frame(&mut chunk, entry);
                 }
                 for entry in &jobs {
                     write_frame(&mut chunk, entry);
+                }
+                if !self.is_current {
+                    chunk.extend_from_slice(CURRENT);
+                    self.is_current = true;
                 }
                 return Some(chunk.freeze().into());
             }
@@ -87,8 +96,8 @@ pub(super) fn operations() -> Vec<Operation> {
         get("/api/events", inbox)
             .named("streamInbox", Tag::Reading, "Follow all sessions and jobs")
             .details(
-                "Server-sent events: first the latest state of each open session and each running job, then changes. `state` \
-                 is null when a session was deleted.",
+                "Server-sent events: first the latest state of each open session and each running job, then one \
+                 `event: current` with the data `{}`, then changes. `state` is null when a session was deleted.",
             )
             .streams::<InboxEntry>(),
     ]

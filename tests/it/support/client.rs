@@ -205,6 +205,11 @@ impl EventStream {
         panic!("the stream ended before that: {events:#?}");
     }
 
+    /// The data of the next event without a name: in the inbox, a session or a job.
+    pub async fn next_entry(&mut self) -> Value {
+        self.until(|event| event.event.is_none()).await.last().expect("one").json()
+    }
+
     /// Reads until a callback of that name.
     pub async fn until_callback(&mut self, name: &str) -> Vec<SseEvent> {
         self.until(|event| event.callback() == name).await
