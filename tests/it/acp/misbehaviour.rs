@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::fake::{Fake, errors, notices};
-use crate::support::{Server, TestSession, message_text};
+use crate::support::{Server, TestSession, a_moment, message_text};
 
 #[tokio::test]
 async fn answers_that_come_late_twice_under_wrong_ids_or_between_rubbish_still_count_once() {
@@ -74,7 +74,7 @@ async fn half_a_line_and_then_nothing_is_no_sign_of_life_and_is_ended_where_conf
     let has_heard =
         || fake.records().iter().any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("@@half")));
     while !has_heard() {
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
     let program = crate::support::children_of(fake.server.process_id());
     for process in &program {

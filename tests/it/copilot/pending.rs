@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{CopilotServer, Program, SseEvent, TestSession, children_of, send_signal, until_gone};
+use crate::support::{CopilotServer, Program, SseEvent, TestSession, a_moment, children_of, send_signal, until_gone};
 
 /// What ends while a request waits.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ pub async fn until_on_disk(copilot: &CopilotServer, requests: usize) {
 async fn until_recorded(copilot: &CopilotServer, what: &str, times: usize) {
     let folder = copilot.server.folder().join("copilot/session-state");
     while records(&folder).matches(what).count() < times {
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
 }
 
@@ -300,7 +300,7 @@ async fn a_running_tool_is_never_run_again() {
         first.post(&format!("/permission/{running}"), json!({ "decision": "allow-once" })).await;
         let file = copilot.server.work().join("running.txt");
         while !file.exists() {
-            tokio::task::yield_now().await;
+            a_moment().await;
         }
         let copilot = Ending::BothKilled.happen(copilot).await;
         let session = first.seen_by(copilot.server.http());
@@ -329,7 +329,7 @@ async fn an_approved_tool_that_was_cut_off_is_not_run_again_and_the_log_says_tha
         first.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
         let file = copilot.server.work().join("made.txt");
         while !file.exists() {
-            tokio::task::yield_now().await;
+            a_moment().await;
         }
         let copilot = Ending::BothKilled.happen(copilot).await;
         let session = first.seen_by(copilot.server.http());

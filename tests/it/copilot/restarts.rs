@@ -1,6 +1,8 @@
 //! The program is killed, the server is killed: the conversation goes on.
 
-use crate::support::{CopilotServer, Program, callbacks, children_of, descendants_of, send_signal, until_gone};
+use crate::support::{
+    CopilotServer, Program, a_moment, callbacks, children_of, descendants_of, send_signal, until_gone,
+};
 
 #[tokio::test]
 async fn a_killed_program_is_started_again_and_still_knows_the_conversation() {
@@ -53,7 +55,7 @@ async fn at_a_clean_end_the_program_and_its_tools_end_too() {
         let marker = copilot.server.work().join("started");
         session.prompt(&format!("@@bash touch {} && sleep 1000", marker.display())).await;
         while !marker.exists() {
-            tokio::task::yield_now().await;
+            a_moment().await;
         }
         let children = descendants_of(copilot.server.process_id());
         assert!(children.len() >= 2, "the program and the tool it runs: {children:?}");
