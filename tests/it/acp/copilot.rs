@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::copilot::until_recorded;
 use crate::support::{
     CopilotServer, Program, Server, SseEvent, TestSession, bare, callbacks, children_of, send_signal, until_gone,
 };
@@ -135,6 +136,7 @@ async fn a_program_that_is_killed_in_a_turn_comes_back_with_the_conversation_and
     let after = session.get("").await.json()["lastSeq"].as_u64().expect("a number");
     let mut stream = session.events_after(after).await;
     stream.until(|event| event.data.contains("tick3")).await;
+    until_recorded(&copilot, "@@slow", 1).await;
     send_signal("KILL", copilot.program());
     let events = stream.until_callback("onIdle").await;
     assert!(events.iter().any(|event| event.callback() == "sessionError"), "{events:?}");

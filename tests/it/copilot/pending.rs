@@ -20,8 +20,9 @@ pub async fn until_on_disk(copilot: &CopilotServer, requests: usize) {
     until_recorded(copilot, "\"permission.requested\"", requests).await;
 }
 
-/// Waits until the agent has recorded something that many times.
-async fn until_recorded(copilot: &CopilotServer, what: &str, times: usize) {
+/// Waits until the agent has recorded something that many times. It collects what it records for a moment; a kill before
+/// that loses it.
+pub async fn until_recorded(copilot: &CopilotServer, what: &str, times: usize) {
     let folder = copilot.server.folder().join("copilot/session-state");
     while records(&folder).matches(what).count() < times {
         a_moment().await;
@@ -30,7 +31,7 @@ async fn until_recorded(copilot: &CopilotServer, what: &str, times: usize) {
 
 /// What the agent has recorded of its sessions.
 fn records(folder: &Path) -> String {
-    let sessions = std::fs::read_dir(folder).expect("sessions").filter_map(Result::ok);
+    let sessions = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     sessions.filter_map(|session| std::fs::read_to_string(session.path().join("events.jsonl")).ok()).collect()
 }
 
