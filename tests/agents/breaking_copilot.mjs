@@ -178,10 +178,26 @@ const breaks = {
   },
 
   // Lifecycle.
+  // The client hears nothing to its ping until the spared session has gone on, so that no check depends on how fast it does.
   "destroy-does-nothing": {
     client: (message) => {
-      if (isCall(message, "session.destroy")) return answerNow(message, { success: true });
+      if (isCall(message, "session.destroy")) {
+        sessionOf(message.params.sessionId).spared ??= [];
+        return answerNow(message, { success: true });
+      }
+      const session = message.method === "ping" && sessions.get(message.params?.message);
+      if (session?.spared && !session.goesOn) return void session.spared.push(message);
       toProgram(message);
+    },
+    program: (message) => {
+      toClient(message);
+      const session = message.params?.sessionId && sessionOf(message.params.sessionId);
+      if (!session?.spared) return;
+      // A piece of an answer may be from before the destroy, unless the client waits already.
+      const streams = isEvent(message, "assistant.message_delta") && session.prompt?.includes("@@slow") && session.spared.length > 0;
+      if (!isHook(message) && !isEvent(message, "session.idle") && !streams) return;
+      session.goesOn = true;
+      session.spared.splice(0).forEach(writeToProgram);
     },
   },
   "last-words": afterDestroy((session, id) => writeToClient(event(id, "session.info", { infoType: "late", message: "one more thing" }))),

@@ -8,7 +8,7 @@ use crate::support::{Server, SseEvent, callbacks, message_text};
 async fn after_a_kill_in_mid_stream_everything_seen_is_there_and_the_turn_is_closed() {
     let server = Server::start().await;
     let session = server.session().await;
-    session.prompt("many 100000 0 20").await;
+    session.prompt("many 1000000 0 20").await;
     let mut stream = session.events_after(0).await;
     let mut seen: Vec<SseEvent> = Vec::new();
     while seen.len() < 3000 {
@@ -159,7 +159,7 @@ async fn killed_again_and_again_the_log_stays_whole() {
     let session = server.session().await;
     for round in 1..=4 {
         let seen = session.seen_by(server.http());
-        seen.prompt("many 100000 0 30").await;
+        seen.prompt("many 1000000 0 30").await;
         let last = seen.get("").await.json()["lastSeq"].as_u64().expect("a number");
         seen.events_after(last).await.until_callback("onMessage").await;
         server = server.kill_and_restart().await;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Server, TestSession};
+use crate::support::{Server, TestSession, a_moment};
 
 /// Reads with the shared cursor until that callback.
 async fn read_until(session: &TestSession, callback: &str) -> Vec<Value> {
@@ -20,7 +20,9 @@ async fn read_until(session: &TestSession, callback: &str) -> Vec<Value> {
 
 /// Waits until exactly that many readers are attached.
 async fn wait_for_readers(server: &Server, count: u64) {
-    while server.http().get("/api/health").await.json()["readers"] != json!(count) {}
+    while server.http().get("/api/health").await.json()["readers"] != json!(count) {
+        a_moment().await;
+    }
 }
 
 #[tokio::test]

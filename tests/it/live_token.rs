@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{RawConnection, Server, TestSession};
+use crate::support::{RawConnection, Server, TestSession, a_moment};
 
 /// Reads batches with a token until that callback. Gives the responses and the last number.
 async fn read_until(session: &TestSession, token: &str, callback: &str) -> (Vec<Value>, u64) {
@@ -49,12 +49,16 @@ async fn parallel_calls_are_refused_per_token() {
     let session = server.session().await;
     let waiting = session.get("/live/a");
     let others = async {
-        while server.http().get("/api/health").await.json()["readers"] != json!(1) {}
+        while server.http().get("/api/health").await.json()["readers"] != json!(1) {
+            a_moment().await;
+        }
         let refused = session.get("/live/a").await.json();
         // Another token may wait at the same time; closing ends both.
         let other = session.get("/live/b");
         let close = async {
-            while server.http().get("/api/health").await.json()["readers"] != json!(2) {}
+            while server.http().get("/api/health").await.json()["readers"] != json!(2) {
+                a_moment().await;
+            }
             session.post("/stop", json!({})).await;
         };
         (refused, tokio::join!(other, close).0.json())

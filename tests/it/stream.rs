@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Server, SseEvent, TestSession, message_text};
+use crate::support::{Server, SseEvent, TestSession, a_moment, message_text};
 
 #[tokio::test]
 async fn numbers_increase_and_a_reader_resumes_with_no_gap_and_no_repeat() {
@@ -119,7 +119,9 @@ async fn readers_of_one_session_are_limited() {
     let first = session.events_after(0).await;
     assert_eq!(session.get("/events").await.error(429), "TooManyReaders");
     drop(first);
-    while server.http().get("/api/health").await.json()["readers"] != json!(0) {}
+    while server.http().get("/api/health").await.json()["readers"] != json!(0) {
+        a_moment().await;
+    }
     session.events_after(0).await;
 }
 

@@ -82,7 +82,8 @@ async fn turns_that_succeed_fail_are_denied_or_interrupted_have_the_same_shape_i
 
 #[tokio::test]
 async fn what_a_broken_stream_said_is_discarded_and_retries_are_counted() {
-    for runtime in ["copilot", "copilot-acp", "copilot-headless"] {
+    // All at once, because the program pauses between its retries.
+    let checks = ["copilot", "copilot-acp", "copilot-headless"].map(async |runtime| {
         let copilot = CopilotServer::start(Program::Cli).await;
         let session = copilot.session_with(json!({ "runtime": runtime })).await;
         let outcome = session.ask("@@midfail").await;
@@ -108,5 +109,6 @@ async fn what_a_broken_stream_said_is_discarded_and_retries_are_counted() {
         if runtime != "copilot-acp" {
             assert!(notices.last().is_some_and(|last| last.contains("Retried 5 times")), "{runtime}: {notices:?}");
         }
-    }
+    });
+    futures_util::future::join_all(checks).await;
 }

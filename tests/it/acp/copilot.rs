@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::copilot::until_recorded;
 use crate::support::{
-    CopilotServer, Program, Server, SseEvent, TestSession, bare, callbacks, children_of, send_signal, until_gone,
+    CopilotServer, Program, Server, SseEvent, TestSession, bare, callbacks, children_of, eventually, send_signal,
+    until_gone,
 };
 
 async fn session(copilot: &CopilotServer, mode: &str) -> TestSession {
@@ -135,6 +137,7 @@ async fn a_program_that_is_killed_in_a_turn_comes_back_with_the_conversation_and
     let after = session.get("").await.json()["lastSeq"].as_u64().expect("a number");
     let mut stream = session.events_after(after).await;
     stream.until(|event| event.data.contains("tick3")).await;
+    until_recorded(&copilot, "@@slow", 1).await;
     send_signal("KILL", copilot.program());
     let events = stream.until_callback("onIdle").await;
     assert!(events.iter().any(|event| event.callback() == "sessionError"), "{events:?}");
@@ -328,7 +331,12 @@ async fn a_session_is_the_same_by_whichever_way_copilot_is_reached() {
     let session = session(&copilot, "ask").await;
     session.ask("@@plain").await;
     let http = copilot.server.http();
-    let listed = http.get("/api/agent-sessions?runtime=copilot").await.json();
+    // The agent writes the session a moment after its first turn.
+    let listed = eventually("the session in the list", async || {
+        let listed = http.get("/api/agent-sessions?runtime=copilot").await.json();
+        listed["sessions"].get(0).is_some().then_some(listed)
+    })
+    .await;
     assert_eq!(listed["sessions"][0]["adoptedAs"], session.id, "nobody drives it twice: {listed}");
     let id = listed["sessions"][0]["agentSessionId"].as_str().expect("an id");
     let adopted = http.post_json(&format!("/api/agent-sessions/copilot/{id}/adopt"), &json!({})).await;

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::fake::{Fake, errors, notices};
-use crate::support::{Server, TestSession, message_text};
+use crate::support::{Server, TestSession, a_moment, message_text};
 
 #[tokio::test]
 async fn answers_that_come_late_twice_under_wrong_ids_or_between_rubbish_still_count_once() {
@@ -74,7 +74,7 @@ async fn half_a_line_and_then_nothing_is_no_sign_of_life_and_is_ended_where_conf
     let has_heard =
         || fake.records().iter().any(|file| std::fs::read_to_string(file).is_ok_and(|text| text.contains("@@half")));
     while !has_heard() {
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
     let program = crate::support::children_of(fake.server.process_id());
     for process in &program {
@@ -198,17 +198,19 @@ async fn another_version_a_refusal_and_a_session_without_id_are_named() {
 
 #[tokio::test]
 async fn a_program_that_is_no_agent_is_named_with_what_it_said() {
-    for (script, words) in [
+    // Those that say nothing are given up soon; the others get the time that they need.
+    for (script, hello_within, words) in [
         (
             "echo Welcome to something else; cat > /dev/null",
+            "1s",
             &["Welcome to something else", "hello_within", "did not respond"][..],
         ),
-        ("echo usage: other >&2; exit 2", &["usage: other", "exited at startup"]),
-        ("cat", &["does not speak ACP"]),
-        ("cat > /dev/null", &["did not respond within 1s"]),
+        ("echo usage: other >&2; exit 2", "20s", &["usage: other", "exited at startup"]),
+        ("cat", "20s", &["does not speak ACP"]),
+        ("cat > /dev/null", "1s", &["did not respond within 1s"]),
     ] {
         let config = format!(
-            "[acp.other]\ncommand = \"/bin/sh\"\nargs = [\"-c\", {script:?}]\nhello_within = \"1s\"\n[recovery]\nattempts = 0"
+            "[acp.other]\ncommand = \"/bin/sh\"\nargs = [\"-c\", {script:?}]\nhello_within = {hello_within:?}\n[recovery]\nattempts = 0"
         );
         let server = Server::builder().config(&config).start().await;
         let session = TestSession::start_with(server.http(), json!({ "runtime": "acp:other" })).await;

@@ -3,20 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::copilot::until_recorded;
 use crate::support::{CopilotServer, Program, TestSession, children_of, send_signal, until_gone};
-
-/// Waits until the agent has recorded the prompt; a kill before that loses the agent's whole session.
-async fn until_recorded(copilot: &CopilotServer) {
-    let folder = copilot.server.folder().join("copilot/session-state");
-    let is_recorded = || {
-        let sessions = std::fs::read_dir(&folder).into_iter().flatten().filter_map(Result::ok);
-        let mut records = sessions.filter_map(|one| std::fs::read_to_string(one.path().join("events.jsonl")).ok());
-        records.any(|text| text.contains("\"tool.execution_start\"") || text.contains("@@"))
-    };
-    while !is_recorded() {
-        tokio::task::yield_now().await;
-    }
-}
 
 async fn end(copilot: CopilotServer, how: &str) -> CopilotServer {
     let CopilotServer { mut server, model } = copilot;
@@ -40,7 +28,8 @@ async fn end(copilot: CopilotServer, how: &str) -> CopilotServer {
 async fn asking(copilot: &CopilotServer, prompt: &str) -> (TestSession, String) {
     let session = copilot.session_with(json!({ "runtime": "copilot-acp", "permissionMode": "ask" })).await;
     let request = session.prompt_and_get_request(prompt).await;
-    until_recorded(copilot).await;
+    // A kill before that loses the agent's whole session.
+    until_recorded(copilot, "@@", 1).await;
     (session, request)
 }
 

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::support::{
-    CopilotServer, EventStream, Program, Reply, Server, SseEvent, TestSession, callbacks, send_signal, until_gone,
+    CopilotServer, EventStream, Program, Reply, Server, SseEvent, TestSession, a_moment, callbacks, send_signal,
+    until_gone,
 };
 
 /// A server with somebody in every kind of call that waits.
@@ -38,7 +39,9 @@ async fn busy_server() -> Busy {
         tokio::spawn(async move { idle.get(path).await })
     });
     // The stream and the two calls are there when the server counts three readers.
-    while server.http().get("/api/health").await.json()["readers"] != 3 {}
+    while server.http().get("/api/health").await.json()["readers"] != 3 {
+        a_moment().await;
+    }
     Busy { server, running, stream, inbox, seen, live: live.into(), waiting }
 }
 

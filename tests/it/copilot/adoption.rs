@@ -82,10 +82,9 @@ async fn a_session_that_another_copilot_has_open_is_left_to_it_until_it_is_close
         let id = first_listed(&copilot).await["agentSessionId"].as_str().expect("an id").to_owned();
         let home = copilot.server.folder().join("copilot");
         let folder = tempfile::tempdir().expect("a folder");
-        let config = "[recovery]\nfirst_delay = \"20ms\"\nlongest_delay = \"20ms\"\nattempts = 1000000";
         let other = crate::support::byok(program, &copilot.model.base_url(), folder.path())
             .variable("COPILOT_HOME", home.to_str().expect("UTF-8"))
-            .config(config)
+            .variable("FLIGHTDECK_RECOVERY_ATTEMPTS", "1000000")
             .start()
             .await;
         let http = other.http();

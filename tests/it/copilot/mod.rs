@@ -25,4 +25,4 @@ mod supervision;
 mod turns;
 mod vocabulary;
 
-pub use pending::until_on_disk;
+pub use pending::{until_on_disk, until_recorded};

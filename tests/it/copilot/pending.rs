@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{CopilotServer, Program, SseEvent, TestSession, children_of, send_signal, until_gone};
+use crate::support::{CopilotServer, Program, SseEvent, TestSession, a_moment, children_of, send_signal, until_gone};
 
 /// What ends while a request waits.
 #[derive(Clone, Copy, Debug)]
@@ -20,17 +20,18 @@ pub async fn until_on_disk(copilot: &CopilotServer, requests: usize) {
     until_recorded(copilot, "\"permission.requested\"", requests).await;
 }
 
-/// Waits until the agent has recorded something that many times.
-async fn until_recorded(copilot: &CopilotServer, what: &str, times: usize) {
+/// Waits until the agent has recorded something that many times. It collects what it records for a moment; a kill before
+/// that loses it.
+pub async fn until_recorded(copilot: &CopilotServer, what: &str, times: usize) {
     let folder = copilot.server.folder().join("copilot/session-state");
     while records(&folder).matches(what).count() < times {
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
 }
 
 /// What the agent has recorded of its sessions.
 fn records(folder: &Path) -> String {
-    let sessions = std::fs::read_dir(folder).expect("sessions").filter_map(Result::ok);
+    let sessions = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     sessions.filter_map(|session| std::fs::read_to_string(session.path().join("events.jsonl")).ok()).collect()
 }
 
@@ -300,7 +301,7 @@ async fn a_running_tool_is_never_run_again() {
         first.post(&format!("/permission/{running}"), json!({ "decision": "allow-once" })).await;
         let file = copilot.server.work().join("running.txt");
         while !file.exists() {
-            tokio::task::yield_now().await;
+            a_moment().await;
         }
         let copilot = Ending::BothKilled.happen(copilot).await;
         let session = first.seen_by(copilot.server.http());
@@ -329,7 +330,7 @@ async fn an_approved_tool_that_was_cut_off_is_not_run_again_and_the_log_says_tha
         first.post(&format!("/permission/{request}"), json!({ "decision": "allow-once" })).await;
         let file = copilot.server.work().join("made.txt");
         while !file.exists() {
-            tokio::task::yield_now().await;
+            a_moment().await;
         }
         let copilot = Ending::BothKilled.happen(copilot).await;
         let session = first.seen_by(copilot.server.http());

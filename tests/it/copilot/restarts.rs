@@ -1,6 +1,9 @@
 //! The program is killed, the server is killed: the conversation goes on.
 
-use crate::support::{CopilotServer, Program, callbacks, children_of, descendants_of, send_signal, until_gone};
+use super::until_recorded;
+use crate::support::{
+    CopilotServer, Program, a_moment, callbacks, children_of, descendants_of, send_signal, until_gone,
+};
 
 #[tokio::test]
 async fn a_killed_program_is_started_again_and_still_knows_the_conversation() {
@@ -12,6 +15,7 @@ async fn a_killed_program_is_started_again_and_still_knows_the_conversation() {
         let after = session.get("").await.json()["lastSeq"].as_u64().expect("a number");
         let mut stream = session.events_after(after).await;
         stream.until(|event| event.data.contains("tick3")).await;
+        until_recorded(&copilot, "@@slow", 1).await;
         send_signal("KILL", copilot.program());
         let events = stream.until_callback("onIdle").await;
         assert!(events.iter().any(|event| event.callback() == "sessionError"), "{program:?}");
@@ -32,6 +36,7 @@ async fn after_a_kill_of_the_server_the_program_is_gone_and_the_session_goes_on(
     first.ask("@@plain").await;
     first.prompt("@@slow 1000").await;
     first.events_after(0).await.until(|event| event.data.contains("tick3")).await;
+    until_recorded(&copilot, "@@slow", 1).await;
     let children = children_of(copilot.server.process_id());
     assert!(!children.is_empty());
     let CopilotServer { server, model } = copilot;
@@ -53,7 +58,7 @@ async fn at_a_clean_end_the_program_and_its_tools_end_too() {
         let marker = copilot.server.work().join("started");
         session.prompt(&format!("@@bash touch {} && sleep 1000", marker.display())).await;
         while !marker.exists() {
-            tokio::task::yield_now().await;
+            a_moment().await;
         }
         let children = descendants_of(copilot.server.process_id());
         assert!(children.len() >= 2, "the program and the tool it runs: {children:?}");

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
+use super::until_recorded;
 use crate::support::{CopilotServer, Program, TestSession, send_signal};
 
 /// Where Copilot keeps a session of its own.
@@ -72,6 +73,7 @@ async fn a_turn_that_was_killed_is_said_to_be_incomplete_and_a_clean_one_is_not(
     let copilot = CopilotServer::start(Program::Runtime).await;
     let session = copilot.session("ask").await;
     session.ask("@@plain").await;
+    until_recorded(&copilot, "\"assistant.turn_end\"", 1).await;
     let after = session.get("").await.json()["lastSeq"].as_u64().expect("a number");
     send_signal("KILL", copilot.program());
     session.events_after(after).await.until(|event| event.json()["state"] == "recovering").await;
@@ -79,6 +81,7 @@ async fn a_turn_that_was_killed_is_said_to_be_incomplete_and_a_clean_one_is_not(
     assert_eq!(notices(&session, "incomplete").await, Vec::<Value>::new(), "nothing was cut");
     session.prompt("@@slow 1000").await;
     session.events_after(0).await.until(|event| event.data.contains("tick3")).await;
+    until_recorded(&copilot, "@@slow", 1).await;
     send_signal("KILL", copilot.program());
     let mut stream = session.events_after(0).await;
     stream.until(|event| event.json()["kind"] == "interrupted").await;

@@ -1,11 +1,13 @@
 //! A program that hangs: said, and ended only where that is configured.
 
+use super::until_recorded;
 use crate::support::{CopilotServer, Program, TestSession, is_alive, send_signal, until_gone};
 
 /// A turn in which the program stands still: gives the program.
 async fn stop_in_turn(copilot: &CopilotServer, session: &TestSession) -> u32 {
-    session.prompt("@@slow 40").await;
+    session.prompt("@@slow 80").await;
     session.events_after(0).await.until(|event| event.data.contains("tick3")).await;
+    until_recorded(copilot, "@@slow", 1).await;
     let program = copilot.program();
     send_signal("STOP", program);
     program
@@ -27,7 +29,7 @@ async fn a_program_without_a_sign_of_life_is_said_once_and_goes_on_when_it_can()
         let rest = stream.until_callback("onIdle").await;
         assert!(rest.iter().all(|event| event.json()["kind"] != "hung"), "{program:?}");
         let end = rest.iter().find(|event| event.callback() == "onEndMessage").expect("an end");
-        assert!(end.data.contains("tick0") && end.data.contains("tick39"), "{program:?}: {}", end.data);
+        assert!(end.data.contains("tick0") && end.data.contains("tick79"), "{program:?}: {}", end.data);
         assert_eq!(copilot.program(), stopped);
     }
 }
@@ -39,6 +41,7 @@ async fn a_program_without_a_sign_of_life_is_ended_where_configured_and_the_sess
     let session = copilot.session("ask").await;
     let other = copilot.session("ask").await;
     other.ask("@@plain").await;
+    until_recorded(&copilot, "@@plain", 1).await;
     let stopped = stop_in_turn(&copilot, &session).await;
     let events = session.events_after(0).await.until_callback("onIdle").await;
     let position = |name: &str| events.iter().position(|event| event.data.contains(name)).expect(name);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{CopilotServer, Program, TestSession};
+use crate::support::{CopilotServer, Program, TestSession, a_moment};
 
 /// The names of the commands, once the program has listed them.
 async fn names(session: &TestSession) -> Vec<String> {
@@ -12,7 +12,7 @@ async fn names(session: &TestSession) -> Vec<String> {
         if !commands.is_empty() {
             return commands.iter().map(|command| command["name"].as_str().expect("a name").to_owned()).collect();
         }
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
 }
 

@@ -6,8 +6,9 @@ use serde_json::json;
 
 use crate::support::{CopilotServer, Program, Server, TestSession, send_signal};
 
-/// Answers the first call with a version of the protocol that nobody knows.
+/// Answers the first call with a version of the protocol that nobody knows. It speaks no ACP, and says so at once.
 const OTHER_PROTOCOL: &str = r#"
+case "$*" in *--acp*) exit 1 ;; esac
 read header
 read empty
 length=$(printf '%s' "$header" | tr -cd '0-9')
@@ -17,6 +18,9 @@ reply="{\"jsonrpc\":\"2.0\",\"id\":$id,\"result\":{\"ok\":true,\"protocolVersion
 printf 'Content-Length: %s\r\n\r\n%s' "${#reply}" "$reply"
 cat > /dev/null
 "#;
+
+/// Long enough for every program that says something.
+const ENOUGH: &str = "20s";
 
 fn program(folder: &Path, script: &str) -> PathBuf {
     let path = folder.join("copilot");
@@ -28,11 +32,11 @@ fn program(folder: &Path, script: &str) -> PathBuf {
 }
 
 /// What a session, the list of runtimes, doctor and the log say of a program.
-async fn check(script: &str, words: &[&str]) {
+async fn check(script: &str, hello_within: &str, words: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut server = Server::builder()
         .variable("COPILOT_CLI_PATH", program(folder.path(), script).to_str().expect("UTF-8"))
-        .config("[recovery]\nattempts = 0\n[agents.copilot]\nhello_within = \"1s\"")
+        .config(&format!("[recovery]\nattempts = 0\n[agents.copilot]\nhello_within = {hello_within:?}"))
         .start()
         .await;
     let session = TestSession::start_with(server.http(), json!({ "runtime": "copilot" })).await;
@@ -54,17 +58,17 @@ async fn check(script: &str, words: &[&str]) {
 #[tokio::test]
 async fn a_program_that_is_too_old_is_named_with_the_fix() {
     let script = "echo \"error: unknown option '--headless'\" >&2; exit 1";
-    check(script, &["0.0.1", "too old", "--headless", "agents install copilot"]).await;
+    check(script, ENOUGH, &["0.0.1", "too old", "--headless", "agents install copilot"]).await;
 }
 
 #[tokio::test]
 async fn another_version_of_the_protocol_is_named_with_the_fix() {
-    check(OTHER_PROTOCOL, &["protocol", "agents install copilot"]).await;
+    check(OTHER_PROTOCOL, ENOUGH, &["protocol", "agents install copilot"]).await;
 }
 
 #[tokio::test]
 async fn a_program_that_hangs_at_its_start_is_given_up() {
-    check("cat > /dev/null", &["did not respond within 1s", "hello_within"]).await;
+    check("cat > /dev/null", "1s", &["did not respond within 1s", "hello_within"]).await;
 }
 
 #[tokio::test]

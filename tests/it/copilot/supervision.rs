@@ -6,7 +6,7 @@ use std::process::Stdio;
 use serde_json::json;
 use tokio::process::{Child, Command};
 
-use crate::support::{CopilotServer, Program, Server, agent_figure, is_alive, send_signal};
+use crate::support::{CopilotServer, Program, Server, a_moment, agent_figure, is_alive, send_signal};
 
 /// The children that a server has written down.
 fn notes(data: &Path) -> Vec<serde_json::Value> {
@@ -85,7 +85,7 @@ async fn sleeper(mark: Option<&str>) -> Child {
     let environment = format!("/proc/{}/environ", child.id().expect("running"));
     let is_there = |text: Vec<u8>| mark.is_none_or(|mark| String::from_utf8_lossy(&text).contains(mark));
     while !std::fs::read(&environment).is_ok_and(is_there) {
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
     child
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{begin_turn, changes, changes_in, end_turn, files, get_with, git, repository, session_in};
-use crate::support::{Server, TestSession};
+use crate::support::{Server, TestSession, a_moment};
 
 fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).expect("written");
@@ -247,13 +247,13 @@ async fn everything_is_deleted_with_the_session() {
     assert!(kept.join("turns.json").exists() && kept.join("snapshots/objects").is_dir());
     assert_eq!(server.http().delete(&session.path("")).await.status, 204);
     while kept.exists() {
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
     // What is left of a session that was deleted while nobody looked goes at the next start.
     std::fs::create_dir_all(server.data().join("changes/session-99/snapshots")).expect("made");
     let server = server.restart().await;
     while server.data().join("changes/session-99").exists() {
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::support::{Deck, errors, notices};
-use crate::support::{TestSession, children_of, send_signal};
+use crate::support::{TestSession, a_moment, children_of, send_signal};
 
 /// The files with the agent's records of sessions.
 fn records(deck: &Deck) -> Vec<PathBuf> {
@@ -169,7 +169,7 @@ async fn a_turn_that_was_killed_leaves_an_incomplete_record_and_a_notice_after_t
         session.events_after(0).await.until(|event| event.data.contains("tick3")).await;
         // The record is written a moment after the prompt is taken.
         while !std::fs::read_to_string(record(&deck)).expect("text").contains("@@slow") {
-            tokio::task::yield_now().await;
+            a_moment().await;
         }
         let children = children_of(deck.server.process_id());
         assert_eq!(children.len(), 1, "{children:?}");

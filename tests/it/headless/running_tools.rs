@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::support::{Deck, notices};
-use crate::support::{callbacks, children_of, send_signal};
+use crate::support::{a_moment, callbacks, children_of, send_signal};
 
 #[tokio::test]
 async fn a_tool_that_was_cut_off_is_not_run_again_and_the_notice_says_that_it_may_have_run() {
@@ -16,7 +16,7 @@ async fn a_tool_that_was_cut_off_is_not_run_again_and_the_notice_says_that_it_ma
         session.events_after(0).await.until(|event| event.callback() == "onStartToolExecution").await;
         let file = deck.server.work().join("made.txt");
         while !file.exists() {
-            tokio::task::yield_now().await;
+            a_moment().await;
         }
         for child in children_of(deck.server.process_id()) {
             send_signal("KILL", child);

@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{ENDLESS, TestJob, checked, demo, gate, reference, seq, server};
+use super::{ENDLESS, TestJob, checked, demo, gate, reference, seq, server, with};
+use crate::support::TestSession;
 
 #[tokio::test]
 async fn a_folder_that_is_gone_before_the_next_session_fails_the_job() {
@@ -25,13 +26,18 @@ async fn a_folder_that_is_gone_before_the_next_session_fails_the_job() {
 
 #[tokio::test]
 async fn a_folder_that_is_gone_before_a_check_fails_the_check() {
-    let tasks = json!({ "long": checked(demo("many 40 20 10"), "true", 1) });
-    let server = server(tasks, json!({ "job": reference("long") })).await;
+    let asking = with(checked(demo("permission"), "true", 1), "permissions", json!({ "mode": "ask" }));
+    let server = server(json!({ "asking": asking }), json!({ "job": reference("asking") })).await;
     let folder = server.folder().join("goes");
     std::fs::create_dir(&folder).expect("made");
     let job = TestJob::start_with(&server, json!({ "jobName": "job", "workingDirectory": folder })).await;
-    job.until_it_talks().await;
+    let session = job.until_callback("taskSessionStarted").await["sessionId"].as_str().expect("an id").to_owned();
+    let session = TestSession { http: server.http(), id: session };
+    let asked = session.events_after(0).await.until_callback("onPermissionRequested").await;
+    let request = asked.last().expect("one").json()["requestId"].as_str().expect("an id").to_owned();
     std::fs::remove_dir(&folder).expect("removed");
+    // For the second turn, too.
+    session.post(&format!("/permission/{request}"), json!({ "decision": "allow-always" })).await;
     job.end_as("Failed").await;
     let decisions = job.decisions().await;
     assert!(decisions.iter().any(|text| text.contains("the working directory is gone")), "{decisions:#?}");

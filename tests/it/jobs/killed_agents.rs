@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::copilot::{MODEL, start, task};
 use super::{TestJob, entry, of_kind, prompts, reference, seq, starts, with, write_entry};
-use crate::copilot::until_on_disk;
+use crate::copilot::{until_on_disk, until_recorded};
 use crate::support::{CopilotServer, Program, id_in, send_signal};
 
 /// A job whose second work runs a command that does not end the first time. Gives the job once the command runs.
@@ -18,6 +18,7 @@ async fn job_in_a_tool(copilot: &CopilotServer) -> TestJob {
     write_entry(&copilot.server, &entry(MODEL, tasks, json!({ "job": work })));
     let job = TestJob::start(&copilot.server, "job").await;
     id_in(&copilot.server.work().join("once")).await;
+    until_recorded(copilot, "\"tool.execution_start\"", 1).await;
     job
 }
 

@@ -89,7 +89,8 @@ async fn two_calls_at_once_are_one_too_many() {
     let job = TestJob::known(&server, &id);
     let task = job.until_callback("workStarted").await["taskId"].as_str().expect("an id").to_owned();
     job.until_callback("taskPromptSent").await;
-    for path in [format!("job/{id}/live/t"), format!("task/{task}/live/t")] {
+    let paths = [format!("job/{id}/live/t"), format!("task/{task}/live/t")];
+    let checks = paths.map(async |path| {
         let http = server.http();
         // Everything that is there.
         let batch = portal(&http, &path, "").await;
@@ -98,7 +99,8 @@ async fn two_calls_at_once_are_one_too_many() {
         let errors = [&first["error"], &second["error"]];
         assert!(errors.contains(&&json!("ParallelCallNotSupported")), "{errors:?}");
         assert!(errors.contains(&&json!("HttpRequestTimeout")), "the other one waits: {errors:?}");
-    }
+    });
+    futures_util::future::join_all(checks).await;
     // Other tokens are other readers, and the stop ends those that wait.
     let http = server.http();
     let (live, token) = (format!("job/{id}/live"), format!("job/{id}/live/other"));

@@ -20,8 +20,8 @@ async fn secrets_are_in_no_log_and_no_answer() {
     receiver.usually(Reaction::Answers(503));
     let server = Server::builder().flags(&["--test"]).config(&config(&receiver.url));
     let mut server = server.variable("FLIGHTDECK_LOG_FILTER", "trace").start().await;
-    server.session().await.ask("hello").await;
-    server.until_logged("a notification was given up", 2).await;
+    let session = server.session().await;
+    tokio::join!(server.until_logged("a notification was given up", 2), session.ask("hello"));
     until_state(&server.http(), "given-up").await;
     receiver.request().await;
     receiver.next(&[Reaction::Answers(301)]);

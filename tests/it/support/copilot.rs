@@ -51,6 +51,10 @@ pub fn bare(program: Program, folder: &Path) -> ServerBuilder {
         // No key store of the machine's own, no GitHub of its own.
         .variable("DBUS_SESSION_BUS_ADDRESS", "")
         .variable("GH_CONFIG_DIR", folder.join("gh").to_str().expect("UTF-8"))
+        // A session counts as in use for a moment after its program was killed.
+        .variable("FLIGHTDECK_RECOVERY_FIRST_DELAY", "100ms")
+        .variable("FLIGHTDECK_RECOVERY_LONGEST_DELAY", "100ms")
+        .variable("FLIGHTDECK_RECOVERY_ATTEMPTS", "200")
 }
 
 /// The environment that points a program at a model.

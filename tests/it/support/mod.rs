@@ -22,7 +22,8 @@ pub use copilot::{CopilotServer, Program, agent_figure, agents, bare, byok};
 pub use github::{FakeGitHub, Person};
 pub use port::free_port;
 pub use processes::{
-    children_of, descendants_of, described, eventually, id_in, is_alive, send_signal, until_childless, until_gone,
+    a_moment, children_of, descendants_of, described, eventually, id_in, is_alive, send_signal, until_childless,
+    until_gone,
 };
 pub use puppet::{Puppet, PuppetSession};
 pub use raw::{RawConnection, RawReply, exchange};

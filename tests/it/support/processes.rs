@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// The processes below another one. The server runs git for a moment, to see what a turn changes; that is not counted, and
 /// neither is a child that is still the server's own program and about to become git, or an agent.
@@ -47,7 +48,7 @@ pub fn described(processes: &[u32]) -> Vec<String> {
 /// Resolves when nothing is left below a process.
 pub async fn until_childless(parent: u32) {
     while !children_of(parent).is_empty() {
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
 }
 
@@ -69,7 +70,7 @@ pub fn is_alive(id: u32) -> bool {
 
 pub async fn until_gone(id: u32) {
     while is_alive(id) {
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
 }
 
@@ -86,8 +87,13 @@ pub async fn id_in(file: &Path) -> u32 {
         if let Some(id) = text.strip_suffix('\n').and_then(|line| line.parse().ok()) {
             return id;
         }
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
+}
+
+/// Between two looks at a condition. Looking without a pause would keep a core from whatever the test waits for.
+pub async fn a_moment() {
+    tokio::time::sleep(Duration::from_millis(5)).await;
 }
 
 /// Waits until something is there; `what` says what, when the test's own time limit ends it.
@@ -98,6 +104,6 @@ pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>)
         if let Some(found) = look().await {
             return found;
         }
-        tokio::task::yield_now().await;
+        a_moment().await;
     }
 }

@@ -19,7 +19,9 @@ pub struct Terminal {
     child: Child,
     keys: ChildStdin,
     screen: ChildStdout,
-    /// Everything that was on the screen so far.
+    /// Everything that was on the screen so far. A read may end within a character.
+    bytes: Vec<u8>,
+    /// The same as text.
     pub seen: String,
     /// The end of the last text that was waited for. One read may bring several of them.
     mark: usize,
@@ -59,7 +61,7 @@ impl Terminal {
         command.stdin(Stdio::piped()).env("TERM", "xterm").env_remove("NO_COLOR").envs(variables.iter().copied());
         let mut child = command.spawn().expect("python3 runs");
         let (keys, screen) = (child.stdin.take().expect("piped"), child.stdout.take().expect("piped"));
-        Self { child, keys, screen, seen: String::new(), mark: 0 }
+        Self { child, keys, screen, bytes: Vec::new(), seen: String::new(), mark: 0 }
     }
 
     /// Waits until a text is on the screen behind everything that was waited for before.
@@ -86,7 +88,8 @@ impl Terminal {
         let mut part = [0; 4096];
         let read = tokio::time::timeout(PATIENCE, self.screen.read(&mut part)).await;
         let length = read.unwrap_or_else(|_| panic!("nothing more appears: {}", self.seen)).expect("readable");
-        self.seen.push_str(&String::from_utf8_lossy(&part[..length]));
+        self.bytes.extend_from_slice(&part[..length]);
+        self.seen = String::from_utf8_lossy(&self.bytes).into_owned();
         length > 0
     }
 
