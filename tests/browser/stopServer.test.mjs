@@ -32,6 +32,17 @@ test("a stop that the server refuses leaves the page with its news", async () =>
   for (const id of asking) await deck.server.api("DELETE", `copilot/session/${id}`);
 });
 
+test("why the server was not stopped is said where the closed session is seen", async () => {
+  deck.expectConsoleErrors(/500/);
+  const page = await openSession(deck, await deck.server.session());
+  await page.route(/\/api\/stop$/, (route) => route.fulfill({ status: 500, json: { error: "Broken", message: "The disk is on fire." } }));
+  await page.locator("#stop-server-button").click();
+  await waitForText(page.locator("#closed-part"), /Could not stop the server: The disk is on fire\. This session is closed/);
+  await page.locator("#reopen-button").click();
+  await page.locator("#request-textarea").waitFor();
+  assert.ok(await page.locator("#request-problem").isHidden(), "it is over");
+});
+
 test("the news of other tabs returns with the server while the tab that stopped it is still open", async () => {
   const server = await Server.start({ auth: "none" });
   try {

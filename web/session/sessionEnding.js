@@ -12,6 +12,8 @@ import { confirmStop, stopServer } from "../lib/stopServer.js";
 export class SessionEnding {
   #view;
   #isDeleted = false;
+  /** Why the server was not stopped. The session may have been closed by then, and with it the request part. */
+  #problem = "";
 
   constructor(view) {
     this.#view = view;
@@ -30,10 +32,11 @@ export class SessionEnding {
     const { state, closedAt } = this.#view.details;
     if (state !== "closed") {
       this.#showParts(true);
+      if (this.#problem) this.#view.composer.say(this.#problem);
       return;
     }
     this.#ended(
-      ["This session is closed", ...(closedAt ? [" (", relativeTime(closedAt), ")"] : []), ". Its history is kept. You can close this page."],
+      [this.#problem && `${this.#problem} `, "This session is closed", ...(closedAt ? [" (", relativeTime(closedAt), ")"] : []), ". Its history is kept. You can close this page."],
       make("button", { type: "button", class: "primary", id: "reopen-button", text: "Reopen", on: { click: (event) => this.#reopen(event.target) } }),
     );
   }
@@ -98,6 +101,7 @@ export class SessionEnding {
 
   async #reopen(button) {
     button.disabled = true;
+    this.#problem = "";
     try {
       await ask(sessionPath(this.#view.sessionId, "reopen"), { method: "POST" });
       await this.#view.resume();
@@ -110,12 +114,14 @@ export class SessionEnding {
 
   async #stopServer() {
     if (!(await confirmStop(this.#view.sessionId))) return;
+    this.#problem = "";
     this.#view.stopPolling();
     try {
       await stopServer(() => ask(sessionPath(this.#view.sessionId, "stop"), { method: "POST" }));
     } catch (problem) {
-      this.#view.composer.say(`Could not stop the server: ${problem.message}`);
-      this.#view.resume().catch(() => {});
+      this.#problem = `Could not stop the server: ${problem.message}`;
+      await this.#view.resume().catch(() => {});
+      this.show();
     }
   }
 }
