@@ -142,7 +142,7 @@ impl Composer {
     /// Lines above what is typed.
     pub fn line(&mut self, text: &str) -> anyhow::Result<()> {
         self.end_line()?;
-        self.print(format!("{text}\n"))
+        self.print(&format!("{text}\n"))
     }
 
     /// A part of the answer. Complete lines are shown; a long one is wrapped before it is complete.
@@ -156,19 +156,19 @@ impl Composer {
             ready.push('\n');
             self.partial = rest;
         }
-        if ready.is_empty() { Ok(()) } else { self.print(ready) }
+        if ready.is_empty() { Ok(()) } else { self.print(&ready) }
     }
 
     fn end_line(&mut self) -> anyhow::Result<()> {
         match std::mem::take(&mut self.partial) {
             partial if partial.is_empty() => Ok(()),
-            partial => self.print(format!("{partial}\n")),
+            partial => self.print(&format!("{partial}\n")),
         }
     }
 
-    fn print(&mut self, text: String) -> anyhow::Result<()> {
+    fn print(&mut self, text: &str) -> anyhow::Result<()> {
         // After a line that leaves, nobody draws for the printer any more, and nothing is typed that text could disturb.
-        if self.printer.print(text.clone()).is_ok() {
+        if self.printer.print(text.to_owned()).is_ok() {
             return Ok(());
         }
         let mut output = std::io::stdout();
