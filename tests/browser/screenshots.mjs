@@ -67,7 +67,7 @@ async function openSession(id, look) {
 
 async function settingsSection(look, section) {
   const page = await deck.openPage(`/settings.html#${section}`, LOOKS[look]);
-  await page.locator(`#section-${section} .section-body > *`).first().waitFor();
+  await page.locator(`#section-${section} .setting`).first().waitFor();
   return page;
 }
 

@@ -93,6 +93,16 @@ test("the on-screen keyboard leaves room to read", async () => {
   assert.ok(send.y + send.height <= 420, "Send is on the screen");
 });
 
+test("the list of keyboard shortcuts has its keys on a phone too, whose keyboard may be attached", async () => {
+  const page = await openSession(deck, await deck.server.session(), PHONE);
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("?");
+  const keys = page.locator(".key-list kbd");
+  await keys.first().waitFor();
+  assert.ok(await keys.evaluateAll((all) => all.every((one) => one.checkVisibility())));
+  assert.ok(await page.locator("#send-button kbd").isHidden());
+});
+
 test("a mouse gets the dense page, with hints at keys", async () => {
   const page = await openSession(deck, await deck.server.session());
   await shown(page);

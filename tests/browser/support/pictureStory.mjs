@@ -1,7 +1,7 @@
 // The small project of the pictures, and what the model says about it.
 
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, realpath, writeFile } from "node:fs/promises";
 import os from "node:os";
 import path from "node:path";
 import { agentsFolder } from "./environment.mjs";
@@ -81,6 +81,8 @@ for (const [name, wanted] of [["Ada", "Hello, Ada!"], ["", "Hello, world!"]]) {
 process.exitCode = failed;
 `,
   );
+  // The pictures show where the agent is, so it is not in the folder of whoever takes them.
+  await cp(path.join(agentsFolder, "node_modules/@github/copilot-linux-x64"), path.join(project, "../bin"), { recursive: true });
   const git = (...words) => execFileSync("git", ["-c", "user.name=Test", "-c", "user.email=test@example.com", ...words], { cwd: project, stdio: "pipe" });
   git("init", "--quiet", "--initial-branch=main");
   git("add", ".");
@@ -91,7 +93,7 @@ process.exitCode = failed;
 /** What a server needs so that the real Copilot asks a model of the pictures, with its own folder beside the project. */
 export function copilotEnvironment(project, model) {
   return {
-    COPILOT_CLI_PATH: path.join(agentsFolder, "node_modules/@github/copilot-linux-x64/copilot"),
+    COPILOT_CLI_PATH: path.join(project, "../bin/copilot"),
     COPILOT_CACHE_HOME: path.join(agentsFolder, "cache"),
     COPILOT_HOME: path.join(project, "../copilot"),
     COPILOT_PROVIDER_BASE_URL: model.url,
